@@ -1,0 +1,89 @@
+# Every target is made here, so a flag is set in one place.
+
+add_library(mortise_build_flags INTERFACE)
+target_compile_features(mortise_build_flags INTERFACE cxx_std_20)
+target_compile_options(mortise_build_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  $<$<BOOL:${MORTISE_WERROR}>:-Werror>)
+if(MORTISE_SANITIZE)
+  list(JOIN MORTISE_SANITIZE "," mortise_sanitizers)
+  target_compile_options(mortise_build_flags INTERFACE
+    -fsanitize=${mortise_sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(mortise_build_flags INTERFACE -fsanitize=${mortise_sanitizers})
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_CXX_EXTENSIONS OFF)
+  find_program(MORTISE_CCACHE ccache)
+  mark_as_advanced(MORTISE_CCACHE)
+  if(MORTISE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_C_COMPILER_LAUNCHER "${MORTISE_CCACHE}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${MORTISE_CCACHE}")
+  endif()
+endif()
+
+# A misspelt keyword would otherwise swallow the files after it.
+macro(mortise_refuse_leftovers name)
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${name}: not understood: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+endmacro()
+
+# A folder of the library. Modules are object libraries: they end up inside the one mortise
+# library, and nothing but that library is installed. Object files do not travel along USES: a
+# program lists every module it needs.
+#   mortise_module(storage SOURCES ... HEADERS ... [PUBLIC_HEADERS include/mortise/...]
+#                  USES mortise::core PRIVATE_USES RocksDB::rocksdb-shared)
+# HEADERS are included as "storage/log_store.hpp", PUBLIC_HEADERS as <mortise/node.hpp>.
+function(mortise_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;PUBLIC_HEADERS;USES;PRIVATE_USES")
+  mortise_refuse_leftovers(${name})
+  add_library(mortise_${name} OBJECT ${arg_SOURCES})
+  add_library(mortise::${name} ALIAS mortise_${name})
+  # Header sets, so that CMAKE_VERIFY_INTERFACE_HEADER_SETS compiles each header on its own.
+  target_sources(mortise_${name} PUBLIC FILE_SET HEADERS
+    BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${arg_HEADERS})
+  if(arg_PUBLIC_HEADERS)
+    target_sources(mortise_${name} PUBLIC FILE_SET public_headers TYPE HEADERS
+      BASE_DIRS include FILES ${arg_PUBLIC_HEADERS})
+  endif()
+  target_link_libraries(mortise_${name} PUBLIC ${arg_USES}
+    PRIVATE ${arg_PRIVATE_USES} mortise_build_flags)
+  target_compile_features(mortise_${name} PUBLIC cxx_std_20)
+  set_target_properties(mortise_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+# A program that is not installed; it lands in <build>/tests, whichever folder lists it.
+#   mortise_program(mortise_sim SOURCES ... USES mortise::core ...)
+function(mortise_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES")
+  mortise_refuse_leftovers(${name})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_USES} mortise_build_flags)
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+endfunction()
+
+# One executable, one line in ctest: listing the cases of every suite would run every program on
+# each start. Runs in the top folder. TIMEOUT is in seconds and is stretched under sanitizers.
+#   mortise_test(core_unit SOURCES ... USES mortise::core LABEL unit TIMEOUT 30)
+#   mortise_test(sim_quick PROGRAM mortise_sim ARGS --seeds 50 LABEL sim TIMEOUT 60)
+# The label `full` keeps a test out of every-commit runs. A suite with SOURCES gets GTest's main.
+function(mortise_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PROGRAM" "SOURCES;USES;LABEL;ARGS")
+  mortise_refuse_leftovers(${name})
+  if(NOT arg_LABEL OR NOT arg_TIMEOUT)
+    message(FATAL_ERROR "${name}: a test has a LABEL and a TIMEOUT")
+  endif()
+  if(NOT arg_PROGRAM)
+    set(arg_PROGRAM ${name})
+    mortise_program(${name} SOURCES ${arg_SOURCES} USES ${arg_USES} GTest::gmock_main)
+  endif()
+  if(MORTISE_SANITIZE)
+    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5")
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_PROGRAM} ${arg_ARGS}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT})
+endfunction()

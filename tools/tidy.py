@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""The house rules that a program can check; `./dev check` runs it.
+
+    tools/tidy.py [ROOT]                print complaints, exit 1 if there are any
+    tools/tidy.py --list SUFFIX...      print the files of the tree that end so
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# folder: what it may include. This table is the architecture. The longest match counts.
+USES = {
+    "core": {"core", "xxhash"},
+    "storage": {"storage", "core", "rocksdb"},
+    "transport": {"transport", "core", "asio", "capnp", "kj", "openssl"},
+    "embed": {"embed", "core", "storage", "transport", "mortise", "asio", "spdlog", "toml++"},
+    # Installed: here it sees what a user has, and no more.
+    "embed/include": {"mortise", "asio"},
+    "examples": {"mortise", "asio"},
+    "bench": {"bench", "mortise", "asio", "benchmark"},
+    "tools": {"tools", "mortise", "asio", "CLI", "nlohmann", "httplib"},
+    "tests": None,  # everything
+}
+WATCHED = set().union(*(uses for uses in USES.values() if uses), {"tests", "examples"})
+
+# In core these would make two runs of the same input differ.
+IMPURE = {
+    "atomic", "barrier", "condition_variable", "ctime", "filesystem", "fstream", "future",
+    "iostream", "mutex", "random", "semaphore", "shared_mutex", "thread",
+}
+# There, the order of an iteration is part of the answer.
+ORDERED = ("core/locks/", "core/raft/")
+
+COLUMNS_MAX = 100
+CODE = {".cpp", ".hpp", ".capnp", ".cmake", ".py", ".sh"}
+CODE_NAMES = {"CMakeLists.txt", "dev", ".ci/run"}
+TEXT = CODE | {".md", ".txt", ".json", ".toml"}
+UNFINISHED = "FIX" + "ME"
+
+
+def tree(root):
+    """The files under version control, or about to be, as sorted paths below root."""
+    git = ["git", "-c", "safe.directory=*", "-C", str(root), "ls-files", "-z",
+           "--cached", "--others", "--exclude-standard"]
+    names = None
+    if (root / ".git").exists():
+        try:
+            names = subprocess.run(git, capture_output=True, check=True).stdout
+            names = os.fsdecode(names).split("\0")[:-1]
+        except (OSError, subprocess.CalledProcessError):
+            names = None
+    if names is None:  # an unpacked archive
+        names = [path.relative_to(root).as_posix() for path in root.rglob("*")]
+        names = [name for name in names if not re.match(r"(build|\.git)/", name)]
+    return sorted(name for name in set(names) if (root / name).is_file())
+
+
+def folder_of(name):
+    found = [folder for folder in USES if name.startswith(folder + "/")]
+    return max(found, key=len) if found else None
+
+
+def includes(folder, line):
+    """Complaints about one include line, seen from a folder of the table."""
+    include = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+    if not include:
+        return
+    quote, path = include.groups()
+    target = re.sub(r"\.(hpp|h)$", "", path.split("/")[0])
+    uses = USES[folder]
+    if ".." in path.split("/"):
+        yield f"include from the top folder on, not {path}"
+    elif uses is not None and target in WATCHED and target not in uses:
+        # "benchmark.hpp" beside the file is not the library of that name.
+        if quote == "<" or "/" in path:
+            yield f"{folder} must not include {target}"
+    elif folder == "core" and quote == "<":
+        if target in IMPURE:
+            yield f"core is pure: no <{path}>"
+        elif target not in uses and re.search(r"[./]", path):
+            yield f"core includes the C++ standard library and itself: no <{path}>"
+
+
+def cpp(name, lines):
+    folder = folder_of(name)
+    if folder is None:
+        yield 1, "this folder is not in the table of tools/tidy.py"
+        return
+    for number, line in enumerate(lines, 1):
+        line = re.sub(r"//.*", "", line) if "#include" not in line else line
+        for complaint in includes(folder, line):
+            yield number, complaint
+        if folder == "core" and "_clock::now(" in line:
+            yield number, "core is pure: time is handed in"
+        if name.startswith(ORDERED) and re.search(r"std::unordered_|<unordered_", line):
+            yield number, "iteration order is fixed here: no unordered containers"
+    if name.endswith(".hpp") and "#pragma once" not in lines:
+        yield 1, "a header starts with #pragma once"
+
+
+def unfenced(lines):
+    """The lines of a page which are not inside fenced code, with their numbers."""
+    fence = None
+    for number, line in enumerate(lines, 1):
+        mark = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        if fence is None and mark:
+            fence = mark[1]
+        elif fence is not None:
+            closes = mark and mark[1].startswith(fence) and not line.strip(" `~")
+            fence = None if closes else fence
+        else:
+            yield number, line
+
+
+def links(root, name, number, line):
+    line = re.sub(r"`+[^`]*`+", "", line)
+    targets = re.findall(r"\]\(\s*<?([^)>\s]+)", line)
+    targets += re.findall(r"^ {0,3}\[[^\]]+\]:\s*<?([^>\s]+)", line)
+    for target in targets:
+        if re.match(r"[a-z][a-z0-9+.-]*:|#", target, re.IGNORECASE):
+            continue
+        path = os.path.normpath(os.path.join(os.path.dirname(name), target.split("#")[0]))
+        if target.startswith("/") or path.startswith("..") or not (root / path).exists():
+            yield number, f"link leads nowhere: {target}"
+
+
+def example(root, lines, number, path):
+    """The fenced block that follows a marker on line `number` is the file it names."""
+    rest = iter(lines[number:])
+    opening = next((line for line in rest if line.strip()), "")
+    if not opening.startswith("```"):
+        yield number, "no fenced block after the marker"
+        return
+    block = []
+    for line in rest:
+        if line.rstrip() == "```":
+            break
+        block.append(line)
+    if not (root / path).is_file():
+        yield number, f"the example names a file that does not exist: {path}"
+    elif block != read(root / path):
+        yield number, f"the example differs from {path}"
+
+
+def markdown(root, name, lines):
+    titles = 0
+    for number, line in unfenced(lines):
+        titles += bool(re.match(r"# +\S", line))
+        yield from links(root, name, number, line)
+        if marker := re.fullmatch(r"<!-- from: (\S+) -->", line.strip()):
+            yield from example(root, lines, number, marker[1])
+    if titles != 1:
+        yield 1, f"a page has one title, not {titles}"
+
+
+def read(path):
+    return path.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def complaints(root, name):
+    path = Path(name)
+    if path.suffix not in TEXT and name not in CODE_NAMES:
+        return
+    lines = read(root / name)
+    for number, line in enumerate(lines, 1):
+        if UNFINISHED in line:
+            yield number, f"{UNFINISHED}: finish it, or say in prose what is missing"
+        is_code = path.suffix in CODE or name in CODE_NAMES or path.name in CODE_NAMES
+        if is_code and len(line) > COLUMNS_MAX:
+            yield number, f"longer than {COLUMNS_MAX} columns"
+    if path.suffix in (".cpp", ".hpp"):
+        yield from cpp(name, lines)
+    if path.suffix == ".md":
+        yield from markdown(root, name, lines)
+
+
+def check(root):
+    """Every complaint about the tree as `name:line: text`."""
+    for name in tree(root):
+        for number, text in sorted(complaints(root, name)):
+            yield f"{name}:{number}: {text}"
+
+
+def main(arguments):
+    here = Path(__file__).resolve().parent.parent
+    if arguments[:1] == ["--list"]:
+        for name in tree(here):
+            if name.endswith(tuple(arguments[1:])):
+                print(name)
+        return 0
+    if len(arguments) > 1 or arguments[:1] and arguments[0].startswith("-"):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    found = list(check(Path(arguments[0]) if arguments else here))
+    print("\n".join(found) if found else "house rules: ok")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Plants each violation tidy.py knows, and looks whether it is found; and its like that is none."""
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import tidy
+
+
+class Tidy(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
+    def plant(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def finds(self, name, text, *expected):
+        """Exactly the expected complaints, each given as `line: part of the text`."""
+        self.plant(name, text)
+        found = list(tidy.check(self.root))
+        self.assertEqual(len(found), len(expected), found)
+        for complaint, part in zip(found, expected):
+            line, words = part.split(": ", 1)
+            self.assertTrue(complaint.startswith(f"{name}:{line}: "), complaint)
+            self.assertIn(words, complaint)
+
+
+class Includes(Tidy):
+    def test_each_folder_may_include_what_the_table_says(self):
+        for folder, uses in tidy.USES.items():
+            for target in sorted(tidy.WATCHED if uses is None else uses):
+                with self.subTest(folder=folder, target=target):
+                    header = "xxhash.h" if target == "xxhash" else f"{target}/any.hpp"
+                    self.finds(f"{folder}/x.cpp", f"#include <{header}>\n")
+            (self.root / folder / "x.cpp").unlink(missing_ok=True)
+
+    def test_each_folder_must_not_include_the_rest(self):
+        for folder, uses in tidy.USES.items():
+            for target in sorted(set() if uses is None else tidy.WATCHED - uses):
+                with self.subTest(folder=folder, target=target):
+                    text = f'// a line above\n#include "{target}/any.hpp"\n'
+                    self.finds(f"{folder}/x.cpp", text, f"2: must not include {target}")
+            (self.root / folder / "x.cpp").unlink(missing_ok=True)
+
+    def test_single_headers_count_as_their_library(self):
+        self.finds("embed/x.cpp", "#include <httplib.h>\n", "1: must not include httplib")
+        self.finds("embed/x.cpp", "# include <asio.hpp>\n#include <spdlog/spdlog.h>\n")
+
+    def test_public_headers_see_only_what_a_user_has(self):
+        self.finds("embed/include/mortise/node.hpp",
+                   '#pragma once\n#include "core/base/ids.hpp"\n', "2: must not include core")
+
+    def test_a_file_beside_the_file_is_no_library(self):
+        self.finds("core/base/x.cpp", '#include "benchmark.hpp"\n')
+
+    def test_climbing_out_of_the_folder(self):
+        self.finds("core/base/x.cpp", '#include "../../storage/y.hpp"\n', "1: from the top folder")
+
+    def test_a_folder_outside_the_table(self):
+        self.finds("misc/x.cpp", "int x;\n", "1: not in the table")
+        (self.root / "misc/x.cpp").unlink(missing_ok=True)
+        self.finds("x.cpp", "int x;\n", "1: not in the table")
+
+
+class Purity(Tidy):
+    def test_impure_headers_in_core(self):
+        for header in sorted(tidy.IMPURE):
+            with self.subTest(header=header):
+                self.finds("core/x.cpp", f"#include <{header}>\n", "1: core is pure")
+
+    def test_the_same_headers_elsewhere(self):
+        for header in sorted(tidy.IMPURE):
+            self.finds("embed/x.cpp", f"#include <{header}>\n")
+
+    def test_system_headers_in_core(self):
+        self.finds("core/x.cpp", "#include <unistd.h>\n", "1: no <unistd.h>")
+        self.finds("core/x.cpp", "#include <sys/random.h>\n", "1: no <sys/random.h>")
+        self.finds("core/x.cpp", "#include <boost/any.hpp>\n", "1: no <boost/any.hpp>")
+
+    def test_standard_headers_in_core(self):
+        self.finds("core/x.cpp", "#include <chrono>\n#include <vector>\n#include <xxhash.h>\n")
+
+    def test_reading_a_clock_in_core(self):
+        text = "auto t = std::chrono::steady_clock::now();\n"
+        self.finds("core/x.cpp", text, "1: time is handed in")
+        (self.root / "core/x.cpp").unlink(missing_ok=True)
+        self.finds("embed/x.cpp", text)
+
+    def test_unordered_containers_where_order_is_the_answer(self):
+        text = "#include <unordered_map>\nstd::unordered_set<int> x;\n"
+        for name in ("core/locks/x.cpp", "core/raft/x.cpp"):
+            self.finds(name, text, "1: iteration order", "2: iteration order")
+            (self.root / name).unlink(missing_ok=True)
+        self.finds("core/cache/x.cpp", text)
+
+    def test_a_comment_may_speak_of_them(self):
+        self.finds("core/locks/x.cpp", "int x;  // not std::unordered_map, not a_clock::now()\n")
+
+
+class Lines(Tidy):
+    def test_long_lines_in_code(self):
+        for name in ("core/x.cpp", "tools/x.py", "core/CMakeLists.txt", "cmake/x.cmake", "dev"):
+            with self.subTest(name=name):
+                self.finds(name, "\n" + "x" * 101 + "\n", "2: longer than 100")
+                self.finds(name, "x" * 100 + "\n")
+
+    def test_columns_are_characters(self):
+        self.finds("core/x.cpp", "//" + "ü" * 98 + "\n")
+
+    def test_pages_may_have_long_lines(self):
+        self.finds("x.md", "# Title\n\n" + "x" * 200 + "\n")
+
+    def test_unfinished_work(self):
+        for name in ("core/x.cpp", "core/CMakeLists.txt", "tools/x.py", "dev"):
+            with self.subTest(name=name):
+                self.finds(name, f"# {tidy.UNFINISHED}\n", f"1: {tidy.UNFINISHED}")
+                (self.root / name).unlink(missing_ok=True)
+        self.finds("x.md", f"# T\n{tidy.UNFINISHED}\n", f"2: {tidy.UNFINISHED}")
+
+    def test_headers_are_included_once(self):
+        self.finds("core/x.hpp", "// Words.\nint x;\n", "1: #pragma once")
+        self.finds("core/x.hpp", "// Words.\n#pragma once\nint x;\n")
+
+
+class Pages(Tidy):
+    def test_one_title(self):
+        self.finds("x.md", "no title\n", "1: one title, not 0")
+        self.finds("x.md", "# One\n\n# Two\n", "1: one title, not 2")
+        self.finds("x.md", "# One\n\n## Part\n\n```sh\n# a comment\n```\n")
+        self.finds("x.md", "# One\n~~~\n```\n# x\n~~~\n````\n```\n# x\n````\n")
+
+    def test_dead_links(self):
+        self.finds("docs/x.md", "# T\n[a](gone.md)\n", "2: leads nowhere: gone.md")
+        self.finds("docs/x.md", "# T\n[a](/docs/x.md)\n", "2: leads nowhere")
+        self.finds("docs/x.md", "# T\n[a](../../etc/passwd)\n", "2: leads nowhere")
+        self.finds("docs/x.md", "# T\n![a](gone.svg#x) [b](x.md)\n", "2: gone.svg")
+        self.finds("docs/x.md", "# T\n[a][b]\n\n[b]: gone.md\n", "4: gone.md")
+
+    def test_live_links_and_what_is_none(self):
+        self.plant("README.md", "# R\n")
+        self.finds("docs/x.md", "# T\n[a](../README.md#r) [b](../docs) [c](#t) "
+                   "[d](https://example.org/x) [e](mailto:a@example.org)\n"
+                   "`[f](gone.md)`\n```\n[g](gone.md)\n```\n")
+
+    def test_an_example_is_the_file_it_names(self):
+        page = "# R\n\n<!-- from: examples/1.cpp -->\n\n```cpp\nint x;\n\nint y;\n```\n"
+        self.plant("examples/1.cpp", "int x;\n\nint y;\n")
+        self.finds("README.md", page)
+        self.plant("examples/1.cpp", "int x;\nint y;\n")
+        self.finds("README.md", page, "3: differs from examples/1.cpp")
+        (self.root / "examples/1.cpp").unlink(missing_ok=True)
+        self.finds("README.md", page, "3: does not exist")
+        self.finds("README.md", "# R\n<!-- from: a -->\nwords\n", "2: no fenced block")
+
+
+class Tree(Tidy):
+    def test_without_version_control_all_but_the_build_folder(self):
+        self.plant("core/x.cpp", "")
+        self.plant("build/dev/x.cpp", "")
+        self.assertEqual(tidy.tree(self.root), ["core/x.cpp"])
+
+    def test_with_version_control_tracked_and_new_files_but_not_ignored_ones(self):
+        def git(*arguments):
+            subprocess.run(["git", "-C", str(self.root), *arguments], check=True,
+                           capture_output=True)
+        git("init", "-q")
+        for name in ("a.cpp", "deleted.cpp", "new file.cpp", "out/ignored.cpp"):
+            self.plant(name, "")
+        self.plant(".gitignore", "/out/\n")
+        git("add", "a.cpp", "deleted.cpp")
+        (self.root / "deleted.cpp").unlink(missing_ok=True)
+        self.assertEqual(tidy.tree(self.root), [".gitignore", "a.cpp", "new file.cpp"])
+
+
+if __name__ == "__main__":
+    unittest.main()
