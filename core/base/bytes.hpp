@@ -1,0 +1,82 @@
+// Bytes that never change once they are published, and a bounds-checked little-endian writer and
+// reader for them. A batch of commands is encoded once; disk, peers and apply share that one
+// buffer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace mortise::core {
+
+// Shared and immutable; copying is cheap and may be done on any thread.
+class Bytes {
+public:
+    Bytes() = default;
+    explicit Bytes(std::string text)
+        : text_{text.empty() ? nullptr : std::make_shared<const std::string>(std::move(text))} {}
+
+    [[nodiscard]] std::string_view view() const {
+        return text_ ? std::string_view{*text_} : std::string_view{};
+    }
+    [[nodiscard]] std::size_t size() const { return text_ ? text_->size() : 0; }
+    [[nodiscard]] bool empty() const { return size() == 0; }
+
+    friend bool operator==(const Bytes& a, const Bytes& b) { return a.view() == b.view(); }
+
+private:
+    std::shared_ptr<const std::string> text_;
+};
+
+class ByteWriter {
+public:
+    void u8(std::uint8_t value) { out_.push_back(static_cast<char>(value)); }
+    void u16(std::uint16_t value);
+    void u32(std::uint32_t value);
+    void u64(std::uint64_t value);
+    // One to ten bytes, the small numbers short (LEB128).
+    void varint(std::uint64_t value);
+    // A varint length, then the bytes.
+    void text(std::string_view value);
+
+    [[nodiscard]] std::size_t size() const { return out_.size(); }
+    [[nodiscard]] std::string take() { return std::move(out_); }
+
+private:
+    std::string out_;
+};
+
+// Reads what ByteWriter wrote. After the first read past the end, or of a malformed number, ok() is
+// false for good and every further read answers zero or empty: check once, at the end.
+class ByteReader {
+public:
+    explicit ByteReader(std::string_view in) : in_{in} {}
+
+    std::uint8_t u8();
+    std::uint16_t u16();
+    std::uint32_t u32();
+    std::uint64_t u64();
+    std::uint64_t varint();
+    // Fails, and answers empty, when longer than `bytes_max`. Points into the input.
+    std::string_view text(std::size_t bytes_max);
+    // A count of elements that take at least `element_bytes_min` each; fails when they cannot fit
+    // in what is left, so that no count of a stranger's sizes an allocation.
+    std::size_t count(std::size_t element_bytes_min);
+
+    void fail() { ok_ = false; }
+    [[nodiscard]] bool ok() const { return ok_; }
+    [[nodiscard]] bool done() const { return ok_ && at_ == in_.size(); }
+    [[nodiscard]] std::size_t remaining() const { return in_.size() - at_; }
+
+private:
+    std::string_view take(std::size_t size);
+    template <class Number>
+    Number number();
+
+    std::string_view in_;
+    std::size_t at_ = 0;
+    bool ok_ = true;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,20 @@
+// A checksum against damage, not against an adversary: XXH3, 64 bits (docs/decisions/0001).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace mortise::core {
+
+// Of several fields: each is folded into the sum of those before it.
+class Checksum {
+public:
+    void number(std::uint64_t value);
+    void text(std::string_view value);
+    [[nodiscard]] std::uint64_t value() const { return sum_; }
+
+private:
+    std::uint64_t sum_ = 0;
+};
+
+}  // namespace mortise::core

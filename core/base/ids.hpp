@@ -1,0 +1,40 @@
+// Identifiers of different kinds are different types, so swapped arguments do not compile.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace mortise::core {
+
+template <class Kind>
+class Id {
+public:
+    constexpr Id() = default;
+    constexpr explicit Id(std::uint64_t raw) : raw_{raw} {}
+
+    [[nodiscard]] constexpr std::uint64_t raw() const { return raw_; }
+    [[nodiscard]] constexpr bool is_set() const { return raw_ != 0; }
+    [[nodiscard]] constexpr Id next() const { return Id{raw_ + 1}; }
+    [[nodiscard]] constexpr Id previous() const { return Id{raw_ - 1}; }
+
+    friend constexpr bool operator==(Id, Id) = default;
+    friend constexpr auto operator<=>(Id, Id) = default;
+
+private:
+    std::uint64_t raw_ = 0;  // zero means "none"
+};
+
+using NodeId = Id<struct NodeKind>;              // a member's number, as configured
+using Incarnation = Id<struct IncarnationKind>;  // random, minted with a data directory
+using BootEpoch = Id<struct BootEpochKind>;      // rises with every start on that directory
+using Term = Id<struct TermKind>;
+using LogIndex = Id<struct LogIndexKind>;
+using WriteId = Id<struct WriteKind>;      // numbers the writes of one run of a node
+using ReadId = Id<struct ReadKind>;        // never reused: boot epoch above, counter below
+using SessionId = Id<struct SessionKind>;  // never reused in a cluster
+using Seq = Id<struct SeqKind>;            // numbers what one session asks for
+using FencingToken = Id<struct FencingKind>;
+
+static_assert(LogIndex{7} < LogIndex{7}.next());
+
+}  // namespace mortise::core

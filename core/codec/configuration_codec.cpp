@@ -1,0 +1,61 @@
+#include "core/codec/configuration_codec.hpp"
+
+#include <algorithm>
+
+namespace mortise::core {
+
+namespace {
+
+constexpr std::uint8_t version = 1;
+constexpr std::size_t address_bytes_max = 512;
+constexpr std::size_t member_bytes_min = 8 + 8 + 1;
+
+void put_members(ByteWriter& out, const std::vector<Member>& members) {
+    out.varint(members.size());
+    for (const auto& member : members) {
+        out.u64(member.id.raw());
+        out.u64(member.incarnation.raw());
+        out.text(member.address);
+    }
+}
+
+std::vector<Member> get_members(ByteReader& in) {
+    std::vector<Member> members(in.count(member_bytes_min));
+    for (auto& member : members) {
+        member.id = NodeId{in.u64()};
+        member.incarnation = Incarnation{in.u64()};
+        member.address = in.text(address_bytes_max);
+    }
+    const bool ascending = std::ranges::is_sorted(members, {}, &Member::id);
+    const bool distinct = std::ranges::adjacent_find(members, {}, &Member::id) == members.end();
+    if (!ascending || !distinct) in.fail();
+    return members;
+}
+
+}  // namespace
+
+Bytes encode_configuration(const Configuration& configuration) {
+    ByteWriter out;
+    out.u8(version);
+    out.u64(configuration.cluster.high);
+    out.u64(configuration.cluster.low);
+    put_members(out, configuration.voters);
+    put_members(out, configuration.outgoing);
+    put_members(out, configuration.learners);
+    return Bytes{out.take()};
+}
+
+std::optional<Configuration> decode_configuration(const Bytes& bytes) {
+    ByteReader in{bytes.view()};
+    if (in.u8() != version) return std::nullopt;
+    Configuration configuration;
+    configuration.cluster = {in.u64(), in.u64()};
+    configuration.voters = get_members(in);
+    configuration.outgoing = get_members(in);
+    configuration.learners = get_members(in);
+    if (!in.done() || !configuration.is_formed() || configuration.voters.empty())
+        return std::nullopt;
+    return configuration;
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,100 @@
+// How a cluster comes to be, once (S47), and whom a node believes.
+//
+// Only the lowest configured id may found, and only while every configured voter is connected,
+// empty and carries the same list. It writes the founding entry with the incarnations it was told
+// and, once that is durable, offers it. An empty node takes an offer that names it, by id and
+// incarnation, and is a voter from then on. Were a majority enough, the two halves of a start-up in
+// the wrong order could each found a cluster, or a majority with wiped disks could found a second
+// one.
+#include <algorithm>
+
+#include "core/base/mutant.hpp"
+#include "core/codec/configuration_codec.hpp"
+#include "core/node/node_core.hpp"
+#include "core/raft/quorum.hpp"
+
+namespace mortise::core {
+
+Hello NodeCore::hello() const {
+    Hello hello{options_.self, options_.incarnation, options_.boot_epoch, {}, {}};
+    // Not before it is on disk: a crash would take it back.
+    if (raft_.durable_index() >= LogIndex{1}) hello.cluster = raft_.configuration().cluster;
+    for (const auto& voter : options_.voters)
+        hello.voters.push_back(voter.id);
+    return hello;
+}
+
+void NodeCore::on(const PeerUp& event, Now /*now*/) {
+    const auto peer = event.hello.node;
+    auto& newest = newest_epoch_[peer];
+    // A connection of a former life, or a restored backup: the newer one stands.
+    if (event.hello.boot_epoch < newest) {
+        ++refused_messages_;
+        return;
+    }
+    newest = event.hello.boot_epoch;
+    connected_[peer] = event.hello;
+    if (!event.hello.is_empty()) return;
+    unfounded_.insert(peer);
+    offer_formation(peer);
+}
+
+bool NodeCore::is_trusted(NodeId peer) const {
+    const auto* member = raft_.configuration().find(peer);
+    const auto found = connected_.find(peer);
+    if (member == nullptr || found == connected_.end()) return false;
+    const auto& hello = found->second;
+    const bool same_cluster = hello.is_empty() || hello.cluster == raft_.configuration().cluster;
+    return same_cluster && hello.incarnation == member->incarnation;
+}
+
+void NodeCore::form_if_unanimous(Now now) {
+    if (is_formed()) return;
+    Configuration configuration;
+    std::size_t heard = 0;
+    const auto own = hello();
+    for (auto voter : options_.voters) {
+        const auto found = connected_.find(voter.id);
+        const bool is_self = voter.id == options_.self;
+        const bool agrees = is_self || (found != connected_.end() && found->second.is_empty() &&
+                                        found->second.voters == own.voters);
+        if (agrees) ++heard;
+        if (agrees && configuration.voters.empty() && !is_self) return;  // a lower id founds
+        voter.incarnation = is_self  ? options_.incarnation
+                            : agrees ? found->second.incarnation
+                                     : Incarnation{};
+        if (agrees || !planted(Mutant::formation_by_majority))
+            configuration.voters.push_back(voter);
+    }
+    const auto needed =
+        planted(Mutant::formation_by_majority) ? majority_of(own.voters.size()) : own.voters.size();
+    if (heard < needed || configuration.voters.empty()) return;
+    configuration.cluster = {prng_.next(), prng_.next() | 1U};
+    founding_ = make_entry({Term{1}, LogIndex{1}}, EntryKind::configuration,
+                           encode_configuration(configuration));
+    raft_.adopt_formation(*founding_, now.steady);
+}
+
+void NodeCore::offer_formation(NodeId to) {
+    const auto* member = raft_.configuration().find(to);
+    // Durable first: were it lost in a crash, another one could be founded.
+    if (!founding_ || member == nullptr || raft_.durable_index() < LogIndex{1}) return;
+    if (connected_.at(to).incarnation != member->incarnation) return;  // wiped: nobody's voter
+    effects_.send.push_back({to, FormationOffer{*founding_}});
+}
+
+void NodeCore::on_offer(const FormationOffer& offer, Now now) {
+    const auto configuration = decode_configuration(offer.founding.payload);
+    const bool valid = offer.founding.id == LogId{Term{1}, LogIndex{1}} && configuration &&
+                       offer.founding.kind == EntryKind::configuration && is_intact(offer.founding);
+    const auto* self = valid ? configuration->find(options_.self) : nullptr;
+    const bool names_us = self != nullptr && self->incarnation == options_.incarnation;
+    if (is_formed() || !names_us) {
+        ++refused_messages_;
+        return;
+    }
+    founding_ = offer.founding;
+    raft_.adopt_formation(offer.founding, now.steady);
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,22 @@
+// What a node says of itself before anything else is said on a connection.
+#pragma once
+
+#include <vector>
+
+#include "core/base/ids.hpp"
+#include "core/raft/configuration.hpp"
+
+namespace mortise::core {
+
+struct Hello {
+    NodeId node;
+    Incarnation incarnation;
+    BootEpoch boot_epoch;
+    ClusterId cluster;           // not set: this node is empty, it was never part of a cluster
+    std::vector<NodeId> voters;  // as configured, ascending; compared when a cluster is formed
+
+    [[nodiscard]] bool is_empty() const { return !cluster.is_set(); }
+    friend bool operator==(const Hello&, const Hello&) = default;
+};
+
+}  // namespace mortise::core

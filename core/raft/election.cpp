@@ -1,0 +1,156 @@
+// Pre-vote, vote and winning (thesis 3.4, 9.6), and whom a node stands by (thesis 4.2.3).
+#include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
+#include "core/raft/quorum.hpp"
+#include "core/raft/raft.hpp"
+
+namespace mortise::core {
+
+void Raft::become_pre_candidate(Instant now) {
+    if (!can_campaign()) {
+        become_follower(std::nullopt, now);
+        return;
+    }
+    PreCandidate asking;
+    asking.round = ++round_;
+    asking.granted.insert(self());
+    asking.election_at = draw_election_deadline(now);
+    const PreVoteRequest request{term(), asking.round, log_.last()};
+    role_ = std::move(asking);
+    note(Note::Kind::became_pre_candidate);
+    for (const auto peer : configuration().all()) {
+        if (peer != self() && configuration().is_voter(peer)) send(peer, request);
+    }
+    count_votes(now);
+}
+
+void Raft::become_candidate(bool transfer, Instant now) {
+    MORTISE_CHECK(can_campaign());
+    hard_state_ = {term().next(), NodeId{}};
+    owed_votes_.clear();
+    vote_for(self());
+    Candidate candidate;
+    candidate.round = ++round_;
+    candidate.election_at = draw_election_deadline(now);
+    candidate.transfer = transfer;
+    role_ = std::move(candidate);
+    note(Note::Kind::became_candidate);
+    campaign_if_durable(now);
+}
+
+// Its own vote, and the log it boasts of, count once they are on disk (D1, D18). Writes complete in
+// order, so the vote's completion covers every entry before it.
+void Raft::campaign_if_durable(Instant now) {
+    auto* candidate = std::get_if<Candidate>(&role_);
+    if (candidate == nullptr || candidate->requests_sent) return;
+    if (writes_.hard_state() != hard_state_) return;
+    MORTISE_CHECK(writes_.durable() == log_.last().index);
+    candidate->requests_sent = true;
+    candidate->granted.insert(self());
+    const VoteRequest request{term(), candidate->round, log_.last(), candidate->transfer};
+    for (const auto peer : configuration().all()) {
+        if (peer != self() && configuration().is_voter(peer)) send(peer, request);
+    }
+    count_votes(now);
+}
+
+void Raft::count_votes(Instant now) {
+    if (const auto* asking = std::get_if<PreCandidate>(&role_)) {
+        const auto& granted = asking->granted;
+        const auto agrees = [&](NodeId id) { return granted.contains(id); };
+        if (has_quorum(configuration(), agrees)) become_candidate(false, now);
+    } else if (const auto* candidate = std::get_if<Candidate>(&role_)) {
+        const auto& granted = candidate->granted;
+        const auto agrees = [&](NodeId id) { return granted.contains(id); };
+        if (has_quorum(configuration(), agrees)) become_leader(now);
+    }
+}
+
+void Raft::become_leader(Instant now) {
+    MORTISE_CHECK(hard_state_.voted_for == self());
+    Leader leader;
+    leader.since = now;
+    leader.contact_since = now;
+    leader.heartbeat_at = now + options_.heartbeat;
+    leader.first_own = log_.last().index.next();
+    sync_progress_with_configuration(leader);
+    role_ = std::move(leader);
+    note(Note::Kind::became_leader);
+    // Until an entry of this term commits nothing older can be counted (thesis 3.6.2).
+    append_to_log(make_entry({term(), log_.last().index.next()}, EntryKind::noop, {}));
+}
+
+bool Raft::stands_by_leader(Instant now) const {
+    // A leader that lost its majority steps down by itself (check_leadership), so it stands.
+    if (is_leader()) return true;
+    const auto* follower = std::get_if<Follower>(&role_);
+    return follower != nullptr && follower->leader &&
+           now < follower->leader_heard + options_.election_timeout;
+}
+
+void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
+    // Nothing changes here, not even a timer: a node that nobody hears may ask for ever (V6).
+    const bool newer = request.term.next() > term() && request.last >= log_.last();
+    const bool granted = newer && !stands_by_leader(now) && configuration().is_voter(from);
+    // A term shown to others must survive a restart.
+    if (is_term_durable()) send(from, PreVoteReply{term(), request.round, granted});
+}
+
+void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
+    auto* asking = std::get_if<PreCandidate>(&role_);
+    // Only a reply to this very question counts, never one to an earlier or another kind (V3).
+    if (asking == nullptr || asking->round != reply.round || !reply.granted) return;
+    asking->granted.insert(from);
+    count_votes(now);
+}
+
+void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
+    if (request.term > term()) {
+        // Who hears its leader does not help to depose it, not even by taking over the term.
+        if (!request.transfer && stands_by_leader(now)) return;
+        if (!configuration().is_voter(from)) return;
+        adopt_term(request.term, now);
+    }
+    auto* follower = std::get_if<Follower>(&role_);
+    const bool free = !hard_state_.voted_for.is_set() || hard_state_.voted_for == from;
+    const bool granted = request.term == term() && follower != nullptr && free &&
+                         !follower->leader && request.last >= log_.last() &&
+                         configuration().is_voter(from);
+    if (granted) {
+        vote_for(from);
+        follower->election_at = draw_election_deadline(now);  // let it win (V5)
+    }
+    if constexpr (planted(Mutant::vote_before_durable)) {
+        send(from, VoteReply{term(), request.round, granted});
+        return;
+    }
+    owed_votes_.push_back({from, request.round, granted});
+}
+
+void Raft::on(NodeId from, const VoteReply& reply, Instant now) {
+    auto* candidate = std::get_if<Candidate>(&role_);
+    if (candidate == nullptr || reply.term != term() || reply.round != candidate->round) return;
+    if (!reply.granted || !candidate->requests_sent) return;
+    candidate->granted.insert(from);
+    count_votes(now);
+}
+
+void Raft::on(NodeId from, const TimeoutNow& request, Instant now) {
+    const auto* follower = std::get_if<Follower>(&role_);
+    if (request.term != term() || follower == nullptr || follower->leader != from) return;
+    // The leader saw us there. If we are not (it is an old message), we would boast for nothing
+    // (V13).
+    if (log_.last() != request.last || writes_.durable() != request.last.index) return;
+    if (can_campaign()) become_candidate(true, now);
+}
+
+// A vote, and also a refusal, shows our term: it waits until that is durable.
+void Raft::send_owed_votes() {
+    if (owed_votes_.empty() || writes_.hard_state() != hard_state_) return;
+    for (const auto& owed : owed_votes_) {
+        send(owed.candidate, VoteReply{term(), owed.round, owed.granted});
+    }
+    owed_votes_.clear();
+}
+
+}  // namespace mortise::core

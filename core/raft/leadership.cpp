@@ -1,0 +1,73 @@
+// What a leader must do to stay one, and how it stops: check-quorum, a stalled disk, handing over.
+#include <algorithm>
+
+#include "core/base/check.hpp"
+#include "core/raft/quorum.hpp"
+#include "core/raft/raft.hpp"
+
+namespace mortise::core {
+
+Instant Raft::quorum_contact(const Leader& leader, Instant now) const {
+    return quorum_value(configuration(), [&](NodeId id) {
+        if (id == self()) return now;
+        const auto peer = leader.peers.find(id);
+        return peer == leader.peers.end() ? leader.since : peer->second.heard;
+    });
+}
+
+// Runs before every event of a leader, so that one that was paused, or cut off, or whose disk hangs
+// acts on nothing more (P7, P10, V16).
+void Raft::check_leadership(Instant now) {
+    auto& leader = std::get<Leader>(role_);
+    if (now > last_event_ + options_.election_timeout) leader.contact_since = now;
+    const auto stalled = writes_.waiting_since();
+    if (stalled && now > *stalled + options_.election_timeout) {
+        step_down(Note::Kind::disk_stalled, now);
+    } else if (now > quorum_contact(leader, now) + options_.election_timeout) {
+        step_down(Note::Kind::lost_quorum, now);
+    }
+}
+
+// The term stays: somebody else will bring a higher one.
+void Raft::step_down(Note::Kind why, Instant now) {
+    note(why);
+    become_follower(std::nullopt, now);
+}
+
+Instant Raft::contact_since() const {
+    const auto* leader = std::get_if<Leader>(&role_);
+    return leader == nullptr ? Instant::never() : leader->contact_since;
+}
+
+bool Raft::is_transferring() const {
+    const auto* leader = std::get_if<Leader>(&role_);
+    return leader != nullptr && leader->transfer.has_value();
+}
+
+bool Raft::transfer_to(NodeId target, Instant now) {
+    begin_event(now);
+    auto* leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr || target == self() || !configuration().is_voter(target)) return false;
+    leader->transfer = Transfer{target, now + options_.election_timeout};
+    note(Note::Kind::transfer_started, target);
+    progress_transfer(now);
+    return true;
+}
+
+// Nothing is proposed while it lasts, so the target catches up; it ends by a new term or in time.
+void Raft::progress_transfer(Instant now) {
+    auto* leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr || !leader->transfer) return;
+    auto& transfer = *leader->transfer;
+    if (now >= transfer.deadline) {
+        note(Note::Kind::transfer_failed, transfer.target);
+        leader->transfer.reset();
+        return;
+    }
+    const auto* progress = progress_of(transfer.target);
+    if (transfer.sent || progress == nullptr || progress->match != log_.last().index) return;
+    send(transfer.target, TimeoutNow{term(), log_.last()});
+    transfer.sent = true;
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,47 @@
+// The log since the last snapshot, in memory. Disk is read at start only, so nothing here can fail
+// and nobody waits for it; how much may gather here is bounded by whoever purges it.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "core/raft/entry.hpp"
+
+namespace mortise::core {
+
+class Log {
+public:
+    // `base` is the last entry that is not kept any more; {0, 0} when nothing was ever purged.
+    // Requires the entries to follow it without a gap.
+    Log(LogId base, std::vector<Entry> entries);
+
+    [[nodiscard]] LogId base() const { return base_; }
+    [[nodiscard]] LogId last() const { return entries_.empty() ? base_ : entries_.back().id; }
+    [[nodiscard]] LogIndex first_index() const { return base_.index.next(); }
+
+    // Empty when the entry is purged or not there yet: never a zero that could match (C8).
+    [[nodiscard]] std::optional<Term> term_at(LogIndex index) const;
+    // True when the log has exactly this entry; what is purged was committed and matches (C11).
+    [[nodiscard]] bool has(LogId id) const;
+    [[nodiscard]] const Entry& at(LogIndex index) const;  // requires first_index() <= index <= last
+    // The newest entry at or below both the index and the term: where logs may still agree.
+    [[nodiscard]] LogId newest_not_above(LogId limit) const;
+    // From `from` on, as many as fit in `bytes_max`, but at least one if there is one.
+    [[nodiscard]] std::vector<Entry> slice(LogIndex from, std::size_t bytes_max) const;
+
+    void append(Entry entry);  // requires the next index and no lower term
+    void truncate_from(LogIndex index);
+    void purge_to(LogIndex index);  // inclusive; requires it to be there
+
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    [[nodiscard]] std::size_t offset(LogIndex index) const;
+
+    LogId base_;
+    std::deque<Entry> entries_;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace mortise::core

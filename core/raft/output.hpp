@@ -1,0 +1,56 @@
+// What a step of Raft asks for. Nothing in `send` promises what is not durable yet: replies and
+// votes are derived from what is durable when a write completes, never queued before it. So there
+// is one rule: submit `write`, hand `send` over, apply `committed`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/ids.hpp"
+#include "core/raft/entry.hpp"
+#include "core/raft/message.hpp"
+
+namespace mortise::core {
+
+struct RaftEnvelope {
+    NodeId to;
+    RaftMessage message;
+};
+
+// The log up to `index` applied, a read with this id is linearizable.
+struct ReadGrant {
+    ReadId id;
+    LogIndex index;
+};
+
+// What a person or a test wants to read of a run: decisions, not log lines.
+struct Note {
+    enum class Kind : std::uint8_t {
+        became_follower,
+        became_pre_candidate,
+        became_candidate,
+        became_leader,
+        lost_quorum,   // a leader stepped down: no majority answered for an election timeout
+        disk_stalled,  // a leader stepped down: its own write did not complete in that time
+        peer_cut_off,  // a follower needs entries that are purged
+        transfer_started,
+        transfer_failed,
+        refused_message,  // malformed or damaged: dropped
+        formed,
+    };
+
+    Kind kind;
+    Term term;
+    NodeId peer;
+};
+
+struct RaftOutput {
+    std::optional<Write> write;
+    std::vector<RaftEnvelope> send;
+    std::vector<Entry> committed;
+    std::vector<ReadGrant> reads;
+    std::vector<Note> notes;
+};
+
+}  // namespace mortise::core

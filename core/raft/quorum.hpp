@@ -1,0 +1,51 @@
+// The one place that knows what a majority is, joint configurations included.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "core/raft/configuration.hpp"
+
+namespace mortise::core {
+
+constexpr std::size_t majority_of(std::size_t members) {
+    return members / 2 + 1;
+}
+
+static_assert(majority_of(1) == 1 && majority_of(2) == 2 && majority_of(3) == 2);
+static_assert(majority_of(4) == 3 && majority_of(5) == 3);
+
+// True when `agrees(id)` holds for a majority of the voters, and of the outgoing ones while joint.
+// Nobody to ask is no agreement.
+template <class Agrees>
+bool has_quorum(const Configuration& configuration, const Agrees& agrees) {
+    const auto carries = [&](const std::vector<Member>& members) {
+        const auto votes = std::ranges::count_if(members, agrees, &Member::id);
+        return static_cast<std::size_t>(votes) >= majority_of(members.size());
+    };
+    return carries(configuration.voters) &&
+           (!configuration.is_joint() || carries(configuration.outgoing));
+}
+
+// The greatest value that a quorum has reached, where `reached(id)` is how far a voter is: the
+// commit index when it is the match index, the time of the last contact when it is when we heard of
+// it. Requires at least one voter.
+template <class Reached>
+auto quorum_value(const Configuration& configuration, const Reached& reached) {
+    const auto agreed = [&](const std::vector<Member>& members) {
+        std::vector<std::decay_t<decltype(reached(NodeId{}))>> values;
+        values.reserve(members.size());
+        for (const auto& member : members)
+            values.push_back(reached(member.id));
+        const auto place =
+            values.begin() + static_cast<std::ptrdiff_t>(majority_of(values.size())) - 1;
+        std::ranges::nth_element(values, place, std::greater<>{});
+        return *place;
+    };
+    auto value = agreed(configuration.voters);
+    if (configuration.is_joint()) value = std::min(value, agreed(configuration.outgoing));
+    return value;
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,267 @@
+// Construction, what every event begins with, and the only functions that change term, vote, log
+// and commit index.
+#include "core/raft/raft.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
+#include "core/codec/configuration_codec.hpp"
+#include "core/raft/quorum.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// A term far above ours is no election that we missed but damage or malice: one vote a nanosecond
+// for four seconds. Adopting it would leave few terms for anybody else (fault 99).
+constexpr std::uint64_t term_jump_max = std::uint64_t{1} << 32U;
+
+LogIndex last_index_of(const RaftState& state) {
+    return state.entries.empty() ? state.base.index : state.entries.back().id.index;
+}
+
+}  // namespace
+
+Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
+    : options_{options},
+      prng_{prng},
+      hard_state_{state.hard_state},
+      log_{state.base, {}},
+      writes_{state.hard_state, last_index_of(state)},
+      commit_{std::max(state.applied, state.base.index)},
+      handed_out_{commit_},
+      last_event_{now} {
+    configurations_.push_back({state.base.index, std::move(state.configuration)});
+    for (auto& entry : state.entries)
+        append_to_log(std::move(entry));
+    MORTISE_CHECK(commit_ <= log_.last().index);
+    pending_ = {};  // what was read from disk need not be written to it
+    become_follower(std::nullopt, now);
+    const bool alone = can_campaign() && configuration().voters.size() == 1;
+    if (alone) std::get<Follower>(role_).election_at = now;
+}
+
+const Configuration& Raft::configuration() const {
+    return configurations_.back().configuration;
+}
+
+std::optional<NodeId> Raft::leader() const {
+    if (is_leader()) return self();
+    if (const auto* follower = std::get_if<Follower>(&role_)) return follower->leader;
+    return std::nullopt;
+}
+
+bool Raft::can_campaign() const {
+    return configuration().is_formed() && configuration().is_voter(self());
+}
+
+Instant Raft::draw_election_deadline(Instant now) {
+    const auto timeout = options_.election_timeout.count();
+    return now + Nanoseconds{prng_.between(timeout, 2 * timeout)};
+}
+
+void Raft::begin_event(Instant now) {
+    // Before the event is looked at: an answer that waited in a socket while this process was
+    // paused is no contact now (fault 6).
+    if (is_leader()) check_leadership(now);
+    last_event_ = now;
+}
+
+void Raft::on_timer(Instant now) {
+    begin_event(now);
+    if (auto* follower = std::get_if<Follower>(&role_)) {
+        if (now >= follower->election_at) become_pre_candidate(now);
+    } else if (auto* asking = std::get_if<PreCandidate>(&role_)) {
+        if (now >= asking->election_at) become_pre_candidate(now);
+    } else if (auto* candidate = std::get_if<Candidate>(&role_)) {
+        if (now >= candidate->election_at) become_pre_candidate(now);
+    } else if (auto* leader = std::get_if<Leader>(&role_)) {
+        if (now >= leader->heartbeat_at) {
+            leader->heartbeat_due = true;
+            leader->heartbeat_at = now + options_.heartbeat;
+        }
+        progress_transfer(now);
+    }
+}
+
+void Raft::on_message(NodeId from, RaftMessage message, Instant now) {
+    begin_event(now);
+    const auto term = term_of(message);
+    if (term.raw() > this->term().raw() + term_jump_max) {
+        note(Note::Kind::refused_message, from);
+        return;
+    }
+    // A request for a vote is no news of a leader: whether its term is adopted is decided with it.
+    const bool asks_for_vote = std::holds_alternative<PreVoteRequest>(message) ||
+                               std::holds_alternative<VoteRequest>(message);
+    if (term > this->term() && !asks_for_vote) adopt_term(term, now);
+    std::visit([&](auto& m) { on(from, m, now); }, message);
+}
+
+void Raft::on_write_done(WriteId id, Instant now) {
+    begin_event(now);
+    const auto before = writes_.durable();
+    writes_.complete(id);
+    // The founding entry was agreed to by everybody: on one disk it is committed.
+    if (commit_ == LogIndex{} && writes_.durable() >= LogIndex{1}) commit_to(LogIndex{1});
+    if (auto* follower = std::get_if<Follower>(&role_)) {
+        if (writes_.durable() > before && follower->leader) follower->reply_owed = true;
+    }
+    campaign_if_durable(now);
+    if (is_leader()) advance_commit();
+}
+
+void Raft::on_peer_down(NodeId peer, Instant now) {
+    begin_event(now);
+    auto* follower = std::get_if<Follower>(&role_);
+    if (follower == nullptr || follower->leader != peer || !can_campaign()) return;
+    follower->leader.reset();
+    follower->leader_heard = Instant{std::numeric_limits<std::int64_t>::min()};
+    // The others lose it in the same moment: a short draw keeps them from asking all at once.
+    const auto spread = options_.heartbeat.count() / 4;
+    follower->election_at = now + Nanoseconds{prng_.between(0, spread)};
+}
+
+std::optional<LogIndex> Raft::propose(EntryKind kind, Bytes payload, Instant now) {
+    begin_event(now);
+    if (!is_leader() || is_transferring()) return std::nullopt;
+    append_to_log(make_entry({term(), log_.last().index.next()}, kind, std::move(payload)));
+    return log_.last().index;
+}
+
+void Raft::adopt_formation(const Entry& entry, Instant now) {
+    begin_event(now);
+    MORTISE_CHECK(log_.last() == LogId{} && !configuration().is_formed());
+    MORTISE_CHECK(entry.id.index == LogIndex{1} && entry.kind == EntryKind::configuration);
+    hard_state_ = {entry.id.term, NodeId{}};
+    pending_.hard_state = hard_state_;
+    append_to_log(entry);
+    become_follower(std::nullopt, now);
+    // The lowest id, which founded, asks first; the others would only be in its way.
+    if (configuration().voters.front().id == self()) {
+        std::get<Follower>(role_).election_at = now + options_.heartbeat;
+    }
+    note(Note::Kind::formed);
+}
+
+void Raft::purge_to(LogIndex index) {
+    MORTISE_CHECK(index <= commit_);
+    if (index <= log_.base().index) return;
+    log_.purge_to(index);
+    if (auto* leader = std::get_if<Leader>(&role_)) {
+        for (auto& [peer, progress] : leader->peers)
+            cut_off_if_purged(peer, progress);
+    }
+    // Keep the newest configuration at or below the new base: it is in force there.
+    while (configurations_.size() > 1 && configurations_[1].index <= index) {
+        configurations_.erase(configurations_.begin());
+    }
+}
+
+void Raft::adopt_term(Term term, Instant now) {
+    MORTISE_CHECK(term > hard_state_.term);
+    hard_state_ = {term, NodeId{}};
+    pending_.hard_state = hard_state_;
+    owed_votes_.clear();
+    become_follower(std::nullopt, now);
+}
+
+void Raft::become_follower(std::optional<NodeId> leader, Instant now) {
+    Follower follower;
+    follower.leader = leader;
+    follower.leader_heard = leader ? now : Instant{std::numeric_limits<std::int64_t>::min()};
+    follower.verified = commit_;
+    follower.election_at = can_campaign() ? draw_election_deadline(now) : Instant::never();
+    role_ = follower;
+    note(Note::Kind::became_follower, leader.value_or(NodeId{}));
+}
+
+void Raft::vote_for(NodeId candidate) {
+    MORTISE_CHECK(!hard_state_.voted_for.is_set() || hard_state_.voted_for == candidate);
+    if (hard_state_.voted_for == candidate) return;
+    hard_state_.voted_for = candidate;
+    pending_.hard_state = hard_state_;
+}
+
+void Raft::append_to_log(Entry entry) {
+    if (entry.kind == EntryKind::configuration) {
+        auto configuration = decode_configuration(entry.payload);
+        MORTISE_CHECK(configuration.has_value());
+        configurations_.push_back({entry.id.index, std::move(*configuration)});
+        if (auto* leader = std::get_if<Leader>(&role_)) sync_progress_with_configuration(*leader);
+    }
+    pending_.append.push_back(entry);
+    log_.append(std::move(entry));
+}
+
+void Raft::truncate_log(LogIndex from) {
+    MORTISE_CHECK(from > commit_);
+    MORTISE_CHECK(pending_.append.empty() && !pending_.truncate_from);
+    log_.truncate_from(from);
+    while (configurations_.back().index >= from)
+        configurations_.pop_back();
+    pending_.truncate_from = from;
+}
+
+void Raft::commit_to(LogIndex index) {
+    MORTISE_CHECK(index <= log_.last().index);
+    commit_ = std::max(commit_, index);
+}
+
+void Raft::note(Note::Kind kind, NodeId peer) {
+    out_.notes.push_back({kind, term(), peer});
+}
+
+void Raft::send(NodeId to, RaftMessage message) {
+    out_.send.push_back({to, std::move(message)});
+}
+
+RaftOutput Raft::collect(Instant now) {
+    if (pending_.hard_state || pending_.truncate_from || !pending_.append.empty()) {
+        writes_.submit(pending_, log_.last().index, now);
+        out_.write = std::exchange(pending_, {});
+    }
+    send_owed_votes();
+    send_owed_replies();
+    if (is_leader()) {
+        if constexpr (planted(Mutant::self_ack_before_durable)) advance_commit();
+        send_appends();
+    }
+    for (; handed_out_ < commit_; handed_out_ = handed_out_.next()) {
+        out_.committed.push_back(log_.at(handed_out_.next()));
+    }
+    return std::exchange(out_, {});
+}
+
+Instant Raft::deadline() const {
+    if (const auto* follower = std::get_if<Follower>(&role_)) return follower->election_at;
+    if (const auto* asking = std::get_if<PreCandidate>(&role_)) return asking->election_at;
+    if (const auto* candidate = std::get_if<Candidate>(&role_)) return candidate->election_at;
+    return std::get<Leader>(role_).heartbeat_at;
+}
+
+void Raft::check_invariants() const {
+    MORTISE_CHECK(log_.base().index <= commit_);
+    MORTISE_CHECK(commit_ <= log_.last().index);
+    MORTISE_CHECK(handed_out_ <= commit_);
+    MORTISE_CHECK(writes_.durable() <= log_.last().index);
+    MORTISE_CHECK(writes_.hard_state().term <= term());
+    MORTISE_CHECK(log_.last().term <= term());
+    MORTISE_CHECK(pending_.append.empty() && !pending_.hard_state && !pending_.truncate_from);
+    if (const auto* leader = std::get_if<Leader>(&role_)) {
+        MORTISE_CHECK(hard_state_.voted_for == self());
+        MORTISE_CHECK(leader->first_own <= log_.last().index);
+        for (const auto& [id, progress] : leader->peers) {
+            MORTISE_CHECK(id != self());
+            MORTISE_CHECK(progress.match < progress.next);
+            MORTISE_CHECK(progress.next.raw() <= log_.last().index.raw() + 1);
+            MORTISE_CHECK(progress.in_flight.size() <= options_.appends_in_flight_max);
+            MORTISE_CHECK(progress.read_round_confirmed <= leader->read_round);
+        }
+    }
+}
+
+}  // namespace mortise::core

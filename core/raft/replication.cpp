@@ -1,0 +1,273 @@
+// Append, its answer, and the commit index (thesis 3.5, 3.6, 10.2.1).
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
+#include "core/codec/configuration_codec.hpp"
+#include "core/raft/quorum.hpp"
+#include "core/raft/raft.hpp"
+
+namespace mortise::core {
+
+// --- follower
+// -------------------------------------------------------------------------------------
+
+// Never trusted: a peer is a program of some version, and a message may be of any age (D8, C10).
+bool Raft::is_well_formed(const AppendRequest& request) {
+    auto before = request.previous;
+    for (const auto& entry : request.entries) {
+        if (entry.id.index != before.index.next() || entry.id.term < before.term) return false;
+        if (entry.id.term > request.term || !is_intact(entry)) return false;
+        const bool configures = entry.kind == EntryKind::configuration;
+        if (configures && !decode_configuration(entry.payload)) return false;
+        before = entry.id;
+    }
+    return request.previous.term <= request.term;
+}
+
+void Raft::on(NodeId from, AppendRequest& request, Instant now) {
+    if (request.term < term()) {
+        // The sender was deposed, or we alone ran ahead: either way our term is news to it (V7).
+        AppendReply refusal;
+        refusal.term = term();
+        refusal.rejected = true;
+        if (is_term_durable()) send(from, refusal);
+        return;
+    }
+    // There is one leader per term, and here it is not us.
+    MORTISE_CHECK(!is_leader());
+    if (!is_well_formed(request)) {
+        note(Note::Kind::refused_message, from);
+        return;
+    }
+    auto* follower = std::get_if<Follower>(&role_);
+    if (follower == nullptr || follower->leader != from) {
+        // In one term there is one leader; what it verified before its link broke stays verified.
+        become_follower(from, now);
+        follower = &std::get<Follower>(role_);
+    }
+    follower->leader_heard = now;
+    if (can_campaign()) follower->election_at = draw_election_deadline(now);
+    follower->read_round = std::max(follower->read_round, request.read_round);
+
+    if (!log_.has(request.previous)) {
+        const LogId limit{request.previous.term, request.previous.index.previous()};
+        auto& rejection = follower->rejection.emplace();
+        rejection.term = term();
+        rejection.rejected = true;
+        rejection.previous = request.previous.index;
+        rejection.hint = log_.newest_not_above(limit);
+        return;
+    }
+    take_entries(request);
+}
+
+void Raft::take_entries(AppendRequest& request) {
+    auto& follower = std::get<Follower>(role_);
+    auto verified = request.previous.index;
+    bool appended = false;
+    for (auto& entry : request.entries) {
+        verified = entry.id.index;
+        if (log_.has(entry.id)) continue;
+        // Only a real conflict truncates: an old message that is a prefix of what we have does not.
+        if (entry.id.index <= log_.last().index) truncate_log(entry.id.index);
+        append_to_log(std::move(entry));
+        appended = true;
+    }
+    follower.verified = std::max(follower.verified, verified);
+    // At most what this leader has checked: beyond it our log may still be another one (C1).
+    commit_to(std::min(request.commit, follower.verified));
+    replicated_ = std::max(replicated_, std::min(request.replicated, commit_));
+    // An answer now would say nothing that the write's completion does not say better.
+    if (!appended) follower.reply_owed = true;
+}
+
+// What a follower claims is durable *and* checked against this term's leader. Durable alone would
+// attest an old tail that the leader never saw (C1, C9).
+void Raft::send_owed_replies() {
+    auto* follower = std::get_if<Follower>(&role_);
+    if (follower == nullptr || !follower->leader || !is_term_durable()) return;
+    if (follower->rejection) {
+        follower->rejection->read_round = follower->read_round;
+        send(*follower->leader, *std::exchange(follower->rejection, std::nullopt));
+        follower->reply_owed = false;
+        return;
+    }
+    if (!std::exchange(follower->reply_owed, false)) return;
+    auto match = std::min(writes_.durable(), follower->verified);
+    if constexpr (planted(Mutant::ack_unverified_tail)) match = writes_.durable();
+    AppendReply reply;
+    reply.term = term();
+    reply.read_round = follower->read_round;
+    reply.match = match;
+    send(*follower->leader, reply);
+}
+
+// --- leader
+// ---------------------------------------------------------------------------------------
+
+void Raft::sync_progress_with_configuration(Leader& leader) {
+    const auto members = configuration().all();
+    std::erase_if(leader.peers, [&](const auto& peer) {
+        return !std::ranges::binary_search(members, peer.first);
+    });
+    for (const auto id : members) {
+        if (id == self() || leader.peers.contains(id)) continue;
+        Progress progress;
+        progress.next = log_.last().index.next();
+        progress.heard = leader.since;
+        leader.peers.emplace(id, progress);
+    }
+}
+
+void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
+    auto* leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr || reply.term != term()) return;
+    const auto peer = leader->peers.find(from);
+    if (peer == leader->peers.end()) return;
+    auto& progress = peer->second;
+    progress.heard = now;
+    if (reply.read_round > leader->read_round || reply.match > log_.last().index) {
+        note(Note::Kind::refused_message, from);  // it claims what was never sent
+        return;
+    }
+    progress.read_round_confirmed = std::max(progress.read_round_confirmed, reply.read_round);
+    if (reply.rejected) {
+        on_rejected(from, progress, reply);
+    } else {
+        on_accepted(progress, reply);
+        advance_commit();
+        advance_replicated(*leader);
+    }
+    grant_reads(std::get<Leader>(role_));
+    progress_transfer(now);
+}
+
+void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
+    // Replies may be old or repeated: how far it is only grows, and is said in full each time (C5).
+    progress.match = std::max(progress.match, reply.match);
+    progress.next = std::max(progress.next, progress.match.next());
+    while (!progress.in_flight.empty() && progress.in_flight.front() <= progress.match) {
+        progress.in_flight.pop_front();
+    }
+    const bool found =
+        progress.state == Progress::State::probe ||
+        (progress.state == Progress::State::cut_off && progress.match >= log_.base().index);
+    if (found) {
+        // An answer to whatever we sent says that the logs agree up to its match, not that the rest
+        // of a probe arrived: go on from there, or from what is left of the log. What it has but
+        // not on disk may be purged here already.
+        progress.state = Progress::State::replicate;
+        progress.in_flight.clear();
+        progress.next = std::max(progress.match, log_.base().index).next();
+    }
+    progress.probing = false;
+}
+
+void Raft::on_rejected(NodeId from, Progress& progress, const AppendReply& reply) {
+    // Not about anything that is open: an old or repeated answer (C10).
+    if (reply.previous <= progress.match || reply.previous >= progress.next) return;
+    if (progress.state == Progress::State::cut_off) return;
+    const auto agree = log_.newest_not_above(reply.hint).index;
+    progress.state = Progress::State::probe;
+    progress.probing = false;
+    progress.in_flight.clear();
+    progress.next = std::max(progress.match, std::min(agree, reply.previous.previous())).next();
+    cut_off_if_purged(from, progress);
+}
+
+// What it needs is gone here: only a snapshot can help. Heartbeats go on, or it would campaign.
+void Raft::cut_off_if_purged(NodeId peer, Progress& progress) {
+    if (progress.next > log_.base().index) return;
+    if (progress.state != Progress::State::cut_off) note(Note::Kind::peer_cut_off, peer);
+    progress.state = Progress::State::cut_off;
+    progress.in_flight.clear();
+    progress.next = log_.base().index.next();
+}
+
+void Raft::advance_commit() {
+    auto& leader = std::get<Leader>(role_);
+    const auto reached = [&](NodeId id) {
+        if (id == self()) {
+            return planted(Mutant::self_ack_before_durable) ? log_.last().index : writes_.durable();
+        }
+        const auto peer = leader.peers.find(id);
+        return peer == leader.peers.end() ? LogIndex{} : peer->second.match;
+    };
+    const auto agreed = quorum_value(configuration(), reached);
+    if (agreed <= commit_) return;
+    // An entry of an earlier term may be on a majority and still be replaced (thesis 3.6.2).
+    const bool own = log_.term_at(agreed) == term();
+    if (!own && !planted(Mutant::commit_earlier_term)) return;
+    commit_to(agreed);
+    start_read_rounds(leader);
+}
+
+void Raft::advance_replicated(const Leader& leader) {
+    auto everywhere = std::min(commit_, writes_.durable());
+    for (const auto& [peer, progress] : leader.peers) {
+        everywhere = std::min(everywhere, progress.match);
+    }
+    replicated_ = std::max(replicated_, everywhere);
+}
+
+void Raft::send_appends() {
+    auto& leader = std::get<Leader>(role_);
+    for (auto& [peer, progress] : leader.peers)
+        send_appends_to(peer, progress);
+    leader.heartbeat_due = false;
+}
+
+void Raft::send_appends_to(NodeId peer, Progress& progress) {
+    const auto& leader = std::get<Leader>(role_);
+    bool sent = false;
+    if (progress.state == Progress::State::probe && !progress.probing) {
+        send_append(peer, progress, log_.slice(progress.next, options_.append_bytes_max));
+        progress.probing = true;
+        sent = true;
+    }
+    while (progress.state == Progress::State::replicate && progress.next <= log_.last().index &&
+           progress.in_flight.size() < options_.appends_in_flight_max) {
+        auto entries = log_.slice(progress.next, options_.append_bytes_max);
+        const auto last = entries.back().id.index;
+        send_append(peer, progress, std::move(entries));
+        progress.next = last.next();
+        progress.in_flight.push_back(last);
+        sent = true;
+    }
+    // The commit index goes out at once, so that a waiter elsewhere is woken by its own node's
+    // apply.
+    const bool news = progress.commit_sent < std::min(commit_, progress.match) ||
+                      progress.read_round_sent < leader.read_round;
+    if (!sent && (leader.heartbeat_due || news)) send_append(peer, progress, {});
+}
+
+void Raft::send_append(NodeId peer, Progress& progress, std::vector<Entry> entries) {
+    const auto& leader = std::get<Leader>(role_);
+    const auto previous = progress.next.previous();
+    const auto term_before = log_.term_at(previous);
+    MORTISE_CHECK(term_before.has_value());
+    send(peer, AppendRequest{.term = term(),
+                             .previous = {*term_before, previous},
+                             .commit = commit_,
+                             .replicated = replicated_,
+                             .read_round = leader.read_round,
+                             .entries = std::move(entries)});
+    progress.commit_sent = commit_;
+    progress.read_round_sent = leader.read_round;
+}
+
+const Progress* Raft::progress_of(NodeId peer) const {
+    const auto* leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr) return nullptr;
+    const auto found = leader->peers.find(peer);
+    return found == leader->peers.end() ? nullptr : &found->second;
+}
+
+bool Raft::has_committed_own_term() const {
+    const auto* leader = std::get_if<Leader>(&role_);
+    return leader != nullptr && commit_ >= leader->first_own;
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,71 @@
+// What a node knows in its role. One struct per role, in a variant, so that nothing of an old role
+// survives a change.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "core/base/instant.hpp"
+#include "core/raft/message.hpp"
+#include "core/raft/progress.hpp"
+
+namespace mortise::core {
+
+enum class Role : std::uint8_t { follower, pre_candidate, candidate, leader };
+
+struct Follower {
+    std::optional<NodeId> leader;
+    Instant leader_heard;  // stands by this leader for an election timeout
+    Instant election_at;
+    LogIndex verified;  // the last entry checked against this term's leader
+    std::uint64_t read_round = 0;
+    bool reply_owed = false;
+    std::optional<AppendReply> rejection;
+};
+
+struct PreCandidate {
+    std::uint64_t round = 0;
+    std::set<NodeId> granted;
+    Instant election_at;
+};
+
+struct Candidate {
+    std::uint64_t round = 0;
+    std::set<NodeId> granted;
+    Instant election_at;
+    bool transfer = false;       // campaigns because its leader asked it to
+    bool requests_sent = false;  // its own vote is durable
+};
+
+struct PendingRead {
+    NodeId from;
+    ReadId id;
+    std::uint64_t round = 0;  // zero until the first entry of the term is committed
+    LogIndex index;
+};
+
+struct Transfer {
+    NodeId target;
+    Instant deadline;
+    bool sent = false;
+};
+
+struct Leader {
+    std::map<NodeId, Progress> peers;  // everybody else in the configuration
+    Instant since;
+    Instant contact_since;
+    Instant heartbeat_at;
+    bool heartbeat_due = true;
+    LogIndex first_own;  // the first entry of this term
+    std::uint64_t read_round = 0;
+    std::vector<PendingRead> reads;
+    std::optional<Transfer> transfer;
+};
+
+// In the order of Role.
+using RoleData = std::variant<Follower, PreCandidate, Candidate, Leader>;
+
+}  // namespace mortise::core

@@ -1,0 +1,36 @@
+#include "core/raft/write_tracker.hpp"
+
+#include <algorithm>
+
+#include "core/base/check.hpp"
+
+namespace mortise::core {
+
+void WriteTracker::submit(Write& write, LogIndex last, Instant now) {
+    newest_ = newest_.next();
+    write.id = newest_;
+    if (write.truncate_from) {
+        const auto kept = write.truncate_from->previous();
+        durable_ = std::min(durable_, kept);
+        for (auto& earlier : in_flight_)
+            earlier.last = std::min(earlier.last, kept);
+    }
+    // A write of hard state alone promises nothing of the log: what is before it in the queue does.
+    const auto promised = write.append.empty() ? LogIndex{} : last;
+    in_flight_.push_back({write.id, promised, write.hard_state, now});
+}
+
+void WriteTracker::complete(WriteId id) {
+    MORTISE_CHECK(!in_flight_.empty() && in_flight_.front().id == id);
+    const auto& done = in_flight_.front();
+    durable_ = std::max(durable_, done.last);
+    if (done.hard_state) hard_state_ = *done.hard_state;
+    in_flight_.pop_front();
+}
+
+std::optional<Instant> WriteTracker::waiting_since() const {
+    if (in_flight_.empty()) return std::nullopt;
+    return in_flight_.front().at;
+}
+
+}  // namespace mortise::core

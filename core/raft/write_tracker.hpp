@@ -1,0 +1,46 @@
+// What is on disk, derived from the writes submitted and those completed. The rule that matters: a
+// truncating write lowers the mark when it is submitted. Say W1 appends 5-10 and W2 truncates at 7
+// and appends 7'-8'. From W2's submission on at most 6 is durable, also when W1's completion
+// arrives after it; only W2's completion makes it 8'. Counting W1's 10 would claim entries that are
+// gone.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "core/base/instant.hpp"
+#include "core/raft/entry.hpp"
+
+namespace mortise::core {
+
+class WriteTracker {
+public:
+    WriteTracker(HardState hard_state, LogIndex durable)
+        : hard_state_{hard_state}, durable_{durable} {}
+
+    // Numbers the write and remembers what it makes true. `last` is the log's last index after it.
+    void submit(Write& write, LogIndex last, Instant now);
+    // Requires completions in the order of submission (D6).
+    void complete(WriteId id);
+
+    [[nodiscard]] LogIndex durable() const { return durable_; }
+    [[nodiscard]] const HardState& hard_state() const { return hard_state_; }
+    [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
+    // When the oldest write that has not completed was submitted.
+    [[nodiscard]] std::optional<Instant> waiting_since() const;
+
+private:
+    struct Submitted {
+        WriteId id;
+        LogIndex last;
+        std::optional<HardState> hard_state;
+        Instant at;
+    };
+
+    HardState hard_state_;
+    LogIndex durable_;
+    WriteId newest_;
+    std::deque<Submitted> in_flight_;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,77 @@
+// Carries out what the core asks for, in its order. No thread, no Asio, no clock: whoever owns the
+// driver calls handle() from one thread at a time. The simulator runs this very class.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/node/node_core.hpp"
+
+namespace mortise {
+
+// Writes to disk, in the order of the calls. Each write is reported as core::WriteDone, in the same
+// order, once it is synced; from within submit() too, if it can be that fast. A failure is reported
+// by Driver::fail, and nothing after it is reported as done.
+class LogWriter {
+public:
+    virtual ~LogWriter() = default;
+    virtual void submit(const core::Write& write) = 0;
+    // Entries up to and including `index` are not needed any more. May happen whenever it suits.
+    virtual void purge_to(core::LogIndex index) = 0;
+};
+
+// One-way; may lose, repeat, delay and reorder, but delivers nothing damaged.
+class PeerSender {
+public:
+    virtual ~PeerSender() = default;
+    virtual void send(core::NodeId to, core::PeerMessage message) = 0;
+};
+
+// Told of what became final.
+class Publisher {
+public:
+    virtual ~Publisher() = default;
+    virtual void committed(const core::Entry& entry) = 0;
+    virtual void proposed(const core::Proposed& proposed) = 0;
+    virtual void read_ready(const core::ReadReady& ready) = 0;
+    virtual void noted(const core::Note& note) = 0;
+    // The node has stopped for good, and why.
+    virtual void stopped(const std::string& reason) = 0;
+};
+
+struct DriverPorts {
+    LogWriter& log;
+    PeerSender& peers;
+    Publisher& publisher;
+};
+
+class Driver {
+public:
+    // References in `ports` outlive the driver.
+    Driver(core::NodeOptions options, core::RaftState state, DriverPorts ports, core::Now now);
+
+    // One step and all its effects. Does nothing once stopped.
+    void handle(core::Event event, core::Now now);
+    // The disk failed, or something else that a node cannot survive: it stops (P5).
+    void fail(const std::string& reason);
+
+    [[nodiscard]] core::Instant deadline() const;
+    [[nodiscard]] core::Hello hello() const { return core_.hello(); }
+    [[nodiscard]] bool is_stopped() const { return stopped_; }
+    [[nodiscard]] const core::NodeCore& core() const { return core_; }
+    // Runs check_invariants() after every step. On in tests and debug builds.
+    void check_every_step(bool on) { check_every_step_ = on; }
+
+private:
+    void carry_out(core::Effects effects);
+
+    core::NodeCore core_;
+    DriverPorts ports_;
+    bool stopped_ = false;
+    bool check_every_step_ = true;
+    bool stepping_ = false;
+    std::vector<std::pair<core::Event, core::Now>> waiting_;  // arrived from within a step
+};
+
+}  // namespace mortise
