@@ -1,0 +1,27 @@
+// The command line of the simulator.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace mortise::sim {
+
+struct Arguments {
+    std::uint64_t seeds = 100;
+    std::uint64_t first = 1;
+    std::optional<std::uint64_t> seed;  // only this one
+    std::uint64_t steps = 4'000;
+    bool until_failure = false;
+    bool trace = false;
+};
+
+struct BadArguments {
+    std::string why;
+};
+
+[[nodiscard]] std::variant<Arguments, BadArguments> parse(const std::vector<std::string>& words);
+
+}  // namespace mortise::sim

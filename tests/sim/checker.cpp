@@ -1,0 +1,210 @@
+#include "tests/sim/checker.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/codec/configuration_codec.hpp"
+#include "core/raft/quorum.hpp"
+#include "tests/sim/in_words.hpp"
+
+namespace mortise::sim {
+
+Checker::Checker(std::size_t nodes, Violations& violations, Tally& tally)
+    : violations_{violations},
+      tally_{tally},
+      votes_{violations},
+      logs_{violations},
+      commits_{violations},
+      views_(nodes) {}
+
+void Checker::attach(core::NodeId node, const Platter& platter) {
+    view(node).platter = &platter;
+}
+
+void Checker::started(core::NodeId node, const core::Raft& raft) {
+    auto& of = view(node);
+    of.raft = &raft;
+    check_recovered(node, of);
+    of.term = raft.term();
+    of.role = raft.role();
+    of.commit = raft.commit_index();
+    of.handed_out = raft.commit_index();
+    of.was_late = false;
+    commits_.check_start(node, raft.commit_index());
+}
+
+// (7)
+void Checker::check_recovered(core::NodeId node, const View& of) {
+    const auto& found = of.raft->hard_state();
+    const auto& promised = of.durable_state;
+    const bool vote_lost = found.term == promised.term && promised.voted_for.is_set() &&
+                           found.voted_for != promised.voted_for;
+    if (found.term < promised.term || vote_lost) {
+        violations_.report(node, "recovery: hard state of term " + in_words(found.term) +
+                                     ", that of term " + in_words(promised.term) + " was durable");
+    }
+    if (!of.raft->log().has(of.durable_log)) {
+        violations_.report(
+            node, "recovery: " + in_words(of.durable_log) + " was durable and is not there");
+    }
+}
+
+void Checker::stopped(core::NodeId node) {
+    auto& of = view(node);
+    const auto durable = of.raft->durable_index();
+    of.durable_state = of.raft->durable_hard_state();
+    of.durable_log = {of.raft->log().term_at(durable).value_or(core::Term{}), durable};
+    of.raft = nullptr;
+}
+
+void Checker::wiped(core::NodeId node) {
+    auto& of = view(node);
+    of.durable_state = {};
+    of.durable_log = {};
+    const bool founded =
+        std::ranges::any_of(views_, [](const View& each) { return each.platter->founding != 0; });
+    if (founded) return;
+    founded_ = {};
+    commits_.forget_founding();
+}
+
+bool Checker::is_lost(core::NodeId node) const {
+    const auto* member = founded_.find(node);
+    return member != nullptr && member->incarnation != view(node).platter->incarnation;
+}
+
+void Checker::submitted(core::NodeId node, const core::Write& write) {
+    if (write.truncate_from) tally_.probe("log truncated");
+    if (write.append.empty()) return;
+    const auto before = write.append.front().id.index.previous();
+    auto previous = view(node).raft->log().term_at(before).value_or(core::Term{});
+    for (const auto& entry : write.append) {
+        // The founding entry is the business of (8): one that did not survive a crash may differ.
+        if (entry.id.index > core::LogIndex{1}) logs_.appended(node, entry, previous);  // (2)
+        previous = entry.id.term;
+    }
+}
+
+void Checker::on_platter(core::NodeId node, const core::HardState& before,
+                         const core::Write& write) {
+    const auto& platter = *view(node).platter;
+    votes_.hard_state(node, before, platter.hard_state);  // (1)
+    if (!write.append.empty() && write.append.front().id.index == core::LogIndex{1}) {
+        check_founding(node);
+    }
+}
+
+// (8). One that was on a single disk, and that disk replaced, is gone and does not count.
+void Checker::check_founding(core::NodeId node) {
+    const auto& mine = *view(node).platter;
+    for (const auto& other : views_) {
+        if (other.platter->founding == 0 || other.platter->founding == mine.founding) continue;
+        violations_.report(
+            node, "two foundings: another than that of node " + in_words(id_of(other)) + " (S47)");
+    }
+    const auto* entry = mine.find(core::LogIndex{1});
+    if (entry == nullptr || entry->kind != core::EntryKind::configuration) return;
+    founded_ = core::decode_configuration(entry->payload).value_or(core::Configuration{});
+}
+
+void Checker::committed(core::NodeId node, const core::Entry& entry) {
+    auto& of = view(node);
+    if (entry.id.index != of.handed_out.next()) {  // (3)
+        violations_.report(node, "commit order: handed out " + in_words(entry.id) + " after " +
+                                     in_words(of.handed_out));
+    }
+    of.handed_out = entry.id.index;
+    const auto term = of.raft->term();
+    if (!commits_.committed(node, entry, term)) return;
+    if (entry.id.term < term) tally_.probe("entry committed that an earlier leader wrote");
+    // The founding entry is agreed on by everybody, not by a quorum of disks.
+    if (entry.id.index > core::LogIndex{1}) check_quorum(node, entry.id, "when reported");
+    for (const auto& other : views_) {  // (5), for leaders of a later term
+        if (other.raft == nullptr || !other.raft->is_leader()) continue;
+        commits_.check_leader(id_of(other), other.raft->log(), other.raft->term(),
+                              entry.id.index.previous());
+    }
+}
+
+// (4). A lost disk had it, for all we know.
+void Checker::check_quorum(core::NodeId node, core::LogId id, const char* when) {
+    std::size_t holding = 0;
+    for (const auto& each : views_) {
+        if (is_lost(id_of(each)) || each.platter->has(id)) ++holding;
+    }
+    if (holding >= core::majority_of(views_.size())) return;
+    violations_.report(node, "durability: committed " + in_words(id) + " is on " +
+                                 std::to_string(holding) + " disks, " + when);
+}
+
+void Checker::after_step(core::NodeId node, bool was_timer, core::Instant now) {
+    auto& of = view(node);
+    const auto& raft = *of.raft;
+    if (raft.term() < of.term || raft.commit_index() < of.commit) {
+        violations_.report(node, "monotone: term or commit index went back");
+    }
+    if (raft.durable_index() > of.platter->last().index) {
+        violations_.report(
+            node, "durable mark: index " + in_words(raft.durable_index()) + " is not on disk");
+    }
+    if (raft.role() != of.role || raft.term() != of.term) check_role(node, of);
+    of.term = raft.term();
+    of.commit = raft.commit_index();
+    check_deadline(node, of, was_timer, now);
+}
+
+void Checker::check_role(core::NodeId node, View& of) {
+    const auto& raft = *of.raft;
+    if (of.role == core::Role::candidate && raft.role() == core::Role::follower) {
+        tally_.probe("candidate lost");
+    }
+    of.role = raft.role();
+    if (!raft.is_leader()) return;
+    votes_.leads(node, raft.term());                                                // (1)
+    commits_.check_leader(node, raft.log(), raft.term(), raft.log().base().index);  // (5)
+    for (const auto& other : views_) {
+        const bool leads = other.raft != nullptr && other.raft != &raft && other.raft->is_leader();
+        if (leads) tally_.probe("two leaders at once");
+    }
+}
+
+// (9). Once may be late: what it does about it takes a step.
+void Checker::check_deadline(core::NodeId node, View& of, bool was_timer, core::Instant now) {
+    if (!was_timer) return;
+    const bool is_late = of.raft->deadline() <= now;
+    if (is_late && of.was_late) violations_.report(node, "deadline: stays in the past");
+    of.was_late = is_late;
+}
+
+void Checker::sweep() {
+    auto first = core::LogIndex{std::numeric_limits<std::uint64_t>::max()};
+    for (const auto& of : views_) {
+        sweep_node(id_of(of), of);
+        first = std::min(first, of.platter->base.index.next());
+    }
+    first = std::max(first, core::LogIndex{2});
+    for (auto index = first; index <= commits_.last(); index = index.next()) {
+        check_quorum(core::NodeId{}, commits_.at(index), "in a sweep");
+    }
+}
+
+void Checker::sweep_node(core::NodeId node, const View& of) {
+    for (const auto& entry : of.platter->entries) {
+        if (entry.id.index > core::LogIndex{1}) logs_.check(node, entry);
+    }
+    if (of.raft == nullptr) return;
+    const auto& log = of.raft->log();
+    const auto first = std::max(log.first_index(), core::LogIndex{2});
+    for (auto index = first; index <= log.last().index; index = index.next()) {
+        logs_.check(node, log.at(index));
+    }
+    const auto agreed = std::min(of.handed_out, commits_.last());
+    for (auto index = log.first_index(); index <= agreed; index = index.next()) {
+        if (log.has(commits_.at(index))) continue;
+        violations_.report(node, "state machine safety: lost the committed entry of " +
+                                     in_words(commits_.at(index)));
+        return;
+    }
+}
+
+}  // namespace mortise::sim

@@ -1,0 +1,101 @@
+// The judge of the log: told of everything that happens at the ports of every node, it looks at all
+// nodes and all disks at once, which no node can. Checks compare what changed; sweep() looks at
+// everything.
+//
+//   (1) a term has one leader, an incarnation one vote in it, and neither term nor vote goes back;
+//   (2) index and term name one entry, and one predecessor, in all logs;
+//   (3) an index is committed once, for ever, in order and without a gap at each node;
+//   (4) what is committed is on the disks of a quorum by then, and stays there;
+//   (5) a leader has everything that was committed in earlier terms;
+//   (6) nothing said to others is ahead of the disk of who says it;
+//   (7) what a node was told is durable is there when it starts again;
+//   (8) one founding entry (S47);
+//   (9) a deadline that has passed moves on when the timer fires.
+#pragma once
+
+#include <vector>
+
+#include "core/node/message.hpp"
+#include "core/raft/raft.hpp"
+#include "tests/sim/commit_history.hpp"
+#include "tests/sim/log_history.hpp"
+#include "tests/sim/sim_disk.hpp"
+#include "tests/sim/vote_history.hpp"
+
+namespace mortise::sim {
+
+class Checker {
+public:
+    Checker(std::size_t nodes, Violations& violations, Tally& tally);
+
+    // The platter outlives the checker; the core is there until stopped().
+    void attach(core::NodeId node, const Platter& platter);
+    void started(core::NodeId node, const core::Raft& raft);
+    void stopped(core::NodeId node);
+    void wiped(core::NodeId node);
+
+    // At the ports, in the order of the effects.
+    void submitted(core::NodeId node, const core::Write& write);
+    void on_platter(core::NodeId node, const core::HardState& before, const core::Write& write);
+    void sent(core::NodeId from, core::NodeId to, const core::PeerMessage& message);
+    void committed(core::NodeId node, const core::Entry& entry);
+    void after_step(core::NodeId node, bool was_timer, core::Instant now);
+
+    void sweep();
+
+    [[nodiscard]] core::LogIndex committed_last() const { return commits_.last(); }
+    [[nodiscard]] const core::Configuration& founded() const { return founded_; }
+    // Its disk was replaced since the cluster was founded: nobody's voter.
+    [[nodiscard]] bool is_lost(core::NodeId node) const;
+
+private:
+    struct View {
+        const Platter* platter = nullptr;
+        const core::Raft* raft = nullptr;  // null while it is down
+        core::Term term;
+        core::Role role = core::Role::follower;
+        core::LogIndex commit;
+        core::LogIndex handed_out;
+        bool was_late = false;
+        // What the core, when it was last seen, took for durable.
+        core::HardState durable_state;
+        core::LogId durable_log;
+    };
+    [[nodiscard]] View& view(core::NodeId node) {
+        return views_[static_cast<std::size_t>(node.raw() - 1)];
+    }
+    [[nodiscard]] const View& view(core::NodeId node) const {
+        return views_[static_cast<std::size_t>(node.raw() - 1)];
+    }
+    [[nodiscard]] core::NodeId id_of(const View& of) const {
+        return core::NodeId{static_cast<std::uint64_t>(&of - views_.data()) + 1};
+    }
+
+    // claims.cpp: (6), by kind of message
+    void check_claim(core::NodeId from, core::NodeId to, const core::RaftMessage& message);
+    void claim(core::NodeId from, core::NodeId to, const core::VoteRequest& request);
+    void claim(core::NodeId from, core::NodeId to, const core::VoteReply& reply);
+    void claim(core::NodeId from, core::NodeId to, const core::PreVoteReply& reply);
+    void claim(core::NodeId from, core::NodeId to, const core::AppendRequest& request);
+    void claim(core::NodeId from, core::NodeId to, const core::AppendReply& reply);
+    template <class Other>
+    void claim(core::NodeId, core::NodeId, const Other&) {}
+    void claim_term(core::NodeId from, core::Term term, const char* what);
+
+    void check_recovered(core::NodeId node, const View& of);
+    void check_founding(core::NodeId node);
+    void check_quorum(core::NodeId node, core::LogId id, const char* when);
+    void check_role(core::NodeId node, View& of);
+    void check_deadline(core::NodeId node, View& of, bool was_timer, core::Instant now);
+    void sweep_node(core::NodeId node, const View& of);
+
+    Violations& violations_;
+    Tally& tally_;
+    VoteHistory votes_;
+    LogHistory logs_;
+    CommitHistory commits_;
+    std::vector<View> views_;
+    core::Configuration founded_;
+};
+
+}  // namespace mortise::sim

@@ -1,0 +1,84 @@
+// What a node says of itself must be on its disk when it says so.
+#include "core/base/overloaded.hpp"
+#include "tests/sim/checker.hpp"
+#include "tests/sim/in_words.hpp"
+
+namespace mortise::sim {
+
+void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& message) {
+    std::visit(core::Overloaded{
+                   [&](const core::RaftMessage& said) { check_claim(from, to, said); },
+                   [&](const core::FormationOffer& offer) {
+                       if (view(from).platter->founding == offer.founding.checksum) return;
+                       violations_.report(from, "claim: offers what it has not on disk");
+                   },
+               },
+               message);
+}
+
+void Checker::check_claim(core::NodeId from, core::NodeId to, const core::RaftMessage& message) {
+    std::visit([&](const auto& said) { claim(from, to, said); }, message);
+}
+
+void Checker::claim_term(core::NodeId from, core::Term term, const char* what) {
+    const auto durable = view(from).platter->hard_state.term;
+    if (term <= durable) return;
+    violations_.report(from, std::string{"claim: "} + what + " of term " + in_words(term) +
+                                 ", on disk is term " + in_words(durable));
+}
+
+void Checker::claim(core::NodeId from, core::NodeId /*to*/, const core::VoteRequest& request) {
+    const auto& platter = *view(from).platter;
+    claim_term(from, request.term, "request for a vote");
+    votes_.voted(from, platter.incarnation, request.term, from);
+    if (platter.hard_state != core::HardState{request.term, from}) {
+        violations_.report(from, "claim: asks for votes, its own is not on disk");
+    }
+    if (!platter.has(request.last)) {
+        violations_.report(from, "claim: asks for votes with a log that is not on disk");
+    }
+    if (request.transfer) tally_.probe("candidate by handing over");
+}
+
+void Checker::claim(core::NodeId from, core::NodeId to, const core::VoteReply& reply) {
+    const auto& platter = *view(from).platter;
+    claim_term(from, reply.term, "vote");
+    tally_.probe(reply.granted ? "vote granted" : "vote refused");
+    if (!reply.granted) return;
+    votes_.voted(from, platter.incarnation, reply.term, to);
+    if (platter.hard_state.term == reply.term && platter.hard_state.voted_for != to) {
+        violations_.report(from, "claim: a vote for node " + in_words(to) + " that is not on disk");
+    }
+}
+
+void Checker::claim(core::NodeId from, core::NodeId /*to*/, const core::PreVoteReply& reply) {
+    claim_term(from, reply.term, "answer to a pre-vote");
+    if (!reply.granted && view(from).raft->leader()) tally_.probe("vote refused by stickiness");
+}
+
+void Checker::claim(core::NodeId from, core::NodeId /*to*/, const core::AppendRequest& request) {
+    // (1): who leads in a term is known since it began to.
+    if (view(from).raft->term() == request.term) votes_.leads(from, request.term);
+}
+
+void Checker::claim(core::NodeId from, core::NodeId to, const core::AppendReply& reply) {
+    claim_term(from, reply.term, "acknowledgement");
+    if (reply.rejected) {
+        tally_.probe("append rejected");
+        return;
+    }
+    const auto& platter = *view(from).platter;
+    if (reply.match > platter.last().index) {
+        violations_.report(from, "claim: acknowledges index " + in_words(reply.match) +
+                                     ", on disk is " + in_words(platter.last().index));
+        return;
+    }
+    const auto* entry = platter.find(reply.match);
+    const auto* leader = view(to).raft;
+    const bool leads = leader != nullptr && leader->is_leader() && leader->term() == reply.term;
+    if (entry == nullptr || !leads || leader->log().has(entry->id)) return;
+    violations_.report(from,
+                       "claim: acknowledges " + in_words(entry->id) + ", which its leader has not");
+}
+
+}  // namespace mortise::sim

@@ -1,0 +1,99 @@
+#include "tests/sim/cluster.hpp"
+
+#include <utility>
+
+namespace mortise::sim {
+
+Cluster::Cluster(World& world)
+    : world_{world},
+      network_{world.swarm.nodes, world.heap, world.tally, *this, world.prng.next()},
+      started_at_(world.swarm.nodes) {
+    network_.configure(world.swarm.network);
+    std::vector<core::Member> voters;
+    for (std::uint64_t raw = 1; raw <= world.swarm.nodes; ++raw) {
+        ids_.push_back(core::NodeId{raw});
+        voters.push_back({core::NodeId{raw}, {}, "node" + std::to_string(raw)});
+    }
+    for (const auto id : ids_) {
+        nodes_.push_back(std::make_unique<SimNode>(id, voters, world, *this));
+    }
+}
+
+void Cluster::start_all() {
+    for (const auto id : ids_) {
+        const auto wait = world_.prng.between(0, world_.swarm.restart_after);
+        world_.heap.after(wait, [this, id] { start(id); });
+    }
+}
+
+void Cluster::start(core::NodeId node) {
+    if (is_running(node)) return;
+    started_at_[static_cast<std::size_t>(node.raw() - 1)] = world_.heap.now();
+    at(node).start();
+    network_.connect_what_can_be();
+}
+
+void Cluster::carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) {
+    network_.send(from, to, std::move(message));
+}
+
+void Cluster::died(core::NodeId node) {
+    ran_ += world_.heap.now() - started_at_[static_cast<std::size_t>(node.raw() - 1)];
+    network_.node_stopped(node);
+    if (!restart_crashed_) return;
+    const auto wait = world_.prng.between(1, 2 * world_.swarm.restart_after);
+    world_.heap.after(wait, [this, node] {
+        if (restart_crashed_) start(node);
+    });
+}
+
+void Cluster::resume(core::NodeId node) {
+    at(node).resume();
+    network_.connect_what_can_be();
+}
+
+core::NodeId Cluster::leader() const {
+    core::NodeId found;
+    core::Term term;
+    for (const auto& node : nodes_) {
+        if (!node->is_running() || !node->raft().is_leader() || node->raft().term() < term)
+            continue;
+        found = node->id();
+        term = node->raft().term();
+    }
+    return found;
+}
+
+bool Cluster::is_founded() const {
+    for (const auto& node : nodes_) {
+        if (node->disk().platter().founding != 0) return true;
+    }
+    return false;
+}
+
+SimTime Cluster::running_time() const {
+    auto total = ran_;
+    for (const auto id : ids_) {
+        const auto since = started_at_[static_cast<std::size_t>(id.raw() - 1)];
+        if (is_running(id)) total += world_.heap.now() - since;
+    }
+    return total;
+}
+
+bool Cluster::is_running(core::NodeId node) const {
+    return at(node).is_running();
+}
+
+bool Cluster::can_answer(core::NodeId node) const {
+    return at(node).is_running() && !at(node).is_paused();
+}
+
+core::Hello Cluster::hello(core::NodeId node) const {
+    return at(node).driver().hello();
+}
+
+void Cluster::deliver(core::NodeId node, core::Event event) {
+    at(node).handle(std::move(event));
+}
+
+}  // namespace mortise::sim

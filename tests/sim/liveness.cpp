@@ -1,0 +1,178 @@
+#include "tests/sim/liveness.hpp"
+
+#include <algorithm>
+
+#include "core/raft/quorum.hpp"
+#include "tests/sim/in_words.hpp"
+
+namespace mortise::sim {
+
+namespace {
+
+constexpr SimTime timeouts_max = 10;  // until everything is as it should be
+constexpr SimTime idle_timeouts = 3;
+
+}  // namespace
+
+Liveness::Liveness(World& world, Cluster& cluster)
+    : world_{world}, cluster_{cluster}, prng_{world.prng.next()} {}
+
+// Who can still take part. A disk that was replaced is nobody's voter; a log that ends before what
+// the others have purged cannot be continued without a snapshot.
+std::vector<core::NodeId> Liveness::able() const {
+    std::vector<core::NodeId> nodes;
+    core::LogId purged;
+    for (const auto id : cluster_.ids()) {
+        if (world_.checker.is_lost(id)) continue;
+        nodes.push_back(id);
+        const auto& node = cluster_.at(id);
+        purged = std::max(purged, node.disk().platter().base);
+        if (node.is_running()) purged = std::max(purged, node.raft().log().base());
+    }
+    std::erase_if(nodes,
+                  [&](core::NodeId id) { return !cluster_.at(id).disk().platter().has(purged); });
+    return nodes;
+}
+
+bool Liveness::begin() {
+    choose_core(able());
+    if (core_.empty()) return false;
+    const auto everybody = cluster_.size();
+    if (core_.size() < everybody) world_.tally.probe("liveness with a minority outside");
+    if (!cluster_.is_founded()) world_.tally.probe("liveness formed the cluster");
+    world_.tally.probe("liveness checked");
+    std::uint64_t shown = 0;
+    for (const auto id : core_)
+        shown = shown * 10 + id.raw();
+    world_.timeline.say({}, "faults are over for the nodes {}", shown);
+    calm_network();
+    cut_off_the_others();
+    wake_core();
+    world_.workload->begin_liveness(core_);
+    deadline_ = world_.heap.now() + timeouts_max * world_.swarm.election_timeout.count();
+    return true;
+}
+
+void Liveness::choose_core(std::vector<core::NodeId> nodes) {
+    const auto everybody = cluster_.size();
+    if (nodes.size() < core::majority_of(everybody)) return;
+    // Forming takes everybody.
+    if (!cluster_.is_founded()) {
+        if (nodes.size() == everybody) core_ = nodes;
+        return;
+    }
+    const auto majority = core::majority_of(everybody);
+    auto size =
+        prng_.one_in(3) ? nodes.size() : majority + prng_.below(nodes.size() - majority + 1);
+    while (nodes.size() > size) {
+        const auto out = prng_.below(nodes.size());
+        nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(out));
+    }
+    // Somebody has to know the cluster.
+    const bool known = std::ranges::any_of(
+        nodes, [&](core::NodeId id) { return cluster_.at(id).disk().platter().founding != 0; });
+    if (known) core_ = nodes;
+}
+
+void Liveness::calm_network() {
+    const auto timeout = world_.swarm.election_timeout.count();
+    auto calm = world_.swarm.network;
+    calm.delay_max = std::min(calm.delay_max, timeout / 20);
+    calm.delay_min = std::min(calm.delay_min, calm.delay_max);
+    calm.connect_max = std::min(calm.connect_max, timeout / 4);
+    calm.loss_ppm = 0;
+    calm.repeat_ppm = 0;
+    calm.overtake_ppm = 0;
+    world_.swarm.network = calm;
+    cluster_.network().configure(calm);
+    auto& disk = world_.swarm.disk;
+    disk.latency_max = std::min(disk.latency_max, timeout / 20);
+    disk.latency_min = std::min(disk.latency_min, disk.latency_max);
+    world_.swarm.timer_slack = std::min(world_.swarm.timer_slack, timeout / 20);
+    world_.flushes_off = true;
+}
+
+bool Liveness::is_in_core(core::NodeId node) const {
+    return std::ranges::find(core_, node) != core_.end();
+}
+
+// Running, paused or dead, as they are; nobody in the core hears them, or at most they do not hear
+// the core.
+void Liveness::cut_off_the_others() {
+    auto& network = cluster_.network();
+    network.heal_all();
+    const bool heard = prng_.one_in(4);
+    for (const auto outside : cluster_.ids()) {
+        if (is_in_core(outside)) continue;
+        for (const auto inside : core_) {
+            if (!heard) network.cut(outside, inside, prng_.one_in(2));
+            network.cut(inside, outside, prng_.one_in(2));
+        }
+    }
+}
+
+void Liveness::wake_core() {
+    cluster_.restart_crashed(false);
+    for (const auto id : core_) {
+        auto& node = cluster_.at(id);
+        node.disk().configure(world_.swarm.disk);
+        node.calm_down();
+        cluster_.resume(id);
+        cluster_.start(id);
+    }
+}
+
+bool Liveness::is_running_core() const {
+    return std::ranges::all_of(core_, [&](core::NodeId id) { return cluster_.can_answer(id); });
+}
+
+std::string Liveness::missing() const {
+    if (!is_running_core()) return "a node of the core is down";
+    const auto leader = cluster_.leader();
+    if (!leader.is_set()) return "no leader";
+    if (!is_in_core(leader)) return "node " + in_words(leader) + " outside still leads";
+    auto owed = world_.workload->still_owed();
+    if (!owed.empty()) return owed;
+    const auto commit = cluster_.at(leader).raft().commit_index();
+    for (const auto id : core_) {
+        const auto& raft = cluster_.at(id).raft();
+        if (raft.commit_index() == commit && raft.term() == cluster_.at(leader).raft().term()) {
+            continue;
+        }
+        return "node " + in_words(id) + " is at index " + in_words(raft.commit_index()) +
+               ", the leader at " + in_words(commit);
+    }
+    return {};
+}
+
+// The oldest messages were repeated, held back and on a slow link.
+SimTime Liveness::settle_until() const {
+    const auto timeout = world_.swarm.election_timeout.count();
+    return world_.heap.now() + 2 * timeout + 2 * world_.swarm.network.overtake_max;
+}
+
+void Liveness::begin_idle() {
+    const auto length = idle_timeouts * world_.swarm.election_timeout.count();
+    idle_until_ = world_.heap.now() + length;
+    idle_leader_ = cluster_.leader();
+    idle_term_ = cluster_.at(idle_leader_).raft().term();
+    idle_messages_ = cluster_.network().messages_sent();
+}
+
+// Heartbeats and their answers, and twice that for what was under way; and nobody had a reason to
+// call for an election.
+void Liveness::end_idle() {
+    const auto said = cluster_.network().messages_sent() - idle_messages_;
+    const auto length = idle_timeouts * world_.swarm.election_timeout.count();
+    const auto beats = static_cast<std::uint64_t>(length / world_.swarm.heartbeat.count()) + 2;
+    if (said > 4 * cluster_.size() * beats) {
+        world_.violations.report({}, "message flood: " + std::to_string(said) + " messages in " +
+                                         std::to_string(beats) + " idle heartbeats");
+    }
+    const auto& raft = cluster_.at(idle_leader_).raft();
+    if (!raft.is_leader() || raft.term() != idle_term_) {
+        world_.violations.report(idle_leader_, "unrest: the leader changed while all was well");
+    }
+}
+
+}  // namespace mortise::sim

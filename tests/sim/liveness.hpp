@@ -1,0 +1,48 @@
+// The second half of a run: a majority that can talk is healed, and then has to get somewhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/sim/cluster.hpp"
+
+namespace mortise::sim {
+
+class Liveness {
+public:
+    // References outlive it.
+    Liveness(World& world, Cluster& cluster);
+
+    // Chooses the core of nodes and ends its faults. False when none could make progress.
+    bool begin();
+    // The core is led, agrees, and the workload has what it was owed. Else what is missing.
+    [[nodiscard]] std::string missing() const;
+    [[nodiscard]] SimTime deadline() const { return deadline_; }
+
+    // After that nothing is asked, so, once what was under way has arrived, next to nothing is said.
+    [[nodiscard]] SimTime settle_until() const;
+    void begin_idle();
+    [[nodiscard]] SimTime idle_until() const { return idle_until_; }
+    void end_idle();
+
+private:
+    [[nodiscard]] std::vector<core::NodeId> able() const;
+    [[nodiscard]] bool is_in_core(core::NodeId node) const;
+    [[nodiscard]] bool is_running_core() const;
+    void choose_core(std::vector<core::NodeId> nodes);
+    void calm_network();
+    void cut_off_the_others();
+    void wake_core();
+
+    World& world_;
+    Cluster& cluster_;
+    core::Prng prng_;
+    std::vector<core::NodeId> core_;
+    SimTime deadline_ = 0;
+    SimTime idle_until_ = 0;
+    core::NodeId idle_leader_;
+    core::Term idle_term_;
+    std::uint64_t idle_messages_ = 0;
+};
+
+}  // namespace mortise::sim

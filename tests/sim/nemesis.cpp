@@ -1,0 +1,172 @@
+#include "tests/sim/nemesis.hpp"
+
+#include <algorithm>
+
+#include "core/raft/quorum.hpp"
+
+namespace mortise::sim {
+
+namespace {
+
+// Those that this class inflicts; the others are part of a disk, a link or a clock.
+constexpr Fault inflicted[] = {
+    Fault::crash,           Fault::crash_in_step,    Fault::power_cut,
+    Fault::pause,           Fault::suspend,          Fault::clock_rate,
+    Fault::clock_rate_wild, Fault::disk_stall,       Fault::disk_slow,
+    Fault::disk_error,      Fault::disk_wiped,       Fault::cut_split,
+    Fault::cut_isolate,     Fault::cut_one_way,      Fault::cut_bridge,
+    Fault::link_slow,       Fault::connection_reset,
+};
+
+}  // namespace
+
+Nemesis::Nemesis(World& world, Cluster& cluster)
+    : world_{world}, cluster_{cluster}, prng_{world.prng.next()} {}
+
+// Half the time not before the cluster had a chance to form.
+void Nemesis::start() {
+    const auto peace = prng_.one_in(2) ? 0 : 10 * world_.swarm.election_timeout.count();
+    world_.heap.after(peace, [this] { strike_later(); });
+}
+
+void Nemesis::strike_later() {
+    world_.heap.after(prng_.between(1, 2 * world_.swarm.fault_pace), [this] {
+        if (stopped_) return;
+        strike();
+        strike_later();
+    });
+}
+
+Fault Nemesis::draw_fault() {
+    std::uint64_t total = 0;
+    for (const auto fault : inflicted)
+        total += world_.swarm.fault_weight[static_cast<std::size_t>(fault)];
+    auto left = prng_.below(total);
+    for (const auto fault : inflicted) {
+        const auto weight = world_.swarm.fault_weight[static_cast<std::size_t>(fault)];
+        if (total != 0 && left < weight) return fault;
+        left -= weight;
+    }
+    return Fault::count;
+}
+
+core::NodeId Nemesis::draw_node() {
+    return cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];
+}
+
+core::NodeId Nemesis::draw_running() {
+    const auto leader = cluster_.leader();
+    if (leader.is_set() && prng_.one_in(2)) return leader;
+    return draw_node();
+}
+
+SimTime Nemesis::draw_length() {
+    return prng_.between(1, 2 * world_.swarm.fault_length);
+}
+
+void Nemesis::strike() {
+    const auto fault = draw_fault();
+    if (fault != Fault::count) inflict(fault);
+}
+
+void Nemesis::inflict(Fault fault) {
+    switch (fault) {
+        case Fault::crash:
+        case Fault::crash_in_step: return crash(fault);
+        case Fault::power_cut: return power_cut();
+        case Fault::pause:
+        case Fault::suspend: return pause(fault);
+        case Fault::clock_rate:
+        case Fault::clock_rate_wild: return change_rate(fault);
+        case Fault::disk_stall:
+        case Fault::disk_slow:
+        case Fault::disk_error: return disturb_disk(fault);
+        case Fault::disk_wiped: return wipe();
+        case Fault::cut_split: return split();
+        case Fault::cut_isolate: return isolate();
+        case Fault::cut_one_way: return one_way();
+        case Fault::cut_bridge: return bridge();
+        case Fault::link_slow: return slow_link();
+        case Fault::connection_reset: return reset();
+        default: return;
+    }
+}
+
+void Nemesis::crash(Fault kind) {
+    const auto node = draw_running();
+    if (!cluster_.is_running(node)) return;
+    world_.tally.fault(kind);
+    if (kind == Fault::crash) {
+        cluster_.crash(node);
+    } else {
+        cluster_.at(node).crash_in_step(prng_.below(8));
+    }
+}
+
+void Nemesis::power_cut() {
+    world_.tally.fault(Fault::power_cut);
+    world_.timeline.say({}, "power cut");
+    for (const auto node : cluster_.ids())
+        cluster_.crash(node);
+}
+
+void Nemesis::pause(Fault kind) {
+    const auto node = draw_running();
+    if (!cluster_.can_answer(node)) return;
+    world_.tally.fault(kind);
+    const auto ends = world_.heap.now() + draw_length();
+    if (kind == Fault::pause) {
+        cluster_.pause(node);
+    } else {
+        cluster_.suspend(node, ends);
+    }
+    world_.heap.at(ends, [this, node] {
+        if (!stopped_) cluster_.resume(node);
+    });
+}
+
+void Nemesis::change_rate(Fault kind) {
+    const auto node = draw_node();
+    const auto bound = kind == Fault::clock_rate ? 10'000 : 600'000;
+    const auto ppm = prng_.between(-bound, bound);
+    world_.tally.fault(kind);
+    world_.timeline.say(node, "its clocks run at {} ppm",
+                        static_cast<std::uint64_t>(1'000'000 + ppm));
+    cluster_.at(node).set_clock_rate(ppm);
+}
+
+void Nemesis::disturb_disk(Fault kind) {
+    const auto node = draw_running();
+    auto& disk = cluster_.at(node).disk();
+    if (kind == Fault::disk_error) {
+        disk.fail_next_write();  // counted when it happens
+        return;
+    }
+    world_.tally.fault(kind);
+    const auto length = draw_length();
+    if (kind == Fault::disk_stall) {
+        world_.timeline.say(node, "its disk stalls");
+        disk.stall_until(world_.heap.now() + length);
+        return;
+    }
+    world_.timeline.say(node, "its disk is slow");
+    auto slow = world_.swarm.disk;
+    slow.latency_max += world_.swarm.election_timeout.count() / 2;
+    disk.configure(slow);
+    world_.heap.after(length,
+                      [this, node] { cluster_.at(node).disk().configure(world_.swarm.disk); });
+}
+
+// Once there is a cluster, only so many disks that a majority keeps what it has.
+void Nemesis::wipe() {
+    const auto node = draw_node();
+    const bool founded = cluster_.is_founded();
+    const auto spare = cluster_.size() - core::majority_of(cluster_.size());
+    if (founded && (wiped_ >= spare || world_.checker.is_lost(node))) return;
+    if (founded) ++wiped_;
+    world_.tally.fault(Fault::disk_wiped);
+    cluster_.crash(node);
+    cluster_.at(node).wipe_disk();
+}
+
+}  // namespace mortise::sim

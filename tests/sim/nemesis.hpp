@@ -1,0 +1,50 @@
+// Who breaks things: now and then one of the faults this run has switched on, for a while.
+#pragma once
+
+#include "tests/sim/cluster.hpp"
+
+namespace mortise::sim {
+
+class Nemesis {
+public:
+    // References outlive the nemesis.
+    Nemesis(World& world, Cluster& cluster);
+
+    void start();
+    void stop() { stopped_ = true; }
+
+private:
+    void strike_later();
+    void strike();
+    void inflict(Fault fault);
+    [[nodiscard]] Fault draw_fault();
+    [[nodiscard]] core::NodeId draw_node();
+    [[nodiscard]] core::NodeId draw_running();  // more often than not the leader
+    [[nodiscard]] SimTime draw_length();
+
+    // nodes
+    void crash(Fault kind);
+    void power_cut();
+    void pause(Fault kind);
+    void change_rate(Fault kind);
+    void disturb_disk(Fault kind);
+    void wipe();
+    // links
+    void split();
+    void isolate();
+    void one_way();
+    void bridge();
+    void slow_link();
+    void reset();
+    void cut_between(core::NodeId a, core::NodeId b);
+    void heal_later();
+
+    World& world_;
+    Cluster& cluster_;
+    core::Prng prng_;
+    std::size_t wiped_ = 0;
+    std::uint64_t cuts_ = 0;  // only the newest is healed by its own timer
+    bool stopped_ = false;
+};
+
+}  // namespace mortise::sim

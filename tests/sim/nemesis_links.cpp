@@ -1,0 +1,102 @@
+// The faults of the network.
+#include <algorithm>
+
+#include "tests/sim/nemesis.hpp"
+
+namespace mortise::sim {
+
+void Nemesis::cut_between(core::NodeId a, core::NodeId b) {
+    const bool silent = world_.swarm.is_on(Fault::cut_silent) && prng_.one_in(2);
+    cluster_.network().cut(a, b, silent);
+    cluster_.network().cut(b, a, silent);
+}
+
+// All cuts together, when the newest one is over.
+void Nemesis::heal_later() {
+    world_.heap.after(draw_length(), [this, cut = ++cuts_] {
+        if (cut != cuts_ || stopped_) return;
+        world_.timeline.say({}, "the network is whole");
+        cluster_.network().heal_all();
+    });
+}
+
+void Nemesis::split() {
+    world_.tally.fault(Fault::cut_split);
+    std::uint64_t left = 0;
+    for (const auto a : cluster_.ids()) {
+        if (prng_.one_in(2)) left |= std::uint64_t{1} << a.raw();
+    }
+    world_.timeline.say({}, "the network is split, one side is {}", left >> 1U);
+    const auto is_left = [&](core::NodeId node) { return (left >> node.raw() & 1U) != 0; };
+    for (const auto a : cluster_.ids()) {
+        for (const auto b : cluster_.ids()) {
+            if (a < b && is_left(a) != is_left(b)) cut_between(a, b);
+        }
+    }
+    heal_later();
+}
+
+void Nemesis::isolate() {
+    const auto alone = draw_running();
+    world_.tally.fault(Fault::cut_isolate);
+    world_.timeline.say(alone, "is cut off from everybody");
+    for (const auto peer : cluster_.ids()) {
+        if (peer != alone) cut_between(alone, peer);
+    }
+    heal_later();
+}
+
+void Nemesis::one_way() {
+    const auto node = draw_running();
+    const auto peer = draw_node();
+    if (node == peer) return;
+    world_.tally.fault(Fault::cut_one_way);
+    const bool silent = world_.swarm.is_on(Fault::cut_silent);
+    const bool outward = prng_.one_in(2);
+    world_.timeline.say(node, outward ? "is not heard by node {}" : "does not hear node {}",
+                        peer.raw());
+    cluster_.network().cut(outward ? node : peer, outward ? peer : node, silent);
+    heal_later();
+}
+
+// One in the middle hears everybody; the halves do not hear each other.
+void Nemesis::bridge() {
+    if (cluster_.size() < 3) return;
+    const auto middle = draw_node();
+    world_.tally.fault(Fault::cut_bridge);
+    world_.timeline.say(middle, "is a bridge between halves that cannot talk");
+    bool left = false;
+    std::vector<core::NodeId> halves[2];
+    for (const auto node : cluster_.ids()) {
+        if (node == middle) continue;
+        halves[left ? 1 : 0].push_back(node);
+        left = !left;
+    }
+    for (const auto a : halves[0]) {
+        for (const auto b : halves[1])
+            cut_between(a, b);
+    }
+    heal_later();
+}
+
+void Nemesis::slow_link() {
+    const auto node = draw_running();
+    const auto peer = draw_node();
+    if (node == peer) return;
+    world_.tally.fault(Fault::link_slow);
+    const auto extra = prng_.between(0, world_.swarm.election_timeout.count());
+    world_.timeline.say(node, "its link to node {} is slow", peer.raw());
+    cluster_.network().slow_down(node, peer, extra);
+    world_.heap.after(draw_length(),
+                      [this, node, peer] { cluster_.network().slow_down(node, peer, 0); });
+}
+
+void Nemesis::reset() {
+    const auto node = draw_running();
+    const auto peer = draw_node();
+    if (node == peer || !cluster_.network().is_connected(node, peer)) return;
+    world_.tally.fault(Fault::connection_reset);
+    cluster_.network().reset(node, peer);
+}
+
+}  // namespace mortise::sim

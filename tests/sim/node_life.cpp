@@ -1,0 +1,178 @@
+// How a simulated node starts, dies, sleeps and wakes.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "tests/sim/sim_node.hpp"
+
+namespace mortise::sim {
+
+SimNode::SimNode(core::NodeId id, std::vector<core::Member> voters, World& world, NodeOwner& owner)
+    : id_{id},
+      voters_{std::move(voters)},
+      world_{world},
+      owner_{owner},
+      prng_{world.prng.next()},
+      disk_{world.heap, world.tally, *this, prng_.next()},
+      clock_{0, 0} {
+    disk_.configure(world.swarm.disk);
+    disk_.wipe(core::Incarnation{prng_.next() | 1U});
+    world_.checker.attach(id_, disk_.platter());
+    reset_clock();
+}
+
+// Longer than any run, so that no clock gets there.
+constexpr std::int64_t limit_margin = 24 * 3'600 * sim_second;
+
+void SimNode::reset_clock() {
+    using Limits = std::numeric_limits<std::int64_t>;
+    const auto rate = clock_.rate_ppm();
+    auto steady = prng_.between(0, 1'000 * sim_second);
+    auto boot = steady + prng_.between(0, 1'000 * sim_second);
+    if (world_.swarm.is_on(Fault::clock_near_limit) && prng_.one_in(2)) {
+        world_.tally.fault(Fault::clock_near_limit);
+        steady = prng_.one_in(2) ? Limits::max() - limit_margin : Limits::min();
+        boot = prng_.one_in(2) ? Limits::max() - limit_margin : 0;
+    }
+    clock_ = SimClock{steady, boot, world_.heap.now()};
+    clock_.set_rate(world_.heap.now(), rate);
+}
+
+core::NodeOptions SimNode::draw_options() {
+    core::NodeOptions options;
+    options.self = id_;
+    options.incarnation = disk_.platter().incarnation;
+    options.boot_epoch = disk_.platter().boot_epoch;
+    options.voters = voters_;
+    options.election_timeout = world_.swarm.election_timeout;
+    options.heartbeat = world_.swarm.heartbeat;
+    options.log_bytes_max = world_.swarm.log_bytes_max;
+    options.seed = prng_.next();
+    return options;
+}
+
+void SimNode::start() {
+    if (is_running()) return;
+    dead_ = false;
+    effects_left_ = 0;
+    if (life_ > 0 && prng_.one_in(3)) reset_clock();  // the machine started, too
+    auto state = disk_.recover();
+    applied_ = state.applied;
+    say("starts, log to index {}, applied {}", disk_.platter().last().index.raw(), applied_.raw());
+    try {
+        driver_ = std::make_unique<Driver>(draw_options(), std::move(state),
+                                           DriverPorts{*this, *this, *this},
+                                           clock_.at(world_.heap.now()));
+    } catch (const std::exception& broken) {
+        world_.violations.report(id_, broken.what());
+        return;
+    }
+    ++life_;
+    world_.checker.started(id_, raft());
+    set_timer();
+    schedule_flush();
+}
+
+void SimNode::crash() {
+    if (!is_running()) return;
+    if (raft().is_leader()) world_.tally.probe("leader crashed");
+    say("crashes, {} writes in flight", disk_.in_flight());
+    world_.trace.number(id_.raw() << 8U | 0xffU);
+    resume_clock();
+    world_.checker.stopped(id_);
+    driver_.reset();
+    disk_.crash();
+    ++life_;
+    ++timer_;
+    timer_at_ = sim_never;
+    paused_ = false;
+    parked_.clear();
+    world_.workload->node_lost(id_);
+    owner_.died(id_);
+}
+
+void SimNode::wipe_disk() {
+    say("gets an empty disk, lost log to index {}", disk_.platter().last().index.raw());
+    disk_.wipe(core::Incarnation{prng_.next() | 1U});
+    world_.checker.wiped(id_);
+}
+
+void SimNode::set_clock_rate(std::int64_t ppm) {
+    clock_.set_rate(world_.heap.now(), ppm);
+    if (is_running() && !paused_) set_timer();
+}
+
+void SimNode::calm_down() {
+    disk_.calm_down();
+    effects_left_ = 0;
+    set_clock_rate(prng_.between(-10'000, 10'000));
+}
+
+void SimNode::pause() {
+    if (!is_running() || paused_) return;
+    if (raft().is_leader()) world_.tally.probe("paused leader");
+    say("is paused");
+    paused_ = true;
+}
+
+void SimNode::suspend(SimTime until) {
+    if (!is_running() || paused_) return;
+    pause();
+    suspended_ = true;
+    clock_.suspend(world_.heap.now());
+    disk_.stall_until(until);
+}
+
+void SimNode::resume_clock() {
+    if (std::exchange(suspended_, false)) clock_.wake(world_.heap.now());
+}
+
+void SimNode::resume() {
+    if (!is_running() || !paused_) return;
+    say("goes on, {} events waiting", parked_.size());
+    resume_clock();
+    paused_ = false;
+    catch_up();
+    if (is_running()) set_timer();
+}
+
+// What was reported while it slept, writes above all, comes before what happens now.
+void SimNode::catch_up() {
+    const auto life = life_;
+    const bool late = driver_->deadline() <= clock_.at(world_.heap.now()).steady;
+    catching_up_ = true;
+    // Which is first after a sleep, the timer or the messages, is up to the host's loop.
+    if (late && prng_.one_in(2)) step(core::TimerFired{});
+    while (life == life_ && !parked_.empty()) {
+        auto event = std::move(parked_.front());
+        parked_.pop_front();
+        step(std::move(event));
+    }
+    catching_up_ = false;
+}
+
+// --- the state on disk -------------------------------------------------------------------------
+
+void SimNode::schedule_flush() {
+    const auto pace = world_.swarm.flush_pace;
+    world_.heap.after(prng_.between(pace / 2, pace * 3 / 2), [this, life = life_] {
+        if (life != life_) return;
+        if (!paused_) flush();
+        schedule_flush();
+    });
+}
+
+// What the state contains must not be ahead of the log on disk: a start would miss the difference.
+void SimNode::flush() {
+    if (world_.flushes_off) return;
+    const auto target = std::min(applied_, raft().durable_index());
+    if (target <= disk_.platter().applied) return;
+    const auto latency = prng_.between(0, 4 * world_.swarm.disk.latency_max);
+    world_.heap.after(latency, [this, target, life = life_] {
+        if (life != life_ || world_.flushes_off || target <= disk_.platter().applied) return;
+        disk_.set_applied(target);
+        handle(core::StateDurable{target});
+    });
+}
+
+}  // namespace mortise::sim

@@ -1,0 +1,40 @@
+// What the core notes of its decisions, as a line of the timeline and as a probe.
+#pragma once
+
+#include "core/raft/output.hpp"
+
+namespace mortise::sim {
+
+struct NoteWords {
+    const char* line;             // a {} for the term, and perhaps one for the peer
+    const char* probe = nullptr;  // null: not worth counting
+};
+
+inline NoteWords words_of(const core::Note& note) {
+    using Kind = core::Note::Kind;
+    switch (note.kind) {
+        case Kind::became_follower:
+            if (!note.peer.is_set()) return {"in term {} follows nobody"};
+            return {"in term {} follows node {}"};
+        case Kind::became_pre_candidate: return {"in term {} asks for pre-votes"};
+        case Kind::became_candidate: return {"in term {} is a candidate"};
+        case Kind::became_leader: return {"in term {} leads", "leader elected"};
+        case Kind::lost_quorum:
+            return {"in term {} steps down without a quorum", "leader stepped down without quorum"};
+        case Kind::disk_stalled:
+            return {"in term {} steps down, its disk is stalled",
+                    "leader stepped down with a stalled disk"};
+        case Kind::peer_cut_off:
+            return {"in term {} cuts off node {}", "follower cut off by a purge"};
+        case Kind::transfer_started:
+            return {"in term {} hands over to node {}", "transfer started"};
+        case Kind::transfer_failed:
+            return {"in term {} gives up handing over to node {}", "transfer failed"};
+        case Kind::refused_message:
+            return {"in term {} refuses a message of node {}", "message refused"};
+        case Kind::formed: return {"in term {} is part of a cluster"};
+    }
+    return {"in term {} notes something"};
+}
+
+}  // namespace mortise::sim

@@ -1,0 +1,94 @@
+// The disk of one node. What is on the platter survives everything but a wipe; what is in the queue
+// is written in order, one at a time, and of that a crash leaves a prefix. A write is atomic: when
+// only half of it got there, recovery drops it whole, as it does with a torn batch.
+#pragma once
+
+#include <deque>
+
+#include "core/base/prng.hpp"
+#include "embed/driver.hpp"
+#include "tests/sim/event_heap.hpp"
+#include "tests/sim/swarm.hpp"
+#include "tests/sim/tally.hpp"
+
+namespace mortise::sim {
+
+struct Platter {
+    core::Incarnation incarnation;
+    core::BootEpoch boot_epoch;  // of the newest life
+    core::HardState hard_state;
+    core::LogId base;
+    core::Configuration configuration;  // at base
+    std::deque<core::Entry> entries;
+    core::LogIndex applied;      // what the state on disk contains
+    std::uint64_t founding = 0;  // checksum of entry 1, also once that is purged
+
+    [[nodiscard]] core::LogId last() const { return entries.empty() ? base : entries.back().id; }
+    // Null when purged or not there.
+    [[nodiscard]] const core::Entry* find(core::LogIndex index) const;
+    // True when the log has, or had before it purged it, this entry.
+    [[nodiscard]] bool has(core::LogId id) const;
+};
+
+// Told what became of the writes.
+class DiskListener {
+public:
+    virtual ~DiskListener() = default;
+    virtual void on_platter(const core::HardState& before, const core::Write& write) = 0;
+    virtual void write_done(core::WriteId id) = 0;
+    virtual void write_failed() = 0;
+};
+
+class SimDisk final : public LogWriter {
+public:
+    // References outlive the disk.
+    SimDisk(EventHeap& heap, Tally& tally, DiskListener& listener, std::uint64_t seed);
+
+    void configure(const DiskOptions& options) { options_ = options; }
+
+    void submit(const core::Write& write) override;
+    void purge_to(core::LogIndex index) override;
+    // The state with everything up to `index` applied is on the platter.
+    void set_applied(core::LogIndex index) { platter_.applied = index; }
+
+    // Nothing completes before.
+    void stall_until(SimTime time);
+    // The next write to complete does not, and none after it until the next start.
+    void fail_next_write() { fails_next_ = true; }
+    // No stall and no failure any more.
+    void calm_down();
+    // A prefix of the queue reached the platter, the rest is lost.
+    void crash();
+    // An empty disk in its place. Requires that the node is down.
+    void wipe(core::Incarnation incarnation);
+    // What a start finds, with a new boot epoch.
+    [[nodiscard]] core::RaftState recover();
+
+    [[nodiscard]] const Platter& platter() const { return platter_; }
+    [[nodiscard]] std::size_t in_flight() const { return queue_.size(); }
+
+private:
+    void start_sync();
+    void end_sync();
+    void complete(std::size_t writes);
+    void put_on_platter(const core::Write& write);
+    void purge_platter();
+
+    EventHeap& heap_;
+    Tally& tally_;
+    DiskListener& listener_;
+    core::Prng prng_;
+    DiskOptions options_;
+    Platter platter_;
+    std::deque<core::Write> queue_;
+    std::size_t syncing_ = 0;  // so many of the queue's front are in the sync under way
+    core::LogIndex purge_to_;  // asked for, not done yet
+    SimTime stalled_until_ = 0;
+    bool fails_next_ = false;
+    bool broken_ = false;
+    bool reporting_ = false;     // nothing completes before what is reported just now
+    std::uint64_t attempt_ = 0;  // the end of an earlier sync does not count
+    std::uint64_t life_ = 0;     // nor is what an earlier life wrote reported
+};
+
+}  // namespace mortise::sim

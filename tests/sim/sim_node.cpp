@@ -1,0 +1,176 @@
+// Steps, ports and the timer; node_life.cpp has starts, deaths and pauses.
+#include "tests/sim/sim_node.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tests/sim/note_words.hpp"
+
+namespace mortise::sim {
+
+void SimNode::say(const char* text, std::uint64_t a, std::uint64_t b) {
+    world_.timeline.say(id_, text, a, b);
+}
+
+void SimNode::handle(core::Event event) {
+    constexpr std::size_t parked_max = 400;  // what fits into the buffers of its sockets
+    if (!is_running()) return;
+    if (!paused_ && !catching_up_) {
+        step(std::move(event));
+        return;
+    }
+    const bool is_message = std::holds_alternative<core::Received>(event);
+    if (is_message && parked_.size() >= parked_max) {
+        world_.tally.probe("many messages parked");
+        return;
+    }
+    parked_.push_back(std::move(event));
+}
+
+void SimNode::step(core::Event event) {
+    const auto kind = event.index();
+    const auto refused = driver_->core().refused_messages();
+    world_.count_step();
+    effects_ = {};
+    stepping_ = true;
+    driver_->handle(std::move(event), clock_.at(world_.heap.now()));
+    stepping_ = false;
+    if (dead_ || driver_->is_stopped()) {
+        crash();
+        return;
+    }
+    if (driver_->core().refused_messages() != refused) world_.tally.probe("stranger refused");
+    judge_step(kind);
+    set_timer();
+}
+
+void SimNode::judge_step(std::size_t kind) {
+    const auto now = clock_.at(world_.heap.now()).steady;
+    const bool was_timer = kind == core::Event{core::TimerFired{}}.index();
+    world_.checker.after_step(id_, was_timer, now);
+    auto& trace = world_.trace;
+    trace.number(static_cast<std::uint64_t>(world_.heap.now()));
+    trace.number(id_.raw() << 8U | kind);
+    trace.number(raft().term().raw() << 4U | static_cast<std::uint64_t>(raft().role()));
+    trace.number(raft().commit_index().raw());
+    trace.number(effects_.value());
+}
+
+// --- ports: what the driver asks for, in its order ---------------------------------------------
+
+bool SimNode::is_dead() {
+    if (effects_left_ > 0 && --effects_left_ == 0) dead_ = true;
+    return dead_;
+}
+
+void SimNode::submit(const core::Write& write) {
+    if (is_dead()) return;
+    effects_.number(write.id.raw() << 16U | write.append.size());
+    world_.checker.submitted(id_, write);
+    if (write.truncate_from) say("truncates its log from index {}", write.truncate_from->raw());
+    disk_.submit(write);
+}
+
+void SimNode::purge_to(core::LogIndex index) {
+    if (is_dead()) return;
+    world_.tally.probe("log purged");
+    disk_.purge_to(index);
+}
+
+void SimNode::send(core::NodeId to, core::PeerMessage message) {
+    if (is_dead()) return;
+    const auto* said = std::get_if<core::RaftMessage>(&message);
+    effects_.number(to.raw() << 8U | (said == nullptr ? 255U : said->index()));
+    world_.checker.sent(id_, to, message);
+    owner_.carry(id_, to, std::move(message));
+}
+
+void SimNode::committed(const core::Entry& entry) {
+    if (is_dead()) return;
+    effects_.number(entry.checksum);
+    world_.checker.committed(id_, entry);
+    applied_ = entry.id.index;
+    world_.workload->committed(id_, entry);
+}
+
+void SimNode::proposed(const core::Proposed& proposed) {
+    if (is_dead()) return;
+    effects_.number(proposed.id.index.raw());
+    world_.workload->proposed(id_, proposed);
+}
+
+void SimNode::read_ready(const core::ReadReady& ready) {
+    if (is_dead()) return;
+    effects_.number(ready.index.raw());
+    if (ready.index.is_set() && !raft().is_leader()) {
+        world_.tally.probe("read answered by another node's leader");
+    }
+    world_.workload->read_ready(id_, ready);
+}
+
+void SimNode::noted(const core::Note& note) {
+    if (is_dead()) return;
+    const auto words = words_of(note);
+    if (words.probe != nullptr) world_.tally.probe(words.probe);
+    if (note.kind == core::Note::Kind::formed) {
+        const bool founds = voters_.front().id == id_;
+        world_.tally.probe(founds ? "cluster formed" : "empty node took an offer");
+        if (life_ > 1) world_.tally.probe("cluster formed after a restart");
+    }
+    say(words.line, note.term.raw(), note.peer.raw());
+}
+
+void SimNode::on_platter(const core::HardState& before, const core::Write& write) {
+    world_.checker.on_platter(id_, before, write);
+}
+
+void SimNode::write_done(core::WriteId id) {
+    if (!is_running() || dead_) return;
+    if (stepping_ && !catching_up_) {
+        driver_->handle(core::WriteDone{id}, clock_.at(world_.heap.now()));
+    } else {
+        handle(core::WriteDone{id});
+    }
+}
+
+void SimNode::write_failed() {
+    say("a write fails");
+    driver_->fail("the disk failed");
+    if (!stepping_) crash();
+}
+
+void SimNode::stopped(const std::string& reason) {
+    if (reason.find("broken invariant") != std::string::npos) world_.violations.report(id_, reason);
+    dead_ = true;
+}
+
+// --- the timer ---------------------------------------------------------------------------------
+
+// Deadlines move on with almost every message. A timer that is set too early is only looked at
+// again, so most steps set none.
+void SimNode::set_timer() {
+    const auto now = world_.heap.now();
+    auto due = clock_.when(driver_->deadline(), now);
+    if (due == sim_never) return;
+    // A deadline that has passed takes effect a moment later: time moves on, whatever a node does.
+    due = std::max(due, now + sim_microsecond);
+    if (due >= timer_at_) return;
+    if (world_.swarm.timer_slack != 0) due += prng_.between(0, world_.swarm.timer_slack);
+    timer_at_ = due;
+    world_.heap.at(due, [this, timer = ++timer_] {
+        if (timer != timer_) return;
+        timer_at_ = sim_never;
+        timer_fired();
+    });
+}
+
+void SimNode::timer_fired() {
+    if (!is_running() || paused_) return;
+    if (driver_->deadline() > clock_.at(world_.heap.now()).steady) {
+        set_timer();
+    } else {
+        step(core::TimerFired{});
+    }
+}
+
+}  // namespace mortise::sim

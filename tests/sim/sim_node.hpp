@@ -1,0 +1,102 @@
+// One node and the process around it: a driver between its ports, a disk, clocks, and ways to die.
+// Everything the driver does passes through here, so a crash may fall between any two effects.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "tests/sim/sim_clock.hpp"
+#include "tests/sim/sim_disk.hpp"
+#include "tests/sim/world.hpp"
+
+namespace mortise::sim {
+
+// Whoever has the nodes, and the network between them.
+class NodeOwner {
+public:
+    virtual ~NodeOwner() = default;
+    virtual void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) = 0;
+    virtual void died(core::NodeId node) = 0;
+};
+
+class SimNode final : public LogWriter, public PeerSender, public Publisher, public DiskListener {
+public:
+    // References outlive the node.
+    SimNode(core::NodeId id, std::vector<core::Member> voters, World& world, NodeOwner& owner);
+
+    // --- its life -------------------------------------------------------------------------------
+    void start();
+    void crash();
+    // In the midst of the effects of a step: so many of them are still carried out.
+    void crash_in_step(std::uint64_t effects) { effects_left_ = effects + 1; }
+    void pause();
+    void suspend(SimTime until);  // the disk stands still as well
+    void resume();                // after either
+    void wipe_disk();             // requires that it is down
+    void set_clock_rate(std::int64_t ppm);
+    void calm_down();  // faults are over: disk and clock behave
+
+    // One step, now, or when it is resumed.
+    void handle(core::Event event);
+
+    [[nodiscard]] core::NodeId id() const { return id_; }
+    [[nodiscard]] bool is_running() const { return driver_ != nullptr; }
+    [[nodiscard]] bool is_paused() const { return paused_; }
+    [[nodiscard]] const Driver& driver() const { return *driver_; }  // requires is_running()
+    [[nodiscard]] const core::Raft& raft() const { return driver_->core().raft(); }
+    [[nodiscard]] SimDisk& disk() { return disk_; }
+    [[nodiscard]] const SimDisk& disk() const { return disk_; }
+
+    // --- ports ----------------------------------------------------------------------------------
+    void submit(const core::Write& write) override;
+    void purge_to(core::LogIndex index) override;
+    void send(core::NodeId to, core::PeerMessage message) override;
+    void committed(const core::Entry& entry) override;
+    void proposed(const core::Proposed& proposed) override;
+    void read_ready(const core::ReadReady& ready) override;
+    void noted(const core::Note& note) override;
+    void stopped(const std::string& reason) override;
+    void on_platter(const core::HardState& before, const core::Write& write) override;
+    void write_done(core::WriteId id) override;
+    void write_failed() override;
+
+private:
+    void step(core::Event event);
+    void judge_step(std::size_t kind);
+    [[nodiscard]] bool is_dead();  // asked before each effect
+    void resume_clock();
+    void catch_up();
+    void set_timer();
+    void timer_fired();
+    [[nodiscard]] core::NodeOptions draw_options();
+    void reset_clock();
+    void schedule_flush();
+    void flush();
+    void say(const char* text, std::uint64_t a = 0, std::uint64_t b = 0);
+
+    core::NodeId id_;
+    std::vector<core::Member> voters_;
+    World& world_;
+    NodeOwner& owner_;
+    core::Prng prng_;
+    SimDisk disk_;
+    SimClock clock_;
+    std::unique_ptr<Driver> driver_;
+
+    std::uint64_t life_ = 0;  // what was scheduled in an earlier one does not happen
+    bool stepping_ = false;
+    bool dead_ = false;               // the rest of this step's effects do not happen
+    std::uint64_t effects_left_ = 0;  // zero: no death is planned
+    bool paused_ = false;
+    bool suspended_ = false;
+    bool catching_up_ = false;        // resumed, but what is parked comes first
+    std::deque<core::Event> parked_;  // arrived while paused
+    core::LogIndex applied_;          // in memory
+    core::Checksum effects_;          // of the step at hand
+
+    SimTime timer_at_ = sim_never;
+    std::uint64_t timer_ = 0;  // those set earlier do not fire
+};
+
+}  // namespace mortise::sim

@@ -1,0 +1,33 @@
+// One seed: a whole cluster, faults and calls, and what came of it.
+#pragma once
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/sim/tally.hpp"
+#include "tests/sim/violations.hpp"
+
+namespace mortise::sim {
+
+struct RunOptions {
+    std::uint64_t seed = 1;
+    std::uint64_t steps = 4'000;   // until faults end
+    std::FILE* watched = nullptr;  // prints the timeline there
+};
+
+struct RunResult {
+    std::optional<Violation> violation;
+    std::vector<std::string> last_lines;  // of the timeline
+    std::string swarm;
+    Tally tally;
+    std::uint64_t steps = 0;
+    std::uint64_t trace = 0;  // the same for the same seed and steps, always
+    double node_hours = 0;
+    double recovery = 0;  // election timeouts from the end of the faults to agreement
+};
+
+[[nodiscard]] RunResult run_seed(const RunOptions& options);
+
+}  // namespace mortise::sim

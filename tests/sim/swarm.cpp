@@ -1,0 +1,122 @@
+#include "tests/sim/swarm.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace mortise::sim {
+
+namespace {
+
+// Each power of two is as likely as the next: delays matter by their order of magnitude.
+SimTime draw_scale(core::Prng& prng, SimTime low, SimTime high) {
+    const auto ratio = static_cast<std::uint64_t>(std::max<SimTime>(high / low, 1));
+    const auto doublings = static_cast<unsigned>(std::bit_width(ratio) - 1);
+    const auto base = low << prng.below(doublings + 1);
+    return std::min(high, prng.between(base, 2 * base));
+}
+
+bool percent(core::Prng& prng, std::uint64_t chance) {
+    return prng.below(100) < chance;
+}
+
+void draw_faults(core::Prng& prng, Swarm& swarm) {
+    if (prng.one_in(12)) return;  // a calm run
+    constexpr std::uint64_t chances[] = {15, 35, 60};
+    const auto chance = chances[prng.below(3)];
+    for (auto& weight : swarm.fault_weight) {
+        if (percent(prng, chance)) weight = 1 + prng.below(10);
+    }
+    // Nothing else can happen while all is dark, and a wiped disk is lost to the cluster.
+    for (const auto rare : {Fault::power_cut, Fault::disk_wiped}) {
+        auto& weight = swarm.fault_weight[static_cast<std::size_t>(rare)];
+        weight = std::min<std::uint64_t>(weight, 1);
+    }
+}
+
+NetworkOptions draw_network(core::Prng& prng, const Swarm& swarm) {
+    const auto timeout = swarm.election_timeout.count();
+    NetworkOptions network;
+    network.delay_min = draw_scale(prng, 20 * sim_microsecond, timeout / 50);
+    const auto slowest = prng.one_in(8) ? timeout / 2 : timeout / 8;
+    network.delay_max = network.delay_min + draw_scale(prng, 10 * sim_microsecond, slowest);
+    const auto rate = [&](Fault fault, std::uint64_t most) {
+        return swarm.is_on(fault) ? 1 + prng.below(most) : 0;
+    };
+    network.loss_ppm = rate(Fault::message_lost, prng.one_in(3) ? 300'000 : 20'000);
+    network.repeat_ppm = rate(Fault::message_repeated, prng.one_in(3) ? 300'000 : 20'000);
+    network.overtake_ppm = rate(Fault::message_overtaken, prng.one_in(3) ? 300'000 : 20'000);
+    network.overtake_max = draw_scale(prng, sim_millisecond, 2 * timeout);
+    network.late_messages = swarm.is_on(Fault::message_late);
+    network.connect_max = draw_scale(prng, sim_millisecond, timeout / 2);
+    network.silence_max = draw_scale(prng, timeout / 2, 5 * timeout);
+    return network;
+}
+
+DiskOptions draw_disk(core::Prng& prng, SimTime timeout) {
+    DiskOptions disk;
+    disk.latency_min = draw_scale(prng, 10 * sim_microsecond, timeout / 50);
+    const auto slowest = prng.one_in(8) ? timeout / 2 : timeout / 10;
+    disk.latency_max = disk.latency_min + draw_scale(prng, 10 * sim_microsecond, slowest);
+    if (prng.one_in(4)) disk.at_once_ppm = prng.below(1'000'000);
+    return disk;
+}
+
+WorkloadOptions draw_workload(core::Prng& prng, SimTime timeout) {
+    WorkloadOptions workload;
+    workload.pace = draw_scale(prng, timeout / 200, timeout);
+    workload.payload_bytes_max = prng.one_in(3) ? 1'000 : 64;
+    if (prng.one_in(25)) {
+        workload.payload_bytes_max = 400'000;  // a few of them fill a message
+        workload.pace = std::max(workload.pace, timeout / 20);
+    }
+    workload.read_percent = prng.below(60);
+    workload.transfer_permille = prng.one_in(3) ? prng.below(40) : 2;
+    workload.stray_percent = prng.below(60);
+    return workload;
+}
+
+}  // namespace
+
+Swarm draw_swarm(core::Prng& prng) {
+    Swarm swarm;
+    const auto size = prng.below(100);
+    swarm.nodes = size < 6 ? 1 : size < 60 ? 3 : 5;
+    const auto timeout = draw_scale(prng, 100 * sim_millisecond, 2 * sim_second);
+    swarm.election_timeout = core::Nanoseconds{timeout};
+    swarm.heartbeat = core::Nanoseconds{timeout / prng.between(5, 12)};
+    draw_faults(prng, swarm);
+    if (prng.one_in(6)) {
+        swarm.tiny_log = true;
+        swarm.log_bytes_max = 200 + prng.below(6'000);
+    }
+    swarm.network = draw_network(prng, swarm);
+    swarm.disk = draw_disk(prng, timeout);
+    swarm.workload = draw_workload(prng, timeout);
+    swarm.timer_slack = prng.one_in(2) ? 0 : draw_scale(prng, 10 * sim_microsecond, timeout / 10);
+    swarm.flush_pace = draw_scale(prng, timeout / 10, 20 * timeout);
+    swarm.fault_pace = draw_scale(prng, timeout / 4, 16 * timeout);
+    swarm.fault_length = draw_scale(prng, timeout / 8, 8 * timeout);
+    swarm.restart_after = draw_scale(prng, timeout / 20, 8 * timeout);
+    return swarm;
+}
+
+std::string describe(const Swarm& swarm) {
+    const auto in_ms = [](SimTime time) {
+        return std::to_string(time / sim_millisecond) + "." +
+               std::to_string(time / (sim_millisecond / 10) % 10) + " ms";
+    };
+    auto text = std::to_string(swarm.nodes) + " nodes, election timeout " +
+                in_ms(swarm.election_timeout.count()) + ", heartbeat " +
+                in_ms(swarm.heartbeat.count()) + ", delay up to " + in_ms(swarm.network.delay_max) +
+                ", disk up to " + in_ms(swarm.disk.latency_max) + ", a call every " +
+                in_ms(swarm.workload.pace) + ", a fault every " + in_ms(swarm.fault_pace) +
+                " for " + in_ms(swarm.fault_length) + (swarm.tiny_log ? ", tiny log" : "") +
+                ", faults:";
+    for (std::size_t i = 0; i < fault_count; ++i) {
+        if (swarm.fault_weight[i] == 0) continue;
+        text += " " + std::string{name_of(static_cast<Fault>(i))};
+    }
+    return text;
+}
+
+}  // namespace mortise::sim

@@ -1,0 +1,65 @@
+// Everything about a run that is not its events: drawn from the seed before it begins. Each run
+// switches most faults off, so that the others get deep (swarm testing).
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "core/base/instant.hpp"
+#include "core/base/prng.hpp"
+#include "tests/sim/event_heap.hpp"
+#include "tests/sim/tally.hpp"
+
+namespace mortise::sim {
+
+struct NetworkOptions {
+    SimTime delay_min = sim_millisecond / 10;
+    SimTime delay_max = sim_millisecond;
+    SimTime overtake_max = 0;  // how long a message that is overtaken is held back
+    std::uint64_t loss_ppm = 0;
+    std::uint64_t repeat_ppm = 0;
+    std::uint64_t overtake_ppm = 0;
+    bool late_messages = false;  // those of a connection that is over may arrive
+    SimTime connect_max = 10 * sim_millisecond;
+    SimTime silence_max = sim_second;  // how long a silent cut may go unnoticed
+};
+
+struct DiskOptions {
+    SimTime latency_min = sim_millisecond / 10;
+    SimTime latency_max = sim_millisecond;
+    std::uint64_t at_once_ppm = 0;  // completes within submit()
+};
+
+struct WorkloadOptions {
+    SimTime pace = 0;  // between two calls, on average
+    std::uint64_t payload_bytes_max = 64;
+    std::uint64_t read_percent = 30;
+    std::uint64_t transfer_permille = 5;
+    std::uint64_t stray_percent = 20;  // calls that go to any node, not to the leader
+};
+
+struct Swarm {
+    std::size_t nodes = 3;
+    core::Nanoseconds election_timeout{};
+    core::Nanoseconds heartbeat{};
+    std::size_t log_bytes_max = std::size_t{256} << 20U;
+    bool tiny_log = false;
+    NetworkOptions network;
+    DiskOptions disk;
+    WorkloadOptions workload;
+    SimTime timer_slack = 0;                                // timers fire up to so much late
+    SimTime flush_pace = 0;                                 // between two flushes of the state
+    SimTime fault_pace = 0;                                 // between two faults, on average
+    SimTime fault_length = 0;                               // how long one lasts, on average
+    SimTime restart_after = 0;                              // a crashed node comes back, on average
+    std::array<std::uint64_t, fault_count> fault_weight{};  // zero: off
+
+    [[nodiscard]] bool is_on(Fault fault) const {
+        return fault_weight[static_cast<std::size_t>(fault)] != 0;
+    }
+};
+
+[[nodiscard]] Swarm draw_swarm(core::Prng& prng);
+[[nodiscard]] std::string describe(const Swarm& swarm);
+
+}  // namespace mortise::sim

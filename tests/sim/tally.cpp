@@ -1,0 +1,102 @@
+#include "tests/sim/tally.hpp"
+
+namespace mortise::sim {
+
+namespace {
+
+// In the order of the enumeration.
+constexpr std::array<std::string_view, fault_count> fault_names = {
+    "crash",
+    "crash within a step",
+    "power cut",
+    "pause",
+    "suspend",
+    "clock rate",
+    "clock rate wild",
+    "clock near its limit",
+    "disk stall",
+    "disk slow",
+    "disk error",
+    "disk wiped",
+    "write lost",
+    "write kept",
+    "write torn",
+    "message lost",
+    "message repeated",
+    "message overtaken",
+    "message late",
+    "cut: split",
+    "cut: isolate",
+    "cut: one way",
+    "cut: bridge",
+    "cut: silent",
+    "link slow",
+    "connection reset",
+};
+
+// A run of many seeds that leaves one of these at zero has a hole.
+constexpr std::string_view expected_probes[] = {
+    "cluster formed",
+    "cluster formed after a restart",
+    "empty node took an offer",
+    "stranger refused",
+    "leader elected",
+    "candidate by handing over",
+    "leader stepped down without quorum",
+    "leader stepped down with a stalled disk",
+    "leader crashed",
+    "candidate lost",
+    "transfer started",
+    "transfer failed",
+    "log truncated",
+    "log truncated on disk",
+    "log purged",
+    "entry committed that an earlier leader wrote",
+    "follower cut off by a purge",
+    "proposal refused",
+    "proposal acknowledged",
+    "proposal overwritten",
+    "read answered",
+    "read refused",
+    "read during an election",
+    "read answered by another node's leader",
+    "vote granted",
+    "vote refused",
+    "vote refused by stickiness",
+    "append rejected",
+    "message for a dead node",
+    "message without a connection",
+    "reconnected before the break was noticed",
+    "write completed at once",
+    "writes in flight at a crash",
+    "truncation of entries still being written",
+    "restart with a log",
+    "restart with state on disk",
+    "paused leader",
+    "many messages parked",
+    "two leaders at once",
+    "liveness checked",
+    "liveness with a minority outside",
+    "liveness formed the cluster",
+    "liveness not owed",
+};
+
+}  // namespace
+
+std::string_view name_of(Fault fault) {
+    return fault_names[static_cast<std::size_t>(fault)];
+}
+
+Tally::Tally() {
+    for (const auto name : expected_probes)
+        probes_.emplace(name, 0);
+}
+
+void Tally::add(const Tally& other) {
+    for (std::size_t i = 0; i < fault_count; ++i)
+        faults_[i] += other.faults_[i];
+    for (const auto& [name, count] : other.probes_)
+        probes_[name] += count;
+}
+
+}  // namespace mortise::sim

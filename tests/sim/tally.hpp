@@ -1,0 +1,67 @@
+// How often each fault was injected and each interesting place was reached. A fault that never
+// happens, or a place that is never reached, is a hole in the simulation.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+namespace mortise::sim {
+
+enum class Fault : std::uint8_t {
+    crash,             // between two steps
+    crash_in_step,     // between the effects of one
+    power_cut,         // every node at once
+    pause,             // nothing of the process runs, its clocks go on
+    suspend,           // nothing of the machine runs, its steady clock stands still
+    clock_rate,        // within one per cent
+    clock_rate_wild,   // beyond what is promised
+    clock_near_limit,  // starts close to the end of what the number holds
+    disk_stall,
+    disk_slow,
+    disk_error,
+    disk_wiped,  // replaced by an empty one
+    write_lost,  // not synced, gone with a crash
+    write_kept,  // not synced, there after a crash
+    write_torn,  // half of it there, so none of it
+    message_lost,
+    message_repeated,
+    message_overtaken,  // held back, so that later ones arrive before it
+    message_late,       // of a connection, or a life, that is over
+    cut_split,
+    cut_isolate,
+    cut_one_way,
+    cut_bridge,  // two halves that share one member
+    cut_silent,  // nobody is told
+    link_slow,
+    connection_reset,
+    count,
+};
+
+constexpr auto fault_count = static_cast<std::size_t>(Fault::count);
+
+[[nodiscard]] std::string_view name_of(Fault fault);
+
+class Tally {
+public:
+    Tally();
+
+    void fault(Fault fault) { ++faults_[static_cast<std::size_t>(fault)]; }
+    // `name` is a literal. One that is not in the list of tally.cpp is taken up.
+    void probe(std::string_view name) { ++probes_[name]; }
+    void add(const Tally& other);
+
+    [[nodiscard]] std::uint64_t of(Fault fault) const {
+        return faults_[static_cast<std::size_t>(fault)];
+    }
+    [[nodiscard]] const std::map<std::string_view, std::uint64_t>& probes() const {
+        return probes_;
+    }
+
+private:
+    std::array<std::uint64_t, fault_count> faults_{};
+    std::map<std::string_view, std::uint64_t> probes_;
+};
+
+}  // namespace mortise::sim

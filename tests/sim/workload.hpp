@@ -1,0 +1,32 @@
+// What the users of the nodes do. The simulation knows no more of it than this, so that one
+// workload can be put in another's place; each judges its own history.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/node/effects.hpp"
+
+namespace mortise::sim {
+
+class Workload {
+public:
+    virtual ~Workload() = default;
+
+    // Starts calling, and goes on until stop().
+    virtual void start() = 0;
+    virtual void stop() = 0;
+
+    // What a node publishes. After node_lost nothing of that life comes any more.
+    virtual void committed(core::NodeId node, const core::Entry& entry) = 0;
+    virtual void proposed(core::NodeId node, const core::Proposed& proposed) = 0;
+    virtual void read_ready(core::NodeId node, const core::ReadReady& ready) = 0;
+    virtual void node_lost(core::NodeId node) = 0;
+
+    // Faults are over for these nodes. From here on, what is asked of them must be answered.
+    virtual void begin_liveness(const std::vector<core::NodeId>& core) = 0;
+    // Empty when everything that was owed since begin_liveness has been done.
+    [[nodiscard]] virtual std::string still_owed() const = 0;
+};
+
+}  // namespace mortise::sim

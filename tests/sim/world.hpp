@@ -1,0 +1,43 @@
+// What everything in one simulation shares.
+#pragma once
+
+#include "core/base/checksum.hpp"
+#include "tests/sim/checker.hpp"
+#include "tests/sim/event_heap.hpp"
+#include "tests/sim/swarm.hpp"
+#include "tests/sim/tally.hpp"
+#include "tests/sim/timeline.hpp"
+#include "tests/sim/violations.hpp"
+#include "tests/sim/workload.hpp"
+
+namespace mortise::sim {
+
+struct World {
+    // With `watched`, the timeline is printed there.
+    explicit World(std::uint64_t seed, std::FILE* watched = nullptr)
+        : prng{seed},
+          swarm{draw_swarm(prng)},
+          timeline{heap, watched},
+          checker{swarm.nodes, violations, tally} {}
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
+
+    void count_step() {
+        ++steps;
+        violations.at(heap.now(), steps);
+    }
+
+    EventHeap heap;
+    core::Prng prng;
+    Swarm swarm;
+    Tally tally;
+    Timeline timeline;
+    Violations violations;
+    Checker checker;
+    Workload* workload = nullptr;  // set before the first node starts
+    core::Checksum trace;          // of every step: two runs of a seed must agree on it
+    std::uint64_t steps = 0;
+    bool flushes_off = false;  // the state stays as it is on disk, so nothing is purged
+};
+
+}  // namespace mortise::sim
