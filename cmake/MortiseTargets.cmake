@@ -4,6 +4,8 @@ add_library(mortise_build_flags INTERFACE)
 target_compile_features(mortise_build_flags INTERFACE cxx_std_20)
 target_compile_options(mortise_build_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  # g++ 12 cries wolf over every variant that is moved.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   $<$<BOOL:${MORTISE_WERROR}>:-Werror>)
 if(MORTISE_SANITIZE)
   list(JOIN MORTISE_SANITIZE "," mortise_sanitizers)

@@ -4,7 +4,7 @@
 
 namespace mortise {
 
-Driver::Driver(core::NodeOptions options, core::RaftState state, DriverPorts ports, core::Now now)
+Driver::Driver(core::NodeOptions options, core::NodeState state, DriverPorts ports, core::Now now)
     : core_{std::move(options), std::move(state), now}, ports_{ports} {}
 
 core::Instant Driver::deadline() const {
@@ -12,34 +12,44 @@ core::Instant Driver::deadline() const {
 }
 
 void Driver::handle(core::Event event, core::Now now) {
-    waiting_.emplace_back(std::move(event), now);
-    if (stepping_) return;  // a port called back from within a step: its turn comes next
+    if (stepping_) {  // a port called back from within a step: its turn comes next
+        waiting_.emplace_back(std::move(event), now);
+        return;
+    }
     stepping_ = true;
+    step(std::move(event), now);
     while (!waiting_.empty() && !stopped_) {
         auto next = std::move(waiting_.front());
-        waiting_.erase(waiting_.begin());
-        try {
-            auto effects = core_.step(std::move(next.first), next.second);
-            if (check_every_step_) core_.check_invariants();
-            carry_out(std::move(effects));
-        } catch (const std::exception& broken) {
-            fail(broken.what());
-        }
+        waiting_.pop_front();
+        step(std::move(next.first), next.second);
     }
     stepping_ = false;
+}
+
+void Driver::step(core::Event event, core::Now now) {
+    if (stopped_) return;
+    try {
+        auto effects = core_.step(std::move(event), now);
+        if (check_every_step_) core_.check_invariants();
+        carry_out(std::move(effects));
+    } catch (const std::exception& broken) {
+        fail(broken.what());
+    }
 }
 
 void Driver::carry_out(core::Effects effects) {
     if (effects.write) ports_.log.submit(*effects.write);
     for (auto& envelope : effects.send)
         ports_.peers.send(envelope.to, std::move(envelope.message));
-    for (const auto& entry : effects.committed)
-        ports_.publisher.committed(entry);
-    for (const auto& proposed : effects.proposed)
-        ports_.publisher.proposed(proposed);
-    for (const auto& ready : effects.reads)
-        ports_.publisher.read_ready(ready);
+    for (const auto& applied : effects.applied)
+        ports_.publisher.applied(applied);
+    for (const auto& lost : effects.lost)
+        ports_.publisher.lost(lost);
+    if (effects.lease) ports_.publisher.lease_changed(*effects.lease);
+    for (auto& answer : effects.answers)
+        ports_.publisher.answered(std::move(answer));
     if (effects.purge_log_to) ports_.log.purge_to(*effects.purge_log_to);
+    if (effects.save_countdowns) ports_.state.save_countdowns(std::move(*effects.save_countdowns));
     for (const auto& note : effects.notes)
         ports_.publisher.noted(note);
 }

@@ -2,8 +2,9 @@
 // driver calls handle() from one thread at a time. The simulator runs this very class.
 #pragma once
 
-#include <optional>
+#include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/node/node_core.hpp"
@@ -21,6 +22,15 @@ public:
     virtual void purge_to(core::LogIndex index) = 0;
 };
 
+// The state on disk, behind the log. Reports core::StateDurable when it has become durable up to an
+// index; what it loses in a crash the log replays.
+class StateWriter {
+public:
+    virtual ~StateWriter() = default;
+    // What this node's countdowns have run (S4). Unsynced, and the newest is enough.
+    virtual void save_countdowns(std::vector<core::SavedCountdown> countdowns) = 0;
+};
+
 // One-way; may lose, repeat, delay and reorder, but delivers nothing damaged.
 class PeerSender {
 public:
@@ -28,20 +38,22 @@ public:
     virtual void send(core::NodeId to, core::PeerMessage message) = 0;
 };
 
-// Told of what became final.
+// Told of what became final, in this order within a step.
 class Publisher {
 public:
     virtual ~Publisher() = default;
-    virtual void committed(const core::Entry& entry) = 0;
-    virtual void proposed(const core::Proposed& proposed) = 0;
-    virtual void read_ready(const core::ReadReady& ready) = 0;
+    virtual void applied(const core::Applied& applied) = 0;
+    virtual void lost(const core::HoldLost& lost) = 0;
+    virtual void lease_changed(const core::LeaseChanged& lease) = 0;
+    virtual void answered(core::CallAnswer answer) = 0;
     virtual void noted(const core::Note& note) = 0;
-    // The node has stopped for good, and why.
+    // The node has stopped for good, and why. Every hold is lost, no call is answered any more.
     virtual void stopped(const std::string& reason) = 0;
 };
 
 struct DriverPorts {
     LogWriter& log;
+    StateWriter& state;
     PeerSender& peers;
     Publisher& publisher;
 };
@@ -49,7 +61,7 @@ struct DriverPorts {
 class Driver {
 public:
     // References in `ports` outlive the driver.
-    Driver(core::NodeOptions options, core::RaftState state, DriverPorts ports, core::Now now);
+    Driver(core::NodeOptions options, core::NodeState state, DriverPorts ports, core::Now now);
 
     // One step and all its effects. Does nothing once stopped.
     void handle(core::Event event, core::Now now);
@@ -60,18 +72,19 @@ public:
     [[nodiscard]] core::Hello hello() const { return core_.hello(); }
     [[nodiscard]] bool is_stopped() const { return stopped_; }
     [[nodiscard]] const core::NodeCore& core() const { return core_; }
-    // Runs check_invariants() after every step. On in tests and debug builds.
+    // Runs check_invariants() after every step.
     void check_every_step(bool on) { check_every_step_ = on; }
 
 private:
+    void step(core::Event event, core::Now now);
     void carry_out(core::Effects effects);
 
     core::NodeCore core_;
     DriverPorts ports_;
     bool stopped_ = false;
-    bool check_every_step_ = true;
+    bool check_every_step_ = false;
     bool stepping_ = false;
-    std::vector<std::pair<core::Event, core::Now>> waiting_;  // arrived from within a step
+    std::deque<std::pair<core::Event, core::Now>> waiting_;  // arrived from within a step
 };
 
 }  // namespace mortise

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <variant>
+#include <vector>
 
+#include "core/agent/call.hpp"
 #include "core/node/hello.hpp"
 #include "core/node/message.hpp"
 
@@ -33,21 +35,16 @@ struct StateDurable {
     LogIndex index;
 };
 
-// Puts a batch into the log, if this node leads.
-struct Propose {
-    std::uint64_t tag = 0;
-    Bytes batch;
-};
-
-struct Read {
-    std::uint64_t tag = 0;
+// Everything the program asked for since the last step.
+struct Calls {
+    std::vector<Call> calls;
 };
 
 struct TransferLeadership {
     NodeId target;
 };
 
-using Event = std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Propose,
-                           Read, TransferLeadership>;
+using Event = std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
+                           TransferLeadership>;
 
 }  // namespace mortise::core

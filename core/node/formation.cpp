@@ -26,7 +26,7 @@ Hello NodeCore::hello() const {
 
 void NodeCore::on(const PeerUp& event, Now /*now*/) {
     const auto peer = event.hello.node;
-    auto& newest = newest_epoch_[peer];
+    auto& newest = newest_epoch_[event.hello.incarnation];
     // A connection of a former life, or a restored backup: the newer one stands.
     if (event.hello.boot_epoch < newest) {
         ++refused_messages_;
@@ -83,7 +83,7 @@ void NodeCore::offer_formation(NodeId to) {
     effects_.send.push_back({to, FormationOffer{*founding_}});
 }
 
-void NodeCore::on_offer(const FormationOffer& offer, Now now) {
+void NodeCore::receive(NodeId /*from*/, const FormationOffer& offer, Now now) {
     const auto configuration = decode_configuration(offer.founding.payload);
     const bool valid = offer.founding.id == LogId{Term{1}, LogIndex{1}} && configuration &&
                        offer.founding.kind == EntryKind::configuration && is_intact(offer.founding);

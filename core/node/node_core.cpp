@@ -1,3 +1,5 @@
+// One step: what arrived is taken in, the log moves, what was committed is applied, and what this
+// node has to say is said.
 #include "core/node/node_core.hpp"
 
 #include <algorithm>
@@ -9,6 +11,8 @@ namespace mortise::core {
 
 namespace {
 
+constexpr std::size_t run_outs_per_reply_max = 1'024;
+
 RaftOptions raft_options(const NodeOptions& options) {
     RaftOptions raft;
     raft.self = options.self;
@@ -17,48 +21,138 @@ RaftOptions raft_options(const NodeOptions& options) {
     return raft;
 }
 
-// The counter takes 40 bits: at a million reads a second a life of twelve days, and then the next
-// epoch's ids begin, which no life uses before its millionth start.
-ReadId read_id(BootEpoch epoch, std::uint64_t count) {
-    return ReadId{(epoch.raw() << 40U) + count};
+AgentOptions agent_options(const NodeOptions& options) {
+    return {options.self,           options.incarnation,
+            options.boot_epoch,     options.former_life_ended,
+            options.session_ttl_ms, options.clock_rate_bound_ppm,
+            options.call_timeout,   options.election_timeout};
 }
 
 }  // namespace
 
-NodeCore::NodeCore(NodeOptions options, RaftState state, Now now)
+NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
     : options_{std::move(options)},
       prng_{options_.seed},
-      raft_{raft_options(options_), std::move(state), Prng{prng_.next()}, now.steady} {
+      raft_{raft_options(options_), std::move(state.raft), Prng{prng_.next()}, now.steady},
+      machine_{std::move(state.machine)},
+      applied_{raft_.commit_index()},
+      agent_{agent_options(options_), Prng{prng_.next()}, now} {
     MORTISE_CHECK(options_.self.is_set() && options_.incarnation.is_set());
     // The founding entry may be purged by now; who founded is in the configuration either way.
     const auto& log = raft_.log();
     if (log.base().index == LogIndex{} && log.last().index >= LogIndex{1}) {
         founding_ = log.at(LogIndex{1});
     }
+    for (const auto& saved : state.countdowns)
+        saved_countdowns_[saved.session] = saved;
+    for (const auto& [id, session] : machine_.sessions().all()) {
+        countdowns_.start(session.opened, id, session.renewed_at, saved_elapsed(session),
+                          now.steady);
+    }
+}
+
+// A countdown goes on from what was saved of it, or begins: never has it run out already (S4).
+Nanoseconds NodeCore::saved_elapsed(const Session& session) const {
+    const auto saved = saved_countdowns_.find(session.id);
+    const bool same =
+        saved != saved_countdowns_.end() && saved->second.renewed_at == session.renewed_at;
+    return same ? saved->second.elapsed : Nanoseconds{};
 }
 
 Effects NodeCore::step(Event event, Now now) {
+    agent_.begin(now);
     std::visit([&](auto& e) { on(e, now); }, event);
     form_if_unanimous(now);
+    take_decided(now);
+    watch_leadership(now);
+    answer_reads(now);
+    // Applying may have made work: waiters that go on, grants that came too late, names to sweep.
+    auto agent = agent_.collect(now);
+    if (agent.outbound) send_outbound(std::move(*agent.outbound), now);
+    countdowns_.advance(now.steady);
+    if (raft_.is_leader()) lead(now);
+    take_raft_output(now);
+    effects_.lost = std::move(agent.lost);
+    effects_.lease = agent.lease;
+    std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
+    if (now.steady >= countdowns_.save_at()) {
+        effects_.save_countdowns = countdowns_.save(now.steady);
+        countdowns_.saved(now.steady);
+    }
+    effects_.deadline = deadline();
+    return std::exchange(effects_, {});
+}
+
+Instant NodeCore::deadline() const {
+    auto next =
+        std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(), reads_deadline()});
+    if (raft_.is_leader()) next = std::min(next, renewals_due_);
+    return next;
+}
+
+void NodeCore::take_decided(Now now) {
+    auto decided = raft_.take_decided();
+    for (auto& entry : decided.committed)
+        apply(entry, now);
+    for (const auto& grant : decided.reads)
+        on_read_granted(grant, now);
+}
+
+void NodeCore::take_raft_output(Now now) {
     auto raft = raft_.collect(now.steady);
     effects_.write = std::move(raft.write);
+    effects_.notes = std::move(raft.notes);
+    const auto& run_out = countdowns_.run_out();
     for (auto& envelope : raft.send) {
+        if (auto* reply = std::get_if<AppendReply>(&envelope.message); reply && !run_out.empty()) {
+            const auto told = std::min(run_out.size(), run_outs_per_reply_max);
+            reply->run_out.assign(run_out.begin(),
+                                  std::next(run_out.begin(), static_cast<std::ptrdiff_t>(told)));
+        }
         effects_.send.push_back({envelope.to, std::move(envelope.message)});
     }
-    effects_.committed = std::move(raft.committed);
-    for (const auto& grant : raft.reads) {
-        const auto asked = reads_.find(grant.id);
-        if (asked == reads_.end()) continue;  // answered before, or given up
-        effects_.reads.push_back({asked->second, grant.index});
-        reads_.erase(asked);
+}
+
+void NodeCore::apply(Entry& entry, Now now) {
+    MORTISE_CHECK(entry.id.index == applied_.next());
+    applied_ = entry.id.index;
+    agent_.on_progress(now);
+    Applied applied{std::move(entry), {}};
+    if (applied.entry.kind == EntryKind::commands) {
+        // Checked when it was received or read; what does not decode is of a later version, and
+        // then this node must not go on.
+        const auto batch = decode_batch(applied.entry.payload);
+        MORTISE_CHECK(batch.has_value());
+        machine_.apply(applied_, *batch, applied.outcomes);
+        for (const auto& outcome : applied.outcomes)
+            on_applied_outcome(outcome, applied_, now);
     }
-    effects_.notes = std::move(raft.notes);
-    effects_.deadline = raft_.deadline();
-    return std::exchange(effects_, {});
+    effects_.applied.push_back(std::move(applied));
+}
+
+void NodeCore::watch_leadership(Now now) {
+    const auto leader = raft_.leader();
+    if (leader == leader_ && raft_.term() == leader_term_) return;
+    const bool led = leader_ == options_.self;
+    leader_ = leader;
+    leader_term_ = raft_.term();
+    if (led || raft_.is_leader()) {
+        proposer_.clear();
+        expiry_.clear();
+        sweep_at_ = {};
+        renewals_due_ = Instant::never();
+    }
+    agent_.on_leader(leader.has_value(), now);
+    // What was asked of the old leader may never be answered.
+    for (auto& [id, read] : asked_)
+        read.ask_again = now.steady;
+    read_overdue(now);
 }
 
 void NodeCore::on(const TimerFired& /*event*/, Now now) {
     raft_.on_timer(now.steady);
+    agent_.on_timer(now);
+    read_overdue(now);
     for (const auto peer : unfounded_)
         offer_formation(peer);
 }
@@ -70,22 +164,28 @@ void NodeCore::on(const PeerDown& event, Now now) {
 }
 
 void NodeCore::on(Received& event, Now now) {
-    std::visit(
-        [&](auto& message) {
-            using M = std::decay_t<decltype(message)>;
-            if constexpr (std::is_same_v<M, FormationOffer>) {
-                on_offer(message, now);
-            } else {
-                // A node that was never part of the cluster neither votes nor follows (S47).
-                if (!is_formed() || !is_trusted(event.from)) {
-                    ++refused_messages_;
-                    return;
-                }
-                unfounded_.erase(event.from);
-                raft_.on_message(event.from, std::move(message), now.steady);
-            }
-        },
-        event.message);
+    std::visit([&](auto& message) { receive(event.from, message, now); }, event.message);
+}
+
+void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
+    // A node that was never part of the cluster neither votes nor follows (S47).
+    if (!is_formed() || !is_trusted(from)) {
+        ++refused_messages_;
+        return;
+    }
+    unfounded_.erase(from);
+    const auto* reply = std::get_if<AppendReply>(&message);
+    const bool reports = reply != nullptr && raft_.is_leader() && reply->term == raft_.term();
+    if (reports) expiry_.report(from, reply->run_out);
+    raft_.on_message(from, std::move(message), now.steady);
+}
+
+void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {
+    if (!is_formed() || !is_trusted(from)) {
+        ++refused_messages_;
+        return;
+    }
+    take_forward(from, message);
 }
 
 void NodeCore::on(const WriteDone& event, Now now) {
@@ -107,17 +207,9 @@ void NodeCore::on(const StateDurable& event, Now /*now*/) {
     effects_.purge_log_to = target;
 }
 
-void NodeCore::on(Propose& event, Now now) {
-    const auto index = raft_.propose(EntryKind::commands, std::move(event.batch), now.steady);
-    effects_.proposed.push_back({event.tag, index ? LogId{raft_.term(), *index} : LogId{}});
-}
-
-void NodeCore::on(const Read& event, Now now) {
-    const auto id = read_id(options_.boot_epoch, ++reads_asked_);
-    reads_.emplace(id, event.tag);
-    if (!raft_.read(id, now.steady)) {
-        reads_.erase(id);
-        effects_.reads.push_back({event.tag, {}});
+void NodeCore::on(Calls& event, Now now) {
+    for (auto& one : event.calls) {
+        std::visit([&](auto& c) { call(c, now); }, one);
     }
 }
 
@@ -127,6 +219,20 @@ void NodeCore::on(const TransferLeadership& event, Now now) {
 
 void NodeCore::check_invariants() const {
     raft_.check_invariants();
+    MORTISE_CHECK(applied_ <= raft_.commit_index());
+    constexpr std::uint64_t sweep_every = 16;
+    if (++checks_ % sweep_every == 0) check_grants_are_accounted_for();
+}
+
+// S6: every grant of this node's live session belongs to a hold or to the reaper.
+void NodeCore::check_grants_are_accounted_for() const {
+    const auto id = agent_.open_session();
+    const auto* session = id ? machine_.sessions().find(*id) : nullptr;
+    if (session == nullptr) return;
+    const auto accounted = agent_.accounted_for();
+    for (const auto& [seq, operation] : session->operations) {
+        MORTISE_CHECK(accounted.contains(seq));
+    }
 }
 
 }  // namespace mortise::core

@@ -1,5 +1,5 @@
-// One node, whole and pure: consensus, formation and the identity of peers. Time and chance come
-// in; everything that happens is one step.
+// One node, whole and pure: consensus, formation, the lock machine, leases, and what this node's
+// own program asks for. Time and chance come in; everything that happens is one step.
 #pragma once
 
 #include <map>
@@ -7,8 +7,13 @@
 #include <set>
 #include <vector>
 
+#include "core/agent/session_agent.hpp"
+#include "core/leases/countdowns.hpp"
+#include "core/leases/expiry_quorum.hpp"
+#include "core/locks/lock_machine.hpp"
 #include "core/node/effects.hpp"
 #include "core/node/event.hpp"
+#include "core/node/proposer.hpp"
 #include "core/raft/raft.hpp"
 
 namespace mortise::core {
@@ -17,41 +22,95 @@ struct NodeOptions {
     NodeId self;
     Incarnation incarnation;
     BootEpoch boot_epoch;
-    std::vector<Member> voters;  // as configured, ascending, incarnations not set; has self
+    bool former_life_ended = false;  // see AgentOptions
+    std::vector<Member> voters;      // as configured, ascending, incarnations not set; has self
     Nanoseconds election_timeout{std::chrono::seconds{1}};
     Nanoseconds heartbeat{std::chrono::milliseconds{100}};
+    std::uint32_t session_ttl_ms = 10'000;
+    std::uint32_t clock_rate_bound_ppm = 10'000;
+    Nanoseconds call_timeout{std::chrono::seconds{10}};
     std::size_t log_bytes_max = std::size_t{256} << 20U;  // kept for slow members
     std::uint64_t seed = 0;
 };
 
+// What was found on disk at start.
+struct NodeState {
+    RaftState raft;
+    LockMachine machine;  // with everything up to raft.applied
+    std::vector<SavedCountdown> countdowns;
+};
+
 class NodeCore {
 public:
-    NodeCore(NodeOptions options, RaftState state, Now now);
+    NodeCore(NodeOptions options, NodeState state, Now now);
 
     // Throws InvariantBroken when this core is wrong: do not touch it again.
     Effects step(Event event, Now now);
 
     // What to say on a new connection. Changes when the cluster is formed.
     [[nodiscard]] Hello hello() const;
-    [[nodiscard]] Instant deadline() const { return raft_.deadline(); }
+    [[nodiscard]] Instant deadline() const;
     [[nodiscard]] const Raft& raft() const { return raft_; }
-    // Messages dropped because their sender is not who the configuration says, or not yet.
+    [[nodiscard]] const LockMachine& machine() const { return machine_; }
+    [[nodiscard]] const SessionAgent& agent() const { return agent_; }
+    // Up to here the machine has everything.
+    [[nodiscard]] LogIndex applied_index() const { return applied_; }
+    // Messages dropped because their sender is not who the configuration says, or not yet, or
+    // because they are malformed.
     [[nodiscard]] std::uint64_t refused_messages() const { return refused_messages_; }
 
+    // Throws InvariantBroken. Walks this node's own operations, not the table.
     void check_invariants() const;
 
 private:
+    struct PendingRead {
+        Call call;
+        Instant ask_again;
+        Instant gives_up;
+    };
+
+    // node_core.cpp
     void on(const TimerFired& event, Now now);
     void on(const PeerUp& event, Now now);
     void on(const PeerDown& event, Now now);
     void on(Received& event, Now now);
     void on(const WriteDone& event, Now now);
     void on(const StateDurable& event, Now now);
-    void on(Propose& event, Now now);
-    void on(const Read& event, Now now);
+    void on(Calls& event, Now now);
     void on(const TransferLeadership& event, Now now);
+    void receive(NodeId from, RaftMessage& message, Now now);
+    void receive(NodeId from, const FormationOffer& message, Now now);
+    void receive(NodeId from, const Forward& message, Now now);
+    void take_decided(Now now);
+    void take_raft_output(Now now);
+    void apply(Entry& entry, Now now);
+    void watch_leadership(Now now);
 
-    void on_offer(const FormationOffer& offer, Now now);
+    // calls.cpp
+    void call(AcquireCall& call, Now now);
+    void call(const CancelCall& call, Now now);
+    void call(const ReleaseCall& call, Now now);
+    void call(InspectCall& call, Now now);
+    void call(const CloseCall& call, Now now);
+    void ask_read(Call call, Instant gives_up, Now now);
+    void read_overdue(Now now);
+    void on_read_granted(const ReadGrant& grant, Now now);
+    void answer_reads(Now now);
+    void answer_read(Call& call, Now now);
+    [[nodiscard]] Instant reads_deadline() const;
+
+    // leading.cpp: what only a leader does
+    void lead(Now now);
+    void expire_sessions(Now now);
+    void propose_batches(Now now);
+    void send_outbound(Outbound outbound, Now now);
+    void take_forward(NodeId from, const Forward& forward);
+    void on_applied_outcome(const Outcome& outcome, LogIndex index, Now now);
+
+    void check_grants_are_accounted_for() const;
+    [[nodiscard]] Nanoseconds saved_elapsed(const Session& session) const;
+
+    // formation.cpp
     void form_if_unanimous(Now now);
     void offer_formation(NodeId to);
     [[nodiscard]] bool is_formed() const { return raft_.configuration().is_formed(); }
@@ -60,13 +119,29 @@ private:
     NodeOptions options_;
     Prng prng_;
     Raft raft_;
+    LockMachine machine_;
+    LogIndex applied_;
+    SessionAgent agent_;
+    Countdowns countdowns_;
+    std::map<SessionId, SavedCountdown> saved_countdowns_;  // as found at start
+    ExpiryQuorum expiry_;
+    Proposer proposer_;
+
     std::map<NodeId, Hello> connected_;
-    std::map<NodeId, BootEpoch> newest_epoch_;
+    std::map<Incarnation, BootEpoch> newest_epoch_;  // a new disk begins to count anew
     std::set<NodeId> unfounded_;     // connected, said it is empty, not heard of as a member yet
     std::optional<Entry> founding_;  // entry 1, while the log still has it
-    std::map<ReadId, std::uint64_t> reads_;  // what was asked -> the caller's tag
+
+    std::map<ReadId, PendingRead> asked_;     // read index not known yet
+    std::multimap<LogIndex, Call> readable_;  // known, not applied yet
     std::uint64_t reads_asked_ = 0;
+
+    std::optional<NodeId> leader_;  // as the agent was told, and in which term
+    Term leader_term_;
+    Instant renewals_due_ = Instant::never();
+    LogIndex sweep_at_;  // a Sweep is in the log up to here
     std::uint64_t refused_messages_ = 0;
+    mutable std::uint64_t checks_ = 0;  // of the invariants; what is dear is not checked each time
     Effects effects_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/ids.hpp"
+#include "core/leases/run_out.hpp"
 #include "core/raft/entry.hpp"
 
 namespace mortise::core {
@@ -55,6 +56,7 @@ struct AppendReply {
     LogIndex match;     // accepted: durable here and checked against this term's leader
     LogIndex previous;  // rejected: the index that did not match
     LogId hint;         // rejected: our newest entry that may match (index and term not above)
+    std::vector<RunOut> run_out;  // sessions whose countdown here ran out (S4)
 };
 
 // "You are as far as I am: campaign now." Names what the target must have (thesis 3.10).

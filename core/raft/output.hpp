@@ -1,4 +1,4 @@
-// What a step of Raft asks for. Nothing in `send` promises what is not durable yet: replies and
+// What an event asks for. Nothing in `send` promises what is not durable yet: replies and
 // votes are derived from what is durable when a write completes, never queued before it. So there
 // is one rule: submit `write`, hand `send` over, apply `committed`.
 #pragma once
@@ -45,11 +45,15 @@ struct Note {
     NodeId peer;
 };
 
+// What became final.
+struct RaftDecided {
+    std::vector<Entry> committed;
+    std::vector<ReadGrant> reads;
+};
+
 struct RaftOutput {
     std::optional<Write> write;
     std::vector<RaftEnvelope> send;
-    std::vector<Entry> committed;
-    std::vector<ReadGrant> reads;
     std::vector<Note> notes;
 };
 

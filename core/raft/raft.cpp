@@ -111,7 +111,10 @@ void Raft::on_write_done(WriteId id, Instant now) {
         if (writes_.durable() > before && follower->leader) follower->reply_owed = true;
     }
     campaign_if_durable(now);
-    if (is_leader()) advance_commit();
+    if (auto* leader = std::get_if<Leader>(&role_)) {
+        advance_commit();
+        advance_replicated(*leader);
+    }
 }
 
 void Raft::on_peer_down(NodeId peer, Instant now) {
@@ -219,6 +222,15 @@ void Raft::send(NodeId to, RaftMessage message) {
     out_.send.push_back({to, std::move(message)});
 }
 
+RaftDecided Raft::take_decided() {
+    RaftDecided decided;
+    for (; handed_out_ < commit_; handed_out_ = handed_out_.next()) {
+        decided.committed.push_back(log_.at(handed_out_.next()));
+    }
+    decided.reads = std::exchange(granted_reads_, {});
+    return decided;
+}
+
 RaftOutput Raft::collect(Instant now) {
     if (pending_.hard_state || pending_.truncate_from || !pending_.append.empty()) {
         writes_.submit(pending_, log_.last().index, now);
@@ -229,9 +241,6 @@ RaftOutput Raft::collect(Instant now) {
     if (is_leader()) {
         if constexpr (planted(Mutant::self_ack_before_durable)) advance_commit();
         send_appends();
-    }
-    for (; handed_out_ < commit_; handed_out_ = handed_out_.next()) {
-        out_.committed.push_back(log_.at(handed_out_.next()));
     }
     return std::exchange(out_, {});
 }

@@ -2,8 +2,8 @@
 // as a machine without clock, disk, network or chance: events and the time go in, RaftOutput comes
 // out. One class, one header, a source file per subject.
 //
-// An event is one on_*, propose or the like, followed by one collect(). Messages are made while
-// collecting, from the state then: what piled up during an event travels together.
+// An event is one on_*, propose or the like, followed by take_decided() and collect(). Messages are
+// made while collecting, from the state then: what piled up during an event travels together.
 #pragma once
 
 #include <optional>
@@ -64,6 +64,8 @@ public:
     // need it are cut off, and a note says so.
     void purge_to(LogIndex index);
 
+    // What became final since the last call.
+    RaftDecided take_decided();
     // Everything asked for since the last call.
     RaftOutput collect(Instant now);
     // When to call on_timer if nothing else happens.
@@ -173,13 +175,14 @@ private:
     WriteTracker writes_;
     LogIndex commit_;
     LogIndex replicated_;
-    LogIndex handed_out_;  // committed entries up to here have left through collect()
+    LogIndex handed_out_;  // committed entries up to here have left
     RoleData role_;
     std::uint64_t round_ = 0;  // numbers this node's elections
     std::vector<OwedVote> owed_votes_;
     Instant last_event_;
 
     Write pending_;  // what the next collect() writes
+    std::vector<ReadGrant> granted_reads_;
     RaftOutput out_;
 };
 

@@ -54,7 +54,7 @@ void Raft::grant_reads(Leader& leader) {
     std::erase_if(leader.reads, [&](const PendingRead& read) {
         if (read.round == 0 || read.round > confirmed) return false;
         if (read.from == self()) {
-            out_.reads.push_back({read.id, read.index});
+            granted_reads_.push_back({read.id, read.index});
         } else {
             send(read.from, ReadReply{term(), read.id, read.index});
         }
@@ -64,7 +64,7 @@ void Raft::grant_reads(Leader& leader) {
 
 void Raft::on(NodeId /*from*/, const ReadReply& reply, Instant /*now*/) {
     // Whatever term it is of: the round was confirmed after we asked, and the id is used once.
-    out_.reads.push_back({reply.id, reply.index});
+    granted_reads_.push_back({reply.id, reply.index});
 }
 
 }  // namespace mortise::core

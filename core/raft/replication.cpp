@@ -35,7 +35,8 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
         if (is_term_durable()) send(from, refusal);
         return;
     }
-    // There is one leader per term, and here it is not us.
+    // A second leader of this term: the election failed us, and nothing that follows can be
+    // trusted.
     MORTISE_CHECK(!is_leader());
     if (!is_well_formed(request)) {
         note(Note::Kind::refused_message, from);
@@ -43,7 +44,6 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     }
     auto* follower = std::get_if<Follower>(&role_);
     if (follower == nullptr || follower->leader != from) {
-        // In one term there is one leader; what it verified before its link broke stays verified.
         become_follower(from, now);
         follower = &std::get<Follower>(role_);
     }

@@ -10,10 +10,10 @@
 namespace mortise::sim {
 
 struct Arguments {
-    std::uint64_t seeds = 100;
+    std::optional<std::uint64_t> seeds;  // else 100, or with until_failure no end
     std::uint64_t first = 1;
     std::optional<std::uint64_t> seed;  // only this one
-    std::uint64_t steps = 4'000;
+    std::uint64_t steps = 12'000;
     bool until_failure = false;
     bool trace = false;
 };

@@ -140,17 +140,44 @@ void Checker::check_quorum(core::NodeId node, core::LogId id, const char* when) 
 void Checker::after_step(core::NodeId node, bool was_timer, core::Instant now) {
     auto& of = view(node);
     const auto& raft = *of.raft;
-    if (raft.term() < of.term || raft.commit_index() < of.commit) {
-        violations_.report(node, "monotone: term or commit index went back");
-    }
-    if (raft.durable_index() > of.platter->last().index) {
-        violations_.report(
-            node, "durable mark: index " + in_words(raft.durable_index()) + " is not on disk");
-    }
+    check_marks(node, of);
     if (raft.role() != of.role || raft.term() != of.term) check_role(node, of);
     of.term = raft.term();
     of.commit = raft.commit_index();
     check_deadline(node, of, was_timer, now);
+}
+
+void Checker::check_marks(core::NodeId node, const View& of) {
+    const auto& raft = *of.raft;
+    if (raft.term() < of.term || raft.commit_index() < of.commit) {
+        violations_.report(node, "monotone: term or commit index went back");
+    }
+    // What an earlier leader wrote may be on a quorum and still be replaced (thesis 3.6.2); not
+    // the founding entry, which needs no quorum.
+    const auto before = std::max(of.commit, core::LogIndex{1});
+    const bool counted = raft.is_leader() && raft.commit_index() > before;
+    if (counted && raft.log().term_at(raft.commit_index()) != raft.term()) {
+        violations_.report(node, "commit: a leader counted replicas of an earlier term's entry");
+    }
+    if (counted) check_progress(node, of);
+    if (raft.durable_index() > of.platter->last().index) {
+        violations_.report(
+            node, "durable mark: index " + in_words(raft.durable_index()) + " is not on disk");
+    }
+}
+
+// What a leader counts on is there, as long as nobody of a later term has told otherwise.
+void Checker::check_progress(core::NodeId node, const View& of) {
+    const auto& raft = *of.raft;
+    for (const auto& peer : views_) {
+        const auto* progress = raft.progress_of(id_of(peer));
+        const bool moved_on = peer.platter->hard_state.term > raft.term();
+        if (progress == nullptr || moved_on || is_lost(id_of(peer))) continue;
+        const auto term = raft.log().term_at(progress->match);
+        if (!term || peer.platter->has({*term, progress->match})) continue;
+        violations_.report(node, "progress: node " + in_words(id_of(peer)) + " has not index " +
+                                     in_words(progress->match) + ", which its leader counts");
+    }
 }
 
 void Checker::check_role(core::NodeId node, View& of) {
@@ -160,7 +187,11 @@ void Checker::check_role(core::NodeId node, View& of) {
     }
     of.role = raft.role();
     if (!raft.is_leader()) return;
-    votes_.leads(node, raft.term());                                                // (1)
+    votes_.leads(node, raft.term());  // (1)
+    votes_.voted(node, of.platter->incarnation, raft.term(), node);
+    if (votes_.votes_for(node, raft.term()) < core::majority_of(views_.size())) {
+        violations_.report(node, "election safety: leads without the votes of a majority");
+    }
     commits_.check_leader(node, raft.log(), raft.term(), raft.log().base().index);  // (5)
     for (const auto& other : views_) {
         const bool leads = other.raft != nullptr && other.raft != &raft && other.raft->is_leader();

@@ -2,10 +2,12 @@
 // nodes and all disks at once, which no node can. Checks compare what changed; sweep() looks at
 // everything.
 //
-//   (1) a term has one leader, an incarnation one vote in it, and neither term nor vote goes back;
+//   (1) a term has one leader, with the votes of a majority, an incarnation one vote in it, and
+//       neither term nor vote goes back;
 //   (2) index and term name one entry, and one predecessor, in all logs;
 //   (3) an index is committed once, for ever, in order and without a gap at each node;
-//   (4) what is committed is on the disks of a quorum by then, and stays there;
+//   (4) what is committed is on the disks of a quorum by then, and stays there, and a leader counts
+//       only entries of its own term and acknowledgements that hold;
 //   (5) a leader has everything that was committed in earlier terms;
 //   (6) nothing said to others is ahead of the disk of who says it;
 //   (7) what a node was told is durable is there when it starts again;
@@ -85,6 +87,8 @@ private:
     void check_recovered(core::NodeId node, const View& of);
     void check_founding(core::NodeId node);
     void check_quorum(core::NodeId node, core::LogId id, const char* when);
+    void check_marks(core::NodeId node, const View& of);
+    void check_progress(core::NodeId node, const View& of);
     void check_role(core::NodeId node, View& of);
     void check_deadline(core::NodeId node, View& of, bool was_timer, core::Instant now);
     void sweep_node(core::NodeId node, const View& of);

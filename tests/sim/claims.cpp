@@ -8,6 +8,7 @@ namespace mortise::sim {
 void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& message) {
     std::visit(core::Overloaded{
                    [&](const core::RaftMessage& said) { check_claim(from, to, said); },
+                   [](const core::Forward&) {},  // claims nothing
                    [&](const core::FormationOffer& offer) {
                        if (view(from).platter->founding == offer.founding.checksum) return;
                        violations_.report(from, "claim: offers what it has not on disk");

@@ -71,6 +71,15 @@ bool Cluster::is_founded() const {
     return false;
 }
 
+bool Cluster::clocks_out_of_bounds(core::NodeId holder) const {
+    constexpr std::int64_t bound_ppm = 10'000;
+    std::size_t fast = 0;
+    for (const auto& node : nodes_) {
+        if (node->fastest_ppm() > bound_ppm) ++fast;
+    }
+    return at(holder).slowest_ppm() < -bound_ppm || 2 * fast > nodes_.size();
+}
+
 SimTime Cluster::running_time() const {
     auto total = ran_;
     for (const auto id : ids_) {

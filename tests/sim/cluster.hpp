@@ -37,6 +37,8 @@ public:
     // The one of the highest term, if any node leads.
     [[nodiscard]] core::NodeId leader() const;
     [[nodiscard]] bool is_founded() const;  // on some disk
+    // This holder's clock was slow, or a majority's fast, beyond the bound: P3 is not promised.
+    [[nodiscard]] bool clocks_out_of_bounds(core::NodeId holder) const;
     // How long nodes have been running, all together.
     [[nodiscard]] SimTime running_time() const;
 

@@ -49,7 +49,10 @@ bool Liveness::begin() {
     cut_off_the_others();
     wake_core();
     world_.workload->begin_liveness(core_);
-    deadline_ = world_.heap.now() + timeouts_max * world_.swarm.election_timeout.count();
+    // Twice over the time in which the session of a dead node runs out (P8), for one that dies
+    // late.
+    const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
+    deadline_ = world_.heap.now() + timeouts_max * world_.swarm.election_timeout.count() + 2 * ttl;
     return true;
 }
 
@@ -126,6 +129,10 @@ bool Liveness::is_running_core() const {
     return std::ranges::all_of(core_, [&](core::NodeId id) { return cluster_.can_answer(id); });
 }
 
+bool Liveness::is_void() const {
+    return std::ranges::any_of(core_, [&](core::NodeId id) { return world_.checker.is_lost(id); });
+}
+
 std::string Liveness::missing() const {
     if (!is_running_core()) return "a node of the core is down";
     const auto leader = cluster_.leader();
@@ -157,6 +164,36 @@ void Liveness::begin_idle() {
     idle_leader_ = cluster_.leader();
     idle_term_ = cluster_.at(idle_leader_).raft().term();
     idle_messages_ = cluster_.network().messages_sent();
+    if (prng_.one_in(2)) {
+        let_the_others_talk();
+    } else {
+        cut_off_one();
+    }
+}
+
+// To all but the leader: they will call for an election that nobody needs.
+void Liveness::let_the_others_talk() {
+    for (const auto outside : cluster_.ids()) {
+        if (is_in_core(outside)) continue;
+        for (const auto inside : core_) {
+            if (inside == idle_leader_) continue;
+            cluster_.network().heal(outside, inside);
+            cluster_.network().heal(inside, outside);
+        }
+        if (cluster_.can_answer(outside)) world_.tally.probe("outsider calls for an election");
+    }
+}
+
+// From the leader alone, if that has a majority without it: the others see no need to follow.
+void Liveness::cut_off_one() {
+    if (core_.size() <= core::majority_of(cluster_.size())) return;
+    for (const auto inside : core_) {
+        if (inside == idle_leader_) continue;
+        cluster_.network().cut(inside, idle_leader_, false);
+        cluster_.network().cut(idle_leader_, inside, false);
+        world_.tally.probe("member cut off from its leader alone");
+        return;
+    }
 }
 
 // Heartbeats and their answers, and twice that for what was under way; and nobody had a reason to
@@ -169,9 +206,17 @@ void Liveness::end_idle() {
         world_.violations.report({}, "message flood: " + std::to_string(said) + " messages in " +
                                          std::to_string(beats) + " idle heartbeats");
     }
-    const auto& raft = cluster_.at(idle_leader_).raft();
-    if (!raft.is_leader() || raft.term() != idle_term_) {
+    if (!cluster_.at(idle_leader_).raft().is_leader()) {
         world_.violations.report(idle_leader_, "unrest: the leader changed while all was well");
+    }
+    for (const auto inside : core_) {
+        if (cluster_.at(inside).raft().term() == idle_term_) continue;
+        world_.violations.report(inside, "unrest: a new term while all was well");
+    }
+    for (const auto outside : cluster_.ids()) {
+        if (is_in_core(outside) || !cluster_.can_answer(outside)) continue;
+        if (!cluster_.at(outside).raft().is_leader()) continue;
+        world_.violations.report(outside, "check-quorum: leads on without hearing from anybody");
     }
 }
 

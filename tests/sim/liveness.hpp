@@ -15,11 +15,14 @@ public:
 
     // Chooses the core of nodes and ends its faults. False when none could make progress.
     bool begin();
+    // A disk that was replaced just before belongs to nobody's voter once the cluster is founded.
+    [[nodiscard]] bool is_void() const;
     // The core is led, agrees, and the workload has what it was owed. Else what is missing.
     [[nodiscard]] std::string missing() const;
     [[nodiscard]] SimTime deadline() const { return deadline_; }
 
-    // After that nothing is asked, so, once what was under way has arrived, next to nothing is said.
+    // After that nothing is asked, so, once what was under way has arrived, next to nothing is
+    // said.
     [[nodiscard]] SimTime settle_until() const;
     void begin_idle();
     [[nodiscard]] SimTime idle_until() const { return idle_until_; }
@@ -32,6 +35,8 @@ private:
     void choose_core(std::vector<core::NodeId> nodes);
     void calm_network();
     void cut_off_the_others();
+    void let_the_others_talk();
+    void cut_off_one();
     void wake_core();
 
     World& world_;

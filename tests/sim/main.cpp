@@ -12,6 +12,8 @@ namespace mortise::sim {
 
 namespace {
 
+constexpr std::uint64_t seeds_default = 100;
+constexpr std::uint64_t seeds_without_end = std::uint64_t{1} << 40U;
 constexpr std::uint64_t seeds_between_repeats = 50;
 
 struct Total {
@@ -93,9 +95,10 @@ int run(const Arguments& arguments) {
     options.steps = arguments.steps;
     options.watched = arguments.trace ? stdout : nullptr;
     const auto first = arguments.seed.value_or(arguments.first);
-    const auto seeds = arguments.seed ? 1 : arguments.seeds;
+    const auto unasked = arguments.until_failure ? seeds_without_end : seeds_default;
+    const auto seeds = arguments.seed ? 1 : arguments.seeds.value_or(unasked);
     const auto began = std::chrono::steady_clock::now();
-    for (std::uint64_t i = 0; i < seeds || (arguments.until_failure && !arguments.seed); ++i) {
+    for (std::uint64_t i = 0; i < seeds; ++i) {
         options.seed = first + i;
         const auto result = run_and_count(options, total);
         if (!result.violation) continue;

@@ -10,12 +10,11 @@ namespace {
 
 // Those that this class inflicts; the others are part of a disk, a link or a clock.
 constexpr Fault inflicted[] = {
-    Fault::crash,           Fault::crash_in_step,    Fault::power_cut,
-    Fault::pause,           Fault::suspend,          Fault::clock_rate,
-    Fault::clock_rate_wild, Fault::disk_stall,       Fault::disk_slow,
-    Fault::disk_error,      Fault::disk_wiped,       Fault::cut_split,
-    Fault::cut_isolate,     Fault::cut_one_way,      Fault::cut_bridge,
-    Fault::link_slow,       Fault::connection_reset,
+    Fault::crash,       Fault::crash_in_step,    Fault::power_cut,       Fault::pause,
+    Fault::suspend,     Fault::clock_rate,       Fault::clock_rate_wild, Fault::disk_stall,
+    Fault::disk_slow,   Fault::disk_error,       Fault::disk_wiped,      Fault::cut_split,
+    Fault::cut_isolate, Fault::cut_one_way,      Fault::cut_bridge,      Fault::cut_mute,
+    Fault::link_slow,   Fault::connection_reset,
 };
 
 }  // namespace
@@ -25,12 +24,31 @@ Nemesis::Nemesis(World& world, Cluster& cluster)
 
 // Half the time not before the cluster had a chance to form.
 void Nemesis::start() {
-    const auto peace = prng_.one_in(2) ? 0 : 10 * world_.swarm.election_timeout.count();
+    const bool at_once = world_.swarm.stormy_start || prng_.one_in(2);
+    const auto peace = at_once ? 0 : 10 * world_.swarm.election_timeout.count();
     world_.heap.after(peace, [this] { strike_later(); });
+    if (world_.swarm.spiteful) world_.turmoil = [this] { strike_at_turmoil(); };
+}
+
+void Nemesis::stop() {
+    stopped_ = true;
+    world_.turmoil = nullptr;
+}
+
+// Within the time that an election takes.
+void Nemesis::strike_at_turmoil() {
+    if (!prng_.one_in(3)) return;
+    const auto soon = 2 * world_.swarm.network.delay_max + 2 * world_.swarm.disk.latency_max;
+    world_.heap.after(prng_.between(0, soon), [this] {
+        if (!stopped_) strike();
+    });
 }
 
 void Nemesis::strike_later() {
-    world_.heap.after(prng_.between(1, 2 * world_.swarm.fault_pace), [this] {
+    constexpr std::uint64_t storm_steps = 300;
+    const bool storm = world_.swarm.stormy_start && world_.steps < storm_steps;
+    const auto pace = storm ? world_.swarm.network.connect_max : world_.swarm.fault_pace;
+    world_.heap.after(prng_.between(1, 2 * pace), [this] {
         if (stopped_) return;
         strike();
         strike_later();
@@ -51,6 +69,8 @@ Fault Nemesis::draw_fault() {
 }
 
 core::NodeId Nemesis::draw_node() {
+    const auto holder = world_.workload->holder();
+    if (holder.is_set() && prng_.one_in(4)) return holder;
     return cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];
 }
 
@@ -86,6 +106,7 @@ void Nemesis::inflict(Fault fault) {
         case Fault::cut_isolate: return isolate();
         case Fault::cut_one_way: return one_way();
         case Fault::cut_bridge: return bridge();
+        case Fault::cut_mute: return mute();
         case Fault::link_slow: return slow_link();
         case Fault::connection_reset: return reset();
         default: return;
@@ -120,15 +141,24 @@ void Nemesis::pause(Fault kind) {
     } else {
         cluster_.suspend(node, ends);
     }
-    world_.heap.at(ends, [this, node] {
-        if (!stopped_) cluster_.resume(node);
+    // Some wake up alone: what they heard before is news to them, what they say is lost.
+    const bool alone = world_.swarm.is_on(Fault::cut_isolate) && prng_.one_in(2);
+    world_.heap.at(ends, [this, node, alone] {
+        if (stopped_) return;
+        if (alone) isolate(node);
+        cluster_.resume(node);
     });
 }
 
 void Nemesis::change_rate(Fault kind) {
-    const auto node = draw_node();
+    // Mostly one and the same node runs wild: a majority that does is promised nothing.
+    const bool wild = kind == Fault::clock_rate_wild;
+    const auto one = core::NodeId{1 + world_.swarm.wild_clock_node % cluster_.size()};
+    const auto node = wild && world_.swarm.wild_clock_node != 0 ? one : draw_node();
     const auto bound = kind == Fault::clock_rate ? 10'000 : 600'000;
-    const auto ppm = prng_.between(-bound, bound);
+    // Fast is what tempts a lone clock to expire others.
+    const bool rushes = wild && prng_.one_in(2);
+    const auto ppm = rushes ? prng_.between(300'000, 1'000'000) : prng_.between(-bound, bound);
     world_.tally.fault(kind);
     world_.timeline.say(node, "its clocks run at {} ppm",
                         static_cast<std::uint64_t>(1'000'000 + ppm));

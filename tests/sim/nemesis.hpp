@@ -11,11 +11,12 @@ public:
     Nemesis(World& world, Cluster& cluster);
 
     void start();
-    void stop() { stopped_ = true; }
+    void stop();
 
 private:
     void strike_later();
     void strike();
+    void strike_at_turmoil();
     void inflict(Fault fault);
     [[nodiscard]] Fault draw_fault();
     [[nodiscard]] core::NodeId draw_node();
@@ -32,8 +33,10 @@ private:
     // links
     void split();
     void isolate();
+    void isolate(core::NodeId alone);
     void one_way();
     void bridge();
+    void mute();
     void slow_link();
     void reset();
     void cut_between(core::NodeId a, core::NodeId b);

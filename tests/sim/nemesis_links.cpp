@@ -37,7 +37,10 @@ void Nemesis::split() {
 }
 
 void Nemesis::isolate() {
-    const auto alone = draw_running();
+    isolate(draw_running());
+}
+
+void Nemesis::isolate(core::NodeId alone) {
     world_.tally.fault(Fault::cut_isolate);
     world_.timeline.say(alone, "is cut off from everybody");
     for (const auto peer : cluster_.ids()) {
@@ -77,6 +80,30 @@ void Nemesis::bridge() {
             cut_between(a, b);
     }
     heal_later();
+}
+
+// One that holds something learns late what the cluster did with its renewals, and those it goes on
+// sending are lost: the ones it learns of are not its newest (S3).
+void Nemesis::mute() {
+    const auto holder = world_.workload->holder();
+    const auto node = holder.is_set() ? holder : draw_node();
+    world_.tally.fault(Fault::cut_mute);
+    world_.timeline.say(node, "hears late and will not be heard");
+    const auto timeout = world_.swarm.election_timeout.count();
+    const auto lag = prng_.between(timeout, 3 * timeout);
+    for (const auto peer : cluster_.ids()) {
+        if (peer == node) continue;
+        cluster_.network().slow_down(peer, node, lag);
+        world_.heap.after(lag + prng_.between(0, timeout), [this, node, peer] {
+            if (!stopped_) cluster_.network().cut(node, peer, true);
+        });
+        world_.heap.after(3 * lag,
+                          [this, node, peer] { cluster_.network().slow_down(peer, node, 0); });
+    }
+    const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
+    world_.heap.after(2 * lag + 2 * ttl, [this] {
+        if (!stopped_) cluster_.network().heal_all();
+    });
 }
 
 void Nemesis::slow_link() {

@@ -47,6 +47,9 @@ core::NodeOptions SimNode::draw_options() {
     options.election_timeout = world_.swarm.election_timeout;
     options.heartbeat = world_.swarm.heartbeat;
     options.log_bytes_max = world_.swarm.log_bytes_max;
+    options.session_ttl_ms = world_.swarm.session_ttl_ms;
+    options.call_timeout = world_.swarm.call_timeout;
+    options.former_life_ended = life_ > 0 && !machine_restarted_;
     options.seed = prng_.next();
     return options;
 }
@@ -55,20 +58,23 @@ void SimNode::start() {
     if (is_running()) return;
     dead_ = false;
     effects_left_ = 0;
-    if (life_ > 0 && prng_.one_in(3)) reset_clock();  // the machine started, too
+    machine_restarted_ = life_ > 0 && prng_.one_in(3);
+    if (machine_restarted_) reset_clock();
     auto state = disk_.recover();
-    applied_ = state.applied;
-    say("starts, log to index {}, applied {}", disk_.platter().last().index.raw(), applied_.raw());
+    say("starts, log to index {}, applied {}", disk_.platter().last().index.raw(),
+        state.raft.applied.raw());
     try {
         driver_ = std::make_unique<Driver>(draw_options(), std::move(state),
-                                           DriverPorts{*this, *this, *this},
+                                           DriverPorts{*this, *this, *this, *this},
                                            clock_.at(world_.heap.now()));
     } catch (const std::exception& broken) {
         world_.violations.report(id_, broken.what());
         return;
     }
     ++life_;
+    driver_->check_every_step(true);
     world_.checker.started(id_, raft());
+    world_.workload->node_started(id_);
     set_timer();
     schedule_flush();
 }
@@ -87,6 +93,7 @@ void SimNode::crash() {
     timer_at_ = sim_never;
     paused_ = false;
     parked_.clear();
+    unsynced_.clear();
     world_.workload->node_lost(id_);
     owner_.died(id_);
 }
@@ -99,6 +106,8 @@ void SimNode::wipe_disk() {
 
 void SimNode::set_clock_rate(std::int64_t ppm) {
     clock_.set_rate(world_.heap.now(), ppm);
+    slowest_ppm_ = std::min(slowest_ppm_, ppm);
+    fastest_ppm_ = std::max(fastest_ppm_, ppm);
     if (is_running() && !paused_) set_timer();
 }
 
@@ -165,12 +174,13 @@ void SimNode::schedule_flush() {
 // What the state contains must not be ahead of the log on disk: a start would miss the difference.
 void SimNode::flush() {
     if (world_.flushes_off) return;
-    const auto target = std::min(applied_, raft().durable_index());
-    if (target <= disk_.platter().applied) return;
+    const auto target = driver_->core().applied_index();
+    if (target <= disk_.platter().applied || target > raft().durable_index()) return;
+    auto machine = driver_->core().machine();
     const auto latency = prng_.between(0, 4 * world_.swarm.disk.latency_max);
-    world_.heap.after(latency, [this, target, life = life_] {
+    world_.heap.after(latency, [this, target, machine = std::move(machine), life = life_] {
         if (life != life_ || world_.flushes_off || target <= disk_.platter().applied) return;
-        disk_.set_applied(target);
+        disk_.set_state(target, machine);
         handle(core::StateDurable{target});
     });
 }

@@ -139,6 +139,7 @@ void SimDisk::crash() {
     }
     if (torn) tally_.fault(Fault::write_torn);
     queue_.clear();
+    if (prng_.one_in(4)) platter_.countdowns = earlier_countdowns_;
     purge_to_ = {};
     stalled_until_ = 0;
     fails_next_ = false;
@@ -150,15 +151,19 @@ void SimDisk::wipe(core::Incarnation incarnation) {
     platter_.incarnation = incarnation;
 }
 
-core::RaftState SimDisk::recover() {
+core::NodeState SimDisk::recover() {
     platter_.boot_epoch = platter_.boot_epoch.next();
     if (platter_.last().index.is_set()) tally_.probe("restart with a log");
     if (platter_.applied.is_set()) tally_.probe("restart with state on disk");
-    return {platter_.hard_state,
-            platter_.base,
-            {platter_.entries.begin(), platter_.entries.end()},
-            platter_.applied,
-            platter_.configuration};
+    core::NodeState state;
+    state.raft = {platter_.hard_state,
+                  platter_.base,
+                  {platter_.entries.begin(), platter_.entries.end()},
+                  platter_.applied,
+                  platter_.configuration};
+    state.machine = platter_.machine;
+    state.countdowns = platter_.countdowns;
+    return state;
 }
 
 }  // namespace mortise::sim

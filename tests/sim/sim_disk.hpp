@@ -4,6 +4,8 @@
 #pragma once
 
 #include <deque>
+#include <utility>
+#include <vector>
 
 #include "core/base/prng.hpp"
 #include "embed/driver.hpp"
@@ -20,7 +22,9 @@ struct Platter {
     core::LogId base;
     core::Configuration configuration;  // at base
     std::deque<core::Entry> entries;
-    core::LogIndex applied;      // what the state on disk contains
+    core::LogIndex applied;     // what the state on disk contains
+    core::LockMachine machine;  // that state
+    std::vector<core::SavedCountdown> countdowns;
     std::uint64_t founding = 0;  // checksum of entry 1, also once that is purged
 
     [[nodiscard]] core::LogId last() const { return entries.empty() ? base : entries.back().id; }
@@ -49,7 +53,14 @@ public:
     void submit(const core::Write& write) override;
     void purge_to(core::LogIndex index) override;
     // The state with everything up to `index` applied is on the platter.
-    void set_applied(core::LogIndex index) { platter_.applied = index; }
+    void set_state(core::LogIndex index, core::LockMachine machine) {
+        platter_.applied = index;
+        platter_.machine = std::move(machine);
+    }
+    // Not synced: a crash may bring the ones before back.
+    void save_countdowns(std::vector<core::SavedCountdown> countdowns) {
+        earlier_countdowns_ = std::exchange(platter_.countdowns, std::move(countdowns));
+    }
 
     // Nothing completes before.
     void stall_until(SimTime time);
@@ -62,7 +73,7 @@ public:
     // An empty disk in its place. Requires that the node is down.
     void wipe(core::Incarnation incarnation);
     // What a start finds, with a new boot epoch.
-    [[nodiscard]] core::RaftState recover();
+    [[nodiscard]] core::NodeState recover();
 
     [[nodiscard]] const Platter& platter() const { return platter_; }
     [[nodiscard]] std::size_t in_flight() const { return queue_.size(); }
@@ -82,6 +93,7 @@ private:
     Platter platter_;
     std::deque<core::Write> queue_;
     std::size_t syncing_ = 0;  // so many of the queue's front are in the sync under way
+    std::vector<core::SavedCountdown> earlier_countdowns_;
     core::LogIndex purge_to_;  // asked for, not done yet
     SimTime stalled_until_ = 0;
     bool fails_next_ = false;

@@ -8,6 +8,12 @@
 
 namespace mortise::sim {
 
+namespace {
+
+const std::string disk_failed = "the disk failed";
+
+}  // namespace
+
 void SimNode::say(const char* text, std::uint64_t a, std::uint64_t b) {
     world_.timeline.say(id_, text, a, b);
 }
@@ -29,6 +35,7 @@ void SimNode::handle(core::Event event) {
 
 void SimNode::step(core::Event event) {
     const auto kind = event.index();
+    if (const auto* done = std::get_if<core::WriteDone>(&event)) forget_write(done->id);
     const auto refused = driver_->core().refused_messages();
     world_.count_step();
     effects_ = {};
@@ -48,12 +55,22 @@ void SimNode::judge_step(std::size_t kind) {
     const auto now = clock_.at(world_.heap.now()).steady;
     const bool was_timer = kind == core::Event{core::TimerFired{}}.index();
     world_.checker.after_step(id_, was_timer, now);
+    // A leader's timer comes with each heartbeat; twice what it may wait is beyond all excuses.
+    const auto patience = 2 * world_.swarm.election_timeout;
+    const bool hangs = !unsynced_.empty() && now > unsynced_.front().at + patience;
+    if (was_timer && hangs && raft().is_leader()) {
+        world_.violations.report(id_, "stalled disk: leads on while its writes hang");
+    }
     auto& trace = world_.trace;
     trace.number(static_cast<std::uint64_t>(world_.heap.now()));
     trace.number(id_.raw() << 8U | kind);
     trace.number(raft().term().raw() << 4U | static_cast<std::uint64_t>(raft().role()));
     trace.number(raft().commit_index().raw());
     trace.number(effects_.value());
+}
+
+void SimNode::forget_write(core::WriteId id) {
+    std::erase_if(unsynced_, [&](const Unsynced& write) { return write.id <= id; });
 }
 
 // --- ports: what the driver asks for, in its order ---------------------------------------------
@@ -67,6 +84,7 @@ void SimNode::submit(const core::Write& write) {
     if (is_dead()) return;
     effects_.number(write.id.raw() << 16U | write.append.size());
     world_.checker.submitted(id_, write);
+    unsynced_.push_back({write.id, clock_.at(world_.heap.now()).steady});
     if (write.truncate_from) say("truncates its log from index {}", write.truncate_from->raw());
     disk_.submit(write);
 }
@@ -85,27 +103,42 @@ void SimNode::send(core::NodeId to, core::PeerMessage message) {
     owner_.carry(id_, to, std::move(message));
 }
 
-void SimNode::committed(const core::Entry& entry) {
+void SimNode::save_countdowns(std::vector<core::SavedCountdown> countdowns) {
     if (is_dead()) return;
-    effects_.number(entry.checksum);
-    world_.checker.committed(id_, entry);
-    applied_ = entry.id.index;
-    world_.workload->committed(id_, entry);
+    disk_.save_countdowns(std::move(countdowns));
 }
 
-void SimNode::proposed(const core::Proposed& proposed) {
+void SimNode::lost(const core::HoldLost& lost) {
     if (is_dead()) return;
-    effects_.number(proposed.id.index.raw());
-    world_.workload->proposed(id_, proposed);
+    effects_.number(lost.hold.seq.raw());
+    say("loses its hold {}/{}", lost.hold.session.raw(), lost.hold.seq.raw());
+    world_.workload->lost(id_, lost);
 }
 
-void SimNode::read_ready(const core::ReadReady& ready) {
+void SimNode::lease_changed(const core::LeaseChanged& lease) {
     if (is_dead()) return;
-    effects_.number(ready.index.raw());
-    if (ready.index.is_set() && !raft().is_leader()) {
-        world_.tally.probe("read answered by another node's leader");
+    effects_.number(static_cast<std::uint64_t>(lease.valid_until.ns));
+    world_.workload->lease_changed(id_, lease);
+}
+
+void SimNode::answered(core::CallAnswer answer) {
+    if (is_dead()) return;
+    effects_.number(answer.tag.raw() << 8U | answer.result.index());
+    world_.workload->answered(id_, answer);
+}
+
+void SimNode::applied(const core::Applied& applied) {
+    if (is_dead()) return;
+    effects_.number(applied.entry.checksum);
+    world_.checker.committed(id_, applied.entry);
+    for (const auto& outcome : applied.outcomes) {
+        const auto* ended = std::get_if<core::SessionEnded>(&outcome);
+        if (ended != nullptr && ended->how == core::SessionEnd::expired) {
+            world_.tally.probe("session expired");
+            say("applies the expiry of session {}", ended->session.raw());
+        }
     }
-    world_.workload->read_ready(id_, ready);
+    world_.workload->applied(id_, applied);
 }
 
 void SimNode::noted(const core::Note& note) {
@@ -118,6 +151,10 @@ void SimNode::noted(const core::Note& note) {
         if (life_ > 1) world_.tally.probe("cluster formed after a restart");
     }
     say(words.line, note.term.raw(), note.peer.raw());
+    const bool campaigns = note.kind == core::Note::Kind::became_candidate;
+    if ((campaigns || note.kind == core::Note::Kind::became_leader) && world_.turmoil) {
+        world_.turmoil();
+    }
 }
 
 void SimNode::on_platter(const core::HardState& before, const core::Write& write) {
@@ -127,6 +164,7 @@ void SimNode::on_platter(const core::HardState& before, const core::Write& write
 void SimNode::write_done(core::WriteId id) {
     if (!is_running() || dead_) return;
     if (stepping_ && !catching_up_) {
+        forget_write(id);
         driver_->handle(core::WriteDone{id}, clock_.at(world_.heap.now()));
     } else {
         handle(core::WriteDone{id});
@@ -135,12 +173,13 @@ void SimNode::write_done(core::WriteId id) {
 
 void SimNode::write_failed() {
     say("a write fails");
-    driver_->fail("the disk failed");
+    driver_->fail(disk_failed);
     if (!stepping_) crash();
 }
 
 void SimNode::stopped(const std::string& reason) {
-    if (reason.find("broken invariant") != std::string::npos) world_.violations.report(id_, reason);
+    // Only a disk may stop a node here; anything else is an exception out of the core.
+    if (reason != disk_failed) world_.violations.report(id_, reason);
     dead_ = true;
 }
 

@@ -20,7 +20,11 @@ public:
     virtual void died(core::NodeId node) = 0;
 };
 
-class SimNode final : public LogWriter, public PeerSender, public Publisher, public DiskListener {
+class SimNode final : public LogWriter,
+                      public StateWriter,
+                      public PeerSender,
+                      public Publisher,
+                      public DiskListener {
 public:
     // References outlive the node.
     SimNode(core::NodeId id, std::vector<core::Member> voters, World& world, NodeOwner& owner);
@@ -37,6 +41,12 @@ public:
     void set_clock_rate(std::int64_t ppm);
     void calm_down();  // faults are over: disk and clock behave
 
+    // What its clocks show.
+    [[nodiscard]] core::Now now() const { return clock_.at(world_.heap.now()); }
+    // The most that its clocks ever ran slow and fast in this simulation.
+    [[nodiscard]] std::int64_t slowest_ppm() const { return slowest_ppm_; }
+    [[nodiscard]] std::int64_t fastest_ppm() const { return fastest_ppm_; }
+
     // One step, now, or when it is resumed.
     void handle(core::Event event);
 
@@ -52,9 +62,11 @@ public:
     void submit(const core::Write& write) override;
     void purge_to(core::LogIndex index) override;
     void send(core::NodeId to, core::PeerMessage message) override;
-    void committed(const core::Entry& entry) override;
-    void proposed(const core::Proposed& proposed) override;
-    void read_ready(const core::ReadReady& ready) override;
+    void save_countdowns(std::vector<core::SavedCountdown> countdowns) override;
+    void lost(const core::HoldLost& lost) override;
+    void lease_changed(const core::LeaseChanged& lease) override;
+    void answered(core::CallAnswer answer) override;
+    void applied(const core::Applied& applied) override;
     void noted(const core::Note& note) override;
     void stopped(const std::string& reason) override;
     void on_platter(const core::HardState& before, const core::Write& write) override;
@@ -64,6 +76,7 @@ public:
 private:
     void step(core::Event event);
     void judge_step(std::size_t kind);
+    void forget_write(core::WriteId id);
     [[nodiscard]] bool is_dead();  // asked before each effect
     void resume_clock();
     void catch_up();
@@ -82,6 +95,9 @@ private:
     core::Prng prng_;
     SimDisk disk_;
     SimClock clock_;
+    std::int64_t slowest_ppm_ = 0;
+    std::int64_t fastest_ppm_ = 0;
+    bool machine_restarted_ = false;  // so nothing is known of the former process (S10)
     std::unique_ptr<Driver> driver_;
 
     std::uint64_t life_ = 0;  // what was scheduled in an earlier one does not happen
@@ -92,8 +108,12 @@ private:
     bool suspended_ = false;
     bool catching_up_ = false;        // resumed, but what is parked comes first
     std::deque<core::Event> parked_;  // arrived while paused
-    core::LogIndex applied_;          // in memory
-    core::Checksum effects_;          // of the step at hand
+    struct Unsynced {
+        core::WriteId id;
+        core::Instant at;  // submitted, by its own clock
+    };
+    std::deque<Unsynced> unsynced_;  // as far as the core knows
+    core::Checksum effects_;         // of the step at hand
 
     SimTime timer_at_ = sim_never;
     std::uint64_t timer_ = 0;  // those set earlier do not fire

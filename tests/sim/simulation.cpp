@@ -1,7 +1,7 @@
 #include "tests/sim/simulation.hpp"
 
-#include "tests/sim/append_workload.hpp"
 #include "tests/sim/liveness.hpp"
+#include "tests/sim/lock_workload.hpp"
 #include "tests/sim/nemesis.hpp"
 
 namespace mortise::sim {
@@ -37,7 +37,7 @@ private:
     RunOptions options_;
     World world_;
     Cluster cluster_;
-    AppendWorkload workload_;
+    LockWorkload workload_;
     Nemesis nemesis_;
     Liveness liveness_;
     std::uint64_t swept_at_ = 0;
@@ -65,7 +65,8 @@ bool Simulation::run_safety() {
     cluster_.start_all();
     workload_.start();
     nemesis_.start();
-    while (world_.steps < options_.steps && world_.heap.now() < longest_run) {
+    const auto steps = options_.steps * world_.swarm.steps_percent / 100;
+    while (world_.steps < steps && world_.heap.now() < longest_run) {
         if (!advance()) return false;
     }
     nemesis_.stop();
@@ -83,7 +84,7 @@ bool Simulation::run_liveness() {
             world_.violations.report({}, "no progress: " + missing);
             return false;
         }
-        if (!advance()) return false;
+        if (!advance() || liveness_.is_void()) return false;
     }
     recovery_ = static_cast<double>(world_.heap.now() - began) /
                 static_cast<double>(world_.swarm.election_timeout.count());

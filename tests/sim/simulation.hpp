@@ -13,7 +13,7 @@ namespace mortise::sim {
 
 struct RunOptions {
     std::uint64_t seed = 1;
-    std::uint64_t steps = 4'000;   // until faults end
+    std::uint64_t steps = 12'000;  // until faults end
     std::FILE* watched = nullptr;  // prints the timeline there
 };
 

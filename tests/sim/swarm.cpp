@@ -33,6 +33,15 @@ void draw_faults(core::Prng& prng, Swarm& swarm) {
     }
 }
 
+// Formation takes a moment of each run; here everything that can upset it happens in that moment.
+void draw_stormy_start(Swarm& swarm) {
+    swarm.stormy_start = true;
+    for (const auto fault : {Fault::crash, Fault::crash_in_step, Fault::disk_wiped,
+                             Fault::message_overtaken, Fault::message_late, Fault::pause}) {
+        swarm.fault_weight[static_cast<std::size_t>(fault)] = 5;
+    }
+}
+
 NetworkOptions draw_network(core::Prng& prng, const Swarm& swarm) {
     const auto timeout = swarm.election_timeout.count();
     NetworkOptions network;
@@ -64,14 +73,8 @@ DiskOptions draw_disk(core::Prng& prng, SimTime timeout) {
 WorkloadOptions draw_workload(core::Prng& prng, SimTime timeout) {
     WorkloadOptions workload;
     workload.pace = draw_scale(prng, timeout / 200, timeout);
-    workload.payload_bytes_max = prng.one_in(3) ? 1'000 : 64;
-    if (prng.one_in(25)) {
-        workload.payload_bytes_max = 400'000;  // a few of them fill a message
-        workload.pace = std::max(workload.pace, timeout / 20);
-    }
     workload.read_percent = prng.below(60);
     workload.transfer_permille = prng.one_in(3) ? prng.below(40) : 2;
-    workload.stray_percent = prng.below(60);
     return workload;
 }
 
@@ -84,7 +87,13 @@ Swarm draw_swarm(core::Prng& prng) {
     const auto timeout = draw_scale(prng, 100 * sim_millisecond, 2 * sim_second);
     swarm.election_timeout = core::Nanoseconds{timeout};
     swarm.heartbeat = core::Nanoseconds{timeout / prng.between(5, 12)};
+    // At least five election timeouts, as the configuration demands.
+    swarm.session_ttl_ms = static_cast<std::uint32_t>(
+        prng.between(5, prng.one_in(3) ? 20 : 7) * timeout / sim_millisecond + 1);
+    swarm.call_timeout = core::Nanoseconds{timeout * prng.between(2, 20)};
     draw_faults(prng, swarm);
+    swarm.spiteful = prng.one_in(3);
+    if (prng.one_in(12)) draw_stormy_start(swarm);
     if (prng.one_in(6)) {
         swarm.tiny_log = true;
         swarm.log_bytes_max = 200 + prng.below(6'000);
@@ -92,11 +101,14 @@ Swarm draw_swarm(core::Prng& prng) {
     swarm.network = draw_network(prng, swarm);
     swarm.disk = draw_disk(prng, timeout);
     swarm.workload = draw_workload(prng, timeout);
+    swarm.wild_clock_node = prng.one_in(4) ? 0 : 1 + prng.below(64);
     swarm.timer_slack = prng.one_in(2) ? 0 : draw_scale(prng, 10 * sim_microsecond, timeout / 10);
     swarm.flush_pace = draw_scale(prng, timeout / 10, 20 * timeout);
     swarm.fault_pace = draw_scale(prng, timeout / 4, 16 * timeout);
-    swarm.fault_length = draw_scale(prng, timeout / 8, 8 * timeout);
+    swarm.fault_length = draw_scale(prng, timeout / 8, 16 * timeout);
     swarm.restart_after = draw_scale(prng, timeout / 20, 8 * timeout);
+    if (prng.one_in(6)) swarm.steps_percent = prng.below(100);
+    if (swarm.stormy_start) swarm.restart_after = swarm.network.connect_max;
     return swarm;
 }
 
@@ -111,7 +123,8 @@ std::string describe(const Swarm& swarm) {
                 ", disk up to " + in_ms(swarm.disk.latency_max) + ", a call every " +
                 in_ms(swarm.workload.pace) + ", a fault every " + in_ms(swarm.fault_pace) +
                 " for " + in_ms(swarm.fault_length) + (swarm.tiny_log ? ", tiny log" : "") +
-                ", faults:";
+                (swarm.stormy_start ? ", stormy start" : "") +
+                (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;
         text += " " + std::string{name_of(static_cast<Fault>(i))};

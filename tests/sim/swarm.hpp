@@ -32,26 +32,30 @@ struct DiskOptions {
 
 struct WorkloadOptions {
     SimTime pace = 0;  // between two calls, on average
-    std::uint64_t payload_bytes_max = 64;
     std::uint64_t read_percent = 30;
     std::uint64_t transfer_permille = 5;
-    std::uint64_t stray_percent = 20;  // calls that go to any node, not to the leader
 };
 
 struct Swarm {
     std::size_t nodes = 3;
     core::Nanoseconds election_timeout{};
     core::Nanoseconds heartbeat{};
+    std::uint32_t session_ttl_ms = 10'000;
+    core::Nanoseconds call_timeout{};
     std::size_t log_bytes_max = std::size_t{256} << 20U;
     bool tiny_log = false;
     NetworkOptions network;
     DiskOptions disk;
     WorkloadOptions workload;
-    SimTime timer_slack = 0;                                // timers fire up to so much late
-    SimTime flush_pace = 0;                                 // between two flushes of the state
-    SimTime fault_pace = 0;                                 // between two faults, on average
-    SimTime fault_length = 0;                               // how long one lasts, on average
-    SimTime restart_after = 0;                              // a crashed node comes back, on average
+    std::uint64_t wild_clock_node = 0;  // zero: any
+    SimTime timer_slack = 0;            // timers fire up to so much late
+    SimTime flush_pace = 0;             // between two flushes of the state
+    SimTime fault_pace = 0;             // between two faults, on average
+    std::uint64_t steps_percent = 100;  // of those asked for, so that some end young
+    bool spiteful = false;              // faults like to come during elections
+    bool stormy_start = false;          // faults come fast while the cluster forms
+    SimTime fault_length = 0;           // how long one lasts, on average
+    SimTime restart_after = 0;          // a crashed node comes back, on average
     std::array<std::uint64_t, fault_count> fault_weight{};  // zero: off
 
     [[nodiscard]] bool is_on(Fault fault) const {

@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, fault_count> fault_names = {
     "cut: one way",
     "cut: bridge",
     "cut: silent",
+    "cut: mute",
     "link slow",
     "connection reset",
 };
@@ -78,6 +79,8 @@ constexpr std::string_view expected_probes[] = {
     "liveness checked",
     "liveness with a minority outside",
     "liveness formed the cluster",
+    "outsider calls for an election",
+    "member cut off from its leader alone",
     "liveness not owed",
 };
 

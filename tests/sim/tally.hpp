@@ -34,6 +34,7 @@ enum class Fault : std::uint8_t {
     cut_one_way,
     cut_bridge,  // two halves that share one member
     cut_silent,  // nobody is told
+    cut_mute,    // hears late, and is not heard
     link_slow,
     connection_reset,
     count,

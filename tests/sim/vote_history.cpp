@@ -12,9 +12,13 @@ void VoteHistory::leads(core::NodeId node, core::Term term) {
     }
 }
 
-core::NodeId VoteHistory::leader_of(core::Term term) const {
-    const auto found = leaders_.find(term);
-    return found == leaders_.end() ? core::NodeId{} : found->second;
+std::size_t VoteHistory::votes_for(core::NodeId candidate, core::Term term) const {
+    std::size_t votes = 0;
+    for (auto vote = votes_.lower_bound({term, Voter{}}); vote != votes_.end(); ++vote) {
+        if (vote->first.first != term) break;
+        if (vote->second == candidate) ++votes;
+    }
+    return votes;
 }
 
 void VoteHistory::voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,

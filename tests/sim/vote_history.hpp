@@ -20,8 +20,8 @@ public:
     void voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,
                core::NodeId candidate);
     void hard_state(core::NodeId node, const core::HardState& before, const core::HardState& after);
-    // Not set when nobody led then.
-    [[nodiscard]] core::NodeId leader_of(core::Term term) const;
+    // How many voted for it, of those that told somebody.
+    [[nodiscard]] std::size_t votes_for(core::NodeId candidate, core::Term term) const;
 
 private:
     struct Voter {

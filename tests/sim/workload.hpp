@@ -18,10 +18,15 @@ public:
     virtual void stop() = 0;
 
     // What a node publishes. After node_lost nothing of that life comes any more.
-    virtual void committed(core::NodeId node, const core::Entry& entry) = 0;
-    virtual void proposed(core::NodeId node, const core::Proposed& proposed) = 0;
-    virtual void read_ready(core::NodeId node, const core::ReadReady& ready) = 0;
+    virtual void node_started(core::NodeId node) = 0;
     virtual void node_lost(core::NodeId node) = 0;
+    virtual void lost(core::NodeId node, const core::HoldLost& lost) = 0;
+    virtual void lease_changed(core::NodeId node, const core::LeaseChanged& lease) = 0;
+    virtual void answered(core::NodeId node, const core::CallAnswer& answer) = 0;
+    virtual void applied(core::NodeId node, const core::Applied& applied) = 0;
+
+    // A node that faults should look at: one that holds something. Not set when there is none.
+    [[nodiscard]] virtual core::NodeId holder() const = 0;
 
     // Faults are over for these nodes. From here on, what is asked of them must be answered.
     virtual void begin_liveness(const std::vector<core::NodeId>& core) = 0;

@@ -1,6 +1,8 @@
 // What everything in one simulation shares.
 #pragma once
 
+#include <functional>
+
 #include "core/base/checksum.hpp"
 #include "tests/sim/checker.hpp"
 #include "tests/sim/event_heap.hpp"
@@ -19,6 +21,9 @@ struct World {
           swarm{draw_swarm(prng)},
           timeline{heap, watched},
           checker{swarm.nodes, violations, tally} {}
+    // With nothing drawn but what happens within.
+    World(std::uint64_t seed, const Swarm& given)
+        : prng{seed}, swarm{given}, timeline{heap}, checker{given.nodes, violations, tally} {}
     World(const World&) = delete;
     World& operator=(const World&) = delete;
 
@@ -37,6 +42,8 @@ struct World {
     Workload* workload = nullptr;  // set before the first node starts
     core::Checksum trace;          // of every step: two runs of a seed must agree on it
     std::uint64_t steps = 0;
+    // Called when a node campaigns or leads: the best moment to break something.
+    std::function<void()> turmoil;
     bool flushes_off = false;  // the state stays as it is on disk, so nothing is purged
 };
 

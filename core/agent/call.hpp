@@ -1,0 +1,105 @@
+// What the program around a node asks of it, and what it is told.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/base/instant.hpp"
+#include "core/locks/lock_machine.hpp"
+
+namespace mortise::core {
+
+// Names one call until its answer. Chosen by the caller, used once; zero: nobody waits.
+using CallTag = Id<struct CallKind>;
+
+struct AcquireCall {
+    CallTag tag;
+    Acquire request;
+    // Of the steady clock: how long it may wait for the lock. Never: until cancelled (S48).
+    Instant deadline = Instant::never();
+};
+
+// Ends a waiting AcquireCall with `cancelled` (S18). Answers nothing itself.
+struct CancelCall {
+    CallTag tag;
+};
+
+struct ReleaseCall {
+    CallTag tag;  // zero for destructors and unlock() (S21)
+    OperationId hold;
+};
+
+// Linearizable unless `local` (S46). `name` exactly, or every name with that prefix.
+struct InspectCall {
+    CallTag tag;
+    std::string name;
+    bool is_prefix = false;
+    bool local = false;
+    std::string after;
+    std::size_t limit = 1;
+};
+
+// Releases everything in one command and ends the session (S10).
+struct CloseCall {
+    CallTag tag;
+};
+
+using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall>;
+
+// --- answers
+// --------------------------------------------------------------------------------------
+
+struct Acquired {
+    OperationId hold;
+    FencingToken token;
+    Previous previous;
+};
+
+// A try that found the name taken: an answer, no error.
+struct Busy {
+    LockView seen;
+};
+
+struct Released {};
+
+struct Viewed {
+    std::vector<LockView> locks;
+};
+
+struct Closed {};
+
+// Why a call did not do what it was asked for. Each has its Errc in the public API.
+enum class CallError : std::uint8_t {
+    timed_out,
+    cancelled,
+    session_expired,
+    lock_lost,
+    not_held,
+    outcome_unknown,
+    no_quorum,
+    resource_exhausted,
+    kind_mismatch,
+    node_stopped,
+};
+
+struct CallAnswer {
+    CallTag tag;
+    std::variant<Acquired, Busy, Released, Viewed, Closed, CallError> result;
+};
+
+// A hold ended without being released (S6).
+struct HoldLost {
+    enum class Reason : std::uint8_t { expired, node_stopped };
+    OperationId hold;
+    Reason reason = Reason::expired;
+};
+
+// This node's session and until when (boot clock) its holds may trust it. Told when it changes.
+struct LeaseChanged {
+    SessionId session;
+    Instant valid_until;
+};
+
+}  // namespace mortise::core

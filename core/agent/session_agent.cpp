@@ -1,0 +1,209 @@
+// The session and its lease: opening, renewing, lapsing, losing.
+#include "core/agent/session_agent.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
+#include "core/base/overloaded.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+constexpr std::uint32_t renewals_unseen_max = 16;
+
+}  // namespace
+
+SessionAgent::SessionAgent(const AgentOptions& options, Prng prng, Now now)
+    : options_{options}, prng_{prng}, lease_{options.ttl_ms, options.rho_ppm}, now_{now} {
+    open(now);
+}
+
+void SessionAgent::open(Now now) {
+    stage_ = Stage::opening;
+    session_.reset();
+    lease_ = OwnLease{options_.ttl_ms, options_.rho_ppm};
+    lapsed_ = true;
+    newest_seq_ = {};
+    received_ = {};
+    acknowledged_ = {};
+    renew_at_ = Instant::never();
+    opening_ = {prng_.next() | 1U, options_.node,    options_.incarnation,      options_.boot_epoch,
+                options_.ttl_ms,   options_.rho_ppm, options_.former_life_ended};
+    opening_sent_.reset();
+    open_again_at_ = now.steady;
+}
+
+void SessionAgent::begin(Now now) {
+    now_ = now;
+    // At local expiry every hold is lost, whatever the network does, before anything else is done
+    // (S6).
+    if (session_ && !lapsed_ && !lease_.is_valid(now.boot)) lapse();
+}
+
+// The session may live on in the cluster: what it holds there is given back (S6).
+void SessionAgent::lapse() {
+    lapsed_ = true;
+    for (auto& [seq, name] : std::exchange(holds_, {})) {
+        out_.lost.push_back({{*session_, seq}, HoldLost::Reason::expired});
+        if constexpr (planted(Mutant::local_loss_without_reaper)) continue;
+        end_operation({{}, seq, std::move(name), false});
+    }
+}
+
+void SessionAgent::lose_session(Now now) {
+    for (const auto& [seq, name] : std::exchange(holds_, {})) {
+        out_.lost.push_back({{*session_, seq}, HoldLost::Reason::expired});
+    }
+    // What was sent is void with the session; what was not goes out under the next one.
+    std::vector<CallTag> void_calls;
+    for (const auto& [tag, waiting] : waiting_) {
+        if (waiting.seq.is_set()) void_calls.push_back(tag);
+    }
+    for (const auto tag : void_calls)
+        answer(tag, CallError::session_expired);
+    for (const auto& [tag, gives_up] : std::exchange(releases_, {})) {
+        by_deadline_.erase({gives_up, tag});
+        out_.answers.push_back({tag, CallError::lock_lost});
+    }
+    sent_.clear();
+    unapplied_ = 0;
+    endings_.clear();
+    newest_on_name_.clear();
+    resend_at_ = Instant::never();
+    if (stage_ == Stage::closing) {
+        stage_ = Stage::closed;
+        session_.reset();
+        fail_calls(CallError::node_stopped);
+        out_.answers.push_back({close_tag_, Closed{}});
+        return;
+    }
+    options_.former_life_ended = false;  // from now on the former life would be this one
+    open(now);
+}
+
+void SessionAgent::fail_calls(CallError error) {
+    while (!waiting_.empty())
+        answer(waiting_.begin()->first, error);
+}
+
+void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
+    const bool mine = session_.has_value();
+    std::visit(Overloaded{
+                   [&](const Answered& answered) {
+                       if (!mine || answered.operation.session != *session_) return;
+                       received_ = index;
+                       on_answered(answered, now);
+                   },
+                   [&](const Queued& queued) {
+                       if (!mine || queued.operation.session != *session_) return;
+                       on_queued(queued.operation.seq);
+                   },
+                   [&](const SessionOpened& opened) {
+                       const bool asked =
+                           stage_ == Stage::opening && opened.nonce == opening_.nonce;
+                       if (asked) on_opened(opened.session, now);
+                   },
+                   [&](const OpenRefused& refused) {
+                       // Its former life is ended already, or somebody newer has this directory:
+                       // then no session opens any more, and calls end by their time.
+                       if (stage_ != Stage::opening || refused.nonce != opening_.nonce) return;
+                       options_.former_life_ended = false;
+                       open(now);
+                       open_again_at_ = now.steady + options_.resend_after;
+                   },
+                   [&](const SessionRenewed& renewed) {
+                       if (!mine || renewed.session != *session_) return;
+                       lease_.applied(renewed.number);
+                       renew_at_ = now.steady + std::chrono::milliseconds{options_.ttl_ms} / 3;
+                       tell_lease();
+                   },
+                   [&](const RenewalLost& lost) {
+                       if (mine && lost.session == *session_) lose_session(now);
+                   },
+                   [&](const SessionEnded& ended) {
+                       if (mine && ended.session == *session_) lose_session(now);
+                   },
+               },
+               outcome);
+}
+
+void SessionAgent::on_opened(SessionId session, Now now) {
+    stage_ = Stage::open;
+    session_ = session;
+    lease_.sent(0, opening_sent_.value_or(now.boot));
+    lease_.applied(0);
+    renew_at_ = now.steady + std::chrono::milliseconds{options_.ttl_ms} / 3;
+    tell_lease();
+    if (lapsed_) renew(now);  // it took so long that nothing is left of it
+}
+
+void SessionAgent::tell_lease() {
+    // Extended or not, what lapsed stays lost: only holds granted from now on may trust it.
+    lapsed_ = !lease_.is_valid(now_.boot);
+    out_.lease = LeaseChanged{*session_, lease_.valid_until()};
+}
+
+void SessionAgent::renew(Now now) {
+    if (stage_ != Stage::open || !leader_known_) return;
+    // A member that is cut off from the log would keep alive what it can never learn of: grants
+    // that were meant for it. It stops when its lease is over and nothing it sends is seen applied.
+    if (lapsed_ && renewals_unseen_ >= renewals_unseen_max) return;
+    ++renewals_unseen_;
+    renewal_due_ = true;
+    // Until one is answered, ask more often than a healthy session would.
+    const Nanoseconds period = std::chrono::milliseconds{options_.ttl_ms} / 3;
+    renew_at_ = now.steady + std::min(period, options_.resend_after);
+}
+
+void SessionAgent::on_progress(Now now) {
+    if (renewals_unseen_ >= renewals_unseen_max) renew_at_ = now.steady;
+    renewals_unseen_ = 0;
+}
+
+void SessionAgent::on_leader(bool known, Now now) {
+    leader_known_ = known;
+    renewals_unseen_ = 0;
+    if (!known) return;
+    open_again_at_ = std::min(open_again_at_, now.steady);
+    resend_all_ = true;
+    renew(now);
+}
+
+void SessionAgent::on_timer(Now now) {
+    if (now.steady >= renew_at_) {
+        renew_at_ = Instant::never();  // without a leader: when there is one
+        renew(now);
+    }
+    if (now.steady >= resend_at_) {
+        resend_all_ = true;
+        resend_at_ = Instant::never();
+    }
+    give_up_overdue(now);
+}
+
+Instant SessionAgent::deadline() const {
+    auto next = std::min(resend_at_, renew_at_);
+    if (stage_ == Stage::opening && leader_known_) next = std::min(next, open_again_at_);
+    if (!by_deadline_.empty()) next = std::min(next, by_deadline_.begin()->first);
+    if (session_ && !lapsed_) {
+        next = std::min(next, now_.steady + (lease_.valid_until() - now_.boot));
+    }
+    return next;
+}
+
+std::set<Seq> SessionAgent::accounted_for() const {
+    std::set<Seq> operations;
+    for (const auto& [seq, name] : holds_)
+        operations.insert(seq);
+    for (const auto& ending : endings_)
+        operations.insert(ending.target);
+    for (const auto& [seq, sent] : sent_) {
+        operations.insert(sent.ending ? sent.ending->target : seq);
+    }
+    return operations;
+}
+
+}  // namespace mortise::core

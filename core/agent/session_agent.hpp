@@ -1,0 +1,173 @@
+// What this node's program asks for, on its way into the log and back: the session, its lease, the
+// operations under way, and the reaper. Pure, like all of core.
+//
+// Every operation that leaves here is sent until it is seen applied, under the same number: it
+// takes effect at most once (S17). One that nobody waits for any more (timed out, cancelled,
+// granted too late, held when the lease lapsed) is the reaper's: it sends a Cancel or Release until
+// confirmed (S18, S21). Invariant (S6): every grant of a live session belongs to a hold, or to the
+// reaper.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/agent/call.hpp"
+#include "core/base/prng.hpp"
+#include "core/codec/command_codec.hpp"
+#include "core/leases/own_lease.hpp"
+
+namespace mortise::core {
+
+struct AgentOptions {
+    NodeId node;
+    Incarnation incarnation;
+    BootEpoch boot_epoch;
+    // The former process on this directory is known to be dead (S10).
+    bool former_life_ended = false;
+    std::uint32_t ttl_ms = 10'000;
+    std::uint32_t rho_ppm = 10'000;
+    Nanoseconds call_timeout{std::chrono::seconds{10}};
+    Nanoseconds resend_after{std::chrono::seconds{1}};
+};
+
+// What goes to the leader: commands that only end things go first, and are taken also by a leader
+// that is too busy for new ones.
+struct Outbound {
+    Bytes urgent;
+    Bytes acquires;
+    std::optional<Renewal> renewal;
+
+    [[nodiscard]] bool is_empty() const {
+        return urgent.empty() && acquires.empty() && !renewal.has_value();
+    }
+};
+
+struct AgentOutput {
+    std::optional<Outbound> outbound;
+    std::vector<CallAnswer> answers;
+    std::vector<HoldLost> lost;
+    std::optional<LeaseChanged> lease;
+};
+
+class SessionAgent {
+public:
+    SessionAgent(const AgentOptions& options, Prng prng, Now now);
+
+    // Every step begins with this: a lease that ran out is noticed before anything is done with it.
+    void begin(Now now);
+    void on_acquire(AcquireCall call, Now now);
+    void on_cancel(const CancelCall& call, Now now);
+    void on_release(const ReleaseCall& call, Now now);
+    void on_close(const CloseCall& call, Now now);
+    // Ends a call that was found busy without the log (S20).
+    void answer_busy(CallTag tag, LockView seen);
+    // May a try on this name be answered from a read? Not behind commands of ours on it (S20).
+    [[nodiscard]] bool may_answer_from_read(const std::string& name) const;
+
+    // What was applied at `index`, in order; also of other sessions.
+    void on_outcome(const Outcome& outcome, LogIndex index, Now now);
+    // Something was applied here: this node still learns what the cluster decides.
+    void on_progress(Now now);
+    // The leader, if known, and its term. Told on every change; a new link to it counts.
+    void on_leader(bool known, Now now);
+    void on_timer(Now now);
+
+    AgentOutput collect(Now now);
+    // Of the steady clock.
+    [[nodiscard]] Instant deadline() const;
+
+    // The session, while it is neither being opened nor closed.
+    [[nodiscard]] std::optional<SessionId> open_session() const {
+        return stage_ == Stage::open ? session_ : std::nullopt;
+    }
+    [[nodiscard]] bool is_closed() const { return stage_ == Stage::closed; }
+    // The operations that a call, a hold or the reaper answers for: the invariant above.
+    [[nodiscard]] std::set<Seq> accounted_for() const;
+
+private:
+    enum class Stage : std::uint8_t { opening, open, closing, closed };
+
+    struct Waiting {  // a call that waits for its answer
+        AcquireCall call;
+        Seq seq;              // not set: not sent yet
+        Instant gives_up;     // when it is answered whatever happens
+        bool queued = false;  // the cluster has it
+    };
+    struct Ending {  // a Release or Cancel
+        CallTag tag;
+        Seq target;
+        std::string name;
+        bool cancel = false;
+    };
+    struct Sent {
+        Request request;
+        std::string name;
+        CallTag tag;  // of the waiting AcquireCall, if it is one
+        std::optional<Ending> ending;
+        Instant at;            // when it was sent last
+        bool applied = false;  // queued: known to the cluster, not answered
+    };
+
+    void open(Now now);
+    void renew(Now now);
+    void lapse();
+    void lose_session(Now now);
+    void fail_calls(CallError error);
+    void on_answered(const Answered& answered, Now now);
+    void on_acquire_answered(const Sent& sent, Seq seq, const Answer& given, Now now);
+    void on_queued(Seq seq);
+    void on_opened(SessionId session, Now now);
+
+    void answer(CallTag tag, CallError error);
+    void finish(CallTag tag);
+    void abandon(CallTag tag, CallError error);
+    void give_up_overdue(Now now);
+    void watch(Waiting& waiting, Instant gives_up);
+    void end_operation(Ending ending);
+
+    void send_endings(BatchBuilder& urgent, Now now);
+    void send_acquires(BatchBuilder& acquires, Now now);
+    void resend(BatchBuilder& urgent, BatchBuilder& acquires, Now now);
+    Sent& remember(Request request, std::string name, Now now);
+    void forget(Seq seq);
+    void release_order(const std::string& name, Seq seq);
+    void tell_lease();
+
+    AgentOptions options_;
+    Prng prng_;
+    Stage stage_ = Stage::opening;
+    OpenSession opening_;
+    std::optional<Instant> opening_sent_;  // boot clock, the first time
+    Instant open_again_at_;
+    std::optional<SessionId> session_;
+    OwnLease lease_;
+    bool lapsed_ = true;
+    Instant renew_at_ = Instant::never();
+    bool renewal_due_ = false;
+    std::uint32_t renewals_unseen_ = 0;  // sent since anything was applied here
+    bool leader_known_ = false;
+
+    Seq newest_seq_;
+    std::map<CallTag, Waiting> waiting_;
+    std::set<std::pair<Instant, CallTag>> by_deadline_;
+    std::deque<CallTag> unsent_;
+    std::deque<Ending> endings_;                 // the reaper's lane, not sent yet
+    std::map<Seq, Sent> sent_;                   // until answered
+    std::map<std::string, Seq> newest_on_name_;  // sent, not known to be applied
+    std::map<CallTag, Instant> releases_;        // callers of release(), and when they give up
+    std::map<Seq, std::string> holds_;           // the names of those that live
+    std::size_t unapplied_ = 0;                  // of sent_, those not known to be applied
+    CallTag close_tag_;
+    bool resend_all_ = false;
+    Instant resend_at_ = Instant::never();
+    LogIndex received_;      // the newest index at which an answer came
+    LogIndex acknowledged_;  // as told to the cluster
+    Now now_;
+    AgentOutput out_;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,41 @@
+// The one byte form of commands: storage stores it, transport carries it, every replica applies the
+// bytes it received. docs/formats.md describes it.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.hpp"
+#include "core/locks/command.hpp"
+
+namespace mortise::core {
+
+// The version of the form that this build writes. It reads this one and those before it.
+constexpr std::uint8_t command_format = 1;
+
+// Builds the payload of an entry, or of a forwarded request: a version byte, then commands.
+class BatchBuilder {
+public:
+    void add(const Command& command);
+    // Commands that somebody else encoded, as given by BatchReader: checked, then taken over as
+    // bytes.
+    void add_encoded(std::string_view commands, std::size_t count);
+
+    [[nodiscard]] bool is_empty() const { return count_ == 0; }
+    [[nodiscard]] std::size_t count() const { return count_; }
+    [[nodiscard]] std::size_t bytes() const { return commands_.size(); }
+    // Leaves the builder empty.
+    [[nodiscard]] Bytes take();
+
+private:
+    std::string commands_;
+    std::size_t count_ = 0;
+};
+
+// Empty when the bytes are no batch, a batch of a later version, or beyond the limits.
+[[nodiscard]] std::optional<std::vector<Command>> decode_batch(const Bytes& batch);
+// The commands of a batch without its head, for add_encoded. Requires a batch that decodes.
+[[nodiscard]] std::string_view commands_of(const Bytes& batch);
+
+}  // namespace mortise::core

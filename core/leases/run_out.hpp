@@ -1,0 +1,19 @@
+#pragma once
+
+#include <compare>
+
+#include "core/base/ids.hpp"
+
+namespace mortise::core {
+
+// "My countdown for the renewal that I applied at this index ran out" (S4). True for ever once
+// true: the index makes it void when the session was renewed since.
+struct RunOut {
+    SessionId session;
+    LogIndex renewed_at;
+
+    friend constexpr bool operator==(const RunOut&, const RunOut&) = default;
+    friend constexpr auto operator<=>(const RunOut&, const RunOut&) = default;
+};
+
+}  // namespace mortise::core

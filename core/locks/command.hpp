@@ -1,0 +1,124 @@
+// Everything that can be put into the log for the lock machine. An entry carries a batch of these
+// (codec/command_codec). What a session asks for is a Request; the rest is about sessions as such.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/base/ids.hpp"
+#include "core/locks/limits.hpp"
+#include "core/locks/lock_mode.hpp"
+
+namespace mortise::core {
+
+// How the waiters of a name are ordered (S31). Belongs to the record.
+enum class QueuePolicy : std::uint8_t { phase_fair, fifo };
+
+// Names an operation of a session, and the grant that it got (S19). Never used again.
+struct OperationId {
+    SessionId session;
+    Seq seq;
+
+    friend constexpr bool operator==(const OperationId&, const OperationId&) = default;
+    friend constexpr auto operator<=>(const OperationId&, const OperationId&) = default;
+};
+
+// --- sessions
+// -------------------------------------------------------------------------------------
+
+// Repeated under the same nonce it opens the same session once. It is renewal 0 (S3).
+struct OpenSession {
+    std::uint64_t nonce = 0;  // random, of the opener
+    NodeId node;
+    Incarnation incarnation;
+    BootEpoch boot_epoch;
+    std::uint32_t ttl_ms = 0;
+    std::uint32_t rho_ppm = 0;  // clock rate bound in parts per million
+    // The opener knows that its directory's former process is dead (S10): end its sessions at once.
+    bool former_life_ended = false;
+    friend bool operator==(const OpenSession&, const OpenSession&) = default;
+};
+
+struct Renewal {
+    SessionId session;
+    std::uint64_t number = 0;  // the newest request received; never reused in the session
+    friend bool operator==(const Renewal&, const Renewal&) = default;
+};
+
+// The renewals of many sessions at once (S2).
+struct Renew {
+    std::vector<Renewal> renewals;
+    friend bool operator==(const Renew&, const Renew&) = default;
+};
+
+// Orderly: releases everything in this one command (S10).
+struct CloseSession {
+    SessionId session;
+    friend bool operator==(const CloseSession&, const CloseSession&) = default;
+};
+
+// Decided by a quorum of countdowns for the renewal at this index; void if there was another since
+// (S4).
+struct Expire {
+    SessionId session;
+    LogIndex renewed_at;
+    friend bool operator==(const Expire&, const Expire&) = default;
+};
+
+// Clears up to sweep_names_max names after sessions that ended (S11).
+struct Sweep {
+    friend bool operator==(const Sweep&, const Sweep&) = default;
+};
+
+// The session's node has received every answer given at or below this index (S17).
+struct Acknowledge {
+    SessionId session;
+    LogIndex received;
+    friend bool operator==(const Acknowledge&, const Acknowledge&) = default;
+};
+
+// --- requests
+// -------------------------------------------------------------------------------------
+
+struct Acquire {
+    std::string name;
+    LockMode mode = LockMode::exclusive;
+    bool wait = true;  // false: a busy name is the answer, nothing stays
+    QueuePolicy policy = QueuePolicy::phase_fair;  // counts when this request creates the record
+    bool policy_given = false;  // then another policy of the record is a mismatch
+    std::string label;          // told to others who look, and to the next holder
+    friend bool operator==(const Acquire&, const Acquire&) = default;
+};
+
+// Frees the grant of that operation, and nothing newer (S19).
+struct Release {
+    Seq operation;
+    friend bool operator==(const Release&, const Release&) = default;
+};
+
+// Whatever the operation has, a place in a queue or by now a grant, it ends up with nothing (S18).
+// Also when it arrives before the operation itself does.
+struct Cancel {
+    Seq operation;
+    friend bool operator==(const Cancel&, const Cancel&) = default;
+};
+
+using RequestBody = std::variant<Acquire, Release, Cancel>;
+
+// Takes effect at most once while the session lives (S17).
+struct Request {
+    SessionId session;
+    Seq seq;
+    // Not before this one: commands of one session on one name take effect as issued (S20). Not
+    // set: no such wish. When it has not arrived yet this request is passed over, and is sent
+    // again.
+    Seq after;
+    RequestBody body;
+    friend bool operator==(const Request&, const Request&) = default;
+};
+
+using Command = std::variant<OpenSession, Renew, CloseSession, Expire, Sweep, Acknowledge, Request>;
+
+}  // namespace mortise::core

@@ -1,0 +1,24 @@
+// Bounds that every replica must agree on, since apply refuses what is beyond them (P11). Changing
+// one is a change of the log's format.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace mortise::core {
+
+constexpr std::size_t name_bytes_max = 512;  // S38
+constexpr std::size_t label_bytes_max = 256;
+constexpr std::size_t records_max = 4'000'000;
+constexpr std::size_t sessions_max = 100'000;
+constexpr std::size_t operations_max = 65'536;  // of one session, queued or not acknowledged (S17)
+constexpr std::size_t sweep_names_max = 1'024;  // S11
+constexpr std::size_t batch_commands_max = 4'096;
+constexpr std::size_t batch_bytes_max = std::size_t{512} << 10U;
+
+// Any bytes will do, compared as bytes (S38).
+constexpr bool is_valid_name(std::string_view name) {
+    return !name.empty() && name.size() <= name_bytes_max;
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,284 @@
+#include "core/locks/lock_machine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/locks/limits.hpp"
+
+namespace mortise::core {
+
+void LockMachine::apply(LogIndex index, const std::vector<Command>& batch, Outcomes& outcomes) {
+    MORTISE_CHECK(index > index_);
+    index_ = index;
+    table_.begin(index);
+    place_ = 0;
+    outcomes_ = &outcomes;
+    for (const auto& command : batch) {
+        std::visit([this](const auto& c) { on(c); }, command);
+        ++place_;
+    }
+    outcomes_ = nullptr;
+}
+
+// --- sessions
+// -------------------------------------------------------------------------------------
+
+void LockMachine::on(const OpenSession& command) {
+    if (const auto* open = sessions_.find_by_nonce(command.nonce)) {
+        outcomes_->push_back(SessionOpened{open->id, command.nonce});
+        return;
+    }
+    // A copied or restored directory, or a request of a life that is over: the newer one stands.
+    const auto newest = sessions_.newest_epoch(command.incarnation);
+    const bool again = command.boot_epoch == newest && !command.former_life_ended;
+    if (command.boot_epoch < newest || (command.boot_epoch == newest && !again) ||
+        sessions_.all().size() >= sessions_max) {
+        outcomes_->push_back(OpenRefused{command.nonce});
+        return;
+    }
+    if (command.former_life_ended) {
+        std::vector<SessionId> former;
+        for (const auto& [id, session] : sessions_.all()) {
+            if (session.opened.incarnation == command.incarnation) former.push_back(id);
+        }
+        for (const auto id : former)
+            end_session(id, SessionEnd::former_life);
+    }
+    const auto& session = sessions_.open(command, index_);
+    outcomes_->push_back(SessionOpened{session.id, command.nonce});
+}
+
+void LockMachine::on(const Renew& command) {
+    for (const auto& renewal : command.renewals) {
+        auto* session = sessions_.find(renewal.session);
+        if (session == nullptr) {
+            outcomes_->push_back(RenewalLost{renewal.session});
+            continue;
+        }
+        // A late duplicate would prolong the life of the dead (P8).
+        if (renewal.number <= session->renewal_number) continue;
+        session->renewal_number = renewal.number;
+        session->renewed_at = index_;
+        outcomes_->push_back(SessionRenewed{renewal.session, renewal.number});
+    }
+}
+
+void LockMachine::on(const CloseSession& command) {
+    if (sessions_.find(command.session) != nullptr) {
+        end_session(command.session, SessionEnd::closed);
+    }
+}
+
+void LockMachine::on(const Expire& command) {
+    const auto* session = sessions_.find(command.session);
+    if (session == nullptr || session->renewed_at != command.renewed_at) return;
+    end_session(command.session, SessionEnd::expired);
+}
+
+void LockMachine::end_session(SessionId id, SessionEnd how) {
+    auto session = sessions_.remove(id);
+    ++endings_;
+    waited_cursor_.clear();
+    waited_done_ = false;
+    const auto left = how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
+    if (!session.operations.empty()) ended_[id] = {left, std::move(session.operations)};
+    outcomes_->push_back(SessionEnded{id, how});
+}
+
+void LockMachine::on(const Acknowledge& command) {
+    if (auto* session = sessions_.find(command.session)) session->acknowledge(command.received);
+}
+
+// --- after the end of sessions (S11)
+// --------------------------------------------------------------
+
+bool LockMachine::is_live(OperationId operation) const {
+    return sessions_.find(operation.session) != nullptr;
+}
+
+// From its end on a session's grants count as free: whoever comes to a name clears it first.
+void LockMachine::touch(const std::string& name) {
+    if (ended_.empty()) return;
+    LockTable::Grants grants;
+    const auto how = [this](OperationId operation) -> std::optional<Predecessor> {
+        const auto gone = ended_.find(operation.session);
+        if (gone == ended_.end()) return std::nullopt;
+        return gone->second.how;
+    };
+    table_.clear(name, endings_, how, grants);
+    publish(std::move(grants));
+}
+
+void LockMachine::on(const Sweep& /*command*/) {
+    const auto left = sweep_waited(sweep_names_max);
+    sweep_held(left);
+}
+
+// First the names that somebody waits for. Answers how many names may still be swept.
+std::size_t LockMachine::sweep_waited(std::size_t names_max) {
+    while (!waited_done_ && names_max > 0) {
+        const auto* next = table_.next_waited(waited_cursor_);
+        if (next == nullptr) {
+            waited_done_ = true;
+            break;
+        }
+        waited_cursor_ = *next;
+        touch(waited_cursor_);
+        --names_max;
+    }
+    return names_max;
+}
+
+void LockMachine::sweep_held(std::size_t names_max) {
+    while (!ended_.empty() && names_max > 0) {
+        auto& operations = ended_.begin()->second.operations;
+        if (!operations.empty()) {
+            touch(operations.begin()->second.name);
+            operations.erase(operations.begin());
+            --names_max;
+        }
+        if (operations.empty()) ended_.erase(ended_.begin());
+    }
+}
+
+// --- requests
+// -------------------------------------------------------------------------------------
+
+void LockMachine::on(const Request& command) {
+    auto* session = sessions_.find(command.session);
+    if (session == nullptr) return;  // its node learns that by SessionEnded or RenewalLost
+    const OperationId id{command.session, command.seq};
+    if (session->seen.contains(command.seq)) {
+        const auto kept = session->answers.find(command.seq);
+        const auto waiting = session->operations.find(command.seq);
+        if (kept != session->answers.end()) {
+            outcomes_->push_back(Answered{id, kept->second});
+        } else if (waiting != session->operations.end() && !waiting->second.held) {
+            outcomes_->push_back(Queued{id});  // a repeat attaches to it again
+        } else {
+            outcomes_->push_back(Answered{id, {AnswerKind::stale_request, {}, {}}});
+        }
+        return;
+    }
+    if (command.after.is_set() && !session->seen.contains(command.after)) return;
+    const bool acquires = std::holds_alternative<Acquire>(command.body);
+    // Its node refuses before it sends; what was granted can always be given up (P11).
+    if (acquires && session->operations.size() + session->answers.size() >= 2 * operations_max)
+        return;
+    session->seen.insert(command.seq);
+    if (const auto* acquire = std::get_if<Acquire>(&command.body)) {
+        on_acquire(*session, command.seq, *acquire);
+    } else if (const auto* release = std::get_if<Release>(&command.body)) {
+        on_release(*session, command.seq, *release);
+    } else {
+        on_cancel(*session, command.seq, std::get<Cancel>(command.body));
+    }
+}
+
+void LockMachine::on_acquire(Session& session, Seq seq, const Acquire& acquire) {
+    touch(acquire.name);
+    const Ticket ticket{index_, place_};
+    const OperationId id{session.id, seq};
+    LockTable::Grants grants;
+    const auto result = table_.acquire(ticket, id, acquire, grants);
+    const bool stays = result == LockTable::Result::granted || result == LockTable::Result::queued;
+    if (stays) session.operations[seq] = {acquire.name, acquire.mode, ticket, false};
+    publish(std::move(grants));
+    switch (result) {
+        case LockTable::Result::granted: break;
+        case LockTable::Result::queued: outcomes_->push_back(Queued{id}); break;
+        case LockTable::Result::busy: answer(session, seq, {AnswerKind::busy, {}, {}}); break;
+        case LockTable::Result::kind_mismatch:
+            answer(session, seq, {AnswerKind::kind_mismatch, {}, {}});
+            break;
+        case LockTable::Result::resource_exhausted:
+            answer(session, seq, {AnswerKind::resource_exhausted, {}, {}});
+            break;
+    }
+}
+
+void LockMachine::on_release(Session& session, Seq seq, const Release& release) {
+    auto operation = take_operation(session, release.operation, true);
+    if (!operation) {
+        answer(session, seq, {AnswerKind::not_held, {}, {}});
+        return;
+    }
+    give_up(session, seq, release.operation, *operation);
+}
+
+void LockMachine::on_cancel(Session& session, Seq seq, const Cancel& cancel) {
+    if (auto operation = take_operation(session, cancel.operation, false)) {
+        give_up(session, seq, cancel.operation, *operation);
+        return;
+    }
+    if (session.seen.contains(cancel.operation)) {
+        answer(session, seq, {AnswerKind::not_held, {}, {}});
+        return;
+    }
+    // The cancel was faster than what it cancels: when that arrives, it has been.
+    session.seen.insert(cancel.operation);
+    answer(session, cancel.operation, {AnswerKind::cancelled, {}, {}});
+    answer(session, seq, {AnswerKind::cancelled, {}, {}});
+}
+
+// Takes an operation that is about to end out of its session. Its name is cleared before: that may
+// grant the very operation, and then it is a grant that ends.
+std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, bool held_only) {
+    auto found = session.operations.find(seq);
+    if (found == session.operations.end()) return std::nullopt;
+    touch(found->second.name);
+    if (held_only && !found->second.held) return std::nullopt;
+    return std::move(session.operations.extract(found).mapped());
+}
+
+// Ends `operation` at the request `seq`, answers, and lets others enter.
+void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation) {
+    LockTable::Grants grants;
+    if (operation.held) {
+        const OperationId grant{session.id, target};
+        const bool freed = table_.release(operation.name, grant, Predecessor::clean, grants);
+        MORTISE_CHECK(freed);
+        answer(session, seq, {AnswerKind::released, {}, {}});
+    } else {
+        table_.withdraw(operation.name, operation.ticket, operation.mode, grants);
+        answer(session, target, {AnswerKind::cancelled, {}, {}});
+        answer(session, seq, {AnswerKind::cancelled, {}, {}});
+    }
+    publish(std::move(grants));
+}
+
+void LockMachine::answer(Session& session, Seq seq, Answer answer) {
+    outcomes_->push_back(Answered{{session.id, seq}, answer});
+    session.keep_answer(index_, seq, std::move(answer));
+}
+
+void LockMachine::publish(LockTable::Grants grants) {
+    for (auto& grant : grants) {
+        auto* session = sessions_.find(grant.operation.session);
+        MORTISE_CHECK(session != nullptr);  // grants go to live sessions only (#11456 of etcd)
+        auto& operation = session->operations.at(grant.operation.seq);
+        MORTISE_CHECK(!operation.held);
+        operation.held = true;
+        answer(*session, grant.operation.seq,
+               {AnswerKind::granted, grant.token, std::move(grant.previous)});
+    }
+}
+
+void LockMachine::check_invariants() const {
+    table_.check_invariants();
+    for (const auto& [name, record] : table_.records()) {
+        for (const auto& holder : record.holders()) {
+            MORTISE_CHECK(is_live(holder.operation) || ended_.contains(holder.operation.session));
+        }
+    }
+    for (const auto& [id, session] : sessions_.all()) {
+        for (const auto& [seq, operation] : session.operations) {
+            const auto* record = table_.find(operation.name);
+            MORTISE_CHECK(record != nullptr);
+            MORTISE_CHECK(operation.held == (record->find({id, seq}) != nullptr));
+        }
+    }
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,98 @@
+// The replicated state: sessions, exactly-once, and the lock table, as one machine. apply() is the
+// only way to change it; equal batches in equal order give equal outcomes and equal state
+// everywhere.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.hpp"
+#include "core/locks/command.hpp"
+#include "core/locks/lock_table.hpp"
+#include "core/locks/outcome.hpp"
+#include "core/locks/session_table.hpp"
+
+namespace mortise::core {
+
+// What a reader is told of a name. Sessions that ended are left out, swept or not.
+struct LockView {
+    struct Waiting {
+        OperationId operation;
+        LockMode mode = LockMode::exclusive;
+        LogIndex since;
+        std::string label;
+        friend bool operator==(const Waiting&, const Waiting&) = default;
+    };
+    std::string name;
+    QueuePolicy policy = QueuePolicy::phase_fair;
+    std::vector<Grant> holders;    // oldest first
+    std::vector<Waiting> waiters;  // in log order
+    friend bool operator==(const LockView&, const LockView&) = default;
+};
+
+class LockMachine {
+public:
+    // Applies the commands of one entry. Requires indexes to rise.
+    void apply(LogIndex index, const std::vector<Command>& batch, Outcomes& outcomes);
+
+    [[nodiscard]] const SessionTable& sessions() const { return sessions_; }
+    [[nodiscard]] const LockTable& table() const { return table_; }
+    // Names are still marked with sessions that ended: the leader puts a Sweep into the log.
+    [[nodiscard]] bool needs_sweep() const { return !ended_.empty(); }
+
+    // Would an acquire be granted at once? True also when only ended sessions are in its way.
+    [[nodiscard]] bool would_grant(std::string_view name, LockMode mode) const;
+    // An unknown name is an empty view.
+    [[nodiscard]] LockView inspect(std::string_view name) const;
+    // Names with this prefix behind `after`, in byte order, at most `limit`.
+    [[nodiscard]] std::vector<LockView> list(std::string_view prefix, std::string_view after,
+                                             std::size_t limit) const;
+    // The node that a session belongs to; not set for one that ended.
+    [[nodiscard]] NodeId node_of(SessionId session) const;
+
+    void check_invariants() const;
+
+private:
+    struct Ended {
+        Predecessor how = Predecessor::clean;
+        std::map<Seq, Operation> operations;
+    };
+
+    void on(const OpenSession& command);
+    void on(const Renew& command);
+    void on(const CloseSession& command);
+    void on(const Expire& command);
+    void on(const Sweep& command);
+    void on(const Acknowledge& command);
+    void on(const Request& command);
+
+    void on_acquire(Session& session, Seq seq, const Acquire& acquire);
+    void on_release(Session& session, Seq seq, const Release& release);
+    void on_cancel(Session& session, Seq seq, const Cancel& cancel);
+    std::optional<Operation> take_operation(Session& session, Seq seq, bool held_only);
+    void give_up(Session& session, Seq seq, Seq target, const Operation& operation);
+
+    void end_session(SessionId id, SessionEnd how);
+    void touch(const std::string& name);
+    std::size_t sweep_waited(std::size_t names_max);
+    void sweep_held(std::size_t names_max);
+    void answer(Session& session, Seq seq, Answer answer);
+    void publish(LockTable::Grants grants);
+    [[nodiscard]] bool is_live(OperationId operation) const;
+
+    SessionTable sessions_;
+    LockTable table_;
+    std::map<SessionId, Ended> ended_;  // not swept yet
+    std::uint64_t endings_ = 0;         // sessions that ever ended
+    std::string waited_cursor_;         // sweeping: names waited for up to here are done
+    bool waited_done_ = true;
+
+    LogIndex index_;           // being applied
+    std::uint32_t place_ = 0;  // of the command in its batch
+    Outcomes* outcomes_ = nullptr;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,64 @@
+#include "core/locks/lock_record.hpp"
+
+#include <algorithm>
+
+namespace mortise::core {
+
+const Grant* LockRecord::find(OperationId operation) const {
+    const auto found = std::ranges::find(holders_, operation, &Grant::operation);
+    return found == holders_.end() ? nullptr : &*found;
+}
+
+bool LockRecord::admits(LockMode mode) const {
+    return std::ranges::all_of(all_lock_modes, [&](LockMode held) {
+        return held_[static_cast<std::size_t>(held)] == 0 || compatible(held, mode);
+    });
+}
+
+bool LockRecord::has_writer() const {
+    return std::ranges::any_of(all_lock_modes, [&](LockMode held) {
+        return held_[static_cast<std::size_t>(held)] != 0 && is_writer(held);
+    });
+}
+
+void LockRecord::add(Grant grant) {
+    ++held_[static_cast<std::size_t>(grant.mode)];
+    holders_.push_back(std::move(grant));
+}
+
+bool LockRecord::remove(OperationId operation, Predecessor how) {
+    const auto found = std::ranges::find(holders_, operation, &Grant::operation);
+    if (found == holders_.end()) return false;
+    --held_[static_cast<std::size_t>(found->mode)];
+    previous = {how, std::move(found->label), found->token};
+    holders_.erase(found);
+    return true;
+}
+
+std::size_t LockRecord::remove_if(const Left& left) {
+    return std::erase_if(holders_, [&](Grant& grant) {
+        const auto how = left(grant.operation);
+        if (!how) return false;
+        --held_[static_cast<std::size_t>(grant.mode)];
+        previous = {*how, std::move(grant.label), grant.token};
+        return true;
+    });
+}
+
+// Joining is safe only while the holders' token is the newest of the name and was taken in this
+// very mode. Otherwise a reader could get a token smaller than that of an update holder that came
+// in between (P1).
+FencingToken LockRecord::take_token(LockMode mode, FencingToken& newest_of_cluster) {
+    const bool joins = !is_writer(mode) && newest_mode_ == mode &&
+                       std::ranges::any_of(holders_, [&](const Grant& grant) {
+                           return grant.mode == mode && grant.token == newest_token_;
+                       });
+    if (!joins) {
+        newest_of_cluster = newest_of_cluster.next();
+        newest_token_ = newest_of_cluster;
+        newest_mode_ = mode;
+    }
+    return newest_token_;
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,63 @@
+// What is known of one name: who holds it and whose turn it is. Its waiters are in a WaitQueue of
+// their own, which most names never need.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/locks/outcome.hpp"
+
+namespace mortise::core {
+
+struct Grant {
+    OperationId operation;
+    LockMode mode = LockMode::exclusive;
+    FencingToken token;
+    LogIndex since;
+    std::string label;
+
+    friend bool operator==(const Grant&, const Grant&) = default;
+};
+
+// S31: who goes first when the phase turns.
+enum class Turn : std::uint8_t { writers, readers };
+
+class LockRecord {
+public:
+    explicit LockRecord(QueuePolicy policy) : policy_{policy} {}
+
+    [[nodiscard]] QueuePolicy policy() const { return policy_; }
+    [[nodiscard]] const std::vector<Grant>& holders() const { return holders_; }
+    [[nodiscard]] const Grant* find(OperationId operation) const;
+    // No holder is in the way of this mode.
+    [[nodiscard]] bool admits(LockMode mode) const;
+    [[nodiscard]] bool has_writer() const;
+
+    void add(Grant grant);
+    // False when there is no such grant.
+    bool remove(OperationId operation, Predecessor how);
+    // Removes every holder that `left` says is gone, oldest first and in one pass. How many were.
+    using Left = std::function<std::optional<Predecessor>(OperationId)>;
+    std::size_t remove_if(const Left& left);
+
+    // The token of a grant in `mode` that is about to be given: that of the present holders if the
+    // grant joins them (S13), otherwise a new one, drawn from the cluster's counter.
+    FencingToken take_token(LockMode mode, FencingToken& newest_of_cluster);
+
+    Turn turn = Turn::writers;
+    Previous previous;           // how the last one left
+    std::uint64_t swept_at = 0;  // no trace of sessions that ended before this count of endings
+
+private:
+    QueuePolicy policy_;
+    std::vector<Grant> holders_;                    // oldest first
+    std::array<std::uint32_t, lock_modes> held_{};  // how many hold in each mode
+    FencingToken newest_token_;
+    LockMode newest_mode_ = LockMode::exclusive;  // in which the newest token was taken
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,86 @@
+// Names, who holds them and who waits (S13, S26, S29-S31, S37). Knows nothing of sessions: whoever
+// calls has first cleared the name of those that ended. Every replica applies the same calls in the
+// same order and must reach the same state, so nothing here reads a clock, draws a random number or
+// walks an unordered container.
+//
+// Invariants, checked by check_invariants():
+//   (1) the modes of all holders of a name are pairwise compatible (P2);
+//   (2) a name that has waiters has a holder, and nobody waits who could enter;
+//   (3) no token is above the cluster's counter; exclusive grants of a name only rise (P1);
+//   (4) a record has a holder or a waiter (S37).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/locks/lock_record.hpp"
+#include "core/locks/wait_queue.hpp"
+
+namespace mortise::core {
+
+struct NewGrant {
+    OperationId operation;
+    FencingToken token;
+    Previous previous;
+};
+
+class LockTable {
+public:
+    enum class Result : std::uint8_t { granted, queued, busy, kind_mismatch, resource_exhausted };
+    using Grants = std::vector<NewGrant>;
+
+    // The entry whose commands come next: what they grant is granted there.
+    void begin(LogIndex index) { index_ = index; }
+
+    // On `granted` the grant is the last of `grants`. On `queued` the operation comes back through
+    // the `grants` of some later call. `busy` leaves nothing behind (S20).
+    Result acquire(Ticket ticket, OperationId operation, const Acquire& request, Grants& grants);
+    // Frees one grant. False, and nothing happens, when there is none.
+    bool release(const std::string& name, OperationId operation, Predecessor how, Grants& grants);
+    // Takes a waiter out; requires that it waits.
+    void withdraw(const std::string& name, Ticket ticket, LockMode mode, Grants& grants);
+    // Removes the holders and waiters of ended sessions, unless that was done since the last
+    // ending. `ended` says how an operation's session ended, or that it lives.
+    using Ended = LockRecord::Left;
+    void clear(const std::string& name, std::uint64_t endings, const Ended& ended, Grants& grants);
+
+    [[nodiscard]] const LockRecord* find(std::string_view name) const;
+    [[nodiscard]] const WaitQueue* queue_of(std::string_view name) const;
+    // The first name after `after` that is waited for; null when there is none.
+    [[nodiscard]] const std::string* next_waited(std::string_view after) const;
+    // Would an acquire in this mode be granted at once?
+    [[nodiscard]] bool would_grant(std::string_view name, LockMode mode) const;
+
+    using Records = std::map<std::string, LockRecord, std::less<>>;
+    [[nodiscard]] const Records& records() const { return records_; }
+    [[nodiscard]] FencingToken newest_token() const { return newest_token_; }
+
+    void check_invariants() const;
+
+private:
+    using Queues = std::map<std::string, WaitQueue, std::less<>>;
+
+    struct Slot {
+        Records::iterator record;
+        Queues::iterator queue;  // end() when nobody waits
+    };
+
+    [[nodiscard]] Slot slot_of(const std::string& name);
+    [[nodiscard]] static bool enters_at_once(const LockRecord& record, LockMode mode);
+    void grant(LockRecord& record, const Waiter& waiter, Grants& grants);
+    void enter(Slot& slot, const Waiter& waiter, Grants& grants);
+    bool turn_phase(Slot& slot, Grants& grants);
+    bool enter_unhindered(Slot& slot, Grants& grants);
+    void settle(const std::string& name, Grants& grants);
+
+    Records records_;
+    Queues queues_;
+    FencingToken newest_token_;
+    LogIndex index_;
+    std::uint64_t endings_ = 0;  // of the last clear(): a new record has no older traces
+};
+
+}  // namespace mortise::core

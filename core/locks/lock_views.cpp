@@ -1,0 +1,57 @@
+// What readers are told of the lock machine. Nothing here changes it.
+#include <algorithm>
+
+#include "core/locks/lock_machine.hpp"
+
+namespace mortise::core {
+
+bool LockMachine::would_grant(std::string_view name, LockMode mode) const {
+    const auto* record = table_.find(name);
+    if (record == nullptr || record->swept_at == endings_ || ended_.empty()) {
+        return table_.would_grant(name, mode);
+    }
+    // Not cleared since a session ended: only those that live are in anybody's way.
+    const auto view = inspect(name);
+    const auto hinders = [&](const auto& other) { return conflict(other.mode, mode); };
+    return std::ranges::none_of(view.holders, hinders) &&
+           std::ranges::none_of(view.waiters, hinders);
+}
+
+LockView LockMachine::inspect(std::string_view name) const {
+    LockView view;
+    view.name = name;
+    const auto* record = table_.find(name);
+    if (record == nullptr) return view;
+    view.policy = record->policy();
+    for (const auto& holder : record->holders()) {
+        if (is_live(holder.operation)) view.holders.push_back(holder);
+    }
+    const auto* queue = table_.queue_of(name);
+    if (queue == nullptr) return view;
+    for (const auto* waiter : queue->in_order()) {
+        if (!is_live(waiter->operation)) continue;
+        view.waiters.push_back(
+            {waiter->operation, waiter->mode, waiter->ticket.index, waiter->label});
+    }
+    return view;
+}
+
+std::vector<LockView> LockMachine::list(std::string_view prefix, std::string_view after,
+                                        std::size_t limit) const {
+    std::vector<LockView> views;
+    const auto& records = table_.records();
+    auto record = after < prefix ? records.lower_bound(prefix) : records.upper_bound(after);
+    for (; record != records.end() && views.size() < limit; ++record) {
+        if (!record->first.starts_with(prefix)) break;
+        auto view = inspect(record->first);
+        if (!view.holders.empty() || !view.waiters.empty()) views.push_back(std::move(view));
+    }
+    return views;
+}
+
+NodeId LockMachine::node_of(SessionId session) const {
+    const auto* found = sessions_.find(session);
+    return found == nullptr ? NodeId{} : found->opened.node;
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,95 @@
+// Everything that applying a batch can bring about, in the order in which it happened. The same on
+// every replica; each node picks what concerns its own session.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/base/ids.hpp"
+#include "core/locks/command.hpp"
+
+namespace mortise::core {
+
+// How the holder before left (S23).
+enum class Predecessor : std::uint8_t { none, clean, expired, broken };
+
+struct Previous {
+    Predecessor how = Predecessor::none;
+    std::string label;
+    FencingToken token;
+
+    friend bool operator==(const Previous&, const Previous&) = default;
+};
+
+enum class AnswerKind : std::uint8_t {
+    granted,             // Acquire, at once or later
+    busy,                // Acquire without waiting
+    released,            // Release; Cancel that came after the grant
+    cancelled,           // Cancel; Acquire that a Cancel ended
+    not_held,            // Release, Cancel: nothing there (any more)
+    stale_request,       // answered long ago, and acknowledged (S17)
+    kind_mismatch,       // Acquire: the record has another policy
+    resource_exhausted,  // Acquire: the table is full
+};
+
+// Kept in the session until the answer was received, so that a repeat gets the same one (S17).
+struct Answer {
+    AnswerKind kind = AnswerKind::granted;
+    FencingToken token;  // granted
+    Previous previous;   // granted
+
+    friend bool operator==(const Answer&, const Answer&) = default;
+};
+
+// The final answer to a request. An Acquire that has to wait has none yet, and is Queued.
+struct Answered {
+    OperationId operation;
+    Answer answer;
+    friend bool operator==(const Answered&, const Answered&) = default;
+};
+
+struct Queued {
+    OperationId operation;
+    friend bool operator==(const Queued&, const Queued&) = default;
+};
+
+// Also for a repeat of the same OpenSession.
+struct SessionOpened {
+    SessionId session;
+    std::uint64_t nonce = 0;
+    friend bool operator==(const SessionOpened&, const SessionOpened&) = default;
+};
+
+// The opener's boot epoch is not newer than one seen before (S10): a copied or restored directory.
+struct OpenRefused {
+    std::uint64_t nonce = 0;
+    friend bool operator==(const OpenRefused&, const OpenRefused&) = default;
+};
+
+struct SessionRenewed {
+    SessionId session;
+    std::uint64_t number = 0;
+    friend bool operator==(const SessionRenewed&, const SessionRenewed&) = default;
+};
+
+// A renewal came too late (S3): everything of that session is lost.
+struct RenewalLost {
+    SessionId session;
+    friend bool operator==(const RenewalLost&, const RenewalLost&) = default;
+};
+
+enum class SessionEnd : std::uint8_t { closed, expired, former_life };
+
+struct SessionEnded {
+    SessionId session;
+    SessionEnd how = SessionEnd::closed;
+    friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
+};
+
+using Outcome = std::variant<Answered, Queued, SessionOpened, OpenRefused, SessionRenewed,
+                             RenewalLost, SessionEnded>;
+using Outcomes = std::vector<Outcome>;
+
+}  // namespace mortise::core

@@ -1,0 +1,109 @@
+// What only a leader does with the commands of the cluster: gather them into entries, expire
+// sessions, sweep after them.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/base/overloaded.hpp"
+#include "core/node/node_core.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// Entries proposed and not durable here yet. While that many are, what arrives gathers.
+constexpr std::size_t writes_in_flight_max = 2;
+constexpr int grace_heartbeats = 3;
+
+}  // namespace
+
+void NodeCore::send_outbound(Outbound outbound, Now /*now*/) {
+    Forward forward{std::move(outbound.urgent), std::move(outbound.acquires), outbound.renewal};
+    if (raft_.is_leader()) {
+        take_forward(options_.self, forward);
+    } else if (leader_) {
+        effects_.send.push_back({*leader_, std::move(forward)});
+    }
+}
+
+void NodeCore::take_forward(NodeId /*from*/, const Forward& forward) {
+    if (!raft_.is_leader()) return;  // its sender learns of the change and sends again
+    const bool sound = (forward.urgent.empty() || proposer_.add_urgent(forward.urgent)) &&
+                       (forward.acquires.empty() || proposer_.add_acquires(forward.acquires));
+    if (!sound) ++refused_messages_;
+    if (!sound || !forward.renewal) return;
+    // A late repeat of one that was applied would never be: its session could not expire any more.
+    const auto* session = machine_.sessions().find(forward.renewal->session);
+    const bool late = session != nullptr && forward.renewal->number <= session->renewal_number;
+    if (!late) proposer_.add_renewal(*forward.renewal);
+}
+
+void NodeCore::lead(Now now) {
+    expire_sessions(now);
+    const bool sweeping = sweep_at_.is_set() && applied_ < sweep_at_;
+    if (machine_.needs_sweep() && !sweeping && raft_.has_committed_own_term()) {
+        proposer_.add(Sweep{});
+        sweep_at_ = LogIndex{std::numeric_limits<std::uint64_t>::max()};  // until it is proposed
+    }
+    propose_batches(now);
+}
+
+void NodeCore::propose_batches(Now now) {
+    if (proposer_.has_renewals() && renewals_due_ == Instant::never()) {
+        renewals_due_ = now.steady + options_.heartbeat;
+    }
+    const bool due = proposer_.has_renewals() && now.steady >= renewals_due_;
+    while ((due && proposer_.has_renewals()) || proposer_.has_commands()) {
+        if (raft_.writes_in_flight() >= writes_in_flight_max || raft_.is_transferring()) return;
+        const auto index = raft_.propose(EntryKind::commands, proposer_.take_batch(), now.steady);
+        if (!index) return;  // stepped down within: what was taken is sent again by its senders
+        if (sweep_at_.raw() == std::numeric_limits<std::uint64_t>::max()) sweep_at_ = *index;
+        if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
+        return;  // one entry a step: what follows gathers behind its write
+    }
+}
+
+void NodeCore::expire_sessions(Now now) {
+    // Grace (S4): a new leader, or one that lost touch, first lets renewals arrive.
+    const auto grace = options_.heartbeat * grace_heartbeats;
+    if (now.steady < raft_.contact_since() + grace || !raft_.has_committed_own_term()) return;
+    const auto expired = expiry_.decide(
+        raft_.configuration(), options_.self, countdowns_.run_out(), machine_.sessions(),
+        [&](SessionId session) { return proposer_.has_renewal_of(session); });
+    for (const auto& expire : expired)
+        proposer_.add(expire);
+}
+
+void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now now) {
+    const auto ended = [&](SessionId session) {
+        countdowns_.stop(session);
+        expiry_.forget(session);
+        proposer_.renewal_applied(session, std::numeric_limits<std::uint64_t>::max());
+    };
+    const auto renewed = [&](SessionId id) {
+        const auto* session = machine_.sessions().find(id);
+        if (session == nullptr) return;  // ended later in the same entry
+        countdowns_.start(session->opened, id, session->renewed_at, saved_elapsed(*session),
+                          now.steady);
+        expiry_.forget(id);
+    };
+    std::visit(Overloaded{
+                   [&](const SessionOpened& opened) {
+                       const auto* session = machine_.sessions().find(opened.session);
+                       if (session != nullptr && session->renewed_at == index)
+                           renewed(opened.session);
+                   },
+                   [&](const SessionRenewed& renewal) {
+                       renewed(renewal.session);
+                       proposer_.renewal_applied(renewal.session, renewal.number);
+                   },
+                   [&](const RenewalLost& lost) { ended(lost.session); },
+                   [&](const SessionEnded& end) { ended(end.session); },
+                   [](const auto&) {},
+               },
+               outcome);
+    agent_.on_outcome(outcome, index, now);
+}
+
+}  // namespace mortise::core

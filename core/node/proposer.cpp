@@ -1,0 +1,90 @@
+#include "core/node/proposer.hpp"
+
+#include "core/base/check.hpp"
+#include "core/locks/limits.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+constexpr std::size_t acquire_bytes_waiting_max = std::size_t{4} << 20U;
+constexpr std::size_t urgent_bytes_waiting_max = std::size_t{32} << 20U;
+
+}  // namespace
+
+bool Proposer::add_to(std::deque<Chunk>& lane, std::size_t& bytes, const Bytes& batch) {
+    const auto commands = decode_batch(batch);
+    if (!commands || batch.size() > batch_bytes_max) return false;
+    if (commands->empty()) return true;
+    bytes += batch.size();
+    lane.push_back({batch, commands->size()});
+    return true;
+}
+
+bool Proposer::add_urgent(const Bytes& batch) {
+    // A bound for a peer gone wrong; a sound one has at most one ending per grant outstanding.
+    if (urgent_bytes_ > urgent_bytes_waiting_max) return false;
+    return add_to(urgent_, urgent_bytes_, batch);
+}
+
+bool Proposer::add_acquires(const Bytes& batch) {
+    if (acquire_bytes_ > acquire_bytes_waiting_max) return true;
+    return add_to(acquires_, acquire_bytes_, batch);
+}
+
+void Proposer::add(const Command& command) {
+    BatchBuilder one;
+    one.add(command);
+    const bool added = add_urgent(one.take());
+    MORTISE_CHECK(added);
+}
+
+void Proposer::add_renewal(const Renewal& renewal) {
+    if (renewal.number == 0) return;  // that is the opening
+    auto& gathered = renewals_[renewal.session];
+    if (renewal.number <= gathered.number) return;
+    if (gathered.number == 0 || gathered.proposed) ++unproposed_renewals_;
+    gathered = {renewal.number, false};
+}
+
+void Proposer::renewal_applied(SessionId session, std::uint64_t number) {
+    const auto found = renewals_.find(session);
+    if (found == renewals_.end() || found->second.number > number) return;
+    if (!found->second.proposed) --unproposed_renewals_;
+    renewals_.erase(found);
+}
+
+void Proposer::take_from(std::deque<Chunk>& lane, std::size_t& bytes, BatchBuilder& out) {
+    while (!lane.empty()) {
+        const auto& chunk = lane.front();
+        const bool first = out.is_empty();
+        const bool fits = out.count() + chunk.commands <= batch_commands_max &&
+                          out.bytes() + chunk.batch.size() <= batch_bytes_max;
+        if (!first && !fits) return;
+        out.add_encoded(commands_of(chunk.batch), chunk.commands);
+        bytes -= chunk.batch.size();
+        lane.pop_front();
+    }
+}
+
+Bytes Proposer::take_batch() {
+    BatchBuilder out;
+    Renew renew;
+    for (auto& [session, gathered] : renewals_) {
+        if (gathered.proposed || renew.renewals.size() == batch_commands_max) continue;
+        gathered.proposed = true;
+        --unproposed_renewals_;
+        renew.renewals.push_back({session, gathered.number});
+    }
+    if (!renew.renewals.empty()) out.add(renew);
+    take_from(urgent_, urgent_bytes_, out);
+    take_from(acquires_, acquire_bytes_, out);
+    MORTISE_CHECK(!out.is_empty());
+    return out.take();
+}
+
+void Proposer::clear() {
+    *this = {};
+}
+
+}  // namespace mortise::core

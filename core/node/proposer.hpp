@@ -1,0 +1,60 @@
+// What waits at the leader to become the next entry. Everything that queued up while the previous
+// write was in flight becomes one entry: no timer, and the batch grows with the load.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "core/codec/command_codec.hpp"
+#include "core/locks/session_table.hpp"
+
+namespace mortise::core {
+
+class Proposer {
+public:
+    // False when the bytes are no batch: nothing of it is taken.
+    bool add_urgent(const Bytes& batch);
+    // Also false, silently for the sender, when too much waits already: it will send again. What
+    // ends things is always taken (S21, P11).
+    bool add_acquires(const Bytes& batch);
+    void add(const Command& command);
+    // Gathered, the newest of each session, until a batch goes out anyway or they are due (S2).
+    void add_renewal(const Renewal& renewal);
+
+    // A renewal was received and is not applied yet: its session must not be expired (S4).
+    [[nodiscard]] bool has_renewal_of(SessionId session) const {
+        return renewals_.contains(session);
+    }
+    void renewal_applied(SessionId session, std::uint64_t number);
+
+    [[nodiscard]] bool has_commands() const { return !urgent_.empty() || !acquires_.empty(); }
+    [[nodiscard]] bool has_renewals() const { return unproposed_renewals_ != 0; }
+    // The next entry's payload; requires that there is something.
+    [[nodiscard]] Bytes take_batch();
+
+    // Leadership is over: what waits here is sent again to whoever leads then.
+    void clear();
+
+private:
+    struct Chunk {
+        Bytes batch;
+        std::size_t commands = 0;
+    };
+    struct Gathered {
+        std::uint64_t number = 0;
+        bool proposed = false;
+    };
+
+    static bool add_to(std::deque<Chunk>& lane, std::size_t& bytes, const Bytes& batch);
+    static void take_from(std::deque<Chunk>& lane, std::size_t& bytes, BatchBuilder& out);
+
+    std::deque<Chunk> urgent_;
+    std::deque<Chunk> acquires_;
+    std::size_t urgent_bytes_ = 0;
+    std::size_t acquire_bytes_ = 0;
+    std::map<SessionId, Gathered> renewals_;
+    std::size_t unproposed_renewals_ = 0;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,267 @@
+#include "tests/sim/lock_workload.hpp"
+
+#include <algorithm>
+
+#include "tests/sim/in_words.hpp"
+
+namespace mortise::sim {
+
+namespace {
+
+core::CallTag tag_of(const core::Call& call) {
+    return std::visit([](const auto& c) { return c.tag; }, call);
+}
+
+const char* words_of(const core::Call& call) {
+    constexpr const char* words[] = {
+        "is asked to acquire, call {}", "is to cancel call {}", "is asked to release, call {}",
+        "is asked what it sees, call {}", "is asked to close, call {}"};
+    return words[call.index()];
+}
+
+const char* words_of(const core::CallAnswer& answer) {
+    constexpr const char* words[] = {"acquired, call {}", "found it busy, call {}",
+                                     "released, call {}", "told what it sees, call {}",
+                                     "closed, call {}",   "failed, call {}"};
+    return words[answer.result.index()];
+}
+
+}  // namespace
+
+LockWorkload::LockWorkload(World& world, Cluster& cluster)
+    : world_{world},
+      cluster_{cluster},
+      prng_{world.prng.next()},
+      history_{world.violations,
+               world.tally,
+               {[this](core::NodeId node) { return cluster_.at(node).now().boot; },
+                [this](core::NodeId node) { return cluster_.clocks_out_of_bounds(node); }}},
+      names_{1 + prng_.below(5)} {}
+
+void LockWorkload::start() {
+    call_later();
+}
+
+void LockWorkload::call_later() {
+    world_.heap.after(prng_.between(1, 2 * world_.swarm.workload.pace), [this] {
+        if (stopped_) return;
+        call_somewhere();
+        call_later();
+    });
+}
+
+void LockWorkload::call_somewhere() {
+    const auto node = cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];
+    // A program that is asleep asks for nothing.
+    if (!cluster_.can_answer(node)) return;
+    if (prng_.below(1'000) < world_.swarm.workload.transfer_permille) {
+        transfer();
+    } else if (prng_.below(100) < world_.swarm.workload.read_percent / 2) {
+        inspect(node);
+    } else {
+        acquire(node);
+    }
+}
+
+std::string LockWorkload::draw_name() {
+    return "name" + std::to_string(prng_.below(names_));
+}
+
+core::Instant LockWorkload::steady(core::NodeId node) const {
+    return cluster_.at(node).now().steady;
+}
+
+void LockWorkload::call(core::NodeId node, core::Call call) {
+    world_.timeline.say(node, words_of(call), tag_of(call).raw());
+    core::Calls calls;
+    calls.calls.push_back(std::move(call));
+    cluster_.call(node, std::move(calls));
+}
+
+void LockWorkload::acquire(core::NodeId node) {
+    core::AcquireCall call;
+    call.request.name = draw_name();
+    constexpr auto shared = core::LockMode::shared;
+    const auto kind = prng_.below(100);
+    if (kind < 30) {
+        call.request.mode = shared;
+    } else if (kind < 40) {
+        call.request.mode = core::all_lock_modes[prng_.below(core::lock_modes)];
+    }
+    call.request.wait = !prng_.one_in(3);
+    if (prng_.one_in(4)) call.request.label = "worker " + std::to_string(prng_.below(10));
+    const auto timeout = world_.swarm.election_timeout.count();
+    if (!prng_.one_in(3)) {
+        call.deadline = steady(node) + core::Nanoseconds{prng_.between(0, 8 * timeout)};
+    }
+    acquire(node, std::move(call));
+}
+
+void LockWorkload::acquire(core::NodeId node, core::AcquireCall call) {
+    call.tag = core::CallTag{++newest_tag_};
+    waiting_.emplace(node, call.tag);
+    history_.asked(node, call);
+    const auto tag = call.tag;
+    this->call(node, std::move(call));
+    cancel_sometimes(node, tag);
+}
+
+void LockWorkload::cancel_sometimes(core::NodeId node, core::CallTag tag) {
+    if (!prng_.one_in(6) || owed_.contains({node, tag})) return;
+    const auto patience = prng_.between(0, 3 * world_.swarm.election_timeout.count());
+    world_.heap.after(patience, [this, node, tag] {
+        if (!waiting_.contains({node, tag}) || owed_.contains({node, tag})) return;
+        if (!cluster_.can_answer(node)) return;
+        world_.tally.probe("call cancelled");
+        call(node, core::CancelCall{tag});
+    });
+}
+
+void LockWorkload::inspect(core::NodeId node) {
+    core::InspectCall inspect;
+    inspect.tag = core::CallTag{++newest_tag_};
+    inspect.is_prefix = prng_.one_in(3);
+    inspect.name = inspect.is_prefix ? "name" : draw_name();
+    inspect.limit = 10;
+    waiting_.emplace(node, inspect.tag);
+    history_.inspected(node, inspect);
+    call(node, std::move(inspect));
+}
+
+void LockWorkload::transfer() {
+    const auto leader = cluster_.leader();
+    if (!leader.is_set() || !cluster_.can_answer(leader)) return;
+    const auto target = cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];
+    cluster_.call(leader, core::TransferLeadership{target});
+}
+
+// --- holding
+// --------------------------------------------------------------------------------------
+
+void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
+    holds_[hold] = node;
+    const auto timeout = world_.swarm.election_timeout.count();
+    const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
+    // Most for a short while, some for longer than a lease, a few until the session ends.
+    auto length = prng_.between(0, prng_.one_in(3) ? 2 * ttl : timeout / 2);
+    if (prng_.one_in(30)) length = 20 * ttl;
+    if (!core_.empty()) length = prng_.between(0, timeout / 10);
+    world_.heap.after(length, [this, node, hold] { release(node, hold); });
+}
+
+void LockWorkload::release(core::NodeId node, core::OperationId hold) {
+    if (!holds_.contains(hold)) return;
+    if (!cluster_.can_answer(node)) {  // asleep: when it is awake
+        world_.heap.after(world_.swarm.election_timeout.count(),
+                          [this, node, hold] { release(node, hold); });
+        return;
+    }
+    holds_.erase(hold);
+    history_.releasing(node, hold);
+    const auto tag = prng_.one_in(2) ? core::CallTag{++newest_tag_} : core::CallTag{};
+    if (tag.is_set()) waiting_.emplace(node, tag);
+    call(node, core::ReleaseCall{tag, hold});
+    // unlock(), then try_lock(), succeeds (S20), if nobody else is interested.
+    if (prng_.one_in(8) && cluster_.can_answer(node)) acquire(node);
+}
+
+// --- what nodes publish
+// ---------------------------------------------------------------------------
+
+void LockWorkload::node_started(core::NodeId node) {
+    if (!core_.contains(node)) return;
+    ask_again();
+}
+
+void LockWorkload::node_lost(core::NodeId node) {
+    history_.node_lost(node);
+    std::erase_if(waiting_, [&](const auto& who) { return who.first == node; });
+    std::erase_if(holds_, [&](const auto& hold) { return hold.second == node; });
+    for (const auto& [who, name] : owed_) {
+        if (who.first == node) to_ask_.emplace(node, name);
+    }
+    std::erase_if(owed_, [&](const auto& owed) { return owed.first.first == node; });
+}
+
+void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
+    holds_.erase(lost.hold);
+    history_.lost(node, lost);
+}
+
+void LockWorkload::lease_changed(core::NodeId node, const core::LeaseChanged& lease) {
+    history_.lease_changed(node, lease);
+}
+
+void LockWorkload::applied(core::NodeId node, const core::Applied& applied) {
+    history_.applied(node, applied);
+}
+
+void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
+    world_.timeline.say(node, words_of(answer), answer.tag.raw());
+    const Who who{node, answer.tag};
+    if (waiting_.erase(who) == 0) {
+        world_.violations.report(node, "call " + in_words(answer.tag) + " was answered twice");
+        return;
+    }
+    history_.answered(node, answer, cluster_.at(node).driver().core().applied_index());
+    const auto* acquired = std::get_if<core::Acquired>(&answer.result);
+    if (acquired != nullptr) hold_for_a_while(node, acquired->hold);
+    const auto owed = owed_.find(who);
+    if (owed == owed_.end()) return;
+    // Asked again until it works: a session may just have ended.
+    if (acquired == nullptr) to_ask_.emplace(node, owed->second);
+    owed_.erase(owed);
+    if (acquired == nullptr) {
+        world_.heap.after(world_.swarm.election_timeout.count() / 4, [this] { ask_again(); });
+    }
+}
+
+// --- liveness
+// -------------------------------------------------------------------------------------
+
+void LockWorkload::begin_liveness(const std::vector<core::NodeId>& core) {
+    stopped_ = true;
+    core_.insert(core.begin(), core.end());
+    // Nobody queues any more behind what was asked for before.
+    for (const auto& [node, tag] : std::set{waiting_}) {
+        if (core_.contains(node) && cluster_.can_answer(node)) call(node, core::CancelCall{tag});
+    }
+    // What was to be held for long is let go: everybody shall have it now.
+    for (const auto& [hold, node] : std::map{holds_}) {
+        if (core_.contains(node)) release(node, hold);
+    }
+    for (const auto node : core) {
+        for (std::uint64_t i = 0; i < names_; ++i) {
+            to_ask_.emplace(node, "name" + std::to_string(i));
+        }
+    }
+    ask_again();
+}
+
+void LockWorkload::ask_again() {
+    for (const auto& [node, name] : std::set{to_ask_}) {
+        if (!cluster_.can_answer(node)) continue;
+        to_ask_.erase({node, name});
+        core::AcquireCall call;
+        call.request.name = name;
+        owed_[{node, core::CallTag{newest_tag_ + 1}}] = name;
+        acquire(node, std::move(call));
+    }
+}
+
+std::string LockWorkload::still_owed() const {
+    if (!owed_.empty()) {
+        const auto& [who, name] = *owed_.begin();
+        return "node " + in_words(who.first) + " still waits for " + name;
+    }
+    if (!to_ask_.empty()) return "a name is still to be asked for";
+    for (const auto& who : waiting_) {
+        if (core_.contains(who.first)) {
+            return "call " + in_words(who.second) + " of node " + in_words(who.first) +
+                   " is not answered";
+        }
+    }
+    return {};
+}
+
+}  // namespace mortise::sim

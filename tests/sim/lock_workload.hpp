@@ -1,0 +1,65 @@
+// Programs that lock: on every node some calls at a time, on a few names, waiting, trying, giving
+// up, holding for a while, releasing, forgetting to. In the end every name is asked for once more
+// at every node of the core, and must be granted: whatever dead or deaf nodes held is free by then
+// (P8).
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "tests/sim/cluster.hpp"
+#include "tests/sim/lock_history.hpp"
+#include "tests/sim/workload.hpp"
+
+namespace mortise::sim {
+
+class LockWorkload final : public Workload {
+public:
+    LockWorkload(World& world, Cluster& cluster);
+
+    void start() override;
+    void stop() override { stopped_ = true; }
+    void node_started(core::NodeId node) override;
+    void node_lost(core::NodeId node) override;
+    void lost(core::NodeId node, const core::HoldLost& lost) override;
+    void lease_changed(core::NodeId node, const core::LeaseChanged& lease) override;
+    void answered(core::NodeId node, const core::CallAnswer& answer) override;
+    void applied(core::NodeId node, const core::Applied& applied) override;
+    [[nodiscard]] core::NodeId holder() const override {
+        return holds_.empty() ? core::NodeId{} : holds_.rbegin()->second;
+    }
+    void begin_liveness(const std::vector<core::NodeId>& core) override;
+    [[nodiscard]] std::string still_owed() const override;
+
+private:
+    using Who = std::pair<core::NodeId, core::CallTag>;
+
+    void call_later();
+    void call_somewhere();
+    void acquire(core::NodeId node);
+    void acquire(core::NodeId node, core::AcquireCall call);
+    void inspect(core::NodeId node);
+    void cancel_sometimes(core::NodeId node, core::CallTag tag);
+    void hold_for_a_while(core::NodeId node, core::OperationId hold);
+    void release(core::NodeId node, core::OperationId hold);
+    void transfer();
+    void ask_again();
+    void call(core::NodeId node, core::Call call);
+    [[nodiscard]] core::Instant steady(core::NodeId node) const;
+    [[nodiscard]] std::string draw_name();
+
+    World& world_;
+    Cluster& cluster_;
+    core::Prng prng_;
+    LockHistory history_;
+    std::uint64_t names_ = 1;
+    std::uint64_t newest_tag_ = 0;
+    bool stopped_ = false;
+    std::set<Who> waiting_;
+    std::map<core::OperationId, core::NodeId> holds_;
+    std::set<core::NodeId> core_;  // of the liveness phase; empty before
+    std::map<Who, std::string> owed_;
+    std::set<std::pair<core::NodeId, std::string>> to_ask_;
+};
+
+}  // namespace mortise::sim

@@ -1,0 +1,161 @@
+#include "tests/sim/sim_disk.hpp"
+
+#include <memory>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "core/codec/configuration_codec.hpp"
+
+namespace mortise::sim {
+namespace {
+
+core::Entry entry_at(std::uint64_t index, std::uint64_t term = 1) {
+    return core::make_entry({core::Term{term}, core::LogIndex{index}}, core::EntryKind::commands,
+                            core::Bytes{"entry " + std::to_string(index)});
+}
+
+core::Write append(std::uint64_t id, std::uint64_t index) {
+    core::Write write;
+    write.id = core::WriteId{id};
+    write.append.push_back(entry_at(index));
+    return write;
+}
+
+struct SimDiskTest : testing::Test, DiskListener {
+    void on_platter(const core::HardState& before, const core::Write& write) override {
+        hard_states.push_back(before);
+        on_platter_ids.push_back(write.id.raw());
+    }
+    void write_done(core::WriteId id) override { done.push_back(id.raw()); }
+    void write_failed() override { failed = true; }
+
+    void submit_three() {
+        for (std::uint64_t id = 1; id <= 3; ++id)
+            disk.submit(append(id, id));
+    }
+
+    using Ids = std::vector<std::uint64_t>;
+
+    EventHeap heap;
+    Tally tally;
+    SimDisk disk{heap, tally, *this, 7};
+    Ids done;
+    Ids on_platter_ids;
+    std::vector<core::HardState> hard_states;
+    bool failed = false;
+};
+
+TEST_F(SimDiskTest, ReportsWritesInTheirOrderOnceTheyAreOnThePlatter) {
+    submit_three();
+    EXPECT_EQ(disk.in_flight(), 3U);
+    EXPECT_FALSE(disk.platter().last().index.is_set());
+    heap.run_until(sim_second);
+    EXPECT_EQ(done, (Ids{1, 2, 3}));
+    EXPECT_EQ(disk.platter().last().index, core::LogIndex{3});
+}
+
+TEST_F(SimDiskTest, CompletesWithinSubmitWhenItIsThatFast) {
+    DiskOptions fast;
+    fast.at_once_ppm = 1'000'000;
+    disk.configure(fast);
+    submit_three();
+    EXPECT_EQ(done, (Ids{1, 2, 3}));
+}
+
+TEST_F(SimDiskTest, LosesUnsyncedWritesInACrashButForAPrefix) {
+    std::set<std::uint64_t> kept;
+    std::vector<std::unique_ptr<SimDisk>> disks;  // as long as what they have scheduled
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        disks.push_back(std::make_unique<SimDisk>(heap, tally, *this, seed));
+        auto& each = *disks.back();
+        for (std::uint64_t id = 1; id <= 3; ++id)
+            each.submit(append(id, id));
+        each.crash();
+        const auto last = each.platter().last().index.raw();
+        EXPECT_LE(last, 3U);
+        EXPECT_EQ(each.platter().entries.size(), last);
+        kept.insert(last);
+    }
+    heap.run_until(sim_second);
+    EXPECT_EQ(kept, (std::set<std::uint64_t>{0, 1, 2, 3}));
+    EXPECT_TRUE(done.empty()) << "a write of a former life is never reported";
+    EXPECT_GT(tally.of(Fault::write_lost), 0U);
+    EXPECT_GT(tally.of(Fault::write_torn), 0U);
+}
+
+TEST_F(SimDiskTest, KeepsWhatItReported) {
+    submit_three();
+    heap.run_until(sim_second);
+    disk.submit(append(4, 4));
+    disk.crash();
+    const auto state = disk.recover().raft;
+    ASSERT_GE(state.entries.size(), 3U);
+    EXPECT_EQ(state.entries[2], entry_at(3));
+    EXPECT_EQ(disk.platter().boot_epoch, core::BootEpoch{1});
+}
+
+TEST_F(SimDiskTest, ReportsNothingWhileItStalls) {
+    disk.stall_until(sim_second);
+    submit_three();
+    heap.run_until(sim_second - 1);
+    EXPECT_TRUE(done.empty());
+    heap.run_until(2 * sim_second);
+    EXPECT_EQ(done, (Ids{1, 2, 3}));
+}
+
+TEST_F(SimDiskTest, ReportsNothingAfterAFailure) {
+    disk.fail_next_write();
+    submit_three();
+    heap.run_until(sim_second);
+    EXPECT_TRUE(failed);
+    disk.submit(append(4, 4));
+    heap.run_until(2 * sim_second);
+    EXPECT_TRUE(done.empty());
+}
+
+TEST_F(SimDiskTest, ReplacesTheSuffixThatAWriteTruncates) {
+    submit_three();
+    core::Write write;
+    write.id = core::WriteId{4};
+    write.hard_state = core::HardState{core::Term{2}, core::NodeId{1}};
+    write.truncate_from = core::LogIndex{2};
+    write.append.push_back(entry_at(2, 2));
+    disk.submit(write);
+    heap.run_until(sim_second);
+    EXPECT_EQ(disk.platter().last(), (core::LogId{core::Term{2}, core::LogIndex{2}}));
+    EXPECT_EQ(disk.platter().hard_state.term, core::Term{2});
+    EXPECT_TRUE(disk.platter().has({core::Term{1}, core::LogIndex{1}}));
+    EXPECT_FALSE(disk.platter().has({core::Term{1}, core::LogIndex{2}}));
+}
+
+TEST_F(SimDiskTest, RemembersTheConfigurationItPurges) {
+    core::Configuration configuration;
+    configuration.cluster = {1, 2};
+    configuration.voters.push_back({core::NodeId{1}, core::Incarnation{9}, "here"});
+    core::Write write = append(1, 1);
+    write.append[0] =
+        core::make_entry({core::Term{1}, core::LogIndex{1}}, core::EntryKind::configuration,
+                         core::encode_configuration(configuration));
+    disk.submit(write);
+    disk.submit(append(2, 2));
+    heap.run_until(sim_second);
+    disk.purge_to(core::LogIndex{2});
+    disk.submit(append(3, 3));  // at the latest with the next write
+    heap.run_until(2 * sim_second);
+    const auto state = disk.recover().raft;
+    EXPECT_EQ(state.base.index, core::LogIndex{2});
+    EXPECT_EQ(state.configuration, configuration);
+    EXPECT_EQ(disk.platter().founding, write.append[0].checksum);
+}
+
+TEST_F(SimDiskTest, IsEmptyAfterAWipe) {
+    submit_three();
+    heap.run_until(sim_second);
+    disk.wipe(core::Incarnation{5});
+    EXPECT_EQ(disk.platter().incarnation, core::Incarnation{5});
+    EXPECT_EQ(disk.recover().raft.entries.size(), 0U);
+}
+
+}  // namespace
+}  // namespace mortise::sim

@@ -1,0 +1,69 @@
+// A few seeds on every change; `./dev sim` has the others.
+#include <gtest/gtest.h>
+
+#include "tests/sim/arguments.hpp"
+#include "tests/sim/simulation.hpp"
+
+namespace mortise::sim {
+namespace {
+
+constexpr std::uint64_t first_seed = 1'000;
+constexpr std::uint64_t seeds = 60;
+constexpr std::uint64_t steps = 3'000;
+
+TEST(Simulation, KeepsItsPromisesWhateverFails) {
+    for (auto seed = first_seed; seed < first_seed + seeds; ++seed) {
+        const auto result = run_seed({.seed = seed, .steps = steps});
+        EXPECT_FALSE(result.violation)
+            << result.violation->what << "\nreplay with ./dev sim --seed " << seed << " --steps "
+            << steps << " --trace";
+        EXPECT_GT(result.steps, 0U);
+    }
+}
+
+TEST(Simulation, TellsTheSameStoryTwice) {
+    for (auto seed = first_seed; seed < first_seed + 10; ++seed) {
+        const auto once = run_seed({.seed = seed, .steps = steps});
+        const auto again = run_seed({.seed = seed, .steps = steps});
+        EXPECT_EQ(once.trace, again.trace) << "seed " << seed;
+        EXPECT_EQ(once.steps, again.steps) << "seed " << seed;
+    }
+}
+
+TEST(Simulation, TellsAnotherStoryForAnotherSeed) {
+    EXPECT_NE(run_seed({.seed = 1, .steps = 500}).trace, run_seed({.seed = 2, .steps = 500}).trace);
+}
+
+TEST(Simulation, InjectsEveryKindOfFault) {
+    Tally total;
+    for (auto seed = first_seed; seed < first_seed + seeds; ++seed) {
+        total.add(run_seed({.seed = seed, .steps = steps}).tally);
+    }
+    for (std::size_t i = 0; i < fault_count; ++i) {
+        const auto fault = static_cast<Fault>(i);
+        EXPECT_GT(total.of(fault), 0U) << name_of(fault);
+    }
+}
+
+TEST(Arguments, AreTakenAsGiven) {
+    const auto parsed = parse({"--seeds", "7", "--first", "3", "--steps", "50", "--until-failure"});
+    const auto* arguments = std::get_if<Arguments>(&parsed);
+    ASSERT_NE(arguments, nullptr);
+    EXPECT_EQ(arguments->seeds, 7U);
+    EXPECT_EQ(arguments->first, 3U);
+    EXPECT_EQ(arguments->steps, 50U);
+    EXPECT_TRUE(arguments->until_failure);
+    EXPECT_FALSE(arguments->seed);
+}
+
+TEST(Arguments, AreRefusedWhenTheyMakeNoSense) {
+    const std::vector<std::vector<std::string>> bad = {
+        {"--sedes", "7"}, {"--seeds"}, {"--seeds", "many"}, {"--seed", "-1"}, {"--trace"}, {"7"},
+    };
+    for (const auto& words : bad) {
+        EXPECT_TRUE(std::holds_alternative<BadArguments>(parse(words))) << words.front();
+    }
+}
+
+}  // namespace
+}  // namespace mortise::sim

@@ -1,0 +1,543 @@
+#include "tests/spec/lock_spec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/locks/limits.hpp"
+
+namespace mortise::spec {
+
+using core::Answer;
+using core::Answered;
+using core::AnswerKind;
+using core::FencingToken;
+using core::LockMode;
+using core::LockView;
+using core::NodeId;
+using core::OperationId;
+using core::Outcomes;
+using core::Predecessor;
+using core::QueuePolicy;
+using core::Seq;
+using core::SessionEnd;
+using core::SessionId;
+using Waiting = core::LockView::Waiting;
+
+namespace {
+
+// S26, in the order of the modes: what a holder of the row's mode admits.
+constexpr std::array<std::string_view, 6> admitted{
+    "yyyyyn",  // IS: IS IX S SIX U
+    "yynnnn",  // IX: IS IX
+    "ynynyn",  // S: IS S U
+    "ynnnnn",  // SIX: IS
+    "ynynnn",  // U: IS S
+    "nnnnnn",  // X
+};
+
+bool clash(LockMode held, LockMode wanted) {
+    return admitted[static_cast<std::size_t>(held)][static_cast<std::size_t>(wanted)] == 'n';
+}
+
+bool is_a_writer(LockMode mode) {
+    return clash(mode, mode);
+}
+
+Predecessor left_by(SessionEnd how) {
+    return how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
+}
+
+bool is_grant(const core::Outcome& outcome) {
+    const auto* answered = std::get_if<Answered>(&outcome);
+    return answered != nullptr && answered->answer.kind == AnswerKind::granted;
+}
+
+}  // namespace
+
+bool same(const Outcomes& a, const Outcomes& b) {
+    const auto pick = [](const Outcomes& from, bool grants) {
+        Outcomes picked;
+        for (const auto& outcome : from) {
+            if (is_grant(outcome) == grants) picked.push_back(outcome);
+        }
+        return picked;
+    };
+    return pick(a, true) == pick(b, true) && pick(a, false) == pick(b, false);
+}
+
+Outcomes LockSpec::apply(core::LogIndex index, const std::vector<core::Command>& batch) {
+    index_ = index;
+    outcomes_.clear();
+    for (const auto& command : batch) {
+        std::visit([this](const auto& c) { on(c); }, command);
+    }
+    return std::move(outcomes_);
+}
+
+// --- sessions: S1-S4, S10, S11 --------------------------------------------------------------
+
+void LockSpec::on(const core::OpenSession& command) {
+    for (const auto& session : sessions_) {
+        if (!session.ended && session.opened.nonce == command.nonce) {
+            outcomes_.emplace_back(core::SessionOpened{session.id, command.nonce});
+            return;
+        }
+    }
+    for (const auto& session : sessions_) {
+        if (session.opened.incarnation != command.incarnation) continue;
+        const auto seen = session.opened.boot_epoch;
+        if (command.boot_epoch < seen ||
+            (command.boot_epoch == seen && command.former_life_ended)) {
+            outcomes_.emplace_back(core::OpenRefused{command.nonce});
+            return;
+        }
+    }
+    if (command.former_life_ended) {
+        for (auto& session : sessions_) {
+            if (!session.ended && session.opened.incarnation == command.incarnation) {
+                end(session, SessionEnd::former_life);
+            }
+        }
+    }
+    Session session;
+    session.id = SessionId{sessions_.size() + 1};
+    session.opened = command;
+    session.renewed_at = index_;
+    sessions_.push_back(session);
+    outcomes_.emplace_back(core::SessionOpened{session.id, command.nonce});
+}
+
+void LockSpec::on(const core::Renew& command) {
+    for (const auto& renewal : command.renewals) {
+        auto* session = live(renewal.session);
+        if (session == nullptr) {
+            outcomes_.emplace_back(core::RenewalLost{renewal.session});
+        } else if (renewal.number > session->renewal_number) {
+            session->renewal_number = renewal.number;
+            session->renewed_at = index_;
+            outcomes_.emplace_back(core::SessionRenewed{renewal.session, renewal.number});
+        }
+    }
+}
+
+void LockSpec::on(const core::CloseSession& command) {
+    if (auto* session = live(command.session)) end(*session, SessionEnd::closed);
+}
+
+void LockSpec::on(const core::Expire& command) {
+    auto* session = live(command.session);
+    if (session != nullptr && session->renewed_at == command.renewed_at) {
+        end(*session, SessionEnd::expired);
+    }
+}
+
+// One entry, and nobody is granted in it: that is for whoever touches the names next (S11).
+void LockSpec::end(Session& session, SessionEnd how) {
+    session.ended = how;
+    for (const auto& hold : holds_) {
+        if (hold.grant.operation.session == session.id) {
+            left_.push_back({hold.grant.operation, hold.name});
+        }
+    }
+    for (const auto& wait : waits_) {
+        if (wait.waiting.operation.session == session.id) {
+            left_.push_back({wait.waiting.operation, wait.name});
+        }
+    }
+    std::sort(left_.begin(), left_.end(),
+              [](const Left& a, const Left& b) { return a.operation < b.operation; });
+    waited_done_ = false;
+    waited_cursor_.clear();
+    outcomes_.emplace_back(core::SessionEnded{session.id, how});
+}
+
+void LockSpec::on(const core::Sweep&) {
+    auto names = core::sweep_names_max;
+    for (; !waited_done_ && names > 0; --names) {
+        const auto name = next_waited(waited_cursor_);
+        if (!name) {
+            waited_done_ = true;
+            break;
+        }
+        clear(*name);
+        waited_cursor_ = *name;
+    }
+    for (; waited_done_ && !left_.empty() && names > 0; --names) {
+        clear(left_.front().name);
+        left_.erase(left_.begin());
+    }
+}
+
+// --- exactly once: S17 ----------------------------------------------------------------------
+
+void LockSpec::on(const core::Acknowledge& command) {
+    auto* session = live(command.session);
+    if (session == nullptr) return;
+    std::erase_if(session->answers,
+                  [&](const KeptAnswer& kept) { return kept.at <= command.received; });
+}
+
+void LockSpec::on(const core::Request& command) {
+    auto* session = live(command.session);
+    if (session == nullptr) return;
+    const OperationId operation{command.session, command.seq};
+    if (has_seen(*session, command.seq)) {
+        repeat(*session, operation);
+        return;
+    }
+    if (command.after.is_set() && !has_seen(*session, command.after)) return;
+    session->seen.push_back(command.seq);
+    std::visit([&](const auto& body) { on(operation, body); }, command.body);
+}
+
+void LockSpec::repeat(const Session& session, OperationId operation) {
+    if (waited_name(operation)) {
+        outcomes_.emplace_back(core::Queued{operation});
+        return;
+    }
+    for (const auto& kept : session.answers) {
+        if (kept.seq == operation.seq) {
+            outcomes_.emplace_back(Answered{operation, kept.answer});
+            return;
+        }
+    }
+    outcomes_.emplace_back(Answered{operation, {AnswerKind::stale_request, {}, {}}});
+}
+
+void LockSpec::answer(OperationId operation, Answer answer) {
+    live(operation.session)->answers.push_back({index_, operation.seq, answer});
+    outcomes_.emplace_back(Answered{operation, std::move(answer)});
+}
+
+// --- requests: S16-S20, S37 -----------------------------------------------------------------
+
+void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
+    clear(acquire.name);
+    const auto* record = find_record(acquire.name);
+    if (record != nullptr && acquire.policy_given && record->policy != acquire.policy) {
+        answer(operation, {AnswerKind::kind_mismatch, {}, {}});
+        return;
+    }
+    if (record == nullptr) {
+        if (records_.size() >= core::records_max) {
+            answer(operation, {AnswerKind::resource_exhausted, {}, {}});
+            return;
+        }
+        Record created;
+        created.name = acquire.name;
+        created.policy = acquire.policy;
+        records_.push_back(created);
+    }
+    waits_.push_back({acquire.name, {operation, acquire.mode, index_, acquire.label}});
+    settle(acquire.name);
+    if (!waited_name(operation)) return;  // granted at once
+    if (acquire.wait) {
+        outcomes_.emplace_back(core::Queued{operation});
+    } else {
+        withdraw(operation);
+        answer(operation, {AnswerKind::busy, {}, {}});
+        settle(acquire.name);
+    }
+}
+
+void LockSpec::on(OperationId operation, const core::Release& release) {
+    const OperationId target{operation.session, release.operation};
+    clear_name_of(target);
+    if (const auto name = held_name(target)) {
+        leave(target, Predecessor::clean);
+        answer(operation, {AnswerKind::released, {}, {}});
+        settle(*name);
+    } else {
+        answer(operation, {AnswerKind::not_held, {}, {}});
+    }
+}
+
+void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
+    const OperationId target{operation.session, cancel.operation};
+    auto* session = live(operation.session);
+    if (!has_seen(*session, target.seq)) {
+        session->seen.push_back(target.seq);
+        answer(target, {AnswerKind::cancelled, {}, {}});
+        answer(operation, {AnswerKind::cancelled, {}, {}});
+        return;
+    }
+    clear_name_of(target);
+    if (const auto waited = waited_name(target)) {
+        withdraw(target);
+        answer(target, {AnswerKind::cancelled, {}, {}});
+        answer(operation, {AnswerKind::cancelled, {}, {}});
+        settle(*waited);
+    } else if (const auto held = held_name(target)) {
+        leave(target, Predecessor::clean);
+        answer(operation, {AnswerKind::released, {}, {}});
+        settle(*held);
+    } else {
+        answer(operation, {AnswerKind::not_held, {}, {}});
+    }
+}
+
+// The operation itself may be granted by that, when all that was in its way had died.
+void LockSpec::clear_name_of(OperationId operation) {
+    if (const auto waited = waited_name(operation)) {
+        clear(*waited);
+    } else if (const auto held = held_name(operation)) {
+        clear(*held);
+    }
+}
+
+// --- one name: S11-S13, S23, S26, S29-S31, S37 ----------------------------------------------
+
+FencingToken LockSpec::token_for(Record& record, LockMode mode) {
+    bool joins = false;
+    for (const auto& holder : holders(record.name)) {
+        if (holder.mode == mode && holder.token == record.newest_token) joins = true;
+    }
+    if (is_a_writer(mode) || record.newest_mode != mode || !joins) {
+        newest_token_ = newest_token_.next();
+        record.newest_token = newest_token_;
+        record.newest_mode = mode;
+    }
+    return record.newest_token;
+}
+
+void LockSpec::enter(Record& record, const Waiting& waiting) {
+    withdraw(waiting.operation);
+    const auto token = token_for(record, waiting.mode);
+    holds_.push_back(
+        {record.name, {waiting.operation, waiting.mode, token, index_, waiting.label}});
+    if (is_a_writer(waiting.mode)) record.turn = Turn::readers;
+    // Nobody answers for the trial of would_grant().
+    if (waiting.operation.session.is_set()) {
+        answer(waiting.operation, {AnswerKind::granted, token, record.previous});
+    }
+}
+
+// S31: lets the next writer, or the next batch of readers, in when the turn is theirs.
+bool LockSpec::take_turn(Record& record) {
+    const auto waiting = queue(record.name);
+    std::vector<Waiting> readers;
+    std::vector<Waiting> writers;
+    for (const auto& one : waiting)
+        (is_a_writer(one.mode) ? writers : readers).push_back(one);
+
+    if (!writer_holds(record.name) && readers.empty()) record.turn = Turn::writers;
+    if (waiting.empty()) return false;
+    if (record.turn == Turn::readers && writer_holds(record.name)) return false;
+    if (record.turn == Turn::writers && !admits(record.name, waiting.front().mode)) return false;
+
+    if (record.turn == Turn::writers && !writers.empty()) {
+        if (!admits(record.name, writers.front().mode)) return false;
+        enter(record, writers.front());
+        return true;
+    }
+    if (!admits(record.name, readers.front().mode)) return false;
+    for (const auto& reader : readers) {
+        if (admits(record.name, reader.mode)) enter(record, reader);
+    }
+    record.turn = Turn::writers;
+    return true;
+}
+
+// S31: who conflicts with no holder and no earlier waiter enters at any time.
+bool LockSpec::enter_unhindered(Record& record) {
+    const auto waiting = queue(record.name);
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+        bool free = admits(record.name, waiting[i].mode);
+        for (std::size_t earlier = 0; earlier < i; ++earlier) {
+            if (clash(waiting[earlier].mode, waiting[i].mode)) free = false;
+        }
+        if (free) {
+            enter(record, waiting[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+void LockSpec::settle(const std::string& name) {
+    auto* record = find_record(name);
+    if (record == nullptr) return;
+    bool moved = true;
+    while (moved) {
+        moved = record->policy == QueuePolicy::phase_fair && take_turn(*record);
+        if (!moved) moved = enter_unhindered(*record);
+    }
+    if (holders(name).empty() && queue(name).empty()) {
+        std::erase_if(records_, [&](const Record& one) { return one.name == name; });
+    }
+}
+
+void LockSpec::clear(const std::string& name) {
+    for (const auto& holder : holders(name)) {
+        if (live(holder.operation.session) != nullptr) continue;
+        for (const auto& session : sessions_) {
+            if (session.id == holder.operation.session) {
+                leave(holder.operation, left_by(*session.ended));
+            }
+        }
+    }
+    for (const auto& waiting : queue(name)) {
+        if (live(waiting.operation.session) == nullptr) withdraw(waiting.operation);
+    }
+    settle(name);
+}
+
+void LockSpec::leave(OperationId operation, Predecessor how) {
+    for (const auto& hold : holds_) {
+        if (hold.grant.operation != operation) continue;
+        find_record(hold.name)->previous = {how, hold.grant.label, hold.grant.token};
+    }
+    std::erase_if(holds_, [&](const Hold& hold) { return hold.grant.operation == operation; });
+}
+
+void LockSpec::withdraw(OperationId operation) {
+    std::erase_if(waits_, [&](const Wait& wait) { return wait.waiting.operation == operation; });
+}
+
+// --- looking things up ----------------------------------------------------------------------
+
+LockSpec::Session* LockSpec::live(SessionId id) {
+    for (auto& session : sessions_) {
+        if (session.id == id && !session.ended) return &session;
+    }
+    return nullptr;
+}
+
+const LockSpec::Session* LockSpec::live(SessionId id) const {
+    for (const auto& session : sessions_) {
+        if (session.id == id && !session.ended) return &session;
+    }
+    return nullptr;
+}
+
+// Zero numbers nothing: nobody can ask for it, and it holds nothing up.
+bool LockSpec::has_seen(const Session& session, Seq seq) {
+    return !seq.is_set() ||
+           std::find(session.seen.begin(), session.seen.end(), seq) != session.seen.end();
+}
+
+LockSpec::Record* LockSpec::find_record(std::string_view name) {
+    for (auto& record : records_) {
+        if (record.name == name) return &record;
+    }
+    return nullptr;
+}
+
+std::optional<std::string> LockSpec::held_name(OperationId operation) const {
+    for (const auto& hold : holds_) {
+        if (hold.grant.operation == operation) return hold.name;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> LockSpec::waited_name(OperationId operation) const {
+    for (const auto& wait : waits_) {
+        if (wait.waiting.operation == operation) return wait.name;
+    }
+    return std::nullopt;
+}
+
+std::vector<core::Grant> LockSpec::holders(std::string_view name) const {
+    std::vector<core::Grant> found;
+    for (const auto& hold : holds_) {
+        if (hold.name == name) found.push_back(hold.grant);
+    }
+    return found;
+}
+
+std::vector<Waiting> LockSpec::queue(std::string_view name) const {
+    std::vector<Waiting> found;
+    for (const auto& wait : waits_) {
+        if (wait.name == name) found.push_back(wait.waiting);
+    }
+    return found;
+}
+
+bool LockSpec::admits(std::string_view name, LockMode mode) const {
+    for (const auto& holder : holders(name)) {
+        if (clash(holder.mode, mode)) return false;
+    }
+    return true;
+}
+
+bool LockSpec::writer_holds(std::string_view name) const {
+    for (const auto& holder : holders(name)) {
+        if (is_a_writer(holder.mode)) return true;
+    }
+    return false;
+}
+
+std::optional<std::string> LockSpec::next_waited(std::string_view after) const {
+    std::optional<std::string> next;
+    for (const auto& wait : waits_) {
+        if (wait.name > after && (!next || wait.name < *next)) next = wait.name;
+    }
+    return next;
+}
+
+// --- what readers are told: S11, S20, S46 ---------------------------------------------------
+
+// Tries it, on a copy.
+bool LockSpec::would_grant(std::string_view name, LockMode mode) const {
+    auto trial = *this;
+    const std::string wanted{name};
+    trial.clear(wanted);
+    if (trial.find_record(wanted) == nullptr) return true;
+    trial.waits_.push_back({wanted, {{}, mode, {}, {}}});
+    trial.settle(wanted);
+    return !trial.waited_name({});
+}
+
+LockView LockSpec::inspect(std::string_view name) const {
+    LockView view;
+    view.name = name;
+    for (const auto& holder : holders(name)) {
+        if (live(holder.operation.session) != nullptr) view.holders.push_back(holder);
+    }
+    for (const auto& waiting : queue(name)) {
+        if (live(waiting.operation.session) != nullptr) view.waiters.push_back(waiting);
+    }
+    if (view.holders.empty() && view.waiters.empty()) return view;
+    for (const auto& record : records_) {
+        if (record.name == name) view.policy = record.policy;
+    }
+    return view;
+}
+
+std::vector<LockView> LockSpec::list(std::string_view prefix, std::string_view after,
+                                     std::size_t limit) const {
+    std::vector<LockView> found;
+    for (const auto& record : records_) {
+        if (!record.name.starts_with(prefix) || record.name <= after) continue;
+        auto view = inspect(record.name);
+        if (!view.holders.empty() || !view.waiters.empty()) found.push_back(std::move(view));
+    }
+    std::sort(found.begin(), found.end(),
+              [](const LockView& a, const LockView& b) { return a.name < b.name; });
+    if (found.size() > limit) found.resize(limit);
+    return found;
+}
+
+NodeId LockSpec::node_of(SessionId session) const {
+    const auto* found = live(session);
+    return found == nullptr ? NodeId{} : found->opened.node;
+}
+
+std::vector<SessionId> LockSpec::live_sessions() const {
+    std::vector<SessionId> found;
+    for (const auto& session : sessions_) {
+        if (!session.ended) found.push_back(session.id);
+    }
+    return found;
+}
+
+core::LogIndex LockSpec::renewed_at(SessionId session) const {
+    return live(session)->renewed_at;
+}
+
+std::uint64_t LockSpec::renewal_number(SessionId session) const {
+    return live(session)->renewal_number;
+}
+
+}  // namespace mortise::spec

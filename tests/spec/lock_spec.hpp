@@ -1,0 +1,133 @@
+// The executable specification of the lock machine: the rules as they read, over flat lists that
+// are searched from the front. It is the other side of the random tests, and was written from the
+// rules, not from core/locks. Of that it uses the vocabulary only.
+//
+// What the rules leave open is decided here, so that histories can be compared:
+//   - a command is answered first, then those whom it lets in are granted (see same());
+//   - the dead holders of a name leave in the order in which they had entered;
+//   - a Sweep visits the names that are waited for in byte order, from the beginning after each
+//     ending; then what the ended sessions had, by session and number.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/locks/command.hpp"
+#include "core/locks/lock_machine.hpp"
+#include "core/locks/outcome.hpp"
+
+namespace mortise::spec {
+
+// Equal as far as the rules order them: grants among each other, and the rest among each other.
+[[nodiscard]] bool same(const core::Outcomes& a, const core::Outcomes& b);
+
+class LockSpec {
+public:
+    core::Outcomes apply(core::LogIndex index, const std::vector<core::Command>& batch);
+
+    // As LockMachine's.
+    [[nodiscard]] bool needs_sweep() const { return !left_.empty(); }
+    [[nodiscard]] bool would_grant(std::string_view name, core::LockMode mode) const;
+    [[nodiscard]] core::LockView inspect(std::string_view name) const;
+    [[nodiscard]] std::vector<core::LockView> list(std::string_view prefix, std::string_view after,
+                                                   std::size_t limit) const;
+    [[nodiscard]] core::NodeId node_of(core::SessionId session) const;
+
+    [[nodiscard]] core::FencingToken newest_token() const { return newest_token_; }
+    [[nodiscard]] std::vector<core::SessionId> live_sessions() const;
+    // Of a live session.
+    [[nodiscard]] core::LogIndex renewed_at(core::SessionId session) const;
+    [[nodiscard]] std::uint64_t renewal_number(core::SessionId session) const;
+
+private:
+    struct KeptAnswer {
+        core::LogIndex at;
+        core::Seq seq;
+        core::Answer answer;
+    };
+    struct Session {
+        core::SessionId id;
+        core::OpenSession opened;
+        core::LogIndex renewed_at;
+        std::uint64_t renewal_number = 0;
+        std::vector<core::Seq> seen;
+        std::vector<KeptAnswer> answers;
+        std::optional<core::SessionEnd> ended;
+    };
+    struct Hold {
+        std::string name;
+        core::Grant grant;
+    };
+    struct Wait {
+        std::string name;
+        core::LockView::Waiting waiting;
+    };
+    enum class Turn : std::uint8_t { writers, readers };
+    struct Record {
+        std::string name;
+        core::QueuePolicy policy = core::QueuePolicy::phase_fair;
+        Turn turn = Turn::writers;
+        core::Previous previous;
+        core::FencingToken newest_token;
+        core::LockMode newest_mode = core::LockMode::exclusive;
+    };
+    // What a session had when it ended, until a Sweep went there.
+    struct Left {
+        core::OperationId operation;
+        std::string name;
+    };
+
+    void on(const core::OpenSession& command);
+    void on(const core::Renew& command);
+    void on(const core::CloseSession& command);
+    void on(const core::Expire& command);
+    void on(const core::Sweep& command);
+    void on(const core::Acknowledge& command);
+    void on(const core::Request& command);
+    void on(core::OperationId operation, const core::Acquire& acquire);
+    void on(core::OperationId operation, const core::Release& release);
+    void on(core::OperationId operation, const core::Cancel& cancel);
+    void repeat(const Session& session, core::OperationId operation);
+
+    [[nodiscard]] Session* live(core::SessionId id);
+    [[nodiscard]] const Session* live(core::SessionId id) const;
+    [[nodiscard]] static bool has_seen(const Session& session, core::Seq seq);
+    void end(Session& session, core::SessionEnd how);
+    void answer(core::OperationId operation, core::Answer answer);
+
+    [[nodiscard]] Record* find_record(std::string_view name);
+    [[nodiscard]] std::optional<std::string> held_name(core::OperationId operation) const;
+    [[nodiscard]] std::optional<std::string> waited_name(core::OperationId operation) const;
+    [[nodiscard]] std::vector<core::Grant> holders(std::string_view name) const;
+    [[nodiscard]] std::vector<core::LockView::Waiting> queue(std::string_view name) const;
+    [[nodiscard]] bool admits(std::string_view name, core::LockMode mode) const;
+    [[nodiscard]] bool writer_holds(std::string_view name) const;
+
+    [[nodiscard]] core::FencingToken token_for(Record& record, core::LockMode mode);
+    void enter(Record& record, const core::LockView::Waiting& waiting);
+    bool take_turn(Record& record);
+    bool enter_unhindered(Record& record);
+    void leave(core::OperationId operation, core::Predecessor how);
+    void withdraw(core::OperationId operation);
+    void settle(const std::string& name);
+    void clear(const std::string& name);
+    void clear_name_of(core::OperationId operation);
+    [[nodiscard]] std::optional<std::string> next_waited(std::string_view after) const;
+
+    std::vector<Session> sessions_;  // for ever, the ended ones as well
+    std::vector<Record> records_;
+    std::vector<Hold> holds_;  // in the order in which they entered
+    std::vector<Wait> waits_;  // in log order
+    core::FencingToken newest_token_;
+
+    std::vector<Left> left_;  // by operation
+    bool waited_done_ = true;
+    std::string waited_cursor_;
+
+    core::LogIndex index_;
+    core::Outcomes outcomes_;
+};
+
+}  // namespace mortise::spec
