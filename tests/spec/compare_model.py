@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""The lock machine and its C++ specification against the Python model of the queue rules.
+
+    compare_model.py LOCK_EVENTS [--seed N] [--runs N]
+
+LOCK_EVENTS is the program of lock_events.cpp. Each run is a function of its seed: acquires of one
+name without a locker, releases, cancels and ends of sessions go to both sides, and after each of
+them the events, holders, tokens and queues must be equal. What the model does not have (several
+names, conversions, lockers) is left out. The end of a session is its end and the sweeps after it.
+"""
+import argparse
+import random
+import subprocess
+import sys
+
+import lock_model as lm
+
+
+class Machine:
+    """The C++ side."""
+
+    def __init__(self, program, which):
+        self.process = subprocess.Popen([program, which], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        lines = []
+        while (answer := self.process.stdout.readline().rstrip("\n")) != ".":
+            if not answer:
+                raise RuntimeError(f"lock_events died at: {line}")
+            lines.append(answer)
+        events = [line for line in lines if not line.startswith("name ")]
+        # Who is granted and who is answered otherwise: each in its order.
+        return ([e for e in events if not e.startswith("granted")],
+                [e for e in events if e.startswith("granted")],
+                [line for line in lines if line.startswith("name ")])
+
+
+class Model:
+    """The model, told the same and answering in the same words."""
+
+    def __init__(self, policy):
+        self.table = lm.Table(policy)
+        self.operation_of = {}            # grant: the line that asked for it
+        self.grant_of = {}
+
+    def apply(self, line):
+        verb, *rest = line.split()
+        if verb == "acquire":
+            session, name, mode, wait = rest
+            command = lm.Acquire(session, None, ((name, mode),), wait == "wait")
+        elif verb == "release":
+            command = lm.Release(self.grant_of.get(int(rest[0]), 0))
+        elif verb == "cancel":
+            operation = int(rest[0])
+            if self.is_held(operation):   # a cancel that came after the grant frees it
+                command = lm.Release(self.grant_of[operation])
+            else:
+                command = lm.Cancel(operation)
+        else:
+            command = lm.EndSession(rest[0])
+        self.table, events = lm.apply(self.table, command)
+        return self.in_words(events)
+
+    def in_words(self, events):
+        answers, granted = [], []
+        for event in events:
+            if event.kind == "granted":
+                grant = self.table.grants[event.grants[0]]
+                self.operation_of[grant.id] = event.op
+                self.grant_of[event.op] = grant.id
+                granted.append(f"granted {event.op} {grant.token}")
+            elif event.kind == "cancelled":
+                # Ours answers the operation, and then the cancel.
+                answers += [f"cancelled {event.op}", f"cancelled {self.table.index}"]
+            elif event.kind != "ended":   # ours tells of the session, once
+                answers.append(f"{event.kind} {event.op}")
+        return answers, granted, list(self.names())
+
+    def names(self):
+        for name, record in sorted(self.table.records.items()):
+            holders = [self.table.grants[grant] for grant in record.holders]
+            words = [f"{self.operation_of[g.id]}:{g.mode}:{g.token}" for g in holders]
+            yield " ".join(["name", name, *words, "|", *map(str, record.queue)])
+
+    def is_held(self, operation):
+        return self.grant_of.get(operation, 0) in self.table.grants
+
+
+def script(seed):
+    """Lines that mostly meet something; the model is followed along to know what."""
+    rng = random.Random(seed)
+    policy = rng.choice(("phase_fair", "phase_fair", "phase_fair", "fifo"))
+    names = "abc"[:rng.randint(1, 3)]
+    sessions = ["s1", "s2", "s3", "s4"][:rng.randint(2, 4)]
+    modes = rng.choice((lm.MODES, lm.MODES, (lm.S, lm.X), (lm.S, lm.U, lm.X),
+                        (lm.IX, lm.S, lm.X), (lm.IS, lm.IX, lm.S, lm.X)))
+    weights = rng.choice(((50, 35, 10, 1), (40, 20, 20, 5), (60, 30, 5, 5)))
+    model, lines, asked = Model(policy), [], 0
+    for number in range(1, rng.choice((20, 60, 120)) + 1):
+        verb = rng.choices(("acquire", "release", "cancel", "end"), weights)[0]
+        held = [model.operation_of[grant] for grant in model.table.grants]
+        if asked and rng.random() < 0.1:
+            target = rng.randint(1, asked)
+        else:
+            target = rng.choice((held if verb == "release" else list(model.table.ops)) or [0])
+        if verb in ("release", "cancel") and lines and is_acquire(lines, target):
+            line = f"{verb} {target}"
+        elif verb == "end":
+            line = f"end {rng.choice(sessions)}"
+        else:
+            wait = "wait" if rng.random() < 0.85 else "try"
+            line = f"acquire {rng.choice(sessions)} {rng.choice(names)} {rng.choice(modes)} {wait}"
+            asked = number
+        if ends_before(lines, line):
+            line = f"end {rng.choice(sessions)}"
+        model.apply(line)
+        lines.append(line)
+    return policy, lines
+
+
+def is_acquire(lines, number):
+    return 1 <= number <= len(lines) and lines[number - 1].startswith("acquire")
+
+
+def ends_before(lines, line):
+    """Is this about an operation of a session that ended? Ours says nothing then."""
+    verb, target = line.split()[:2]
+    if verb not in ("release", "cancel"):
+        return False
+    session = lines[int(target) - 1].split()[1]
+    return f"end {session}" in lines[int(target):]
+
+
+def run(machines, seed):
+    policy, lines = script(seed)
+    model = Model(policy)
+    for machine in machines.values():
+        machine.ask(f"new {policy}")
+    for number, line in enumerate(lines, 1):
+        wanted = model.apply(line)
+        for which, machine in machines.items():
+            seen = machine.ask(line)
+            if seen == wanted:
+                continue
+            print(f"seed {seed}, {policy}: the {which} differs from the model at line {number}")
+            print("  model:", wanted, f"\n  {which}:", seen)
+            print("\n".join(f"  {i}: {text}" for i, text in enumerate(lines[:number], 1)))
+            return 0
+    return len(lines)
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("program")
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--runs", type=int, default=300)
+    given = arguments.parse_args()
+    machines = {which: Machine(given.program, which) for which in ("machine", "spec")}
+    commands = 0
+    for seed in range(given.seed, given.seed + given.runs):
+        length = run(machines, seed)
+        if not length:
+            return 1
+        commands += length
+    print(f"{given.runs} histories, {commands} commands: no difference")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+// The lock machine against its specification, on random histories, both watched by History.
+//
+//   lock_differential [--seed N] [--runs N]
+//
+// On a difference: the seed, what differed, and the smallest history found that shows it; exit 1.
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "tests/spec/history.hpp"
+#include "tests/spec/lock_spec.hpp"
+#include "tests/spec/minimise.hpp"
+#include "tests/spec/script.hpp"
+#include "tests/spec/words.hpp"
+
+namespace mortise::spec {
+namespace {
+
+using core::LockMachine;
+using core::LogIndex;
+using core::Outcomes;
+
+// Drives both, entry by entry.
+class Pair {
+public:
+    // Empty when all is well.
+    std::string run(const Script& script) {
+        for (const auto& entry : script) {
+            if (auto wrong = step(entry); !wrong.empty()) return wrong;
+        }
+        return drain();
+    }
+
+private:
+    std::string step(const Entry& entry) {
+        index_ = index_.next();
+        for (const auto& command : entry)
+            remember(command);
+
+        Outcomes seen;
+        machine_.apply(index_, entry, seen);
+        const auto wanted = spec_.apply(index_, entry);
+        if (!same(seen, wanted)) {
+            return differs("outcomes", words(wanted), words(seen));
+        }
+        machine_.check_invariants();
+        if (spec_.newest_token() != machine_.table().newest_token()) {
+            return differs("newest token", std::to_string(spec_.newest_token().raw()),
+                           std::to_string(machine_.table().newest_token().raw()));
+        }
+        const auto listing = machine_.list("", "", core::records_max);
+        if (auto wrong = compare_views(listing); !wrong.empty()) return wrong;
+        if (auto wrong = compare_sessions(); !wrong.empty()) return wrong;
+
+        const bool is_swept = !machine_.needs_sweep();
+        if (is_swept && spec_.needs_sweep()) return differs("needs_sweep", "true", "false");
+        history_.step(index_, entry, seen, listing, is_swept);
+        return history_.violation();
+    }
+
+    // Lets everybody go, so that whoever waits must get his turn.
+    std::string drain() {
+        for (int round = 0; round < 2'000; ++round) {
+            const auto listing = machine_.list("", "", core::records_max);
+            if (listing.empty() && !machine_.needs_sweep()) {
+                if (!machine_.table().records().empty()) return "S37: records are left";
+                return {};
+            }
+            Entry entry{core::Sweep{}};
+            for (const auto& view : listing) {
+                // The oldest first, one at a time.
+                if (view.holders.empty()) continue;
+                const auto held = view.holders.front().operation;
+                entry.push_back(core::Request{
+                    held.session, core::Seq{++drain_seq_}, {}, core::Release{held.seq}});
+            }
+            if (auto wrong = step(entry); !wrong.empty()) return "drain: " + wrong;
+        }
+        return "P9: somebody waits for ever";
+    }
+
+    std::string compare_views(const std::vector<core::LockView>& listing) {
+        const auto all = spec_.list("", "", core::records_max);
+        for (std::size_t i = 0; i < std::max(listing.size(), all.size()); ++i) {
+            if (i < listing.size() && i < all.size() && listing[i] == all[i]) continue;
+            return differs("listing", i < all.size() ? words(all[i]) : "nothing more",
+                           i < listing.size() ? words(listing[i]) : "nothing more");
+        }
+        // Some of the smaller questions each time; all of them would take long.
+        const auto turn = static_cast<std::size_t>(index_.raw());
+        const auto mode = core::all_lock_modes[turn % core::lock_modes];
+        std::size_t asked = 0;
+        for (const auto& name : names_) {
+            if (++asked > (listing.size() > 100 ? 1U : 5U)) break;
+            const auto wanted = spec_.inspect(name);
+            auto seen = machine_.inspect(name);
+            // Of a name that nobody holds or waits for, the policy says nothing.
+            if (seen.holders.empty() && seen.waiters.empty()) seen.policy = wanted.policy;
+            if (seen != wanted) return differs("inspect", words(wanted), words(seen));
+            if (machine_.would_grant(name, mode) != spec_.would_grant(name, mode)) {
+                return differs("would_grant " + name + " " + words(mode),
+                               spec_.would_grant(name, mode) ? "yes" : "no",
+                               machine_.would_grant(name, mode) ? "yes" : "no");
+            }
+            const auto prefix = std::string_view{name}.substr(0, 1 + turn % 2);
+            if (machine_.list(prefix, name, 1 + turn % 3) !=
+                spec_.list(prefix, name, 1 + turn % 3)) {
+                return "a page of the listing differs behind " + name;
+            }
+        }
+        return {};
+    }
+
+    std::string compare_sessions() {
+        const auto live = spec_.live_sessions();
+        if (live.size() != machine_.sessions().all().size()) {
+            return differs("live sessions", std::to_string(live.size()),
+                           std::to_string(machine_.sessions().all().size()));
+        }
+        for (const auto id : live) {
+            const auto* session = machine_.sessions().find(id);
+            if (session == nullptr || session->renewed_at != spec_.renewed_at(id) ||
+                session->renewal_number != spec_.renewal_number(id) ||
+                machine_.node_of(id) != spec_.node_of(id)) {
+                return "session " + std::to_string(id.raw()) + " differs";
+            }
+        }
+        for (const auto id : sessions_) {
+            if (machine_.node_of(id) != spec_.node_of(id)) {
+                return "node of session " + std::to_string(id.raw()) + " differs";
+            }
+        }
+        return {};
+    }
+
+    void remember(const core::Command& command) {
+        const auto* request = std::get_if<core::Request>(&command);
+        if (request == nullptr) return;
+        sessions_.insert(request->session);
+        if (const auto* acquire = std::get_if<core::Acquire>(&request->body)) {
+            names_.insert(acquire->name);
+        }
+    }
+
+    std::string differs(const std::string& what, const std::string& wanted,
+                        const std::string& seen) const {
+        return what + " differ\n  specified: " + wanted + "\n  seen:      " + seen +
+               "\n  at index " + std::to_string(index_.raw());
+    }
+
+    LockMachine machine_;
+    LockSpec spec_;
+    History history_;
+    LogIndex index_;
+    std::set<std::string> names_;
+    std::set<core::SessionId> sessions_;
+    std::uint64_t drain_seq_ = 1'000'000;
+};
+
+std::string run(const Script& script) {
+    try {
+        return Pair{}.run(script);
+    } catch (const std::exception& broken) {
+        return broken.what();
+    }
+}
+
+// What went wrong, without where: a smaller history must show the same.
+std::string kind_of(std::string wrong) {
+    if (wrong.starts_with("drain: ")) wrong.erase(0, 7);
+    return wrong.substr(0, wrong.find_first_of(" \n"));
+}
+
+// A number stands for one request: History requires it.
+bool is_sound(const Script& script) {
+    std::map<core::OperationId, core::Request> requests;
+    for (const auto& entry : script) {
+        for (const auto& command : entry) {
+            const auto* request = std::get_if<core::Request>(&command);
+            if (request == nullptr) continue;
+            const core::OperationId id{request->session, request->seq};
+            if (requests.emplace(id, *request).first->second != *request) return false;
+        }
+    }
+    return true;
+}
+
+int main_of(std::uint64_t seed, std::uint64_t runs) {
+    std::size_t commands = 0;
+    for (const auto end = seed + runs; seed < end; ++seed) {
+        auto script = make_script(seed);
+        for (const auto& entry : script)
+            commands += entry.size();
+        const auto kind = kind_of(run(script));
+        if (kind.empty()) continue;
+        script = minimised(std::move(script), [&](const Script& less) {
+            return is_sound(less) && kind_of(run(less)) == kind;
+        });
+        std::cout << "seed " << seed << ": " << run(script) << "\n" << words(script);
+        return 1;
+    }
+    std::cout << runs << " histories, " << commands << " commands: no difference\n";
+    return 0;
+}
+
+}  // namespace
+}  // namespace mortise::spec
+
+int main(int count, char** arguments) {
+    std::uint64_t seed = 1;
+    std::uint64_t runs = 1'000;
+    for (int i = 1; i + 1 < count; i += 2) {
+        const std::string_view option = arguments[i];
+        const auto value = std::strtoull(arguments[i + 1], nullptr, 10);
+        if (option == "--seed") {
+            seed = value;
+        } else if (option == "--runs") {
+            runs = value;
+        } else {
+            std::cerr << "usage: lock_differential [--seed N] [--runs N]\n";
+            return 2;
+        }
+    }
+    return mortise::spec::main_of(seed, runs);
+}

@@ -1,0 +1,407 @@
+#include "tests/spec/history.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "tests/spec/words.hpp"
+
+namespace mortise::spec {
+
+using core::AnswerKind;
+using core::LockMode;
+using core::OperationId;
+
+namespace {
+
+// S26 once more, as pairs, so that a slip in a table shows.
+bool clash(LockMode a, LockMode b) {
+    using enum LockMode;
+    if (a > b) std::swap(a, b);
+    if (b == exclusive) return true;
+    if (a == intent_shared) return false;
+    if (a == intent_exclusive) return b != intent_exclusive;
+    return !(a == shared && (b == shared || b == update));
+}
+
+bool is_writing(LockMode mode) {
+    return mode == LockMode::shared_intent_exclusive || mode == LockMode::update ||
+           mode == LockMode::exclusive;
+}
+
+}  // namespace
+
+void History::step(core::LogIndex index, const std::vector<core::Command>& batch,
+                   const core::Outcomes& outcomes, const std::vector<core::LockView>& listing,
+                   bool is_swept) {
+    index_ = index;
+    for (const auto& command : batch) {
+        if (const auto* request = std::get_if<core::Request>(&command)) {
+            requests_.emplace(OperationId{request->session, request->seq}, *request);
+            if (const auto* cancel = std::get_if<core::Cancel>(&request->body)) {
+                cancels_.insert({request->session, cancel->operation});
+            }
+        } else if (const auto* acknowledge = std::get_if<core::Acknowledge>(&command)) {
+            auto& received = sessions_[acknowledge->session].received;
+            received = std::max(received, acknowledge->received);
+        }
+    }
+    leaving_.clear();
+    left_.clear();
+    for (const auto& outcome : outcomes) {
+        const auto* answered = std::get_if<core::Answered>(&outcome);
+        if (answered == nullptr || answered->answer.kind != AnswerKind::released) continue;
+        if (answers_.contains(answered->operation)) continue;
+        leaving_.insert(target_of(answered->operation));
+    }
+    for (const auto& outcome : outcomes) {
+        std::visit([this](const auto& one) { on(one); }, outcome);
+    }
+    judge_answers(batch, outcomes);
+    judge_listing(listing);
+    if (is_swept) judge_waiting();
+}
+
+void History::need(bool holds, const char* what, const std::string& more) {
+    if (!holds && violation_.empty()) violation_ = std::string{what} + ": " + more;
+}
+
+// --- sessions -------------------------------------------------------------------------------
+
+void History::on(const core::SessionOpened& opened) {
+    auto& life = sessions_[opened.session];
+    if (life.nonce != 0) {
+        need(life.nonce == opened.nonce && !life.has_ended, "S1: a session id is used again",
+             words(opened));
+        return;
+    }
+    for (const auto& [id, other] : sessions_) {
+        need(other.nonce == 0 || id <= opened.session, "S1: session ids do not rise",
+             words(opened));
+        need(other.nonce != opened.nonce || other.has_ended, "S17: opened twice", words(opened));
+    }
+    life = {};
+    life.nonce = opened.nonce;
+}
+
+void History::on(const core::OpenRefused&) {}
+
+void History::on(const core::SessionRenewed& renewed) {
+    auto& life = sessions_[renewed.session];
+    need(is_live(renewed.session) && renewed.number > life.renewal, "S2: renewed", words(renewed));
+    life.renewal = renewed.number;
+}
+
+void History::on(const core::RenewalLost& lost) {
+    need(!is_live(lost.session), "S3: the session lives", words(lost));
+}
+
+void History::on(const core::SessionEnded& ended) {
+    need(is_live(ended.session), "S11: ended twice", words(ended));
+    sessions_[ended.session].has_ended = true;
+    for (auto& [name, state] : names_) {
+        std::erase_if(state.holders,
+                      [&](const auto& one) { return one.operation.session == ended.session; });
+        std::erase_if(state.queue,
+                      [&](const auto& one) { return one.operation.session == ended.session; });
+    }
+}
+
+// --- operations -----------------------------------------------------------------------------
+
+void History::on(const core::Queued& queued) {
+    const auto operation = queued.operation;
+    need(is_live(operation.session), "S11: queued for a session that ended", words(operation));
+    need(!answers_.contains(operation), "S17: queued after its answer", words(operation));
+    if (is_queued(operation)) return;
+    const auto* wanted = acquire_of(operation);
+    need(wanted != nullptr && wanted->wait, "S16: queued", words(operation));
+    if (wanted == nullptr) return;
+    auto& queue = names_[wanted->name].queue;
+    Waiter waiter{operation, *wanted, index_, 0, 0, {}};
+    for (const auto& ahead : queue)
+        waiter.writers_ahead += is_writing(ahead.wanted.mode) ? 1 : 0;
+    queue.push_back(std::move(waiter));
+}
+
+void History::on(const core::Answered& answered) {
+    const auto operation = answered.operation;
+    need(is_live(operation.session), "S11: an answer for a session that ended", words(answered));
+    const auto given = answers_.find(operation);
+    if (given != answers_.end()) {
+        on_repeat(given->second, answered);
+        return;
+    }
+    answers_[operation] = {index_, answered.answer};
+    switch (answered.answer.kind) {
+        case AnswerKind::granted: on_granted(operation, answered.answer); break;
+        case AnswerKind::busy: on_busy(operation); break;
+        case AnswerKind::released: on_released(operation); break;
+        case AnswerKind::cancelled: on_cancelled(operation); break;
+        case AnswerKind::not_held: on_not_held(operation); break;
+        case AnswerKind::stale_request:
+            need(false, "S17: stale, but never answered", words(answered));
+            break;
+        case AnswerKind::kind_mismatch: {
+            const auto* wanted = acquire_of(operation);
+            need(wanted != nullptr && wanted->policy_given, "S31: mismatch", words(answered));
+            break;
+        }
+        case AnswerKind::resource_exhausted:
+            need(acquire_of(operation) != nullptr, "P11: exhausted", words(answered));
+            break;
+    }
+}
+
+void History::on_repeat(const GivenAnswer& given, const core::Answered& answered) {
+    const bool may_be_gone = given.at <= sessions_[answered.operation.session].received;
+    if (answered.answer.kind == AnswerKind::stale_request) {
+        need(may_be_gone, "S17: an answer was dropped too early", words(answered));
+    } else {
+        need(answered.answer == given.answer, "S17: two answers", words(answered));
+    }
+}
+
+void History::on_granted(OperationId operation, const core::Answer& answer) {
+    const auto* wanted = acquire_of(operation);
+    need(wanted != nullptr, "S16: granted what nobody asked for", words(operation));
+    if (wanted == nullptr) return;
+    auto& name = names_[wanted->name];
+    make_way(name, wanted->mode);
+    const core::Grant grant{operation, wanted->mode, answer.token, index_, wanted->label};
+    for (const auto& holder : name.holders) {
+        need(!clash(holder.mode, grant.mode), "P2: two holders clash",
+             words(operation) + " with " + words(holder.operation));
+    }
+    judge_token(name, grant);
+    judge_overtaking(name, grant);
+    remove_waiter(operation);
+    name.holders.push_back(grant);
+}
+
+void History::on_released(OperationId operation) {
+    const auto target = target_of(operation);
+    need(acquire_of(operation) == nullptr && (left_.contains(target) || remove_holder(target)),
+         "S19: released what is not held", words(operation));
+}
+
+void History::on_cancelled(OperationId operation) {
+    const auto request = requests_.find(operation);
+    const bool is_cancel =
+        request != requests_.end() && std::holds_alternative<core::Cancel>(request->second.body);
+    if (cancels_.contains(operation)) {
+        remove_waiter(operation);
+    } else if (is_cancel) {
+        const auto target = answers_.find(target_of(operation));
+        need(target != answers_.end() && target->second.answer.kind == AnswerKind::cancelled,
+             "S18: cancelled, but its operation is not", words(operation));
+    } else {
+        need(false, "S18: cancelled by nobody", words(operation));
+    }
+}
+
+void History::on_not_held(OperationId operation) {
+    const auto target = target_of(operation);
+    const auto request = requests_.find(operation);
+    const bool is_cancel =
+        request != requests_.end() && std::holds_alternative<core::Cancel>(request->second.body);
+    need(!is_held(target), "S19: not_held, but it is held", words(operation));
+    need(!is_cancel || !is_queued(target), "S18: not_held, but it waits", words(operation));
+    need(!is_cancel || answers_.contains(target) || target == operation,
+         "S18: a cancel that came early was forgotten", words(operation));
+}
+
+void History::on_busy(OperationId operation) {
+    const auto* wanted = acquire_of(operation);
+    need(wanted != nullptr && !wanted->wait, "S20: busy", words(operation));
+    if (wanted == nullptr) return;
+    bool is_free = true;
+    for (const auto& holder : names_[wanted->name].holders) {
+        if (clash(holder.mode, wanted->mode)) is_free = false;
+    }
+    for (const auto& waiter : names_[wanted->name].queue) {
+        if (clash(waiter.wanted.mode, wanted->mode)) is_free = false;
+    }
+    need(!is_free, "S20: busy, but free", words(operation));
+}
+
+// --- one grant ------------------------------------------------------------------------------
+
+void History::make_way(Name& name, LockMode mode) {
+    std::erase_if(name.holders, [&](const auto& holder) {
+        const bool leaves = leaving_.contains(holder.operation) && clash(holder.mode, mode);
+        if (leaves) left_.insert(holder.operation);
+        return leaves;
+    });
+}
+
+void History::judge_token(Name& name, const core::Grant& grant) {
+    const auto text = words(grant.operation) + " token " + std::to_string(grant.token.raw());
+    need(grant.token.is_set() && grant.token >= name.newest, "P1: smaller than one before", text);
+    for (const auto mode : core::all_lock_modes) {
+        const auto earlier = name.newest_in_mode[static_cast<std::size_t>(mode)];
+        need(!earlier.is_set() || !clash(mode, grant.mode) || grant.token > earlier,
+             "P1: not above an earlier conflicting one", text);
+    }
+    const bool joins =
+        !is_writing(grant.mode) && name.newest_mode == grant.mode &&
+        std::any_of(name.holders.begin(), name.holders.end(), [&](const auto& holder) {
+            return holder.mode == grant.mode && holder.token == name.newest;
+        });
+    if (joins) {
+        need(grant.token == name.newest, "S13: does not join", text);
+    } else {
+        need(grant.token > newest_, "S12, S13: not a new one", text);
+    }
+    name.newest = grant.token;
+    name.newest_mode = grant.mode;
+    name.newest_in_mode[static_cast<std::size_t>(grant.mode)] = grant.token;
+    newest_ = std::max(newest_, grant.token);
+}
+
+void History::judge_overtaking(Name& name, const core::Grant& grant) {
+    for (auto& waiter : name.queue) {
+        if (waiter.operation == grant.operation) return;  // those behind are younger
+        if (!clash(waiter.wanted.mode, grant.mode)) continue;
+        const auto text = words(grant.operation) + " passed " + words(waiter.operation);
+        need(policies_[waiter.wanted.name] != core::QueuePolicy::fifo, "S31: fifo", text);
+        if (is_writing(waiter.wanted.mode)) {
+            need(!is_writing(grant.mode), "S29: a writer passed a writer", text);
+            waiter.batches_past.insert(index_);
+            need(waiter.batches_past.size() <= waiter.writers_ahead + 1,
+                 "S31: a writer overtaken too often", text);
+        } else if (is_writing(grant.mode)) {
+            const std::size_t bound = waiter.wanted.mode == LockMode::intent_shared ? 1 : 2;
+            need(++waiter.writers_past <= bound, "S31: a reader overtaken too often", text);
+        } else {
+            waiter.batches_past.insert(index_);
+            need(waiter.batches_past.size() <= 1, "S31: a reader overtaken by two batches", text);
+        }
+    }
+}
+
+// --- after an entry -------------------------------------------------------------------------
+
+void History::judge_answers(const std::vector<core::Command>& batch,
+                            const core::Outcomes& outcomes) {
+    std::set<OperationId> told;
+    std::set<core::SessionId> ended;
+    for (const auto& outcome : outcomes) {
+        if (const auto* one = std::get_if<core::Answered>(&outcome)) told.insert(one->operation);
+        if (const auto* one = std::get_if<core::Queued>(&outcome)) told.insert(one->operation);
+        if (const auto* one = std::get_if<core::SessionEnded>(&outcome)) ended.insert(one->session);
+        if (const auto* one = std::get_if<core::SessionOpened>(&outcome)) {
+            ended.insert(one->session);  // or opened by a later command of the entry
+        }
+    }
+    for (const auto& command : batch) {
+        const auto* request = std::get_if<core::Request>(&command);
+        if (request == nullptr || request->after.is_set() || !is_live(request->session)) continue;
+        const OperationId operation{request->session, request->seq};
+        need(told.contains(operation) || ended.contains(request->session), "S17: no answer",
+             words(operation));
+    }
+}
+
+void History::judge_listing(const std::vector<core::LockView>& listing) {
+    std::set<std::string_view> listed;
+    for (const auto& view : listing) {
+        listed.insert(view.name);
+        policies_[view.name] = view.policy;
+        const auto& name = names_[view.name];
+        need(view.holders == name.holders, "P2: holders are not those told of", words(view));
+        const bool equal =
+            std::equal(view.waiters.begin(), view.waiters.end(), name.queue.begin(),
+                       name.queue.end(), [](const auto& seen, const auto& told) {
+                           return seen.operation == told.operation && seen.since == told.since &&
+                                  seen.mode == told.wanted.mode && seen.label == told.wanted.label;
+                       });
+        need(equal, "S16: waiters are not those told of", words(view));
+        for (std::size_t i = 0; i < view.holders.size(); ++i) {
+            for (std::size_t j = 0; j < i; ++j) {
+                need(!clash(view.holders[i].mode, view.holders[j].mode), "P2: two holders clash",
+                     words(view));
+            }
+        }
+    }
+    for (const auto& [name, state] : names_) {
+        need(listed.contains(name) || (state.holders.empty() && state.queue.empty()),
+             "S37: a name is gone", name);
+    }
+}
+
+void History::judge_waiting() {
+    for (const auto& [name, state] : names_) {
+        need(state.queue.empty() || !state.holders.empty(), "S30: all wait for nobody", name);
+        for (std::size_t i = 0; i < state.queue.size(); ++i) {
+            const auto mode = state.queue[i].wanted.mode;
+            bool is_free = true;
+            for (const auto& holder : state.holders) {
+                if (clash(holder.mode, mode)) is_free = false;
+            }
+            for (std::size_t j = 0; j < i; ++j) {
+                if (clash(state.queue[j].wanted.mode, mode)) is_free = false;
+            }
+            need(!is_free, "S30: waits, but conflicts with nobody",
+                 words(state.queue[i].operation) + " on " + name);
+        }
+    }
+}
+
+// --- looking things up ----------------------------------------------------------------------
+
+bool History::is_live(core::SessionId session) const {
+    const auto found = sessions_.find(session);
+    return found != sessions_.end() && found->second.nonce != 0 && !found->second.has_ended;
+}
+
+const core::Acquire* History::acquire_of(OperationId operation) const {
+    const auto found = requests_.find(operation);
+    return found == requests_.end() ? nullptr : std::get_if<core::Acquire>(&found->second.body);
+}
+
+OperationId History::target_of(OperationId operation) const {
+    const auto found = requests_.find(operation);
+    if (found == requests_.end()) return {};
+    const auto* release = std::get_if<core::Release>(&found->second.body);
+    if (release != nullptr) return {operation.session, release->operation};
+    const auto* cancel = std::get_if<core::Cancel>(&found->second.body);
+    return {operation.session, cancel == nullptr ? core::Seq{} : cancel->operation};
+}
+
+bool History::is_held(OperationId operation) const {
+    for (const auto& [name, state] : names_) {
+        for (const auto& holder : state.holders) {
+            if (holder.operation == operation) return true;
+        }
+    }
+    return false;
+}
+
+bool History::is_queued(OperationId operation) const {
+    for (const auto& [name, state] : names_) {
+        for (const auto& waiter : state.queue) {
+            if (waiter.operation == operation) return true;
+        }
+    }
+    return false;
+}
+
+bool History::remove_holder(OperationId operation) {
+    std::size_t removed = 0;
+    for (auto& [name, state] : names_) {
+        removed += std::erase_if(state.holders,
+                                 [&](const auto& one) { return one.operation == operation; });
+    }
+    return removed == 1;
+}
+
+bool History::remove_waiter(OperationId operation) {
+    std::size_t removed = 0;
+    for (auto& [name, state] : names_) {
+        removed +=
+            std::erase_if(state.queue, [&](const auto& one) { return one.operation == operation; });
+    }
+    return removed == 1;
+}
+
+}  // namespace mortise::spec

@@ -1,0 +1,112 @@
+// What every history of a lock machine must keep to, judged from outside: from the commands, their
+// outcomes and the listings. Shares no rule with core/locks or with LockSpec, which it watches
+// both. Requires that an operation number stands for one request.
+//
+//   P1, S12, S13  tokens rise as they must, and are shared only by those who join
+//   P2            the holders of a name are compatible, and are those that the outcomes tell of
+//   S1-S4         session ids are new, renewal numbers rise, what ended stays ended
+//   S11           nothing is granted to a session that ended
+//   S17           an operation has one answer, told again until it was acknowledged
+//   S18, S19      who was cancelled or released holds nothing; not_held only for what is not held
+//   S29, S31, P9  writers first in, first out; nobody is overtaken more often than the bounds say
+//   S30           nobody waits who conflicts with nobody
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/locks/command.hpp"
+#include "core/locks/lock_machine.hpp"
+#include "core/locks/outcome.hpp"
+
+namespace mortise::spec {
+
+class History {
+public:
+    // One entry. `listing` is that of all names afterwards; `is_swept`: no traces of ended
+    // sessions.
+    void step(core::LogIndex index, const std::vector<core::Command>& batch,
+              const core::Outcomes& outcomes, const std::vector<core::LockView>& listing,
+              bool is_swept);
+
+    // The first thing that was wrong; empty when nothing was.
+    [[nodiscard]] const std::string& violation() const { return violation_; }
+
+private:
+    struct SessionLife {
+        std::uint64_t nonce = 0;
+        std::uint64_t renewal = 0;
+        core::LogIndex received;
+        bool has_ended = false;
+    };
+    struct GivenAnswer {
+        core::LogIndex at;
+        core::Answer answer;
+    };
+    struct Waiter {
+        core::OperationId operation;
+        core::Acquire wanted;
+        core::LogIndex since;
+        std::size_t writers_ahead = 0;
+        std::size_t writers_past = 0;
+        std::set<core::LogIndex> batches_past;
+    };
+    struct Name {
+        std::vector<core::Grant> holders;
+        std::vector<Waiter> queue;
+        // Of all times:
+        core::FencingToken newest;
+        core::LockMode newest_mode = core::LockMode::exclusive;
+        std::array<core::FencingToken, 6> newest_in_mode{};
+    };
+
+    void need(bool holds, const char* what, const std::string& more);
+    void on(const core::SessionOpened& opened);
+    void on(const core::OpenRefused& refused);
+    void on(const core::SessionRenewed& renewed);
+    void on(const core::RenewalLost& lost);
+    void on(const core::SessionEnded& ended);
+    void on(const core::Queued& queued);
+    void on(const core::Answered& answered);
+    void on_repeat(const GivenAnswer& given, const core::Answered& answered);
+    void on_granted(core::OperationId operation, const core::Answer& answer);
+    void on_released(core::OperationId operation);
+    void on_cancelled(core::OperationId operation);
+    void on_not_held(core::OperationId operation);
+    void on_busy(core::OperationId operation);
+
+    void make_way(Name& name, core::LockMode mode);
+    void judge_token(Name& name, const core::Grant& grant);
+    void judge_overtaking(Name& name, const core::Grant& grant);
+    void judge_listing(const std::vector<core::LockView>& listing);
+    void judge_waiting();
+    void judge_answers(const std::vector<core::Command>& batch, const core::Outcomes& outcomes);
+
+    [[nodiscard]] bool is_live(core::SessionId session) const;
+    [[nodiscard]] const core::Acquire* acquire_of(core::OperationId operation) const;
+    [[nodiscard]] core::OperationId target_of(core::OperationId operation) const;
+    [[nodiscard]] bool is_held(core::OperationId operation) const;
+    [[nodiscard]] bool is_queued(core::OperationId operation) const;
+    // False when it was not there.
+    bool remove_holder(core::OperationId operation);
+    bool remove_waiter(core::OperationId operation);
+
+    std::map<core::SessionId, SessionLife> sessions_;
+    std::map<core::OperationId, core::Request> requests_;
+    std::map<core::OperationId, GivenAnswer> answers_;
+    std::map<std::string, Name> names_;
+    std::map<std::string, core::QueuePolicy> policies_;  // as listed last
+    std::set<core::OperationId> cancels_;                // what somebody asked to cancel
+    // An entry may tell of the grant before it tells of the release that made way for it.
+    std::set<core::OperationId> leaving_;  // released in this entry
+    std::set<core::OperationId> left_;     // and gone already
+    core::FencingToken newest_;
+    core::LogIndex index_;
+    std::string violation_;
+};
+
+}  // namespace mortise::spec

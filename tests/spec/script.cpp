@@ -1,0 +1,313 @@
+#include "tests/spec/script.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "core/base/prng.hpp"
+#include "tests/spec/lock_spec.hpp"
+#include "tests/spec/words.hpp"
+
+namespace mortise::spec {
+
+using core::LockMode;
+using core::LogIndex;
+using core::QueuePolicy;
+using core::Seq;
+using core::SessionId;
+
+namespace {
+
+enum class Kind : std::uint8_t {
+    open,
+    renew,
+    close,
+    expire,
+    acknowledge,
+    sweep,
+    acquire,
+    release,
+    cancel,
+    repeat,
+    deliver,
+};
+constexpr std::size_t kinds = 11;
+
+// Follows the specification along, so that most commands meet something.
+class Maker {
+public:
+    explicit Maker(std::uint64_t seed) : prng_{seed} {
+        // Sometimes more names than one Sweep visits.
+        is_wide_ = prng_.one_in(200);
+        names_ = is_wide_ ? core::sweep_names_max + 50 : 1 + prng_.below(4);
+        entries_ = is_wide_ ? 24 : 20 + prng_.below(100);
+        policies_mixed_ = prng_.one_in(3);
+        policy_ = prng_.one_in(4) ? QueuePolicy::fifo : QueuePolicy::phase_fair;
+        modes_ = pick_modes();
+        weights_ = pick_weights();
+        processes_.resize(1 + prng_.below(4));
+        for (std::size_t i = 0; i < processes_.size(); ++i) {
+            processes_[i].incarnation = core::Incarnation{100 + prng_.below(processes_.size())};
+        }
+    }
+
+    Script make() {
+        for (std::size_t i = 0; i < processes_.size(); ++i)
+            put({open(processes_[i], false)});
+        if (is_wide_) fill_names();
+        while (script_.size() < entries_) {
+            Entry entry;
+            const auto commands = prng_.one_in(4) ? 1 + prng_.below(4) : 1;
+            while (entry.size() < commands) {
+                if (auto command = make_command()) entry.push_back(std::move(*command));
+            }
+            put(std::move(entry));
+        }
+        return std::move(script_);
+    }
+
+private:
+    struct Process {
+        core::Incarnation incarnation;
+        core::BootEpoch epoch{1};
+        std::uint64_t nonce = 0;
+        SessionId session;
+        std::uint64_t renewal = 0;
+        std::uint64_t seq = 0;
+    };
+
+    void put(Entry entry) {
+        const LogIndex index{script_.size() + 1};
+        for (const auto& outcome : spec_.apply(index, entry)) {
+            const auto* opened = std::get_if<core::SessionOpened>(&outcome);
+            if (opened == nullptr) continue;
+            for (auto& process : processes_) {
+                if (process.nonce != opened->nonce || process.session == opened->session) continue;
+                process.session = opened->session;
+                process.renewal = process.seq = 0;
+            }
+        }
+        for (const auto& command : entry)
+            sent_.push_back(command);
+        script_.push_back(std::move(entry));
+    }
+
+    std::vector<LockMode> pick_modes() {
+        using enum LockMode;
+        switch (prng_.below(5)) {
+            case 0: return {shared, exclusive};
+            case 1: return {shared, update, exclusive};
+            case 2: return {intent_exclusive, shared, exclusive};
+            case 3: return {intent_shared, intent_exclusive, shared, exclusive};
+            default: return {core::all_lock_modes.begin(), core::all_lock_modes.end()};
+        }
+    }
+
+    std::array<std::uint64_t, kinds> pick_weights() {
+        //                  open ren clo exp ack swp acq  rel cnl rep del
+        switch (prng_.below(4)) {
+            case 0: return {1, 1, 0, 0, 1, 1, 50, 35, 5, 2, 0};      // the queue rules
+            case 1: return {4, 4, 2, 3, 3, 5, 40, 20, 8, 5, 2};      // a bit of all
+            case 2: return {2, 1, 1, 1, 12, 1, 20, 12, 15, 25, 10};  // lost and repeated messages
+            default: return {14, 8, 6, 10, 2, 5, 40, 10, 5, 3, 1};   // sessions that come and go
+        }
+    }
+
+    std::optional<core::Command> make_command() {
+        std::uint64_t total = 0;
+        for (const auto weight : weights_)
+            total += weight;
+        auto chance = prng_.below(total);
+        std::size_t kind = 0;
+        for (; chance >= weights_[kind]; ++kind)
+            chance -= weights_[kind];
+
+        auto& process = processes_[prng_.below(processes_.size())];
+        switch (static_cast<Kind>(kind)) {
+            case Kind::open: return open(process, true);
+            case Kind::renew: return renew();
+            case Kind::close: return core::CloseSession{any_session()};
+            case Kind::expire: return expire();
+            case Kind::acknowledge: return acknowledge();
+            case Kind::sweep: return core::Sweep{};
+            case Kind::acquire: return request(process, acquire());
+            case Kind::release: return request(process, core::Release{target(process, true)});
+            case Kind::cancel: return request(process, core::Cancel{target(process, false)});
+            case Kind::repeat: return repeat();
+            case Kind::deliver: return deliver();
+        }
+        return std::nullopt;
+    }
+
+    core::Command open(Process& process, bool may_be_odd) {
+        core::OpenSession open;
+        if (may_be_odd && prng_.one_in(3)) {
+            process.epoch = process.epoch.next();
+            open.former_life_ended = !prng_.one_in(3);
+        }
+        process.nonce = ++nonces_;
+        open.nonce = process.nonce;
+        open.node = core::NodeId{1 + prng_.below(3)};
+        open.incarnation = process.incarnation;
+        open.boot_epoch = process.epoch;
+        open.ttl_ms = 10'000;
+        open.rho_ppm = 10'000;
+        if (may_be_odd && prng_.one_in(8)) {  // a copied directory
+            open.boot_epoch = core::BootEpoch{1 + prng_.below(process.epoch.raw())};
+            open.former_life_ended = prng_.one_in(2);
+        }
+        return open;
+    }
+
+    core::Command renew() {
+        core::Renew renew;
+        for (auto left = 1 + prng_.below(3); left > 0; --left) {
+            auto& process = processes_[prng_.below(processes_.size())];
+            if (prng_.one_in(5)) {
+                renew.renewals.push_back({any_session(), prng_.below(4)});
+            } else {
+                renew.renewals.push_back({process.session, ++process.renewal});
+            }
+        }
+        return renew;
+    }
+
+    core::Command expire() {
+        const auto session = any_session();
+        LogIndex at{prng_.below(script_.size() + 1)};
+        if (is_live(session) && !prng_.one_in(3)) at = spec_.renewed_at(session);
+        return core::Expire{session, at};
+    }
+
+    core::Command acknowledge() {
+        const auto now = script_.size() + 1;
+        const auto back = std::min<std::uint64_t>(now, prng_.below(20));
+        return core::Acknowledge{any_session(), LogIndex{prng_.one_in(10) ? now + 5 : now - back}};
+    }
+
+    core::Acquire acquire() {
+        core::Acquire acquire;
+        acquire.name = name(prng_.below(names_));
+        acquire.mode = modes_[prng_.below(modes_.size())];
+        acquire.wait = !prng_.one_in(5);
+        acquire.policy = policy_;
+        if (policies_mixed_) {
+            acquire.policy = prng_.one_in(2) ? QueuePolicy::fifo : QueuePolicy::phase_fair;
+            acquire.policy_given = prng_.one_in(3);
+        }
+        if (prng_.one_in(3)) acquire.label = std::string(1 + prng_.below(3), 'l');
+        return acquire;
+    }
+
+    // Mostly one that has something to give up, and sometimes any past or future one.
+    Seq target(const Process& process, bool held) {
+        std::vector<Seq> found;
+        for (const auto& view : spec_.list("", "", core::records_max)) {
+            for (const auto& holder : view.holders) {
+                if (holder.operation.session == process.session && (held || prng_.one_in(4))) {
+                    found.push_back(holder.operation.seq);
+                }
+            }
+            for (const auto& waiter : view.waiters) {
+                if (waiter.operation.session == process.session && !held) {
+                    found.push_back(waiter.operation.seq);
+                }
+            }
+        }
+        if (found.empty() || prng_.one_in(6)) return Seq{1 + prng_.below(process.seq + 4)};
+        return found[prng_.below(found.size())];
+    }
+
+    core::Command request(Process& process, core::RequestBody body) {
+        core::Request request;
+        request.session = process.session;
+        request.seq = Seq{++process.seq};
+        if (prng_.one_in(30)) {  // for a session that is not its own; a number means one request
+            request.session = any_session();
+            request.seq = Seq{10'000 + ++strays_};
+        }
+        if (prng_.one_in(4)) request.after = request.seq.previous();
+        if (prng_.one_in(25)) request.after = Seq{1 + prng_.below(process.seq + 3)};
+        request.body = std::move(body);
+        if (!prng_.one_in(12)) return request;
+        late_.emplace_back(request);  // and another one overtakes it
+        return repeat();
+    }
+
+    core::Command repeat() {
+        if (sent_.empty()) return core::Sweep{};
+        const auto recent = std::min<std::uint64_t>(sent_.size(), prng_.one_in(2) ? 6 : 200);
+        return sent_[sent_.size() - 1 - prng_.below(recent)];
+    }
+
+    core::Command deliver() {
+        if (late_.empty()) return repeat();
+        const auto at = static_cast<std::ptrdiff_t>(prng_.below(late_.size()));
+        auto command = late_[static_cast<std::size_t>(at)];
+        late_.erase(late_.begin() + at);
+        return command;
+    }
+
+    SessionId any_session() {
+        const auto& process = processes_[prng_.below(processes_.size())];
+        return prng_.one_in(4) ? SessionId{1 + prng_.below(process.session.raw() + 2)}
+                               : process.session;
+    }
+
+    bool is_live(SessionId session) const {
+        const auto live = spec_.live_sessions();
+        return std::find(live.begin(), live.end(), session) != live.end();
+    }
+
+    // Every name held, and every third waited for: what a big node leaves behind.
+    void fill_names() {
+        Entry entry;
+        for (std::size_t i = 0; i < names_; ++i) {
+            for (std::size_t turn = 0; turn < (i % 3 == 0 ? 2U : 1U); ++turn) {
+                auto& process = processes_[(i + turn) % processes_.size()];
+                core::Acquire acquire;
+                acquire.name = name(i);
+                entry.push_back(core::Request{process.session, Seq{++process.seq}, {}, acquire});
+            }
+        }
+        put(std::move(entry));
+    }
+
+    static std::string name(std::uint64_t number) { return "n" + std::to_string(number); }
+
+    core::Prng prng_;
+    bool is_wide_ = false;
+    std::uint64_t names_ = 1;
+    std::size_t entries_ = 0;
+    bool policies_mixed_ = false;
+    QueuePolicy policy_ = QueuePolicy::phase_fair;
+    std::vector<LockMode> modes_;
+    std::array<std::uint64_t, kinds> weights_{};
+    std::vector<Process> processes_;
+    std::uint64_t nonces_ = 0;
+    std::uint64_t strays_ = 0;
+    std::vector<core::Command> sent_;
+    std::vector<core::Command> late_;
+    LockSpec spec_;
+    Script script_;
+};
+
+}  // namespace
+
+Script make_script(std::uint64_t seed) {
+    return Maker{seed}.make();
+}
+
+std::string words(const Script& script) {
+    std::string text;
+    for (std::size_t i = 0; i < script.size(); ++i) {
+        text += "  " + std::to_string(i + 1) + ":";
+        for (const auto& command : script[i])
+            text += " [" + words(command) + "]";
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace mortise::spec

@@ -1,0 +1,150 @@
+#include "tests/spec/words.hpp"
+
+#include <array>
+
+#include "core/base/overloaded.hpp"
+
+namespace mortise::spec {
+
+using core::OperationId;
+using core::Overloaded;
+
+namespace {
+
+template <class Kind>
+std::string number(core::Id<Kind> id) {
+    return std::to_string(id.raw());
+}
+
+const char* name_of(core::QueuePolicy policy) {
+    return policy == core::QueuePolicy::fifo ? "fifo" : "phase_fair";
+}
+
+const char* name_of(core::AnswerKind kind) {
+    constexpr std::array<const char*, 8> names{
+        "granted",  "busy",          "released",      "cancelled",
+        "not_held", "stale_request", "kind_mismatch", "resource_exhausted"};
+    return names.at(static_cast<std::size_t>(kind));
+}
+
+const char* name_of(core::SessionEnd how) {
+    constexpr std::array<const char*, 3> names{"closed", "expired", "former_life"};
+    return names.at(static_cast<std::size_t>(how));
+}
+
+std::string previous_words(const core::Previous& previous) {
+    constexpr std::array<const char*, 4> names{"none", "clean", "expired", "broken"};
+    return std::string{names.at(static_cast<std::size_t>(previous.how))} + "/" +
+           number(previous.token) + "/" + previous.label;
+}
+
+std::string body_words(const core::RequestBody& body) {
+    return std::visit(
+        Overloaded{
+            [](const core::Acquire& acquire) {
+                std::string text = acquire.wait ? "acquire " : "try ";
+                text += acquire.name + " " + words(acquire.mode);
+                if (acquire.policy_given || acquire.policy != core::QueuePolicy::phase_fair) {
+                    text += std::string{" "} + name_of(acquire.policy);
+                    if (acquire.policy_given) text += "!";
+                }
+                return acquire.label.empty() ? text : text + " label=" + acquire.label;
+            },
+            [](const core::Release& release) { return "release " + number(release.operation); },
+            [](const core::Cancel& cancel) { return "cancel " + number(cancel.operation); }},
+        body);
+}
+
+}  // namespace
+
+std::string words(core::LockMode mode) {
+    constexpr std::array<const char*, core::lock_modes> names{"IS", "IX", "S", "SIX", "U", "X"};
+    return names.at(static_cast<std::size_t>(mode));
+}
+
+std::string words(OperationId operation) {
+    return number(operation.session) + "." + number(operation.seq);
+}
+
+std::string words(const core::Command& command) {
+    return std::visit(
+        Overloaded{[](const core::OpenSession& open) {
+                       return "open nonce=" + std::to_string(open.nonce) +
+                              " node=" + number(open.node) +
+                              " incarnation=" + number(open.incarnation) +
+                              " epoch=" + number(open.boot_epoch) +
+                              (open.former_life_ended ? " former_life_ended" : "");
+                   },
+                   [](const core::Renew& renew) {
+                       std::string text = "renew";
+                       for (const auto& one : renew.renewals) {
+                           text += " " + number(one.session) + "#" + std::to_string(one.number);
+                       }
+                       return text;
+                   },
+                   [](const core::CloseSession& close) { return "close " + number(close.session); },
+                   [](const core::Expire& expire) {
+                       return "expire " + number(expire.session) + "@" + number(expire.renewed_at);
+                   },
+                   [](const core::Sweep&) { return std::string{"sweep"}; },
+                   [](const core::Acknowledge& acknowledge) {
+                       return "acknowledge " + number(acknowledge.session) + " up to " +
+                              number(acknowledge.received);
+                   },
+                   [](const core::Request& request) {
+                       auto text = words(OperationId{request.session, request.seq});
+                       if (request.after.is_set()) text += " after " + number(request.after);
+                       return text + ": " + body_words(request.body);
+                   }},
+        command);
+}
+
+std::string words(const core::Outcome& outcome) {
+    return std::visit(
+        Overloaded{
+            [](const core::Answered& answered) {
+                auto text = words(answered.operation) + " " + name_of(answered.answer.kind);
+                if (answered.answer.kind != core::AnswerKind::granted) return text;
+                return text + " token=" + number(answered.answer.token) +
+                       " previous=" + previous_words(answered.answer.previous);
+            },
+            [](const core::Queued& queued) { return words(queued.operation) + " queued"; },
+            [](const core::SessionOpened& opened) {
+                return "opened " + number(opened.session) +
+                       " nonce=" + std::to_string(opened.nonce);
+            },
+            [](const core::OpenRefused& refused) {
+                return "open refused nonce=" + std::to_string(refused.nonce);
+            },
+            [](const core::SessionRenewed& renewed) {
+                return "renewed " + number(renewed.session) + "#" + std::to_string(renewed.number);
+            },
+            [](const core::RenewalLost& lost) { return "renewal lost " + number(lost.session); },
+            [](const core::SessionEnded& ended) {
+                return "ended " + number(ended.session) + " " + name_of(ended.how);
+            }},
+        outcome);
+}
+
+std::string words(const core::Outcomes& outcomes) {
+    std::string text;
+    for (const auto& outcome : outcomes)
+        text += (text.empty() ? "" : "; ") + words(outcome);
+    return text.empty() ? "nothing" : text;
+}
+
+std::string words(const core::LockView& view) {
+    std::string text = view.name + " (" + name_of(view.policy) + ") held by";
+    for (const auto& holder : view.holders) {
+        text += " " + words(holder.operation) + ":" + words(holder.mode) + ":" +
+                number(holder.token) + "@" + number(holder.since) + "/" + holder.label;
+    }
+    text += ", waited for by";
+    for (const auto& waiter : view.waiters) {
+        text += " " + words(waiter.operation) + ":" + words(waiter.mode) + "@" +
+                number(waiter.since) + "/" + waiter.label;
+    }
+    return text;
+}
+
+}  // namespace mortise::spec
