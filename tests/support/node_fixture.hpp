@@ -1,0 +1,256 @@
+// Whole nodes by hand: raft_fixture.hpp with formation and the identity of peers.
+#pragma once
+
+#include "core/node/node_core.hpp"
+#include "tests/support/raft_fixture.hpp"
+
+namespace mortise::core::test {
+
+// As configured: no incarnations, nobody knows those yet.
+inline std::vector<Member> configured(std::initializer_list<std::uint64_t> ids) {
+    auto list = members(ids);
+    for (auto& each : list)
+        each.incarnation = {};
+    return list;
+}
+
+inline NodeOptions node_options(std::uint64_t id, std::initializer_list<std::uint64_t> voters) {
+    NodeOptions options;
+    options.self = NodeId{id};
+    options.incarnation = member(id).incarnation;
+    options.boot_epoch = BootEpoch{1};
+    options.voters = configured(voters);
+    options.election_timeout = election_timeout;
+    options.heartbeat = heartbeat;
+    options.seed = id;
+    return options;
+}
+
+// One node, its disk and its clock. What it sends stays in `sent` until a test takes it.
+class HandDrivenNode {
+public:
+    HandDrivenNode(std::uint64_t id, std::initializer_list<std::uint64_t> voters)
+        : HandDrivenNode{node_options(id, voters), {}} {}
+    HandDrivenNode(NodeOptions options, const RaftState& state)
+        : options_{std::move(options)},
+          disk_{state.hard_state, state.base, state.entries, state.applied, state.configuration},
+          core_{std::make_unique<NodeCore>(options_, NodeState{state, {}, {}}, Now{now, now})} {}
+
+    void step(Event event) {
+        auto effects = core_->step(std::move(event), {now, now});
+        if (effects.write) writes.push_back(std::move(*effects.write));
+        std::ranges::move(effects.send, std::back_inserter(sent));
+        std::ranges::move(effects.applied, std::back_inserter(applied));
+        std::ranges::move(effects.answers, std::back_inserter(answers));
+        std::ranges::move(effects.notes, std::back_inserter(notes));
+        if (effects.purge_log_to) purged_to = *effects.purge_log_to;
+        core_->check_invariants();
+    }
+    void call(Call one) {
+        Calls calls;
+        calls.calls.push_back(std::move(one));
+        step(std::move(calls));
+    }
+    // Waits for as long as it takes.
+    void acquire(std::uint64_t tag, std::string name) {
+        AcquireCall acquire;
+        acquire.tag = CallTag{tag};
+        acquire.request.name = std::move(name);
+        call(std::move(acquire));
+    }
+    void inspect(std::uint64_t tag, std::string name) {
+        InspectCall inspect;
+        inspect.tag = CallTag{tag};
+        inspect.name = std::move(name);
+        call(std::move(inspect));
+    }
+    template <class Result>
+    [[nodiscard]] bool was_answered(std::uint64_t tag) const {
+        return std::ranges::any_of(answers, [&](const CallAnswer& answer) {
+            return answer.tag == CallTag{tag} && std::holds_alternative<Result>(answer.result);
+        });
+    }
+    void timer() { step(TimerFired{}); }
+    void timer_when_due() {
+        now = std::max(now, core_->deadline());
+        timer();
+    }
+    void receive(NodeId from, PeerMessage message) { step(Received{from, std::move(message)}); }
+    void complete_writes() {
+        while (!writes.empty()) {
+            disk_.carry_out(writes.front());
+            const auto id = writes.front().id;
+            writes.pop_front();
+            step(WriteDone{id});
+        }
+    }
+    // The same directory, the next life.
+    void crash_and_restart() {
+        options_.boot_epoch = options_.boot_epoch.next();
+        start_again();
+    }
+    // Another directory under the same id.
+    void wipe_and_restart() {
+        options_.incarnation = Incarnation{options_.incarnation.raw() + 1000};
+        options_.boot_epoch = BootEpoch{1};
+        disk_ = {};
+        start_again();
+    }
+    void configure(std::initializer_list<std::uint64_t> voters) {
+        options_.voters = configured(voters);
+        start_again();
+    }
+
+    template <class Message>
+    std::vector<Message> take(NodeId to) {
+        std::vector<Message> taken;
+        std::erase_if(sent, [&](Envelope& envelope) {
+            auto* message = find<Message>(envelope.message);
+            if (envelope.to != to || message == nullptr) return false;
+            taken.push_back(std::move(*message));
+            return true;
+        });
+        return taken;
+    }
+    template <class Message>
+    Message newest(NodeId to) {
+        auto taken = take<Message>(to);
+        return taken.at(taken.size() - 1);
+    }
+    [[nodiscard]] bool noted(Note::Kind kind) const {
+        return std::ranges::find(notes, kind, &Note::kind) != notes.end();
+    }
+    [[nodiscard]] bool is_formed() const { return raft().configuration().is_formed(); }
+
+    [[nodiscard]] const NodeCore& core() const { return *core_; }
+    [[nodiscard]] const Raft& raft() const { return core_->raft(); }
+    [[nodiscard]] const Disk& disk() const { return disk_; }
+    [[nodiscard]] Hello hello() const { return core_->hello(); }
+
+    Instant now = start;
+    std::deque<Write> writes;
+    std::vector<Envelope> sent;
+    std::vector<Applied> applied;
+    std::vector<CallAnswer> answers;
+    std::vector<Note> notes;
+    LogIndex purged_to;
+
+private:
+    template <class Message>
+    static Message* find(PeerMessage& message) {
+        if constexpr (std::is_same_v<Message, FormationOffer>) {
+            return std::get_if<FormationOffer>(&message);
+        } else {
+            auto* raft = std::get_if<RaftMessage>(&message);
+            return raft == nullptr ? nullptr : std::get_if<Message>(raft);
+        }
+    }
+    void start_again() {
+        writes.clear();
+        sent.clear();
+        notes.clear();
+        options_.seed += 100;
+        core_ =
+            std::make_unique<NodeCore>(options_, NodeState{disk_.state(), {}, {}}, Now{now, now});
+    }
+
+    NodeOptions options_;
+    Disk disk_;
+    std::unique_ptr<NodeCore> core_;
+};
+
+// Some of them. A message arrives where there is a connection; clocks run together.
+class NodeCluster {
+public:
+    explicit NodeCluster(std::initializer_list<std::uint64_t> ids) {
+        for (const auto id : ids)
+            nodes_.try_emplace(NodeId{id}, id, ids);
+    }
+
+    HandDrivenNode& operator[](NodeId id) { return nodes_.at(id); }
+    [[nodiscard]] auto begin() { return nodes_.begin(); }
+    [[nodiscard]] auto end() { return nodes_.end(); }
+
+    void connect(NodeId a, NodeId b) {
+        const auto hello = nodes_.at(a).hello();
+        links_.insert(std::minmax(a, b));
+        nodes_.at(a).step(PeerUp{nodes_.at(b).hello()});
+        nodes_.at(b).step(PeerUp{hello});
+    }
+    void disconnect(NodeId a, NodeId b) {
+        links_.erase(std::minmax(a, b));
+        nodes_.at(a).step(PeerDown{b});
+        nodes_.at(b).step(PeerDown{a});
+    }
+    void connect_all() {
+        for (const auto& [a, first] : nodes_) {
+            for (const auto& [b, second] : nodes_) {
+                if (a < b) connect(a, b);
+            }
+        }
+    }
+    // As connections end with the process: the others notice, it does not.
+    void crash_and_restart(NodeId id) {
+        lose_links(id);
+        nodes_.at(id).crash_and_restart();
+    }
+    void wipe_and_restart(NodeId id) {
+        lose_links(id);
+        nodes_.at(id).wipe_and_restart();
+    }
+
+    void pass(Nanoseconds time) {
+        for (auto& [id, node] : nodes_)
+            node.now = node.now + time;
+    }
+    void deliver() {
+        for (auto& [from, node] : nodes_) {
+            for (auto& envelope : std::exchange(node.sent, {})) {
+                if (links_.contains(std::minmax(from, envelope.to)))
+                    nodes_.at(envelope.to).receive(from, std::move(envelope.message));
+            }
+        }
+    }
+    void settle() {
+        const auto is_busy = [](const auto& each) {
+            return !each.second.sent.empty() || !each.second.writes.empty();
+        };
+        while (std::ranges::any_of(nodes_, is_busy)) {
+            deliver();
+            for (auto& [id, node] : nodes_)
+                node.complete_writes();
+        }
+    }
+    // Real time, as far as a test needs it: whoever is due is called, and messages take none.
+    void run_for(Nanoseconds time) {
+        constexpr Nanoseconds step = 1ms;
+        settle();
+        for (Nanoseconds passed{0}; passed < time; passed += step) {
+            pass(step);
+            for (auto& [id, node] : nodes_) {
+                if (node.core().deadline() > node.now) continue;
+                node.timer();
+                settle();
+            }
+        }
+    }
+    // Null when nobody leads.
+    HandDrivenNode* leader() {
+        for (auto& [id, node] : nodes_) {
+            if (node.raft().is_leader()) return &node;
+        }
+        return nullptr;
+    }
+
+private:
+    void lose_links(NodeId id) {
+        for (auto& [other, node] : nodes_) {
+            if (links_.erase(std::minmax(id, other)) != 0) node.step(PeerDown{id});
+        }
+    }
+
+    std::map<NodeId, HandDrivenNode> nodes_;
+    std::set<std::pair<NodeId, NodeId>> links_;
+};
+
+}  // namespace mortise::core::test

@@ -1,0 +1,366 @@
+// Raft by hand. Nothing happens by itself: a test passes time, fires timers, completes writes and
+// delivers, drops, repeats or reorders messages, and looks at what each event asked for.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <initializer_list>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/codec/configuration_codec.hpp"
+#include "core/raft/raft.hpp"
+
+namespace mortise::core {
+
+// How a failed assertion prints them.
+template <class Kind>
+void PrintTo(Id<Kind> id, std::ostream* out) {
+    *out << id.raw();
+}
+inline void PrintTo(const LogId& id, std::ostream* out) {
+    *out << id.term.raw() << "." << id.index.raw();
+}
+inline void PrintTo(const HardState& state, std::ostream* out) {
+    *out << "term " << state.term.raw() << " vote " << state.voted_for.raw();
+}
+inline void PrintTo(Instant instant, std::ostream* out) {
+    *out << instant.ns << "ns";
+}
+
+namespace test {
+
+using namespace std::chrono_literals;
+
+inline constexpr NodeId n1{1};
+inline constexpr NodeId n2{2};
+inline constexpr NodeId n3{3};
+inline constexpr NodeId n4{4};
+inline constexpr NodeId n5{5};
+inline constexpr Nanoseconds election_timeout = 1s;
+inline constexpr Nanoseconds heartbeat = 100ms;
+inline constexpr Instant start{std::int64_t{3'600'000'000'000}};
+
+inline Member member(std::uint64_t id) {
+    return {NodeId{id}, Incarnation{100 + id}, "host" + std::to_string(id) + ":7000"};
+}
+
+inline std::vector<Member> members(std::initializer_list<std::uint64_t> ids) {
+    std::vector<Member> list;
+    for (const auto id : ids)
+        list.push_back(member(id));
+    return list;
+}
+
+inline Configuration voters(std::initializer_list<std::uint64_t> ids) {
+    return {{7, 9}, members(ids), {}, {}};
+}
+
+inline LogId log_id(std::uint64_t term, std::uint64_t index) {
+    return {Term{term}, LogIndex{index}};
+}
+
+inline Entry commands(LogId id, std::string text = "x") {
+    return make_entry(id, EntryKind::commands, Bytes{std::move(text)});
+}
+
+inline Entry configures(LogId id, const Configuration& configuration) {
+    return make_entry(id, EntryKind::configuration, encode_configuration(configuration));
+}
+
+// A disk whose log has entries of these terms after the founding entry, which is of term 1.
+inline RaftState disk_with(const Configuration& configuration, HardState hard_state,
+                           const std::vector<std::uint64_t>& terms) {
+    RaftState state;
+    state.hard_state = hard_state;
+    state.entries.push_back(configures(log_id(1, 1), configuration));
+    for (const auto term : terms) {
+        const auto index = state.entries.back().id.index.next();
+        state.entries.push_back(commands({Term{term}, index}));
+    }
+    state.applied = LogIndex{1};
+    return state;
+}
+
+// What is left after a crash: what the completed writes made true, in one piece each.
+struct Disk {
+    HardState hard_state;
+    LogId base;
+    std::vector<Entry> entries;
+    LogIndex applied;
+    Configuration configuration;
+
+    void carry_out(const Write& write) {
+        if (write.hard_state) hard_state = *write.hard_state;
+        if (write.truncate_from) {
+            std::erase_if(entries, [&](const Entry& entry) {
+                return entry.id.index >= *write.truncate_from;
+            });
+        }
+        entries.insert(entries.end(), write.append.begin(), write.append.end());
+    }
+    [[nodiscard]] RaftState state() const {
+        return {hard_state, base, entries, applied, configuration};
+    }
+};
+
+// One Raft object, its disk and its clock. What it sends stays in `sent` until a test takes it.
+class HandDriven {
+public:
+    HandDriven(RaftOptions options, const RaftState& state, Instant at = start)
+        : now{at},
+          options_{options},
+          disk_{state.hard_state, state.base, state.entries, state.applied, state.configuration},
+          raft_{std::make_unique<Raft>(options, state, Prng{options.self.raw()}, at)} {}
+
+    // --- events, each followed by its collect()
+    void receive(NodeId from, RaftMessage message) {
+        raft_->on_message(from, std::move(message), now);
+        collect();
+    }
+    void timer() {
+        raft_->on_timer(now);
+        collect();
+    }
+    void timer_in(Nanoseconds delay) {
+        now = now + delay;
+        timer();
+    }
+    // Its clock jumps to its deadline.
+    void timer_when_due() {
+        now = std::max(now, raft_->deadline());
+        timer();
+    }
+    void complete_write() {
+        disk_.carry_out(writes.at(0));
+        const auto id = writes.front().id;
+        writes.pop_front();
+        raft_->on_write_done(id, now);
+        collect();
+    }
+    void complete_writes() {
+        while (!writes.empty())
+            complete_write();
+    }
+    void peer_down(NodeId peer) {
+        raft_->on_peer_down(peer, now);
+        collect();
+    }
+    std::optional<LogIndex> propose(std::string text = "x") {
+        const auto index = raft_->propose(EntryKind::commands, Bytes{std::move(text)}, now);
+        collect();
+        return index;
+    }
+    std::optional<LogIndex> configure(const Configuration& configuration) {
+        const auto index =
+            raft_->propose(EntryKind::configuration, encode_configuration(configuration), now);
+        collect();
+        return index;
+    }
+    bool read(std::uint64_t id) {
+        const bool asked = raft_->read(ReadId{id}, now);
+        collect();
+        return asked;
+    }
+    bool transfer_to(NodeId target) {
+        const bool started = raft_->transfer_to(target, now);
+        collect();
+        return started;
+    }
+    void adopt_formation(const Entry& founding) {
+        raft_->adopt_formation(founding, now);
+        collect();
+    }
+    void purge_to(std::uint64_t index) {
+        raft_->purge_to(LogIndex{index});
+        collect();
+    }
+    // What was not completed is lost, and so is what was not taken.
+    void crash_and_restart() {
+        writes.clear();
+        sent.clear();
+        notes.clear();
+        raft_ =
+            std::make_unique<Raft>(options_, disk_.state(), Prng{options_.self.raw() + 50}, now);
+    }
+
+    // --- what came out
+    // Removes the messages of one kind to one peer, oldest first.
+    template <class Message>
+    std::vector<Message> take(NodeId to) {
+        std::vector<Message> taken;
+        std::erase_if(sent, [&](RaftEnvelope& envelope) {
+            auto* message = std::get_if<Message>(&envelope.message);
+            if (envelope.to != to || message == nullptr) return false;
+            taken.push_back(std::move(*message));
+            return true;
+        });
+        return taken;
+    }
+    // The newest of them; throws, which fails the test, when there is none.
+    template <class Message>
+    Message newest(NodeId to) {
+        auto taken = take<Message>(to);
+        return taken.at(taken.size() - 1);
+    }
+    template <class Message>
+    [[nodiscard]] std::size_t sent_count(NodeId to) const {
+        return static_cast<std::size_t>(std::ranges::count_if(sent, [&](const auto& envelope) {
+            return envelope.to == to && std::holds_alternative<Message>(envelope.message);
+        }));
+    }
+    [[nodiscard]] bool noted(Note::Kind kind) const {
+        return std::ranges::find(notes, kind, &Note::kind) != notes.end();
+    }
+
+    [[nodiscard]] const Raft& raft() const { return *raft_; }
+    const Raft* operator->() const { return raft_.get(); }
+    [[nodiscard]] NodeId self() const { return options_.self; }
+    [[nodiscard]] const Disk& disk() const { return disk_; }
+
+    Instant now;
+    std::deque<Write> writes;  // submitted, not completed
+    std::vector<RaftEnvelope> sent;
+    std::vector<Entry> committed;
+    std::vector<ReadGrant> reads;
+    std::vector<Note> notes;
+
+private:
+    void collect() {
+        auto decided = raft_->take_decided();
+        auto out = raft_->collect(now);
+        if (out.write) writes.push_back(std::move(*out.write));
+        std::ranges::move(out.send, std::back_inserter(sent));
+        std::ranges::move(decided.committed, std::back_inserter(committed));
+        std::ranges::move(decided.reads, std::back_inserter(reads));
+        std::ranges::move(out.notes, std::back_inserter(notes));
+        raft_->check_invariants();
+    }
+
+    RaftOptions options_;
+    Disk disk_;
+    std::unique_ptr<Raft> raft_;
+};
+
+inline RaftOptions options_of(NodeId self) {
+    RaftOptions options;
+    options.self = self;
+    options.election_timeout = election_timeout;
+    options.heartbeat = heartbeat;
+    return options;
+}
+
+// --- messages, as short as a test wants them
+inline AppendRequest append(std::uint64_t term, LogId previous, std::vector<Entry> entries = {},
+                            std::uint64_t commit = 0) {
+    return {Term{term}, previous, LogIndex{commit}, {}, 0, std::move(entries)};
+}
+inline AppendReply accepts(std::uint64_t term, std::uint64_t match, std::uint64_t read_round = 0) {
+    return {Term{term}, read_round, false, LogIndex{match}, {}, {}, {}};
+}
+inline AppendReply rejects(std::uint64_t term, std::uint64_t previous, LogId hint) {
+    return {Term{term}, 0, true, {}, LogIndex{previous}, hint, {}};
+}
+
+// Some of them, with a network that loses only what a test cuts off. Clocks run together.
+class RaftCluster {
+public:
+    RaftCluster(const Configuration& configuration, RaftOptions options)
+        : RaftCluster{configuration, options, {}} {}
+    explicit RaftCluster(std::initializer_list<std::uint64_t> ids)
+        : RaftCluster{voters(ids), options_of(n1), {}} {}
+    // Those listed start from other disks than the founded one.
+    RaftCluster(const Configuration& configuration, RaftOptions options,
+                const std::map<NodeId, RaftState>& disks) {
+        for (const auto id : configuration.all()) {
+            options.self = id;
+            const auto disk = disks.find(id);
+            const auto founded = disk_with(configuration, {Term{1}, {}}, {});
+            nodes_.try_emplace(id, options, disk == disks.end() ? founded : disk->second);
+        }
+    }
+
+    HandDriven& operator[](NodeId id) { return nodes_.at(id); }
+    [[nodiscard]] auto begin() { return nodes_.begin(); }
+    [[nodiscard]] auto end() { return nodes_.end(); }
+
+    void pass(Nanoseconds time) {
+        for (auto& [id, node] : nodes_)
+            node.now = node.now + time;
+    }
+    // Nothing reaches it or comes from it.
+    void cut(NodeId id) { cut_.insert(id); }
+    void heal(NodeId id) { cut_.erase(id); }
+    // Its writes wait for complete_write().
+    void stall_disk(NodeId id) { stalled_.insert(id); }
+    void free_disk(NodeId id) { stalled_.erase(id); }
+
+    // Delivers what is under way, once: what that causes stays under way. True if there was any.
+    bool deliver() {
+        std::vector<std::pair<NodeId, RaftEnvelope>> mail;
+        for (auto& [id, node] : nodes_) {
+            for (auto& envelope : std::exchange(node.sent, {}))
+                mail.emplace_back(id, std::move(envelope));
+        }
+        for (auto& [from, envelope] : mail) {
+            if (cut_.contains(from) || cut_.contains(envelope.to)) continue;
+            const auto to = nodes_.find(envelope.to);
+            if (to != nodes_.end()) to->second.receive(from, std::move(envelope.message));
+        }
+        return !mail.empty();
+    }
+    // Delivers and completes writes until nothing is left to do.
+    void settle() {
+        for (bool busy = true; busy;) {
+            busy = deliver();
+            for (auto& [id, node] : nodes_) {
+                if (node.writes.empty() || stalled_.contains(id)) continue;
+                node.complete_writes();
+                busy = true;
+            }
+        }
+    }
+    // The leader's heartbeat, and all that follows.
+    void beat(NodeId leader) {
+        pass(heartbeat);
+        nodes_.at(leader).timer();
+        settle();
+    }
+    // After a silence long enough for nobody to stand by an earlier leader.
+    HandDriven& elect(NodeId id) {
+        auto& node = nodes_.at(id);
+        pass(std::max(2 * election_timeout, node->deadline() - node.now));
+        node.timer();
+        settle();
+        if (!node->is_leader()) throw std::logic_error{"the election failed"};
+        return node;
+    }
+    // As above, of whoever has the newest log; terms may have to meet first.
+    HandDriven& elect_anybody() {
+        for (int attempt = 0; attempt < 5; ++attempt) {
+            pass(3 * election_timeout);
+            const auto newest = std::ranges::max_element(
+                nodes_, {}, [](const auto& node) { return node.second->log().last(); });
+            newest->second.timer();
+            settle();
+            if (newest->second->is_leader()) return newest->second;
+        }
+        throw std::logic_error{"nobody was elected"};
+    }
+
+private:
+    std::map<NodeId, HandDriven> nodes_;
+    std::set<NodeId> cut_;
+    std::set<NodeId> stalled_;
+};
+
+}  // namespace test
+}  // namespace mortise::core

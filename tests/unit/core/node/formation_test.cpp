@@ -1,0 +1,350 @@
+#include <gtest/gtest.h>
+
+#include "core/codec/configuration_codec.hpp"
+#include "tests/support/node_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+// What a peer with the default incarnation says of itself while it is empty.
+Hello empty_hello(std::uint64_t id, std::initializer_list<std::uint64_t> voters) {
+    return HandDrivenNode{id, voters}.hello();
+}
+
+// Node 1 of three that has founded: its entry is being written.
+HandDrivenNode founder() {
+    HandDrivenNode node{1, {1, 2, 3}};
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    return node;
+}
+
+FormationOffer offer_to(const Configuration& configuration) {
+    return {configures(log_id(1, 1), configuration)};
+}
+
+// --- who founds, and when (S47)
+
+TEST(Formation, NeedsEveryVoter) {
+    HandDrivenNode node{1, {1, 2, 3}};
+    node.timer();
+    EXPECT_FALSE(node.is_formed());
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    node.timer();
+    EXPECT_FALSE(node.is_formed());
+    EXPECT_TRUE(node.writes.empty());
+    node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    EXPECT_TRUE(node.is_formed());
+    EXPECT_TRUE(node.noted(Note::Kind::formed));
+}
+
+TEST(Formation, NeedsThemConnectedAtTheSameTime) {
+    HandDrivenNode node{1, {1, 2, 3}};
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    node.step(PeerDown{n2});
+    node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    EXPECT_FALSE(node.is_formed());
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    EXPECT_TRUE(node.is_formed());
+}
+
+TEST(Formation, NamesTheVotersAndTheirIncarnations) {
+    const auto node = founder();
+    ASSERT_EQ(node.writes.size(), 1U);
+    const auto& write = node.writes.front();
+    EXPECT_EQ(write.hard_state, (HardState{Term{1}, {}}));
+    ASSERT_EQ(write.append.size(), 1U);
+    const auto configuration = decode_configuration(write.append.front().payload);
+    ASSERT_TRUE(configuration);
+    EXPECT_TRUE(configuration->cluster.is_set());
+    EXPECT_EQ(configuration->voters, members({1, 2, 3}));
+    EXPECT_FALSE(configuration->is_joint());
+    EXPECT_TRUE(configuration->learners.empty());
+}
+
+TEST(Formation, OnlyTheLowestIdFounds) {
+    HandDrivenNode node{2, {1, 2, 3}};
+    node.step(PeerUp{empty_hello(1, {1, 2, 3})});
+    node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    node.timer();
+    EXPECT_FALSE(node.is_formed());
+}
+
+TEST(Formation, TwoClustersGetTwoIds) {
+    auto options = node_options(1, {1});
+    HandDrivenNode first{options, {}};
+    options.seed = 77;
+    HandDrivenNode second{options, {}};
+    first.timer();
+    second.timer();
+    EXPECT_NE(first.raft().configuration().cluster, second.raft().configuration().cluster);
+}
+
+TEST(Formation, DifferentVoterListsNeverForm) {
+    NodeCluster cluster{1, 2, 3};
+    cluster[n3].configure({1, 2, 3, 4});
+    cluster.connect_all();
+    cluster.run_for(10 * election_timeout);
+    for (const auto& [id, node] : cluster)
+        EXPECT_FALSE(node.is_formed());
+}
+
+TEST(Formation, AVoterThatIsNotEmptyForbidsIt) {
+    HandDrivenNode node{1, {1, 2, 3}};
+    auto formed = empty_hello(3, {1, 2, 3});
+    formed.cluster = {5, 5};
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    node.step(PeerUp{formed});
+    node.timer();
+    EXPECT_FALSE(node.is_formed());
+}
+
+TEST(Formation, ASingleNodeFormsAlone) {
+    HandDrivenNode node{1, {1}};
+    node.timer();
+    node.complete_writes();
+    EXPECT_TRUE(node.is_formed());
+    EXPECT_FALSE(node.hello().is_empty());
+    node.timer_when_due();
+    node.complete_writes();
+    EXPECT_TRUE(node.raft().is_leader());
+}
+
+TEST(Formation, FormsOnce) {
+    auto node = founder();
+    const auto cluster = node.raft().configuration().cluster;
+    node.complete_writes();
+    node.step(PeerDown{n2});
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    EXPECT_TRUE(node.writes.empty());
+    EXPECT_EQ(node.raft().configuration().cluster, cluster);
+}
+
+// A wiped directory comes with a new incarnation, whose epochs begin again.
+TEST(Formation, AVoterWipedBeforehandTakesPartAsItIsNow) {
+    NodeCluster cluster{1, 2, 3};
+    cluster.connect(n1, n2);
+    cluster.crash_and_restart(n2);
+    cluster.connect(n1, n2);
+    cluster.wipe_and_restart(n2);
+    cluster.connect_all();
+    cluster.settle();
+    ASSERT_TRUE(cluster[n1].is_formed());
+    EXPECT_EQ(cluster[n1].raft().configuration().find(n2)->incarnation,
+              cluster[n2].hello().incarnation);
+}
+
+// --- the offer
+
+TEST(Formation, OffersOnlyADurableFoundingEntry) {
+    auto node = founder();
+    EXPECT_TRUE(node.hello().is_empty());
+    node.timer();
+    EXPECT_TRUE(node.sent.empty());
+    node.complete_writes();
+    EXPECT_EQ(node.hello().cluster, node.raft().configuration().cluster);
+    EXPECT_EQ(node.newest<FormationOffer>(n2).founding, node.raft().log().at(LogIndex{1}));
+    EXPECT_EQ(node.take<FormationOffer>(n3).size(), 1U);
+}
+
+TEST(Formation, AFoundingEntryLostInACrashWasNeverOffered) {
+    auto node = founder();
+    EXPECT_TRUE(node.take<FormationOffer>(n2).empty());
+    node.crash_and_restart();
+    EXPECT_FALSE(node.is_formed());
+    EXPECT_TRUE(node.hello().is_empty());
+}
+
+TEST(Formation, AnOfferIsTakenByWhoIsNamed) {
+    HandDrivenNode node{2, {1, 2, 3}};
+    const auto offer = offer_to(voters({1, 2, 3}));
+    node.receive(n1, offer);
+    EXPECT_EQ(node.raft().configuration(), voters({1, 2, 3}));
+    EXPECT_TRUE(node.hello().is_empty());  // not before it is on disk
+    ASSERT_EQ(node.writes.size(), 1U);
+    EXPECT_EQ(node.writes.front().hard_state, (HardState{Term{1}, {}}));
+    EXPECT_EQ(node.writes.front().append, std::vector{offer.founding});
+    node.complete_writes();
+    EXPECT_EQ(node.hello().cluster, voters({}).cluster);
+    EXPECT_EQ(node.raft().commit_index(), LogIndex{1});
+}
+
+TEST(Formation, AnOfferToAnotherIncarnationIsRefused) {
+    auto configuration = voters({1, 2, 3});
+    configuration.voters[1].incarnation = Incarnation{9999};
+    HandDrivenNode node{2, {1, 2, 3}};
+    node.receive(n1, offer_to(configuration));
+    EXPECT_FALSE(node.is_formed());
+    EXPECT_EQ(node.core().refused_messages(), 1U);
+    node.receive(n1, offer_to(voters({1, 3})));
+    EXPECT_FALSE(node.is_formed());
+    EXPECT_TRUE(node.writes.empty());
+}
+
+TEST(Formation, ASecondOfferIsRefused) {
+    HandDrivenNode node{2, {1, 2, 3}};
+    node.receive(n1, offer_to(voters({1, 2, 3})));
+    auto other = voters({1, 2, 3});
+    other.cluster = {1, 1};
+    node.receive(n1, offer_to(other));
+    EXPECT_EQ(node.raft().configuration(), voters({1, 2, 3}));
+    EXPECT_EQ(node.core().refused_messages(), 1U);
+}
+
+TEST(Formation, AnOfferThatIsNoFoundingEntryIsRefused) {
+    const auto whole = configures(log_id(1, 1), voters({1, 2, 3}));
+    auto damaged = whole;
+    damaged.checksum ^= 1U;
+    for (const auto& entry :
+         {damaged, configures(log_id(2, 1), voters({1, 2, 3})),
+          configures(log_id(1, 2), voters({1, 2, 3})),
+          make_entry(log_id(1, 1), EntryKind::commands, whole.payload),
+          make_entry(log_id(1, 1), EntryKind::configuration, Bytes{"nonsense"}), Entry{}}) {
+        HandDrivenNode node{2, {1, 2, 3}};
+        node.receive(n1, FormationOffer{entry});
+        EXPECT_FALSE(node.is_formed());
+        EXPECT_EQ(node.core().refused_messages(), 1U);
+    }
+}
+
+TEST(Formation, ALostOfferIsMadeAgain) {
+    auto node = founder();
+    node.complete_writes();
+    node.sent.clear();
+    node.timer_when_due();
+    EXPECT_EQ(node.take<FormationOffer>(n2).size(), 1U);
+    node.step(PeerDown{n2});
+    node.timer_when_due();
+    EXPECT_TRUE(node.take<FormationOffer>(n2).empty());
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    EXPECT_EQ(node.take<FormationOffer>(n2).size(), 1U);
+}
+
+TEST(Formation, TheOffersEndWhenThePeerIsHeardOf) {
+    auto node = founder();
+    node.complete_writes();
+    node.receive(n2, RaftMessage{PreVoteRequest{Term{1}, 1, log_id(1, 1)}});
+    node.sent.clear();
+    node.timer_when_due();
+    EXPECT_TRUE(node.take<FormationOffer>(n2).empty());
+    EXPECT_EQ(node.take<FormationOffer>(n3).size(), 1U);
+}
+
+TEST(Formation, EveryMemberOffersNotOnlyTheFounder) {
+    HandDrivenNode node{2, {1, 2, 3}};
+    node.receive(n1, offer_to(voters({1, 2, 3})));
+    node.complete_writes();
+    node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    EXPECT_EQ(node.newest<FormationOffer>(n3).founding,
+              configures(log_id(1, 1), voters({1, 2, 3})));
+}
+
+TEST(Formation, AWipedNodeIsNotOffered) {
+    auto node = founder();
+    node.complete_writes();
+    node.step(PeerDown{n2});
+    node.sent.clear();
+    auto wiped = empty_hello(2, {1, 2, 3});
+    wiped.incarnation = Incarnation{9999};
+    node.step(PeerUp{wiped});
+    node.timer_when_due();
+    EXPECT_TRUE(node.take<FormationOffer>(n2).empty());
+}
+
+TEST(Formation, AStrangerIsNotOffered) {
+    auto node = founder();
+    node.complete_writes();
+    node.step(PeerUp{empty_hello(5, {1, 2, 3})});
+    EXPECT_TRUE(node.take<FormationOffer>(n5).empty());
+}
+
+// --- before and after
+
+TEST(Formation, AnEmptyNodeRefusesRaftMessages) {
+    HandDrivenNode node{2, {1, 2, 3}};
+    node.step(PeerUp{empty_hello(1, {1, 2, 3})});
+    const RaftMessage messages[] = {
+        PreVoteRequest{Term{1}, 1, log_id(1, 1)}, VoteRequest{Term{2}, 1, log_id(1, 1), false},
+        append(2, {}, {configures(log_id(1, 1), voters({1, 2, 3}))}), TimeoutNow{Term{1}, {}}};
+    for (const auto& message : messages)
+        node.receive(n1, message);
+    EXPECT_EQ(node.core().refused_messages(), 4U);
+    EXPECT_TRUE(node.sent.empty());
+    EXPECT_TRUE(node.writes.empty());
+    EXPECT_EQ(node.raft().term(), Term{});
+}
+
+TEST(Formation, ThreeNodesFormAndElect) {
+    NodeCluster cluster{1, 2, 3};
+    cluster.connect_all();
+    cluster.run_for(heartbeat);
+    cluster.run_for(heartbeat);
+    ASSERT_TRUE(cluster[n1].raft().is_leader());  // who founded asks first
+    for (const auto& [id, node] : cluster) {
+        EXPECT_EQ(node.raft().leader(), n1);
+        EXPECT_EQ(node.raft().configuration(), cluster[n1].raft().configuration());
+        EXPECT_EQ(node.hello().cluster, cluster[n1].hello().cluster);
+        EXPECT_EQ(node.applied.front().entry.id, log_id(1, 1));
+    }
+}
+
+TEST(Formation, NothingIsFormedByTheHalvesOfASplit) {
+    NodeCluster cluster{1, 2, 3, 4, 5};
+    cluster.connect(n1, n2);
+    for (const auto& [a, b] : {std::pair{n3, n4}, {n3, n5}, {n4, n5}})
+        cluster.connect(a, b);
+    cluster.run_for(10 * election_timeout);
+    for (const auto& [id, node] : cluster)
+        EXPECT_FALSE(node.is_formed());
+}
+
+TEST(Formation, OutlivesACrashOfTheFounderBeforeAnybodyTookTheOffer) {
+    NodeCluster cluster{1, 2, 3};
+    cluster.connect_all();
+    cluster[n1].complete_writes();
+    const auto founded = cluster[n1].hello().cluster;
+    ASSERT_TRUE(founded.is_set());
+    cluster.crash_and_restart(n1);
+    EXPECT_EQ(cluster[n1].hello().cluster, founded);
+    EXPECT_FALSE(cluster[n2].is_formed());
+    cluster.connect_all();
+    cluster.run_for(3 * election_timeout);
+    ASSERT_NE(cluster.leader(), nullptr);
+    for (const auto& [id, node] : cluster)
+        EXPECT_EQ(node.hello().cluster, founded);
+}
+
+TEST(Formation, OutlivesACrashOfAVoterThatWasWritingTheOffer) {
+    NodeCluster cluster{1, 2, 3};
+    cluster.connect_all();
+    cluster[n1].complete_writes();
+    cluster.deliver();
+    ASSERT_TRUE(cluster[n2].is_formed());
+    cluster.crash_and_restart(n2);
+    ASSERT_FALSE(cluster[n2].is_formed());
+    cluster.run_for(election_timeout);
+    cluster.connect_all();
+    cluster.run_for(3 * election_timeout);
+    EXPECT_EQ(cluster[n2].hello().cluster, cluster[n1].hello().cluster);
+    EXPECT_EQ(cluster[n2].raft().log().last(), cluster[n1].raft().log().last());
+}
+
+// Two of three wiped: the empty ones are nobody's voters, and found nothing while the third is not
+// empty. What is left of the data must not be outvoted by those who have none.
+TEST(Formation, AWipedMajorityFoundsNoSecondCluster) {
+    NodeCluster cluster{1, 2, 3};
+    cluster.connect_all();
+    cluster.run_for(election_timeout);
+    const auto last = cluster[n3].raft().log().last();
+    cluster.wipe_and_restart(n1);
+    cluster.wipe_and_restart(n2);
+    cluster.connect_all();
+    cluster.run_for(10 * election_timeout);
+    EXPECT_FALSE(cluster[n1].is_formed());
+    EXPECT_FALSE(cluster[n2].is_formed());
+    EXPECT_EQ(cluster.leader(), nullptr);
+    EXPECT_EQ(cluster[n3].raft().log().last(), last);
+}
+
+}  // namespace
+}  // namespace mortise::core::test

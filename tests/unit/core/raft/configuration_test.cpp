@@ -1,0 +1,46 @@
+#include "core/raft/configuration.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/raft_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+using testing::ElementsAre;
+
+Configuration joint() {
+    return {{7, 9}, members({1, 2, 4}), members({1, 2, 3}), members({5})};
+}
+
+// M8: voters are those of both lists, and nobody else.
+TEST(Configuration, VotersAreThoseOfBothLists) {
+    for (const auto id : {n1, n2, n3, n4})
+        EXPECT_TRUE(joint().is_voter(id)) << id.raw();
+    EXPECT_FALSE(joint().is_voter(n5));
+    EXPECT_FALSE(joint().is_voter(NodeId{6}));
+    EXPECT_FALSE(joint().is_voter(NodeId{}));
+}
+
+TEST(Configuration, ListsEverybodyOnceAscending) {
+    EXPECT_THAT(joint().all(), ElementsAre(n1, n2, n3, n4, n5));
+    EXPECT_THAT(Configuration{}.all(), ElementsAre());
+}
+
+TEST(Configuration, FindsLearnersToo) {
+    ASSERT_NE(joint().find(n5), nullptr);
+    EXPECT_EQ(*joint().find(n5), member(5));
+    EXPECT_EQ(*joint().find(n3), member(3));
+    EXPECT_EQ(joint().find(NodeId{6}), nullptr);
+}
+
+TEST(Configuration, IsFormedOnceItHasAClusterId) {
+    EXPECT_FALSE(Configuration{}.is_formed());
+    EXPECT_TRUE(voters({1}).is_formed());
+    EXPECT_TRUE(joint().is_joint());
+    EXPECT_FALSE(voters({1}).is_joint());
+}
+
+}  // namespace
+}  // namespace mortise::core::test

@@ -1,0 +1,226 @@
+#include "core/codec/command_codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/base/prng.hpp"
+#include "core/locks/limits.hpp"
+
+namespace mortise::core {
+namespace {
+
+using enum LockMode;
+
+Bytes encoded(const std::vector<Command>& commands) {
+    BatchBuilder builder;
+    for (const auto& command : commands)
+        builder.add(command);
+    return builder.take();
+}
+
+Command request(RequestBody body, std::uint64_t after = 0) {
+    Request made;
+    made.session = SessionId{300};
+    made.seq = Seq{70'000};
+    made.after = Seq{after};
+    made.body = std::move(body);
+    return made;
+}
+
+// One of each kind, small numbers and large ones.
+std::vector<Command> samples() {
+    constexpr auto huge = ~std::uint64_t{0};
+    return {
+        OpenSession{1, NodeId{2}, Incarnation{3}, BootEpoch{4}, 5, 6, false},
+        OpenSession{huge, NodeId{huge}, Incarnation{huge}, BootEpoch{huge}, ~0U, 499'999, true},
+        Renew{{}},
+        Renew{{{SessionId{1}, 0}, {SessionId{huge}, huge}}},
+        CloseSession{SessionId{7}},
+        Expire{SessionId{8}, LogIndex{9}},
+        Sweep{},
+        Acknowledge{SessionId{10}, LogIndex{huge}},
+        request(Acquire{"a", shared, true, {}, false, {}}),
+        request(Acquire{std::string("\0\xff", 2), exclusive, false, QueuePolicy::fifo, true, "who"},
+                69'999),
+        request(Acquire{std::string(name_bytes_max, 'n'),
+                        update,
+                        true,
+                        {},
+                        true,
+                        std::string(label_bytes_max, 'l')}),
+        request(Release{Seq{1}}),
+        request(Cancel{Seq{huge}}, huge),
+    };
+}
+
+// What decodes is the one byte form of what it decodes to. Excepted are commands with an identity,
+// which this version carries along unread: of the first, its length is the third byte.
+void expect_error_or_same(const std::string& bytes) {
+    const Bytes batch{bytes};
+    const auto commands = decode_batch(batch);
+    if (!commands) return;
+    const bool all_known = commands->empty() || (commands->size() == 1 && bytes[2] == 0);
+    const auto again = encoded(*commands);
+    if (all_known || again.size() == bytes.size()) {
+        EXPECT_EQ(again, batch);
+    } else {
+        EXPECT_EQ(decode_batch(again), commands);
+    }
+}
+
+TEST(CommandCodec, RoundTrip) {
+    for (const auto& command : samples()) {
+        const auto commands = decode_batch(encoded({command}));
+        ASSERT_TRUE(commands.has_value());
+        EXPECT_EQ(*commands, std::vector<Command>{command});
+    }
+    const auto all = decode_batch(encoded(samples()));
+    ASSERT_TRUE(all.has_value());
+    EXPECT_EQ(*all, samples());
+}
+
+TEST(CommandCodec, AnEmptyBatchHasNoCommands) {
+    const auto commands = decode_batch(encoded({}));
+    ASSERT_TRUE(commands.has_value());
+    EXPECT_TRUE(commands->empty());
+    EXPECT_FALSE(decode_batch(Bytes{}).has_value());
+}
+
+TEST(CommandCodec, AnotherVersionIsNotRead) {
+    auto bytes = std::string{encoded(samples()).view()};
+    for (const int version : {0, command_format + 1, 255}) {
+        bytes[0] = static_cast<char>(version);
+        EXPECT_FALSE(decode_batch(Bytes{bytes}).has_value()) << version;
+    }
+}
+
+TEST(CommandCodec, EveryTruncationIsAnErrorOrEndsBetweenCommands) {
+    for (const auto& command : samples()) {
+        const auto bytes = std::string{encoded({command}).view()};
+        for (std::size_t size = 2; size < bytes.size(); ++size) {
+            EXPECT_FALSE(decode_batch(Bytes{bytes.substr(0, size)}).has_value()) << size;
+        }
+    }
+    const auto bytes = std::string{encoded(samples()).view()};
+    for (std::size_t size = 1; size < bytes.size(); ++size) {
+        const Bytes part{bytes.substr(0, size)};
+        if (const auto commands = decode_batch(part)) {
+            EXPECT_EQ(encoded(*commands), part);
+        }
+    }
+}
+
+TEST(CommandCodec, EveryFlippedByteIsAnErrorOrAnotherCommand) {
+    for (const auto& command : samples()) {
+        const auto whole = std::string{encoded({command}).view()};
+        for (std::size_t at = 0; at < whole.size(); ++at) {
+            for (int value = 0; value < 256; ++value) {
+                auto bytes = whole;
+                bytes[at] = static_cast<char>(value);
+                expect_error_or_same(bytes);
+            }
+        }
+    }
+}
+
+TEST(CommandCodec, AFlippedByteIsNeverTakenForTheSameCommand) {
+    for (const auto& command : samples()) {
+        const auto whole = std::string{encoded({command}).view()};
+        for (std::size_t at = 0; at < whole.size(); ++at) {
+            for (unsigned bit = 0; bit < 8; ++bit) {
+                auto bytes = whole;
+                bytes[at] = static_cast<char>(static_cast<unsigned char>(bytes[at]) ^ (1U << bit));
+                const auto commands = decode_batch(Bytes{bytes});
+                EXPECT_TRUE(!commands || *commands != std::vector<Command>{command});
+            }
+        }
+    }
+}
+
+TEST(CommandCodec, NoiseIsAnErrorOrTheOneFormOfSomething) {
+    Prng prng{11};
+    for (int i = 0; i < 20'000; ++i) {
+        std::string bytes(1, static_cast<char>(command_format));
+        for (auto left = prng.below(24); left > 0; --left) {
+            // Small values get further.
+            bytes.push_back(static_cast<char>(prng.one_in(3) ? prng.below(256) : prng.below(10)));
+        }
+        expect_error_or_same(bytes);
+    }
+}
+
+TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
+    const auto decodes = [](const Command& command) {
+        return decode_batch(encoded({command})).has_value();
+    };
+    const auto acquire = [](std::string name, std::string label) {
+        return request(Acquire{std::move(name), shared, true, {}, false, std::move(label)});
+    };
+    EXPECT_FALSE(decodes(acquire("", "")));
+    EXPECT_FALSE(decodes(acquire(std::string(name_bytes_max + 1, 'n'), "")));
+    EXPECT_FALSE(decodes(acquire("n", std::string(label_bytes_max + 1, 'l'))));
+    const OpenSession open{1, NodeId{2}, Incarnation{3}, BootEpoch{4}, 5, 6, false};
+    auto wrong = open;
+    wrong.nonce = 0;
+    EXPECT_FALSE(decodes(wrong));
+    wrong = open;
+    wrong.ttl_ms = 0;
+    EXPECT_FALSE(decodes(wrong));
+    wrong = open;
+    wrong.rho_ppm = 500'000;
+    EXPECT_FALSE(decodes(wrong));
+    EXPECT_TRUE(decodes(open));
+
+    const std::vector<Command> full(batch_commands_max, Sweep{});
+    EXPECT_TRUE(decode_batch(encoded(full)).has_value());
+    auto over = full;
+    over.emplace_back(Sweep{});
+    EXPECT_FALSE(decode_batch(encoded(over)).has_value());
+}
+
+TEST(CommandCodec, RefusesUnsetIds) {
+    const auto decodes = [](const Command& command) {
+        return decode_batch(encoded({command})).has_value();
+    };
+    EXPECT_FALSE(decodes(CloseSession{}));
+    EXPECT_FALSE(decodes(Expire{SessionId{1}, {}}));
+    EXPECT_FALSE(decodes(Acknowledge{SessionId{1}, {}}));
+    EXPECT_FALSE(decodes(Renew{{{SessionId{}, 1}}}));
+    Request asked;
+    asked.body = Cancel{Seq{1}};
+    asked.session = SessionId{1};
+    EXPECT_FALSE(decodes(asked));
+    asked.seq = Seq{1};
+    EXPECT_TRUE(decodes(asked));
+    asked.session = SessionId{};
+    EXPECT_FALSE(decodes(asked));
+    EXPECT_FALSE(decodes(request(Release{})));
+    EXPECT_FALSE(decodes(request(Cancel{})));
+}
+
+TEST(CommandCodec, ACountOfAStrangerSizesNoAllocation) {
+    // A Renew that claims 2^60 renewals.
+    std::string bytes{static_cast<char>(command_format), 2, 0};
+    bytes += "\x80\x80\x80\x80\x80\x80\x80\x80\x10";
+    EXPECT_FALSE(decode_batch(Bytes{bytes}).has_value());
+}
+
+TEST(BatchBuilder, TakesOverWhatOthersEncoded) {
+    const auto theirs = encoded({samples()[0], samples()[8]});
+    BatchBuilder builder;
+    EXPECT_TRUE(builder.is_empty());
+    builder.add(samples()[5]);
+    builder.add_encoded(commands_of(theirs), 2);
+    EXPECT_EQ(builder.count(), 3U);
+    EXPECT_FALSE(builder.is_empty());
+    const auto size = builder.bytes();
+    const auto batch = builder.take();
+    EXPECT_EQ(batch.size(), size + 1);
+    EXPECT_TRUE(builder.is_empty());
+    EXPECT_EQ(builder.bytes(), 0U);
+    const auto commands = decode_batch(batch);
+    ASSERT_TRUE(commands.has_value());
+    EXPECT_EQ(*commands, (std::vector<Command>{samples()[5], samples()[0], samples()[8]}));
+}
+
+}  // namespace
+}  // namespace mortise::core

@@ -1,0 +1,211 @@
+// Sessions: S1-S4, S10, S11, and what their end means for the names.
+#include "tests/unit/locks/machine_fixture.hpp"
+
+namespace mortise::core {
+namespace {
+
+using enum LockMode;
+
+using LockMachineSessions = LockMachineTest;
+
+TEST_F(LockMachineSessions, ARepeatedOpeningOpensOnce) {  // S1, S17
+    EXPECT_EQ(put(opening(4)), "opened 4 nonce=41");
+    EXPECT_EQ(put(opening(4)), "opened 4 nonce=41");
+    EXPECT_EQ(put(opening(5)), "opened 5 nonce=51");
+    EXPECT_EQ(machine_.sessions().all().size(), 5U);
+    EXPECT_EQ(machine_.sessions().find(SessionId{4})->renewed_at, LogIndex{4});
+}
+
+TEST_F(LockMachineSessions, AnIdIsNeverUsedAgain) {  // S1
+    EXPECT_EQ(put(close(3)), "ended 3 closed");
+    EXPECT_EQ(put(opening(3)), "opened 4 nonce=31");
+    EXPECT_EQ(put(close(4)), "ended 4 closed");
+    EXPECT_EQ(put(opening(3)), "opened 5 nonce=31");
+}
+
+TEST_F(LockMachineSessions, OnlyANewerRenewalCounts) {  // S2
+    const auto renew = [&](std::uint64_t number) { return put(Renew{{{SessionId{1}, number}}}); };
+    EXPECT_EQ(renew(0), "");  // the opening was renewal 0
+    EXPECT_EQ(renew(3), "renewed 1#3");
+    EXPECT_EQ(renew(3), "");
+    EXPECT_EQ(renew(2), "");
+    EXPECT_EQ(machine_.sessions().find(SessionId{1})->renewed_at, LogIndex{5});
+    EXPECT_EQ(renew(4), "renewed 1#4");
+    EXPECT_EQ(machine_.sessions().find(SessionId{1})->renewed_at, LogIndex{8});
+}
+
+TEST_F(LockMachineSessions, ARenewalOfAnEndedSessionIsLost) {  // S3
+    put(close(2));
+    EXPECT_EQ(put(Renew{{{SessionId{2}, 1}, {SessionId{1}, 1}, {SessionId{77}, 1}}}),
+              "renewal lost 2; renewed 1#1; renewal lost 77");
+}
+
+TEST_F(LockMachineSessions, AnExpiryOfAnOlderRenewalIsVoid) {  // S4
+    const auto expiry_before = expiry(1);
+    put(Renew{{{SessionId{1}, 1}}});
+    EXPECT_EQ(put(expiry_before), "");
+    EXPECT_EQ(put(expiry(1)), "ended 1 expired");
+    EXPECT_EQ(put(Expire{SessionId{1}, LogIndex{5}}), "");
+    EXPECT_EQ(put(Expire{SessionId{9}, LogIndex{5}}), "");
+}
+
+TEST_F(LockMachineSessions, ARenewalInTheSameEntryComesFirst) {  // S4
+    EXPECT_EQ(put({Renew{{{SessionId{1}, 1}}}, expiry(1)}), "renewed 1#1");
+}
+
+TEST_F(LockMachineSessions, ARestartEndsItsFormerLifeAtOnce) {  // S10
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    auto restart = opening(1, 2);
+    restart.former_life_ended = true;
+    EXPECT_EQ(put(restart), "ended 1 former_life; opened 4 nonce=12");
+    EXPECT_EQ(put(Sweep{}), "2.1 granted token=2 previous=expired/1/");
+    // A repeat of it does not end the new life.
+    EXPECT_EQ(put(restart), "opened 4 nonce=12");
+}
+
+TEST_F(LockMachineSessions, AnotherIncarnationIsNotTheFormerLife) {  // S10
+    auto restart = opening(1, 2);
+    restart.incarnation = Incarnation{999};
+    restart.former_life_ended = true;
+    EXPECT_EQ(put(restart), "opened 4 nonce=12");
+}
+
+TEST_F(LockMachineSessions, AnOlderEpochIsRefused) {  // S10
+    put(opening(1, 5));
+    EXPECT_EQ(put(opening(1, 4)), "open refused nonce=14");
+    auto copied = opening(1, 5);
+    copied.nonce = 777;
+    copied.former_life_ended = true;
+    EXPECT_EQ(put(copied), "open refused nonce=777");
+    copied.former_life_ended = false;  // the same process, after its session expired
+    EXPECT_EQ(put(copied), "opened 5 nonce=777");
+    put(close(4));
+    EXPECT_EQ(put(opening(1, 4)), "open refused nonce=14");
+}
+
+TEST_F(LockMachineSessions, AnEndIsToldOnceAndEndsAllAtOnce) {  // S11
+    put(acquire(1, 1, shared));
+    put(acquire(2, 1, exclusive));
+    put(acquire(1, 2, shared));
+    EXPECT_EQ(put(close(1)), "ended 1 closed");
+    EXPECT_EQ(put(close(1)), "");
+    EXPECT_EQ(shown(), "| 2:X");
+    EXPECT_TRUE(machine_.needs_sweep());
+    EXPECT_FALSE(machine_.node_of(SessionId{1}).is_set());
+    EXPECT_EQ(machine_.node_of(SessionId{2}), NodeId{2});
+}
+
+TEST_F(LockMachineSessions, WhoeverTouchesANameSweepsItFirst) {  // S11
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, shared));
+    put(expiry(1));
+    EXPECT_EQ(put(acquire(3, 1, exclusive)), "3.1 queued; 2.1 granted token=2 previous=expired/1/");
+    EXPECT_EQ(put(Sweep{}), "");
+    EXPECT_FALSE(machine_.needs_sweep());
+}
+
+TEST_F(LockMachineSessions, AnAcquireOfADeadOnesNameIsGrantedAtOnce) {  // S11
+    put(acquire(1, 1, exclusive));
+    put(expiry(1));
+    EXPECT_EQ(put(try_acquire(2, 1, exclusive)), "2.1 granted token=2 previous=none/0/");
+    EXPECT_EQ(put(Sweep{}), "");
+    EXPECT_EQ(shown(), "2:X:2 |");
+}
+
+TEST_F(LockMachineSessions, ASweepDoesNotTouchTheLiving) {
+    put(acquire(1, 1, shared));
+    put(acquire(2, 1, shared));
+    put(acquire(3, 1, exclusive));
+    put(expiry(1));
+    EXPECT_EQ(put(Sweep{}), "");
+    EXPECT_EQ(shown(), "2:S:1 | 3:X");
+    EXPECT_FALSE(machine_.needs_sweep());
+}
+
+TEST_F(LockMachineSessions, NothingIsGrantedToWhomHasEnded) {  // S11
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    put(acquire(3, 1, exclusive));
+    put(expiry(2));
+    EXPECT_EQ(put(release(1, 2, 1)), "1.2 released; 3.1 granted token=2 previous=clean/1/");
+    EXPECT_EQ(put(release(2, 2, 1)), "");  // S21: touches nobody
+    EXPECT_EQ(put(acquire(2, 3, exclusive)), "");
+}
+
+TEST_F(LockMachineSessions, ACloseLeavesNamesCleanAnExpiryDoesNot) {  // S10, S23
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    put(close(1));
+    EXPECT_EQ(put(Sweep{}), "2.1 granted token=2 previous=clean/1/");
+}
+
+TEST_F(LockMachineSessions, ASweepVisitsWaitedForNamesFirst) {  // S11
+    Request held[] = {acquire(1, 1, exclusive, "a"), acquire(1, 2, exclusive, "b"),
+                      acquire(1, 3, exclusive, "c")};
+    for (const auto& one : held)
+        put(one);
+    put(acquire(2, 1, exclusive, "c"));
+    put(acquire(2, 2, exclusive, "b"));
+    put(expiry(1));
+    EXPECT_EQ(put(Sweep{}),
+              "2.2 granted token=4 previous=expired/2/; 2.1 granted token=5 previous=expired/3/");
+    EXPECT_EQ(machine_.table().records().size(), 2U);
+}
+
+TEST_F(LockMachineSessions, ASweepVisitsABoundedNumberOfNames) {  // S11
+    std::vector<Command> batch;
+    const auto name = [](std::size_t i) { return "n" + std::to_string(10'000 + i); };
+    constexpr std::size_t names = 2 * sweep_names_max + 10;
+    for (std::size_t i = 1; i <= names; ++i)
+        batch.emplace_back(acquire(1, i, exclusive, name(i)));
+    put(batch);
+    put(acquire(2, 1, exclusive, name(names)));
+    put(expiry(1));
+
+    const auto left = [&] { return machine_.table().records().size(); };
+    EXPECT_NE(put(Sweep{}), "");  // the one that is waited for
+    EXPECT_EQ(left(), names - sweep_names_max + 1);
+    EXPECT_EQ(put(Sweep{}), "");
+    EXPECT_TRUE(machine_.needs_sweep());
+    EXPECT_EQ(put(Sweep{}), "");
+    EXPECT_FALSE(machine_.needs_sweep());
+    EXPECT_EQ(left(), 1U);
+}
+
+TEST_F(LockMachineSessions, AnEndingDuringASweepIsSweptAsWell) {  // S11
+    std::vector<Command> batch;
+    const auto name = [](std::size_t i) { return "n" + std::to_string(10'000 + i); };
+    constexpr std::size_t names = sweep_names_max + 10;
+    for (std::size_t i = 1; i <= names; ++i) {
+        batch.emplace_back(acquire(i == 1 ? 2 : 1, i, exclusive, name(i)));
+        batch.emplace_back(acquire(3, i, exclusive, name(i)));
+    }
+    put(batch);
+    put(expiry(1));
+    put(Sweep{});
+    put(expiry(2));  // of a name that the sweep has passed
+    put(Sweep{});
+    EXPECT_EQ(shown(name(1)).substr(0, 4), "3:X:");
+    put(Sweep{});
+    put(Sweep{});
+    EXPECT_FALSE(machine_.needs_sweep());
+}
+
+TEST_F(LockMachineSessions, EqualEntriesMakeEqualMachines) {
+    LockMachine other;
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+        Outcomes ignored;
+        other.apply(LogIndex{i}, {opening(i)}, ignored);
+    }
+    const std::vector<Command> batch{acquire(1, 1, exclusive), acquire(2, 1, shared), expiry(1),
+                                     Sweep{}};
+    Outcomes outcomes;
+    other.apply(index_.next(), batch, outcomes);
+    put(batch);
+    EXPECT_EQ(machine_.list("", "", 10), other.list("", "", 10));
+    EXPECT_EQ(machine_.table().newest_token(), other.table().newest_token());
+}
+
+}  // namespace
+}  // namespace mortise::core

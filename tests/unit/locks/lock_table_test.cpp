@@ -1,0 +1,173 @@
+#include "core/locks/lock_table.hpp"
+
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "core/base/check.hpp"
+
+namespace mortise::core {
+namespace {
+
+using enum LockMode;
+using Result = LockTable::Result;
+
+OperationId operation(std::uint64_t session) {
+    return {SessionId{session}, Seq{1}};
+}
+
+Grant grant(std::uint64_t session, LockMode mode, FencingToken token) {
+    return {operation(session), mode, token, LogIndex{1}, "label " + std::to_string(session)};
+}
+
+TEST(LockRecord, AdmitsWhatNoHolderConflictsWith) {
+    LockRecord record{QueuePolicy::phase_fair};
+    EXPECT_TRUE(record.admits(exclusive));
+    record.add(grant(1, intent_shared, FencingToken{1}));
+    record.add(grant(2, intent_shared, FencingToken{1}));
+    EXPECT_FALSE(record.admits(exclusive));
+    EXPECT_TRUE(record.admits(shared_intent_exclusive));
+    EXPECT_FALSE(record.has_writer());
+    EXPECT_TRUE(record.remove(operation(1), Predecessor::clean));
+    EXPECT_FALSE(record.admits(exclusive));  // the other one still holds
+    record.add(grant(3, update, FencingToken{2}));
+    EXPECT_TRUE(record.has_writer());
+    EXPECT_FALSE(record.admits(intent_exclusive));
+}
+
+TEST(LockRecord, KeepsHowTheLastOneLeft) {  // S23
+    LockRecord record{QueuePolicy::phase_fair};
+    record.add(grant(1, shared, FencingToken{4}));
+    record.add(grant(2, shared, FencingToken{4}));
+    EXPECT_EQ(record.previous, Previous{});
+    EXPECT_FALSE(record.remove(operation(9), Predecessor::expired));
+    EXPECT_EQ(record.previous, Previous{});
+    EXPECT_TRUE(record.remove(operation(2), Predecessor::expired));
+    EXPECT_EQ(record.previous, (Previous{Predecessor::expired, "label 2", FencingToken{4}}));
+    EXPECT_EQ(record.find(operation(2)), nullptr);
+    EXPECT_NE(record.find(operation(1)), nullptr);
+}
+
+TEST(LockRecord, JoinsOnlyTheNewestTokenTakenInThatMode) {  // S13
+    LockRecord record{QueuePolicy::phase_fair};
+    FencingToken newest{10};
+    const auto enter = [&](std::uint64_t session, LockMode mode) {
+        const auto token = record.take_token(mode, newest);
+        record.add(grant(session, mode, token));
+        return token.raw();
+    };
+    EXPECT_EQ(enter(1, shared), 11U);
+    EXPECT_EQ(enter(2, shared), 11U);
+    EXPECT_EQ(enter(3, intent_shared), 12U);  // another mode
+    EXPECT_EQ(enter(4, intent_shared), 12U);
+    EXPECT_EQ(enter(5, shared), 13U);  // 11 is not the newest any more
+    EXPECT_EQ(enter(6, update), 14U);
+    EXPECT_EQ(enter(7, shared), 15U);  // an update holder came in between (P1)
+    record.remove(operation(7), Predecessor::clean);
+    EXPECT_EQ(enter(8, shared), 16U);  // whoever had it has left
+    EXPECT_EQ(newest, FencingToken{16});
+}
+
+class LockTableTest : public testing::Test {
+protected:
+    Result acquire(std::uint64_t session, LockMode mode, bool wait = true,
+                   const std::string& name = "a") {
+        const Ticket ticket{LogIndex{session}, 0};
+        const Acquire request{name, mode, wait, {}, false, {}};
+        const auto result = table_.acquire(ticket, operation(session), request, grants_);
+        table_.check_invariants();
+        return result;
+    }
+    std::vector<std::uint64_t> take_granted() {
+        std::vector<std::uint64_t> sessions;
+        for (const auto& one : grants_)
+            sessions.push_back(one.operation.session.raw());
+        grants_.clear();
+        return sessions;
+    }
+    using Sessions = std::vector<std::uint64_t>;
+
+    LockTable table_;
+    LockTable::Grants grants_;
+};
+
+TEST_F(LockTableTest, LetsTheWaiterInWhenTheHolderLeaves) {
+    EXPECT_EQ(acquire(1, exclusive), Result::granted);
+    EXPECT_EQ(acquire(2, exclusive), Result::queued);
+    EXPECT_EQ(acquire(3, exclusive, false), Result::busy);
+    EXPECT_EQ(take_granted(), Sessions{1});
+    EXPECT_FALSE(table_.release("a", operation(2), Predecessor::clean, grants_));
+    EXPECT_FALSE(table_.release("b", operation(1), Predecessor::clean, grants_));
+    EXPECT_TRUE(table_.release("a", operation(1), Predecessor::clean, grants_));
+    EXPECT_EQ(take_granted(), Sessions{2});
+    EXPECT_EQ(table_.queue_of("a"), nullptr);
+}
+
+TEST_F(LockTableTest, ForgetsANameThatNobodyHoldsOrWaitsFor) {  // S37
+    acquire(1, exclusive);
+    EXPECT_TRUE(table_.release("a", operation(1), Predecessor::clean, grants_));
+    EXPECT_EQ(table_.find("a"), nullptr);
+    EXPECT_TRUE(table_.records().empty());
+}
+
+TEST_F(LockTableTest, AWithdrawalLetsThoseBehindIn) {  // S30
+    acquire(1, shared);
+    acquire(2, exclusive);
+    acquire(3, shared);
+    take_granted();
+    table_.withdraw("a", {LogIndex{2}, 0}, exclusive, grants_);
+    EXPECT_EQ(take_granted(), Sessions{3});
+    EXPECT_THROW(table_.withdraw("a", {LogIndex{2}, 0}, exclusive, grants_), InvariantBroken);
+}
+
+TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
+    acquire(1, exclusive);
+    acquire(2, exclusive);
+    acquire(3, shared);
+    acquire(4, shared);
+    take_granted();
+    const auto ended = [](OperationId id) -> std::optional<Predecessor> {
+        if (id.session.raw() == 3) return Predecessor::clean;
+        if (id.session.raw() <= 2) return Predecessor::expired;
+        return std::nullopt;
+    };
+    table_.clear("a", 1, ended, grants_);
+    ASSERT_EQ(grants_.size(), 1U);
+    EXPECT_EQ(grants_[0].previous.how, Predecessor::expired);
+    EXPECT_EQ(take_granted(), Sessions{4});
+    table_.check_invariants();
+
+    // No other session ended since: not looked at again.
+    table_.clear(
+        "a", 1, [](OperationId) { return Predecessor::expired; }, grants_);
+    EXPECT_NE(table_.find("a"), nullptr);
+    table_.clear(
+        "a", 2, [](OperationId) { return Predecessor::expired; }, grants_);
+    EXPECT_EQ(table_.find("a"), nullptr);
+    table_.clear("never seen", 3, ended, grants_);
+}
+
+TEST_F(LockTableTest, WalksTheNamesThatAreWaitedFor) {
+    for (const auto* name : {"b", "a", "c", "d"})
+        acquire(1, exclusive, true, name);
+    acquire(2, shared, true, "d");
+    acquire(2, shared, true, "b");
+    ASSERT_NE(table_.next_waited(""), nullptr);
+    EXPECT_EQ(*table_.next_waited(""), "b");
+    EXPECT_EQ(*table_.next_waited("b"), "d");
+    EXPECT_EQ(table_.next_waited("d"), nullptr);
+}
+
+TEST_F(LockTableTest, WouldGrantForeseesAnAcquire) {
+    EXPECT_TRUE(table_.would_grant("a", exclusive));
+    acquire(1, shared);
+    EXPECT_TRUE(table_.would_grant("a", shared));
+    EXPECT_TRUE(table_.would_grant("a", update));
+    EXPECT_FALSE(table_.would_grant("a", exclusive));
+    acquire(2, exclusive);
+    EXPECT_FALSE(table_.would_grant("a", shared));
+    EXPECT_FALSE(table_.would_grant("a", intent_shared));
+}
+
+}  // namespace
+}  // namespace mortise::core

@@ -1,0 +1,102 @@
+// What readers are told (S11, S20, S46).
+#include "tests/unit/locks/machine_fixture.hpp"
+
+namespace mortise::core {
+namespace {
+
+using enum LockMode;
+
+class LockViews : public LockMachineTest {
+protected:
+    std::vector<std::string> names(std::string_view prefix, std::string_view after,
+                                   std::size_t limit) const {
+        std::vector<std::string> found;
+        for (const auto& view : machine_.list(prefix, after, limit))
+            found.push_back(view.name);
+        return found;
+    }
+    using Names = std::vector<std::string>;
+};
+
+TEST_F(LockViews, AnUnknownNameIsEmpty) {
+    const auto view = machine_.inspect("nobody");
+    EXPECT_EQ(view.name, "nobody");
+    EXPECT_TRUE(view.holders.empty());
+    EXPECT_TRUE(view.waiters.empty());
+    EXPECT_TRUE(machine_.list("", "", 10).empty());
+}
+
+TEST_F(LockViews, HoldersAndWaitersAreToldWithSinceWhen) {
+    put(request(1, 1, Acquire{"a", exclusive, true, QueuePolicy::fifo, false, "first"}));
+    put(request(2, 1, Acquire{"a", shared, true, {}, false, "second"}));
+    auto view = machine_.inspect("a");
+    EXPECT_EQ(view.policy, QueuePolicy::fifo);
+    EXPECT_EQ(view.holders,
+              (std::vector<Grant>{
+                  {{SessionId{1}, Seq{1}}, exclusive, FencingToken{1}, LogIndex{4}, "first"}}));
+    EXPECT_EQ(
+        view.waiters,
+        (std::vector<LockView::Waiting>{{{SessionId{2}, Seq{1}}, shared, LogIndex{5}, "second"}}));
+    put(release(1, 2, 1));
+    view = machine_.inspect("a");
+    ASSERT_EQ(view.holders.size(), 1U);
+    EXPECT_EQ(view.holders[0].since, LogIndex{6});  // held since then, asked for before
+    EXPECT_EQ(view.holders[0].label, "second");
+}
+
+TEST_F(LockViews, EndedSessionsAreLeftOutSweptOrNot) {
+    put(acquire(1, 1, shared));
+    put(acquire(2, 1, shared));
+    put(acquire(1, 2, exclusive));
+    put(acquire(3, 1, exclusive));
+    put(acquire(1, 3, exclusive, "b"));
+    put(expiry(1));
+    EXPECT_EQ(shown(), "2:S:1 | 3:X");
+    EXPECT_EQ(names("", "", 10), Names{"a"});
+    while (machine_.needs_sweep())
+        put(Sweep{});
+    EXPECT_EQ(shown(), "2:S:1 | 3:X");
+    EXPECT_EQ(names("", "", 10), Names{"a"});
+}
+
+TEST_F(LockViews, WouldGrantLooksThroughTheDead) {  // S20
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, shared));
+    EXPECT_FALSE(machine_.would_grant("a", shared));
+    put(expiry(1));
+    EXPECT_TRUE(machine_.would_grant("a", shared));
+    EXPECT_TRUE(machine_.would_grant("a", update));
+    EXPECT_FALSE(machine_.would_grant("a", exclusive));  // session 2 is let in first
+    EXPECT_TRUE(machine_.would_grant("b", exclusive));
+}
+
+TEST_F(LockViews, PagesAreInByteOrder) {
+    std::uint64_t seq = 0;
+    for (const auto* name : {"b/2", "a", "b/10", "b/1", "c", "b"}) {
+        put(acquire(1, ++seq, exclusive, name));
+    }
+    EXPECT_EQ(names("", "", 10), (Names{"a", "b", "b/1", "b/10", "b/2", "c"}));
+    EXPECT_EQ(names("", "", 2), (Names{"a", "b"}));
+    EXPECT_EQ(names("", "b", 2), (Names{"b/1", "b/10"}));
+    EXPECT_EQ(names("", "c", 2), Names{});
+    EXPECT_EQ(names("b/", "", 10), (Names{"b/1", "b/10", "b/2"}));
+    EXPECT_EQ(names("b/", "a", 1), Names{"b/1"});
+    EXPECT_EQ(names("b/", "b/1", 1), Names{"b/10"});
+    EXPECT_EQ(names("b/", "b/11", 9), Names{"b/2"});
+    EXPECT_EQ(names("b/", "zzz", 9), Names{});
+    EXPECT_EQ(names("x", "", 9), Names{});
+    EXPECT_EQ(names("", "", 0), Names{});
+}
+
+TEST_F(LockViews, APageIsFullEvenWhenDeadNamesLieBetween) {
+    std::uint64_t seq = 0;
+    for (const auto* name : {"a", "c"})
+        put(acquire(1, ++seq, exclusive, name));
+    for (const auto* name : {"b", "d"})
+        put(acquire(2, ++seq, exclusive, name));
+    put(expiry(1));
+    EXPECT_EQ(names("", "", 2), (Names{"b", "d"}));
+}
+
+}  // namespace
+}  // namespace mortise::core
