@@ -18,7 +18,11 @@ namespace mortise::core {
 Hello NodeCore::hello() const {
     Hello hello{options_.self, options_.incarnation, options_.boot_epoch, {}, {}};
     // Not before it is on disk: a crash would take it back.
-    if (raft_.durable_index() >= LogIndex{1}) hello.cluster = raft_.configuration().cluster;
+    if (raft_.durable_index() >= LogIndex{1}) {
+        hello.cluster = raft_.configuration().cluster;
+    } else if (is_formed()) {
+        return hello;  // in between: agrees to no other founding, so it names no voters
+    }
     for (const auto& voter : options_.voters)
         hello.voters.push_back(voter.id);
     return hello;
@@ -83,13 +87,19 @@ void NodeCore::offer_formation(NodeId to) {
     effects_.send.push_back({to, FormationOffer{*founding_}});
 }
 
-void NodeCore::receive(NodeId /*from*/, const FormationOffer& offer, Now now) {
+// An offer counts only from whom it names, as it is now: the word of a life whose disk is gone must
+// not found a cluster beside the one that its new life may be founding.
+void NodeCore::receive(NodeId from, const FormationOffer& offer, Now now) {
     const auto configuration = decode_configuration(offer.founding.payload);
     const bool valid = offer.founding.id == LogId{Term{1}, LogIndex{1}} && configuration &&
                        offer.founding.kind == EntryKind::configuration && is_intact(offer.founding);
     const auto* self = valid ? configuration->find(options_.self) : nullptr;
     const bool names_us = self != nullptr && self->incarnation == options_.incarnation;
-    if (is_formed() || !names_us) {
+    const auto* sender = valid ? configuration->find(from) : nullptr;
+    const auto connected = connected_.find(from);
+    const bool names_sender = sender != nullptr && connected != connected_.end() &&
+                              connected->second.incarnation == sender->incarnation;
+    if (is_formed() || !names_us || !names_sender) {
         ++refused_messages_;
         return;
     }

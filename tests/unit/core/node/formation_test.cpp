@@ -23,6 +23,10 @@ FormationOffer offer_to(const Configuration& configuration) {
     return {configures(log_id(1, 1), configuration)};
 }
 
+void meet_founder(HandDrivenNode& node) {
+    node.step(PeerUp{HandDrivenNode{1, {1, 2, 3}}.hello()});
+}
+
 // --- who founds, and when (S47)
 
 TEST(Formation, NeedsEveryVoter) {
@@ -64,6 +68,7 @@ TEST(Formation, NamesTheVotersAndTheirIncarnations) {
 
 TEST(Formation, OnlyTheLowestIdFounds) {
     HandDrivenNode node{2, {1, 2, 3}};
+    meet_founder(node);
     node.step(PeerUp{empty_hello(1, {1, 2, 3})});
     node.step(PeerUp{empty_hello(3, {1, 2, 3})});
     node.timer();
@@ -157,10 +162,12 @@ TEST(Formation, AFoundingEntryLostInACrashWasNeverOffered) {
 
 TEST(Formation, AnOfferIsTakenByWhoIsNamed) {
     HandDrivenNode node{2, {1, 2, 3}};
+    meet_founder(node);
     const auto offer = offer_to(voters({1, 2, 3}));
     node.receive(n1, offer);
     EXPECT_EQ(node.raft().configuration(), voters({1, 2, 3}));
-    EXPECT_TRUE(node.hello().is_empty());  // not before it is on disk
+    EXPECT_TRUE(node.hello().is_empty());      // not before it is on disk
+    EXPECT_TRUE(node.hello().voters.empty());  // and agrees to no other founding meanwhile
     ASSERT_EQ(node.writes.size(), 1U);
     EXPECT_EQ(node.writes.front().hard_state, (HardState{Term{1}, {}}));
     EXPECT_EQ(node.writes.front().append, std::vector{offer.founding});
@@ -173,6 +180,7 @@ TEST(Formation, AnOfferToAnotherIncarnationIsRefused) {
     auto configuration = voters({1, 2, 3});
     configuration.voters[1].incarnation = Incarnation{9999};
     HandDrivenNode node{2, {1, 2, 3}};
+    meet_founder(node);
     node.receive(n1, offer_to(configuration));
     EXPECT_FALSE(node.is_formed());
     EXPECT_EQ(node.core().refused_messages(), 1U);
@@ -181,8 +189,21 @@ TEST(Formation, AnOfferToAnotherIncarnationIsRefused) {
     EXPECT_TRUE(node.writes.empty());
 }
 
+// The founder's disk was replaced: what its former life offered is void (S47).
+TEST(Formation, AnOfferOfALifeThatIsOverIsRefused) {
+    HandDrivenNode node{2, {1, 2, 3}};
+    meet_founder(node);
+    auto wiped = HandDrivenNode{1, {1, 2, 3}}.hello();
+    wiped.incarnation = Incarnation{9999};
+    node.step(PeerUp{wiped});
+    node.receive(n1, offer_to(voters({1, 2, 3})));
+    EXPECT_FALSE(node.is_formed());
+    EXPECT_EQ(node.core().refused_messages(), 1U);
+}
+
 TEST(Formation, ASecondOfferIsRefused) {
     HandDrivenNode node{2, {1, 2, 3}};
+    meet_founder(node);
     node.receive(n1, offer_to(voters({1, 2, 3})));
     auto other = voters({1, 2, 3});
     other.cluster = {1, 1};
@@ -201,6 +222,7 @@ TEST(Formation, AnOfferThatIsNoFoundingEntryIsRefused) {
           make_entry(log_id(1, 1), EntryKind::commands, whole.payload),
           make_entry(log_id(1, 1), EntryKind::configuration, Bytes{"nonsense"}), Entry{}}) {
         HandDrivenNode node{2, {1, 2, 3}};
+        meet_founder(node);
         node.receive(n1, FormationOffer{entry});
         EXPECT_FALSE(node.is_formed());
         EXPECT_EQ(node.core().refused_messages(), 1U);
@@ -232,6 +254,7 @@ TEST(Formation, TheOffersEndWhenThePeerIsHeardOf) {
 
 TEST(Formation, EveryMemberOffersNotOnlyTheFounder) {
     HandDrivenNode node{2, {1, 2, 3}};
+    meet_founder(node);
     node.receive(n1, offer_to(voters({1, 2, 3})));
     node.complete_writes();
     node.step(PeerUp{empty_hello(3, {1, 2, 3})});
@@ -262,6 +285,7 @@ TEST(Formation, AStrangerIsNotOffered) {
 
 TEST(Formation, AnEmptyNodeRefusesRaftMessages) {
     HandDrivenNode node{2, {1, 2, 3}};
+    meet_founder(node);
     node.step(PeerUp{empty_hello(1, {1, 2, 3})});
     const RaftMessage messages[] = {
         PreVoteRequest{Term{1}, 1, log_id(1, 1)}, VoteRequest{Term{2}, 1, log_id(1, 1), false},
