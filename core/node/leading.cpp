@@ -54,14 +54,17 @@ void NodeCore::propose_batches(Now now) {
         renewals_due_ = now.steady + options_.heartbeat;
     }
     const bool due = proposer_.has_renewals() && now.steady >= renewals_due_;
-    while ((due && proposer_.has_renewals()) || proposer_.has_commands()) {
-        if (raft_.writes_in_flight() >= writes_in_flight_max || raft_.is_transferring()) return;
-        const auto index = raft_.propose(EntryKind::commands, proposer_.take_batch(), now.steady);
-        if (!index) return;  // stepped down within: what was taken is sent again by its senders
-        if (sweep_at_.raw() == std::numeric_limits<std::uint64_t>::max()) sweep_at_ = *index;
-        if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
-        return;  // one entry a step: what follows gathers behind its write
-    }
+    if ((!due && !proposer_.has_commands()) || !can_propose()) return;
+    // One entry a step: what follows gathers behind its write.
+    const auto index = raft_.propose(EntryKind::commands, proposer_.take_batch(), now.steady);
+    if (!index) return;  // stepped down within: what was taken is sent again by its senders
+    if (sweep_at_.raw() == std::numeric_limits<std::uint64_t>::max()) sweep_at_ = *index;
+    if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
+}
+
+bool NodeCore::can_propose() const {
+    return raft_.is_leader() && !raft_.is_transferring() &&
+           raft_.writes_in_flight() < writes_in_flight_max;
 }
 
 void NodeCore::expire_sessions(Now now) {

@@ -103,6 +103,7 @@ private:
     void lead(Now now);
     void expire_sessions(Now now);
     void propose_batches(Now now);
+    [[nodiscard]] bool can_propose() const;
     void send_outbound(Outbound outbound, Now now);
     void take_forward(NodeId from, const Forward& forward);
     void on_applied_outcome(const Outcome& outcome, LogIndex index, Now now);
