@@ -130,7 +130,9 @@ OpenSession get_open_session(ByteReader& in) {
     c.ttl_ms = in.u32();
     c.rho_ppm = in.u32();
     c.former_life_ended = get_flag(in);
-    if (c.nonce == 0 || c.ttl_ms == 0 || c.rho_ppm >= 500'000) in.fail();
+    const bool is_somebody =
+        c.nonce != 0 && c.node.is_set() && c.incarnation.is_set() && c.boot_epoch.is_set();
+    if (!is_somebody || c.ttl_ms == 0 || c.rho_ppm >= 500'000) in.fail();
     return c;
 }
 

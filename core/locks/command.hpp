@@ -67,7 +67,8 @@ struct Expire {
     friend bool operator==(const Expire&, const Expire&) = default;
 };
 
-// Clears up to sweep_names_max names after sessions that ended (S11).
+// Clears up to sweep_names_max names after sessions that ended, of up to sweep_traces_max holders
+// and waiters (S11).
 struct Sweep {
     friend bool operator==(const Sweep&, const Sweep&) = default;
 };

@@ -1,6 +1,5 @@
 #include "core/locks/lock_machine.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -32,32 +31,38 @@ void LockMachine::on(const OpenSession& command) {
     // A copied or restored directory, or a request of a life that is over: the newer one stands.
     const auto newest = sessions_.newest_epoch(command.incarnation);
     const bool again = command.boot_epoch == newest && !command.former_life_ended;
-    if (command.boot_epoch < newest || (command.boot_epoch == newest && !again) ||
-        sessions_.all().size() >= sessions_max) {
-        outcomes_->push_back(OpenRefused{command.nonce});
+    if (command.boot_epoch < newest || (command.boot_epoch == newest && !again)) {
+        outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::epoch_not_newer});
         return;
     }
-    if (command.former_life_ended) {
-        std::vector<SessionId> former;
-        for (const auto& [id, session] : sessions_.all()) {
-            if (session.opened.incarnation == command.incarnation) former.push_back(id);
-        }
-        for (const auto id : former)
-            end_session(id, SessionEnd::former_life);
+    if (command.former_life_ended) end_former_life(command.incarnation);
+    if (sessions_.all().size() >= sessions_max) {
+        outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::table_full});
+        return;
     }
     const auto& session = sessions_.open(command, index_);
     outcomes_->push_back(SessionOpened{session.id, command.nonce});
 }
 
+void LockMachine::end_former_life(Incarnation incarnation) {
+    std::vector<SessionId> former;
+    for (const auto& [id, session] : sessions_.all()) {
+        if (session.opened.incarnation == incarnation) former.push_back(id);
+    }
+    for (const auto id : former)
+        end_session(id, SessionEnd::former_life);
+}
+
 void LockMachine::on(const Renew& command) {
     for (const auto& renewal : command.renewals) {
-        auto* session = sessions_.find(renewal.session);
-        if (session == nullptr) {
+        const auto* found = sessions_.find(renewal.session);
+        if (found == nullptr) {
             outcomes_->push_back(RenewalLost{renewal.session});
             continue;
         }
         // A late duplicate would prolong the life of the dead (P8).
-        if (renewal.number <= session->renewal_number) continue;
+        if (renewal.number <= found->renewal_number) continue;
+        auto* session = sessions_.change(renewal.session);
         session->renewal_number = renewal.number;
         session->renewed_at = index_;
         outcomes_->push_back(SessionRenewed{renewal.session, renewal.number});
@@ -82,71 +87,26 @@ void LockMachine::end_session(SessionId id, SessionEnd how) {
     waited_cursor_.clear();
     waited_done_ = false;
     const auto left = how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
-    if (!session.operations.empty()) ended_[id] = {left, std::move(session.operations)};
+    if (!session.operations.empty()) {
+        ended_[id] = {left, std::move(session.operations)};
+        changed_ended_.insert(id);
+    }
+    end_sweep();
     outcomes_->push_back(SessionEnded{id, how});
 }
 
 void LockMachine::on(const Acknowledge& command) {
-    if (auto* session = sessions_.find(command.session)) session->acknowledge(command.received);
-}
-
-// --- after the end of sessions (S11)
-// --------------------------------------------------------------
-
-bool LockMachine::is_live(OperationId operation) const {
-    return sessions_.find(operation.session) != nullptr;
-}
-
-// From its end on a session's grants count as free: whoever comes to a name clears it first.
-void LockMachine::touch(const std::string& name) {
-    if (ended_.empty()) return;
-    LockTable::Grants grants;
-    const auto how = [this](OperationId operation) -> std::optional<Predecessor> {
-        const auto gone = ended_.find(operation.session);
-        if (gone == ended_.end()) return std::nullopt;
-        return gone->second.how;
-    };
-    table_.clear(name, endings_, how, grants);
-    publish(std::move(grants));
-}
-
-void LockMachine::on(const Sweep& /*command*/) {
-    const auto left = sweep_waited(sweep_names_max);
-    sweep_held(left);
-}
-
-// First the names that somebody waits for. Answers how many names may still be swept.
-std::size_t LockMachine::sweep_waited(std::size_t names_max) {
-    while (!waited_done_ && names_max > 0) {
-        const auto* next = table_.next_waited(waited_cursor_);
-        if (next == nullptr) {
-            waited_done_ = true;
-            break;
-        }
-        waited_cursor_ = *next;
-        touch(waited_cursor_);
-        --names_max;
-    }
-    return names_max;
-}
-
-void LockMachine::sweep_held(std::size_t names_max) {
-    while (!ended_.empty() && names_max > 0) {
-        auto& operations = ended_.begin()->second.operations;
-        if (!operations.empty()) {
-            touch(operations.begin()->second.name);
-            operations.erase(operations.begin());
-            --names_max;
-        }
-        if (operations.empty()) ended_.erase(ended_.begin());
-    }
+    const auto* found = sessions_.find(command.session);
+    if (found == nullptr || found->answered().empty()) return;
+    if (command.received < found->answered().front().first) return;
+    sessions_.change(command.session)->acknowledge(command.received);
 }
 
 // --- requests
 // -------------------------------------------------------------------------------------
 
 void LockMachine::on(const Request& command) {
-    auto* session = sessions_.find(command.session);
+    const auto* session = sessions_.find(command.session);
     if (session == nullptr) return;  // its node learns that by SessionEnded or RenewalLost
     const OperationId id{command.session, command.seq};
     if (session->seen.contains(command.seq)) {
@@ -166,22 +126,17 @@ void LockMachine::on(const Request& command) {
     // Its node refuses before it sends; what was granted can always be given up (P11).
     if (acquires && session->operations.size() + session->answers.size() >= 2 * operations_max)
         return;
-    session->seen.insert(command.seq);
-    if (const auto* acquire = std::get_if<Acquire>(&command.body)) {
-        on_acquire(*session, command.seq, *acquire);
-    } else if (const auto* release = std::get_if<Release>(&command.body)) {
-        on_release(*session, command.seq, *release);
-    } else {
-        on_cancel(*session, command.seq, std::get<Cancel>(command.body));
-    }
+    auto& changed = *sessions_.change(command.session);
+    changed.seen.insert(command.seq);
+    std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
 }
 
-void LockMachine::on_acquire(Session& session, Seq seq, const Acquire& acquire) {
-    touch(acquire.name);
+void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
+    auto last = touch(acquire.name);
     const Ticket ticket{index_, place_};
     const OperationId id{session.id, seq};
     LockTable::Grants grants;
-    const auto result = table_.acquire(ticket, id, acquire, grants);
+    const auto result = table_.acquire(ticket, id, acquire, std::move(last), grants);
     const bool stays = result == LockTable::Result::granted || result == LockTable::Result::queued;
     if (stays) session.operations[seq] = {acquire.name, acquire.mode, ticket, false};
     publish(std::move(grants));
@@ -198,7 +153,7 @@ void LockMachine::on_acquire(Session& session, Seq seq, const Acquire& acquire) 
     }
 }
 
-void LockMachine::on_release(Session& session, Seq seq, const Release& release) {
+void LockMachine::on(Session& session, Seq seq, const Release& release) {
     auto operation = take_operation(session, release.operation, true);
     if (!operation) {
         answer(session, seq, {AnswerKind::not_held, {}, {}});
@@ -207,7 +162,7 @@ void LockMachine::on_release(Session& session, Seq seq, const Release& release) 
     give_up(session, seq, release.operation, *operation);
 }
 
-void LockMachine::on_cancel(Session& session, Seq seq, const Cancel& cancel) {
+void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
     if (auto operation = take_operation(session, cancel.operation, false)) {
         give_up(session, seq, cancel.operation, *operation);
         return;
@@ -255,7 +210,7 @@ void LockMachine::answer(Session& session, Seq seq, Answer answer) {
 
 void LockMachine::publish(LockTable::Grants grants) {
     for (auto& grant : grants) {
-        auto* session = sessions_.find(grant.operation.session);
+        auto* session = sessions_.change(grant.operation.session);
         MORTISE_CHECK(session != nullptr);  // grants go to live sessions only (#11456 of etcd)
         auto& operation = session->operations.at(grant.operation.seq);
         MORTISE_CHECK(!operation.held);
@@ -265,20 +220,50 @@ void LockMachine::publish(LockTable::Grants grants) {
     }
 }
 
+const Operation* LockMachine::operation_of(OperationId id) const {
+    const auto* session = sessions_.find(id.session);
+    const auto ended = ended_.find(id.session);
+    if (session == nullptr && ended == ended_.end()) return nullptr;
+    const auto& operations = session != nullptr ? session->operations : ended->second.operations;
+    const auto found = operations.find(id.seq);
+    return found == operations.end() ? nullptr : &found->second;
+}
+
 void LockMachine::check_invariants() const {
-    table_.check_invariants();
+    LockTable::Views unfinished;
+    for (const auto& [id, ended] : ended_) {
+        MORTISE_CHECK(!ended.operations.empty() && sessions_.find(id) == nullptr);
+        for (const auto& [seq, operation] : ended.operations)
+            unfinished.insert(operation.name);
+    }
+    MORTISE_CHECK(!ended_.empty() || (waited_done_ && waited_cursor_.empty()));
+    table_.check_invariants(unfinished);
+    check_operations();
+}
+
+// What sessions have is what names tell of them.
+void LockMachine::check_operations() const {
+    std::size_t operations = 0;
     for (const auto& [name, record] : table_.records()) {
         for (const auto& holder : record.holders()) {
-            MORTISE_CHECK(is_live(holder.operation) || ended_.contains(holder.operation.session));
+            const auto* operation = operation_of(holder.operation);
+            MORTISE_CHECK(operation != nullptr && operation->held && operation->name == name);
+            ++operations;
+        }
+        const auto* queue = table_.queue_of(name);
+        if (queue == nullptr) continue;
+        for (const auto* waiter : queue->in_order()) {
+            const auto* operation = operation_of(waiter->operation);
+            MORTISE_CHECK(operation != nullptr && !operation->held && operation->name == name);
+            MORTISE_CHECK(operation->ticket == waiter->ticket && operation->mode == waiter->mode);
+            ++operations;
         }
     }
-    for (const auto& [id, session] : sessions_.all()) {
-        for (const auto& [seq, operation] : session.operations) {
-            const auto* record = table_.find(operation.name);
-            MORTISE_CHECK(record != nullptr);
-            MORTISE_CHECK(operation.held == (record->find({id, seq}) != nullptr));
-        }
-    }
+    for (const auto& [id, session] : sessions_.all())
+        operations -= session.operations.size();
+    for (const auto& [id, ended] : ended_)
+        operations -= ended.operations.size();
+    MORTISE_CHECK(operations == 0);
 }
 
 }  // namespace mortise::core

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "core/locks/command.hpp"
 #include "core/locks/lock_table.hpp"
 #include "core/locks/outcome.hpp"
+#include "core/locks/row.hpp"
 #include "core/locks/session_table.hpp"
 
 namespace mortise::core {
@@ -53,9 +56,19 @@ public:
     // The node that a session belongs to; not set for one that ended.
     [[nodiscard]] NodeId node_of(SessionId session) const;
 
+    // The state as rows: what changed since the last call, ascending by key, each key once. A key
+    // that came and went in between may be told as gone. MachineLoader (machine_rows.hpp) makes a
+    // machine of them again.
+    [[nodiscard]] std::vector<Row> take_changed_rows();
+    // How many that would be at most.
+    [[nodiscard]] std::size_t changed_rows() const;
+
     void check_invariants() const;
 
 private:
+    friend class MachineLoader;
+
+    // What a session had when it ended, and nobody has cleared since.
     struct Ended {
         Predecessor how = Predecessor::clean;
         std::map<Seq, Operation> operations;
@@ -69,26 +82,40 @@ private:
     void on(const Acknowledge& command);
     void on(const Request& command);
 
-    void on_acquire(Session& session, Seq seq, const Acquire& acquire);
-    void on_release(Session& session, Seq seq, const Release& release);
-    void on_cancel(Session& session, Seq seq, const Cancel& cancel);
+    void on(Session& session, Seq seq, const Acquire& acquire);
+    void on(Session& session, Seq seq, const Release& release);
+    void on(Session& session, Seq seq, const Cancel& cancel);
     std::optional<Operation> take_operation(Session& session, Seq seq, bool held_only);
     void give_up(Session& session, Seq seq, Seq target, const Operation& operation);
 
+    void end_former_life(Incarnation incarnation);
     void end_session(SessionId id, SessionEnd how);
-    void touch(const std::string& name);
-    std::size_t sweep_waited(std::size_t names_max);
-    void sweep_held(std::size_t names_max);
+    LockTable::Cleared clear(const std::string& name, std::size_t max);
+    Previous touch(const std::string& name);
+    void forget(OperationId gone);
+    struct SweepLeft {
+        std::size_t names = 0;
+        std::size_t traces = 0;
+    };
+    bool sweep_name(const std::string& name, SweepLeft& left);
+    void sweep_waited(SweepLeft& left);
+    void sweep_held(SweepLeft& left);
+    void end_sweep();
     void answer(Session& session, Seq seq, Answer answer);
     void publish(LockTable::Grants grants);
     [[nodiscard]] bool is_live(OperationId operation) const;
+    [[nodiscard]] const Operation* operation_of(OperationId id) const;
+    void check_operations() const;
+    [[nodiscard]] std::string totals() const;
 
     SessionTable sessions_;
     LockTable table_;
-    std::map<SessionId, Ended> ended_;  // not swept yet
+    std::map<SessionId, Ended> ended_;  // with something left to clear
     std::uint64_t endings_ = 0;         // sessions that ever ended
     std::string waited_cursor_;         // sweeping: names waited for up to here are done
     bool waited_done_ = true;
+    std::set<SessionId> changed_ended_;  // as rows
+    std::string told_totals_;            // as a row, when rows were taken last
 
     LogIndex index_;           // being applied
     std::uint32_t place_ = 0;  // of the command in its batch

@@ -21,6 +21,16 @@ bool LockRecord::has_writer() const {
     });
 }
 
+bool LockRecord::is_compatible() const {
+    const auto count = [&](LockMode mode) { return held_[static_cast<std::size_t>(mode)]; };
+    return std::ranges::all_of(all_lock_modes, [&](LockMode a) {
+        return std::ranges::all_of(all_lock_modes, [&](LockMode b) {
+            const bool both = a == b ? count(a) > 1 : count(a) > 0 && count(b) > 0;
+            return !both || compatible(a, b);
+        });
+    });
+}
+
 void LockRecord::add(Grant grant) {
     ++held_[static_cast<std::size_t>(grant.mode)];
     holders_.push_back(std::move(grant));
@@ -35,14 +45,18 @@ bool LockRecord::remove(OperationId operation, Predecessor how) {
     return true;
 }
 
-std::size_t LockRecord::remove_if(const Left& left) {
-    return std::erase_if(holders_, [&](Grant& grant) {
-        const auto how = left(grant.operation);
-        if (!how) return false;
-        --held_[static_cast<std::size_t>(grant.mode)];
-        previous = {*how, std::move(grant.label), grant.token};
-        return true;
-    });
+void LockRecord::remove_if(const Left& left) {
+    auto stays = holders_.begin();
+    for (auto& grant : holders_) {
+        if (const auto how = left(grant.operation)) {
+            --held_[static_cast<std::size_t>(grant.mode)];
+            previous = {*how, std::move(grant.label), grant.token};
+        } else {
+            if (&*stays != &grant) *stays = std::move(grant);
+            ++stays;
+        }
+    }
+    holders_.erase(stays, holders_.end());
 }
 
 // Joining is safe only while the holders' token is the newest of the name and was taken in this

@@ -29,6 +29,9 @@ enum class Turn : std::uint8_t { writers, readers };
 class LockRecord {
 public:
     explicit LockRecord(QueuePolicy policy) : policy_{policy} {}
+    // One that has been: holders are added as they entered.
+    LockRecord(QueuePolicy policy, FencingToken newest, LockMode newest_mode)
+        : policy_{policy}, newest_token_{newest}, newest_mode_{newest_mode} {}
 
     [[nodiscard]] QueuePolicy policy() const { return policy_; }
     [[nodiscard]] const std::vector<Grant>& holders() const { return holders_; }
@@ -36,13 +39,18 @@ public:
     // No holder is in the way of this mode.
     [[nodiscard]] bool admits(LockMode mode) const;
     [[nodiscard]] bool has_writer() const;
+    // The holders are compatible with each other (P2).
+    [[nodiscard]] bool is_compatible() const;
+    [[nodiscard]] FencingToken newest_token() const { return newest_token_; }
+    // The mode in which that was taken.
+    [[nodiscard]] LockMode newest_mode() const { return newest_mode_; }
 
     void add(Grant grant);
     // False when there is no such grant.
     bool remove(OperationId operation, Predecessor how);
-    // Removes every holder that `left` says is gone, oldest first and in one pass. How many were.
+    // Removes every holder that `left` says is gone. Asks once for each, oldest first.
     using Left = std::function<std::optional<Predecessor>(OperationId)>;
-    std::size_t remove_if(const Left& left);
+    void remove_if(const Left& left);
 
     // The token of a grant in `mode` that is about to be given: that of the present holders if the
     // grant joins them (S13), otherwise a new one, drawn from the cluster's counter.
@@ -57,7 +65,7 @@ private:
     std::vector<Grant> holders_;                    // oldest first
     std::array<std::uint32_t, lock_modes> held_{};  // how many hold in each mode
     FencingToken newest_token_;
-    LockMode newest_mode_ = LockMode::exclusive;  // in which the newest token was taken
+    LockMode newest_mode_ = LockMode::exclusive;
 };
 
 }  // namespace mortise::core

@@ -38,12 +38,13 @@ bool LockTable::would_grant(std::string_view name, LockMode mode) const {
 }
 
 LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const Acquire& request,
-                                     Grants& grants) {
+                                     Previous last, Grants& grants) {
     auto slot = slot_of(request.name);
     if (slot.record == records_.end()) {
         if (records_.size() >= records_max) return Result::resource_exhausted;
         slot.record = records_.emplace(request.name, LockRecord{request.policy}).first;
         slot.record->second.swept_at = endings_;
+        slot.record->second.previous = std::move(last);
     }
     auto& record = slot.record->second;
     if (request.policy_given && record.policy() != request.policy) return Result::kind_mismatch;
@@ -53,6 +54,7 @@ LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const
         // Alone and unhindered: what settle() would do, without a queue to do it with.
         if (!record.has_writer()) record.turn = Turn::writers;
         grant(record, waiter, grants);
+        changes_.insert(request.name);
         return Result::granted;
     }
     if (!request.wait && !would_grant(request.name, request.mode)) return Result::busy;
@@ -83,25 +85,33 @@ void LockTable::withdraw(const std::string& name, Ticket ticket, LockMode mode, 
     settle(name, grants);
 }
 
-void LockTable::clear(const std::string& name, std::uint64_t endings, const Ended& ended,
-                      Grants& grants) {
+LockTable::Cleared LockTable::clear(const std::string& name, std::uint64_t endings,
+                                    const Ended& ended, std::size_t max, Grants& grants) {
+    Cleared cleared;
     endings_ = endings;
     auto slot = slot_of(name);
-    if (slot.record == records_.end() || slot.record->second.swept_at == endings) return;
-    auto& record = slot.record->second;
-    record.swept_at = endings;
-
-    const auto gone = record.remove_if(ended);
-
-    std::vector<std::pair<Ticket, LockMode>> left;
+    if (slot.record == records_.end() || slot.record->second.swept_at == endings) return cleared;
+    const auto left = [&](OperationId operation) {
+        auto how = ended(operation);
+        if (!how) return how;
+        cleared.is_done = cleared.is_done && cleared.gone.size() < max;
+        if (!cleared.is_done) return std::optional<Predecessor>{};
+        cleared.gone.push_back(operation);
+        return how;
+    };
+    // Waiters first: whoever waits, waits for a holder, also between two parts of the work.
     if (slot.queue != queues_.end()) {
-        for (const auto* waiter : slot.queue->second.in_order()) {
-            if (ended(waiter->operation)) left.emplace_back(waiter->ticket, waiter->mode);
-        }
+        slot.queue->second.remove_if([&](const Waiter& one) { return left(one.operation); });
+        if (slot.queue->second.is_empty()) queues_.erase(slot.queue);
     }
-    for (const auto& [ticket, mode] : left)
-        slot.queue->second.remove(ticket, mode);
-    if (gone != 0 || !left.empty()) settle(name, grants);
+    auto& record = slot.record->second;
+    record.remove_if(left);
+    if (!cleared.gone.empty()) changes_.insert(name);
+    if (!cleared.is_done) return cleared;
+    record.swept_at = endings;
+    cleared.last = record.previous;
+    if (!cleared.gone.empty()) settle(name, grants);
+    return cleared;
 }
 
 void LockTable::grant(LockRecord& record, const Waiter& waiter, Grants& grants) {
@@ -168,6 +178,7 @@ bool LockTable::enter_unhindered(Slot& slot, Grants& grants) {
 void LockTable::settle(const std::string& name, Grants& grants) {
     auto slot = slot_of(name);
     MORTISE_CHECK(slot.record != records_.end());
+    changes_.insert(name);
     while (slot.queue != queues_.end() && !slot.queue->second.is_empty()) {
         const bool phases = slot.record->second.policy() == QueuePolicy::phase_fair;
         const bool moved = (phases && turn_phase(slot, grants)) || enter_unhindered(slot, grants);
@@ -180,24 +191,34 @@ void LockTable::settle(const std::string& name, Grants& grants) {
     if (record.holders().empty() && !waited) records_.erase(slot.record);
 }
 
-void LockTable::check_invariants() const {
+bool LockTable::restore(std::string name, LockRecord record, WaitQueue queue) {
+    if (records_.contains(name)) return false;
+    if (!queue.is_empty()) queues_.emplace(name, std::move(queue));
+    records_.emplace(std::move(name), std::move(record));
+    return true;
+}
+
+void LockTable::check_waiters(const LockRecord& record, const WaitQueue& queue) {
+    for (const auto mode : all_lock_modes) {
+        const auto* waiter = queue.oldest(mode);
+        if (waiter == nullptr) continue;
+        MORTISE_CHECK(!record.admits(mode) || !queue.is_free_of_older(*waiter));  // (2)
+    }
+}
+
+void LockTable::check_invariants(const Views& unfinished) const {
     for (const auto& [name, record] : records_) {
-        const auto& holders = record.holders();
         const auto* queue = queue_of(name);
-        MORTISE_CHECK(!holders.empty());  // (2), (4)
-        for (auto a = holders.begin(); a != holders.end(); ++a) {
-            MORTISE_CHECK(a->token <= newest_token_ && a->token.is_set());  // (3)
-            for (auto b = a + 1; b != holders.end(); ++b) {
-                MORTISE_CHECK(compatible(a->mode, b->mode));  // (1)
-            }
+        MORTISE_CHECK(!record.holders().empty());               // (2), (4)
+        MORTISE_CHECK(record.is_compatible());                  // (1)
+        MORTISE_CHECK(record.newest_token() <= newest_token_);  // (3)
+        MORTISE_CHECK(record.previous.token <= newest_token_);
+        for (const auto& holder : record.holders()) {
+            MORTISE_CHECK(holder.token <= record.newest_token() && holder.token.is_set());
         }
         if (queue == nullptr) continue;
         MORTISE_CHECK(!queue->is_empty());
-        for (const auto mode : all_lock_modes) {
-            const auto* waiter = queue->oldest(mode);
-            if (waiter == nullptr) continue;
-            MORTISE_CHECK(!record.admits(mode) || !queue->is_free_of_older(*waiter));  // (2)
-        }
+        if (!unfinished.contains(name)) check_waiters(record, *queue);
     }
     for (const auto& [name, queue] : queues_)
         MORTISE_CHECK(records_.contains(name));

@@ -8,10 +8,13 @@
 //   (2) a name that has waiters has a holder, and nobody waits who could enter;
 //   (3) no token is above the cluster's counter; exclusive grants of a name only rise (P1);
 //   (4) a record has a holder or a waiter (S37).
+// A name that is cleared by and by, with something left to clear, is excepted from the second half
+// of (2).
 #pragma once
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,16 +39,25 @@ public:
     void begin(LogIndex index) { index_ = index; }
 
     // On `granted` the grant is the last of `grants`. On `queued` the operation comes back through
-    // the `grants` of some later call. `busy` leaves nothing behind (S20).
-    Result acquire(Ticket ticket, OperationId operation, const Acquire& request, Grants& grants);
+    // the `grants` of some later call. `busy` leaves nothing behind (S20). `last` is who had the
+    // name before, in case that nothing is left there to tell.
+    Result acquire(Ticket ticket, OperationId operation, const Acquire& request, Previous last,
+                   Grants& grants);
     // Frees one grant. False, and nothing happens, when there is none.
     bool release(const std::string& name, OperationId operation, Predecessor how, Grants& grants);
     // Takes a waiter out; requires that it waits.
     void withdraw(const std::string& name, Ticket ticket, LockMode mode, Grants& grants);
     // Removes the holders and waiters of ended sessions, unless that was done since the last
-    // ending. `ended` says how an operation's session ended, or that it lives.
+    // ending: at most `max` of them, and nobody is let in before all are gone. `ended` says how an
+    // operation's session ended, or that it lives.
     using Ended = LockRecord::Left;
-    void clear(const std::string& name, std::uint64_t endings, const Ended& ended, Grants& grants);
+    struct Cleared {
+        std::vector<OperationId> gone;
+        bool is_done = true;  // false: there are more
+        Previous last;        // the last of them to leave, when it is done
+    };
+    Cleared clear(const std::string& name, std::uint64_t endings, const Ended& ended,
+                  std::size_t max, Grants& grants);
 
     [[nodiscard]] const LockRecord* find(std::string_view name) const;
     [[nodiscard]] const WaitQueue* queue_of(std::string_view name) const;
@@ -58,7 +70,18 @@ public:
     [[nodiscard]] const Records& records() const { return records_; }
     [[nodiscard]] FencingToken newest_token() const { return newest_token_; }
 
-    void check_invariants() const;
+    // Names written to, or forgotten, since changes were last forgotten.
+    using Names = std::set<std::string, std::less<>>;
+    [[nodiscard]] const Names& changes() const { return changes_; }
+    void forget_changes() { changes_.clear(); }
+
+    // For loading. False, and nothing happens, when the name is there.
+    bool restore(std::string name, LockRecord record, WaitQueue queue);
+    void restore_newest(FencingToken token) { newest_token_ = token; }
+
+    // `unfinished`: names that are cleared in part.
+    using Views = std::set<std::string_view>;
+    void check_invariants(const Views& unfinished = {}) const;
 
 private:
     using Queues = std::map<std::string, WaitQueue, std::less<>>;
@@ -75,12 +98,14 @@ private:
     bool turn_phase(Slot& slot, Grants& grants);
     bool enter_unhindered(Slot& slot, Grants& grants);
     void settle(const std::string& name, Grants& grants);
+    static void check_waiters(const LockRecord& record, const WaitQueue& queue);
 
     Records records_;
     Queues queues_;
     FencingToken newest_token_;
     LogIndex index_;
     std::uint64_t endings_ = 0;  // of the last clear(): a new record has no older traces
+    Names changes_;
 };
 
 }  // namespace mortise::core

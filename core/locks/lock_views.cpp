@@ -22,17 +22,18 @@ LockView LockMachine::inspect(std::string_view name) const {
     view.name = name;
     const auto* record = table_.find(name);
     if (record == nullptr) return view;
-    view.policy = record->policy();
     for (const auto& holder : record->holders()) {
         if (is_live(holder.operation)) view.holders.push_back(holder);
     }
-    const auto* queue = table_.queue_of(name);
-    if (queue == nullptr) return view;
-    for (const auto* waiter : queue->in_order()) {
-        if (!is_live(waiter->operation)) continue;
-        view.waiters.push_back(
-            {waiter->operation, waiter->mode, waiter->ticket.index, waiter->label});
+    if (const auto* queue = table_.queue_of(name)) {
+        for (const auto* waiter : queue->in_order()) {
+            if (!is_live(waiter->operation)) continue;
+            view.waiters.push_back(
+                {waiter->operation, waiter->mode, waiter->ticket.index, waiter->label});
+        }
     }
+    // Of a name that has only traces of the dead nothing is left, its policy included.
+    if (!view.holders.empty() || !view.waiters.empty()) view.policy = record->policy();
     return view;
 }
 

@@ -62,9 +62,14 @@ struct SessionOpened {
     friend bool operator==(const SessionOpened&, const SessionOpened&) = default;
 };
 
-// The opener's boot epoch is not newer than one seen before (S10): a copied or restored directory.
+enum class OpenRefusal : std::uint8_t {
+    epoch_not_newer,  // than one seen before (S10): a copied or restored directory
+    table_full,       // of sessions (P11): later there may be room
+};
+
 struct OpenRefused {
     std::uint64_t nonce = 0;
+    OpenRefusal why = OpenRefusal::epoch_not_newer;
     friend bool operator==(const OpenRefused&, const OpenRefused&) = default;
 };
 

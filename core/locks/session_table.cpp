@@ -1,6 +1,7 @@
 #include "core/locks/session_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.hpp"
 
@@ -29,6 +30,13 @@ bool SeqSet::insert(Seq seq) {
     return true;
 }
 
+bool SeqSet::append(Seq first, Seq last) {
+    const bool fits = first.is_set() && first <= last &&
+                      (runs_.empty() || runs_.rbegin()->first < first.previous());
+    if (fits) runs_.emplace_hint(runs_.end(), last, first);
+    return fits;
+}
+
 void Session::keep_answer(LogIndex at, Seq seq, Answer answer) {
     const bool first = answers.emplace(seq, std::move(answer)).second;
     MORTISE_CHECK(first);
@@ -49,14 +57,18 @@ Session& SessionTable::open(const OpenSession& request, LogIndex at) {
     session.opened = request;
     session.renewed_at = at;
     by_nonce_[request.nonce] = newest_;
+    changes_.sessions.insert(newest_);
     auto& epoch = newest_epochs_[request.incarnation];
     epoch = std::max(epoch, request.boot_epoch);
+    changes_.incarnations.insert(request.incarnation);
     return session;
 }
 
-Session* SessionTable::find(SessionId id) {
+Session* SessionTable::change(SessionId id) {
     const auto found = sessions_.find(id);
-    return found == sessions_.end() ? nullptr : &found->second;
+    if (found == sessions_.end()) return nullptr;
+    changes_.sessions.insert(id);
+    return &found->second;
 }
 
 const Session* SessionTable::find(SessionId id) const {
@@ -73,12 +85,26 @@ Session SessionTable::remove(SessionId id) {
     auto node = sessions_.extract(id);
     MORTISE_CHECK(!node.empty());
     by_nonce_.erase(node.mapped().opened.nonce);
+    changes_.sessions.insert(id);
     return std::move(node.mapped());
 }
 
 BootEpoch SessionTable::newest_epoch(Incarnation incarnation) const {
     const auto found = newest_epochs_.find(incarnation);
     return found == newest_epochs_.end() ? BootEpoch{} : found->second;
+}
+
+bool SessionTable::restore(Session session) {
+    const auto id = session.id;
+    const auto nonce = session.opened.nonce;
+    if (sessions_.contains(id) || by_nonce_.contains(nonce)) return false;
+    sessions_.emplace(id, std::move(session));
+    by_nonce_.emplace(nonce, id);
+    return true;
+}
+
+bool SessionTable::restore(Incarnation incarnation, BootEpoch epoch) {
+    return newest_epochs_.emplace(incarnation, epoch).second;
 }
 
 }  // namespace mortise::core

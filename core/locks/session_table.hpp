@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "core/locks/outcome.hpp"
 #include "core/locks/wait_queue.hpp"
@@ -21,6 +22,14 @@ public:
     [[nodiscard]] bool contains(Seq seq) const;
     // Runs of numbers without a gap.
     [[nodiscard]] std::size_t runs() const { return runs_.size(); }
+    // Visits them in rising order.
+    template <class Visit>
+    void each_run(const Visit& visit) const {
+        for (const auto& [last, first] : runs_)
+            visit(first, last);
+    }
+    // Adds a run. False, and nothing happens, unless it lies above all others and a gap.
+    bool append(Seq first, Seq last);
 
 private:
     std::map<Seq, Seq> runs_;  // the last of each run, and its first
@@ -46,17 +55,21 @@ struct Session {
     void keep_answer(LogIndex at, Seq seq, Answer answer);
     // Forgets the answers given at or below `received`.
     void acknowledge(LogIndex received);
+    // What is kept, in the order of the log.
+    using Answered = std::deque<std::pair<LogIndex, Seq>>;
+    [[nodiscard]] const Answered& answered() const { return answered_; }
 
 private:
-    std::deque<std::pair<LogIndex, Seq>> answered_;  // in the order of the log
+    Answered answered_;
 };
 
 class SessionTable {
 public:
     // Adds a session with a new id.
     Session& open(const OpenSession& request, LogIndex at);
-    [[nodiscard]] Session* find(SessionId id);
     [[nodiscard]] const Session* find(SessionId id) const;
+    // The only way to write to a session: whatever changes is a changed row.
+    [[nodiscard]] Session* change(SessionId id);
     [[nodiscard]] const Session* find_by_nonce(std::uint64_t nonce) const;
     Session remove(SessionId id);
 
@@ -65,12 +78,29 @@ public:
 
     using Sessions = std::map<SessionId, Session>;
     [[nodiscard]] const Sessions& all() const { return sessions_; }
+    using Epochs = std::map<Incarnation, BootEpoch>;
+    [[nodiscard]] const Epochs& newest_epochs() const { return newest_epochs_; }
+    [[nodiscard]] SessionId newest() const { return newest_; }
+
+    // What was written to, or removed, since changes were last forgotten.
+    struct Changes {
+        std::set<SessionId> sessions;
+        std::set<Incarnation> incarnations;
+    };
+    [[nodiscard]] const Changes& changes() const { return changes_; }
+    void forget_changes() { changes_ = {}; }
+
+    // For loading. False, and nothing happens, when it contradicts what is there.
+    bool restore(Session session);
+    bool restore(Incarnation incarnation, BootEpoch epoch);
+    void restore_newest(SessionId id) { newest_ = id; }
 
 private:
     Sessions sessions_;
     std::map<std::uint64_t, SessionId> by_nonce_;
-    std::map<Incarnation, BootEpoch> newest_epochs_;
+    Epochs newest_epochs_;
     SessionId newest_;
+    Changes changes_;
 };
 
 }  // namespace mortise::core

@@ -56,10 +56,11 @@ std::vector<const Waiter*> WaitQueue::in_order() const {
     std::vector<const Waiter*> all;
     all.reserve(size_);
     for (const auto& line : lines_) {
+        const auto before = static_cast<std::ptrdiff_t>(all.size());
         for (const auto& [ticket, waiter] : line)
             all.push_back(&waiter);
+        std::ranges::inplace_merge(all, all.begin() + before, {}, &Waiter::ticket);
     }
-    std::ranges::sort(all, {}, &Waiter::ticket);
     return all;
 }
 

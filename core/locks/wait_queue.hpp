@@ -35,6 +35,9 @@ public:
     void add(Waiter waiter);
     // Requires a waiter with that ticket and mode.
     Waiter remove(Ticket ticket, LockMode mode);
+    // Takes out every waiter that `leaves`, in one pass. Asks once for each, in no special order.
+    template <class Leaves>
+    void remove_if(const Leaves& leaves);
 
     [[nodiscard]] bool is_empty() const { return size_ == 0; }
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -48,7 +51,7 @@ public:
     [[nodiscard]] const Waiter* next_reader(Ticket after, const Fits& fits) const;
     // True when nobody older than it wants a mode that conflicts with this one's.
     [[nodiscard]] bool is_free_of_older(const Waiter& waiter) const;
-    // All, oldest first: for listings and for sweeping.
+    // All, oldest first: for listings.
     [[nodiscard]] std::vector<const Waiter*> in_order() const;
 
 private:
@@ -57,6 +60,12 @@ private:
     std::array<Line, lock_modes> lines_;
     std::size_t size_ = 0;
 };
+
+template <class Leaves>
+void WaitQueue::remove_if(const Leaves& leaves) {
+    for (auto& line : lines_)
+        size_ -= std::erase_if(line, [&](const auto& place) { return leaves(place.second); });
+}
 
 template <class Fits>
 const Waiter* WaitQueue::next_reader(Ticket after, const Fits& fits) const {

@@ -18,6 +18,7 @@ using core::NodeId;
 using core::OperationId;
 using core::Outcomes;
 using core::Predecessor;
+using core::Previous;
 using core::QueuePolicy;
 using core::Seq;
 using core::SessionEnd;
@@ -89,7 +90,8 @@ void LockSpec::on(const core::OpenSession& command) {
         const auto seen = session.opened.boot_epoch;
         if (command.boot_epoch < seen ||
             (command.boot_epoch == seen && command.former_life_ended)) {
-            outcomes_.emplace_back(core::OpenRefused{command.nonce});
+            outcomes_.emplace_back(
+                core::OpenRefused{command.nonce, core::OpenRefusal::epoch_not_newer});
             return;
         }
     }
@@ -99,6 +101,10 @@ void LockSpec::on(const core::OpenSession& command) {
                 end(session, SessionEnd::former_life);
             }
         }
+    }
+    if (live_sessions().size() >= core::sessions_max) {
+        outcomes_.emplace_back(core::OpenRefused{command.nonce, core::OpenRefusal::table_full});
+        return;
     }
     Session session;
     session.id = SessionId{sessions_.size() + 1};
@@ -135,37 +141,23 @@ void LockSpec::on(const core::Expire& command) {
 // One entry, and nobody is granted in it: that is for whoever touches the names next (S11).
 void LockSpec::end(Session& session, SessionEnd how) {
     session.ended = how;
-    for (const auto& hold : holds_) {
-        if (hold.grant.operation.session == session.id) {
-            left_.push_back({hold.grant.operation, hold.name});
-        }
-    }
-    for (const auto& wait : waits_) {
-        if (wait.waiting.operation.session == session.id) {
-            left_.push_back({wait.waiting.operation, wait.name});
-        }
-    }
-    std::sort(left_.begin(), left_.end(),
-              [](const Left& a, const Left& b) { return a.operation < b.operation; });
     waited_done_ = false;
     waited_cursor_.clear();
     outcomes_.emplace_back(core::SessionEnded{session.id, how});
 }
 
 void LockSpec::on(const core::Sweep&) {
-    auto names = core::sweep_names_max;
-    for (; !waited_done_ && names > 0; --names) {
-        const auto name = next_waited(waited_cursor_);
-        if (!name) {
-            waited_done_ = true;
-            break;
-        }
-        clear(*name);
-        waited_cursor_ = *name;
-    }
-    for (; waited_done_ && !left_.empty() && names > 0; --names) {
-        clear(left_.front().name);
-        left_.erase(left_.begin());
+    auto traces = core::sweep_traces_max;
+    for (auto names = core::sweep_names_max; needs_sweep() && names > 0; --names) {
+        const auto waited = waited_done_ ? std::nullopt : next_waited(waited_cursor_);
+        if (!waited) waited_done_ = true;
+        const auto name = waited ? *waited : name_of(first_dead());
+        const auto dead = dead_on(name);
+        remove(dead, traces);
+        if (dead.size() > traces) return;  // the next Sweep goes on here
+        traces -= dead.size();
+        settle(name);
+        if (waited) waited_cursor_ = name;
     }
 }
 
@@ -213,7 +205,7 @@ void LockSpec::answer(OperationId operation, Answer answer) {
 // --- requests: S16-S20, S37 -----------------------------------------------------------------
 
 void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
-    clear(acquire.name);
+    const auto last = clear(acquire.name);
     const auto* record = find_record(acquire.name);
     if (record != nullptr && acquire.policy_given && record->policy != acquire.policy) {
         answer(operation, {AnswerKind::kind_mismatch, {}, {}});
@@ -227,6 +219,7 @@ void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
         Record created;
         created.name = acquire.name;
         created.policy = acquire.policy;
+        created.previous = last;
         records_.push_back(created);
     }
     waits_.push_back({acquire.name, {operation, acquire.mode, index_, acquire.label}});
@@ -368,19 +361,51 @@ void LockSpec::settle(const std::string& name) {
     }
 }
 
-void LockSpec::clear(const std::string& name) {
+// Answers who left last; nothing when nobody did.
+Previous LockSpec::clear(const std::string& name) {
+    const auto dead = dead_on(name);
+    if (dead.empty()) return {};
+    remove(dead, dead.size());
+    const auto last = find_record(name)->previous;
+    settle(name);
+    return last;
+}
+
+// The waiters, then the holders, as they came.
+std::vector<OperationId> LockSpec::dead_on(std::string_view name) const {
+    std::vector<OperationId> dead;
+    for (const auto& waiting : queue(name)) {
+        if (live(waiting.operation.session) == nullptr) dead.push_back(waiting.operation);
+    }
     for (const auto& holder : holders(name)) {
-        if (live(holder.operation.session) != nullptr) continue;
+        if (live(holder.operation.session) == nullptr) dead.push_back(holder.operation);
+    }
+    return dead;
+}
+
+OperationId LockSpec::first_dead() const {
+    std::vector<OperationId> dead;
+    for (const auto& hold : holds_) {
+        if (live(hold.grant.operation.session) == nullptr) dead.push_back(hold.grant.operation);
+    }
+    for (const auto& wait : waits_) {
+        if (live(wait.waiting.operation.session) == nullptr) dead.push_back(wait.waiting.operation);
+    }
+    return dead.empty() ? OperationId{} : *std::min_element(dead.begin(), dead.end());
+}
+
+std::string LockSpec::name_of(OperationId operation) const {
+    const auto held = held_name(operation);
+    return held ? *held : *waited_name(operation);
+}
+
+void LockSpec::remove(const std::vector<OperationId>& dead, std::size_t max) {
+    for (std::size_t i = 0; i < std::min(max, dead.size()); ++i) {
+        withdraw(dead[i]);
         for (const auto& session : sessions_) {
-            if (session.id == holder.operation.session) {
-                leave(holder.operation, left_by(*session.ended));
-            }
+            if (session.id == dead[i].session) leave(dead[i], left_by(*session.ended));
         }
     }
-    for (const auto& waiting : queue(name)) {
-        if (live(waiting.operation.session) == nullptr) withdraw(waiting.operation);
-    }
-    settle(name);
 }
 
 void LockSpec::leave(OperationId operation, Predecessor how) {

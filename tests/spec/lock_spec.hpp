@@ -6,7 +6,9 @@
 //   - a command is answered first, then those whom it lets in are granted (see same());
 //   - the dead holders of a name leave in the order in which they had entered;
 //   - a Sweep visits the names that are waited for in byte order, from the beginning after each
-//     ending; then what the ended sessions had, by session and number.
+//     ending; then the names of what the ended sessions still have, by session and number;
+//   - it ends in the middle of a name when it has removed enough: waiters first, then holders, and
+//     nobody enters before all the dead of the name are gone.
 #pragma once
 
 #include <optional>
@@ -28,7 +30,7 @@ public:
     core::Outcomes apply(core::LogIndex index, const std::vector<core::Command>& batch);
 
     // As LockMachine's.
-    [[nodiscard]] bool needs_sweep() const { return !left_.empty(); }
+    [[nodiscard]] bool needs_sweep() const { return first_dead().seq.is_set(); }
     [[nodiscard]] bool would_grant(std::string_view name, core::LockMode mode) const;
     [[nodiscard]] core::LockView inspect(std::string_view name) const;
     [[nodiscard]] std::vector<core::LockView> list(std::string_view prefix, std::string_view after,
@@ -73,11 +75,6 @@ private:
         core::FencingToken newest_token;
         core::LockMode newest_mode = core::LockMode::exclusive;
     };
-    // What a session had when it ended, until a Sweep went there.
-    struct Left {
-        core::OperationId operation;
-        std::string name;
-    };
 
     void on(const core::OpenSession& command);
     void on(const core::Renew& command);
@@ -112,7 +109,11 @@ private:
     void leave(core::OperationId operation, core::Predecessor how);
     void withdraw(core::OperationId operation);
     void settle(const std::string& name);
-    void clear(const std::string& name);
+    core::Previous clear(const std::string& name);
+    void remove(const std::vector<core::OperationId>& dead, std::size_t max);
+    [[nodiscard]] std::vector<core::OperationId> dead_on(std::string_view name) const;
+    [[nodiscard]] core::OperationId first_dead() const;
+    [[nodiscard]] std::string name_of(core::OperationId operation) const;
     void clear_name_of(core::OperationId operation);
     [[nodiscard]] std::optional<std::string> next_waited(std::string_view after) const;
 
@@ -122,7 +123,6 @@ private:
     std::vector<Wait> waits_;  // in log order
     core::FencingToken newest_token_;
 
-    std::vector<Left> left_;  // by operation
     bool waited_done_ = true;
     std::string waited_cursor_;
 

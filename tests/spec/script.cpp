@@ -41,7 +41,10 @@ public:
         // Sometimes more names than one Sweep visits.
         is_wide_ = prng_.one_in(200);
         names_ = is_wide_ ? core::sweep_names_max + 50 : 1 + prng_.below(4);
-        entries_ = is_wide_ ? 24 : 20 + prng_.below(100);
+        // And sometimes one name with more than one Sweep removes.
+        is_deep_ = !is_wide_ && seed % 250 == 0;
+        if (is_deep_) names_ = 2;
+        entries_ = is_wide_ || is_deep_ ? 24 : 20 + prng_.below(100);
         policies_mixed_ = prng_.one_in(3);
         policy_ = prng_.one_in(4) ? QueuePolicy::fifo : QueuePolicy::phase_fair;
         modes_ = pick_modes();
@@ -56,6 +59,7 @@ public:
         for (std::size_t i = 0; i < processes_.size(); ++i)
             put({open(processes_[i], false)});
         if (is_wide_) fill_names();
+        if (is_deep_) fill_one_name();
         while (script_.size() < entries_) {
             Entry entry;
             const auto commands = prng_.one_in(4) ? 1 + prng_.below(4) : 1;
@@ -64,6 +68,7 @@ public:
             }
             put(std::move(entry));
         }
+        if (is_deep_) end_everybody();
         return std::move(script_);
     }
 
@@ -274,10 +279,36 @@ private:
         put(std::move(entry));
     }
 
+    // Many hold it, and somebody is in the way of some more.
+    void fill_one_name() {
+        Entry entry;
+        constexpr auto many = core::sweep_traces_max - 20;
+        for (std::size_t i = 0; i < many + 40; ++i) {
+            auto& process = processes_[prng_.below(processes_.size())];
+            core::Acquire acquire;
+            acquire.name = name(0);
+            acquire.mode = i == many ? LockMode::exclusive : LockMode::shared;
+            acquire.policy = policy_;
+            if (prng_.one_in(3)) acquire.label = std::to_string(i);
+            entry.push_back(core::Request{process.session, Seq{++process.seq}, {}, acquire});
+        }
+        put(std::move(entry));
+    }
+
+    void end_everybody() {
+        for (const auto id : spec_.live_sessions()) {
+            put({core::Expire{id, spec_.renewed_at(id)}});
+            put({core::Sweep{}});
+        }
+        for (int i = 0; i < 3; ++i)
+            put({core::Sweep{}});
+    }
+
     static std::string name(std::uint64_t number) { return "n" + std::to_string(number); }
 
     core::Prng prng_;
     bool is_wide_ = false;
+    bool is_deep_ = false;
     std::uint64_t names_ = 1;
     std::size_t entries_ = 0;
     bool policies_mixed_ = false;

@@ -114,7 +114,9 @@ std::string words(const core::Outcome& outcome) {
                        " nonce=" + std::to_string(opened.nonce);
             },
             [](const core::OpenRefused& refused) {
-                return "open refused nonce=" + std::to_string(refused.nonce);
+                const bool full = refused.why == core::OpenRefusal::table_full;
+                return "open refused nonce=" + std::to_string(refused.nonce) +
+                       (full ? " table_full" : "");
             },
             [](const core::SessionRenewed& renewed) {
                 return "renewed " + number(renewed.session) + "#" + std::to_string(renewed.number);

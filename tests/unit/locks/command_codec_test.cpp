@@ -160,9 +160,6 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     EXPECT_FALSE(decodes(acquire("n", std::string(label_bytes_max + 1, 'l'))));
     const OpenSession open{1, NodeId{2}, Incarnation{3}, BootEpoch{4}, 5, 6, false};
     auto wrong = open;
-    wrong.nonce = 0;
-    EXPECT_FALSE(decodes(wrong));
-    wrong = open;
     wrong.ttl_ms = 0;
     EXPECT_FALSE(decodes(wrong));
     wrong = open;
@@ -181,7 +178,23 @@ TEST(CommandCodec, RefusesUnsetIds) {
     const auto decodes = [](const Command& command) {
         return decode_batch(encoded({command})).has_value();
     };
+    const OpenSession open{1, NodeId{2}, Incarnation{3}, BootEpoch{4}, 5, 6, false};
+    auto nobody = open;
+    nobody.nonce = 0;
+    EXPECT_FALSE(decodes(nobody));
+    nobody = open;
+    nobody.node = {};
+    EXPECT_FALSE(decodes(nobody));
+    nobody = open;
+    nobody.incarnation = {};
+    EXPECT_FALSE(decodes(nobody));
+    nobody = open;
+    nobody.boot_epoch = {};
+    EXPECT_FALSE(decodes(nobody));
+    EXPECT_TRUE(decodes(open));
     EXPECT_FALSE(decodes(CloseSession{}));
+    EXPECT_FALSE(decodes(Expire{SessionId{}, LogIndex{1}}));
+    EXPECT_FALSE(decodes(Acknowledge{SessionId{}, LogIndex{1}}));
     EXPECT_FALSE(decodes(Expire{SessionId{1}, {}}));
     EXPECT_FALSE(decodes(Acknowledge{SessionId{1}, {}}));
     EXPECT_FALSE(decodes(Renew{{{SessionId{}, 1}}}));

@@ -220,7 +220,8 @@ TEST_F(LockMachineQueue, ADeadHoldersRecordIsGoneForItsPolicyToo) {  // S11, S37
     put(request(1, 1, Acquire{"a", exclusive, true, QueuePolicy::fifo, true, {}}));
     put(expiry(1));
     EXPECT_EQ(put(request(2, 1, Acquire{"a", exclusive, true, QueuePolicy::phase_fair, true, {}})),
-              "2.1 granted token=2 previous=none/0/");
+              "2.1 granted token=2 previous=expired/1/");
+    EXPECT_EQ(machine_.inspect("a").policy, QueuePolicy::phase_fair);
 }
 
 TEST_F(LockMachineQueue, NamesAreBytes) {  // S38

@@ -84,6 +84,23 @@ TEST_F(LockMachineSessions, AnOlderEpochIsRefused) {  // S10
     EXPECT_EQ(put(opening(1, 4)), "open refused nonce=14");
 }
 
+TEST_F(LockMachineSessions, AFullTableSaysSoUnlessARestartMakesRoom) {  // P11, S10
+    std::vector<Command> batch;
+    for (std::uint64_t i = 4; i <= sessions_max; ++i)
+        batch.emplace_back(opening(i));
+    Outcomes outcomes;
+    index_ = index_.next();
+    machine_.apply(index_, batch, outcomes);
+    ASSERT_EQ(machine_.sessions().all().size(), sessions_max);
+    EXPECT_EQ(put(opening(sessions_max + 1)), "open refused nonce=1000011 table_full");
+    auto restart = opening(2, 2);
+    restart.former_life_ended = true;
+    EXPECT_EQ(put(restart), "ended 2 former_life; opened 100001 nonce=22");
+    EXPECT_EQ(put(opening(2, 1)), "open refused nonce=21");
+    EXPECT_EQ(put(close(1)), "ended 1 closed");
+    EXPECT_EQ(put(opening(sessions_max + 1)), "opened 100002 nonce=1000011");
+}
+
 TEST_F(LockMachineSessions, AnEndIsToldOnceAndEndsAllAtOnce) {  // S11
     put(acquire(1, 1, shared));
     put(acquire(2, 1, exclusive));
@@ -108,9 +125,27 @@ TEST_F(LockMachineSessions, WhoeverTouchesANameSweepsItFirst) {  // S11
 TEST_F(LockMachineSessions, AnAcquireOfADeadOnesNameIsGrantedAtOnce) {  // S11
     put(acquire(1, 1, exclusive));
     put(expiry(1));
-    EXPECT_EQ(put(try_acquire(2, 1, exclusive)), "2.1 granted token=2 previous=none/0/");
+    EXPECT_EQ(put(try_acquire(2, 1, exclusive)), "2.1 granted token=2 previous=expired/1/");
     EXPECT_EQ(put(Sweep{}), "");
     EXPECT_EQ(shown(), "2:X:2 |");
+}
+
+TEST_F(LockMachineSessions, HowTheLastOneLeftIsToldWhileItsNameIsThere) {  // S23, S37
+    const auto labelled = [](std::uint64_t session, std::uint64_t seq) {
+        return request(session, seq,
+                       Acquire{"a", shared, true, {}, false, "of " + std::to_string(session)});
+    };
+    put(labelled(1, 1));
+    put(labelled(2, 1));
+    put(expiry(1));
+    EXPECT_EQ(put(labelled(3, 1)), "3.1 granted token=1 previous=expired/1/of 1");
+    put(release(3, 2, 1));
+    put(close(2));  // nothing but a dead one is left
+    EXPECT_EQ(put(labelled(3, 3)), "3.3 granted token=2 previous=clean/1/of 2");
+    put(expiry(3));
+    put(Sweep{});  // after that the name is forgotten
+    put(opening(4));
+    EXPECT_EQ(put(labelled(4, 1)), "4.1 granted token=3 previous=none/0/");
 }
 
 TEST_F(LockMachineSessions, ASweepDoesNotTouchTheLiving) {
@@ -171,6 +206,37 @@ TEST_F(LockMachineSessions, ASweepVisitsABoundedNumberOfNames) {  // S11
     EXPECT_EQ(put(Sweep{}), "");
     EXPECT_FALSE(machine_.needs_sweep());
     EXPECT_EQ(left(), 1U);
+}
+
+TEST_F(LockMachineSessions, ASweepRemovesABoundedNumberOfHoldersAndWaiters) {  // P10, S11
+    std::vector<Command> batch;
+    constexpr std::size_t many = sweep_traces_max + 10;
+    for (std::size_t i = 1; i <= many; ++i)
+        batch.emplace_back(acquire(1, i, shared));
+    batch.emplace_back(acquire(2, 1, exclusive));
+    for (std::size_t i = 1; i <= many; ++i)
+        batch.emplace_back(acquire(1, many + i, shared));
+    batch.emplace_back(acquire(3, 1, shared));
+    put(batch);
+    put(expiry(1));
+    EXPECT_FALSE(machine_.would_grant("a", shared));
+    EXPECT_EQ(put(Sweep{}), "");
+    EXPECT_EQ(put(Sweep{}), "");
+    EXPECT_EQ(shown(), "| 2:X 3:S");
+    EXPECT_EQ(put(Sweep{}), "2.1 granted token=2 previous=expired/1/");
+    EXPECT_FALSE(machine_.needs_sweep());
+}
+
+TEST_F(LockMachineSessions, WhoeverTouchesAHalfSweptNameClearsTheRest) {  // S11
+    std::vector<Command> batch;
+    for (std::size_t i = 1; i <= sweep_traces_max + 10; ++i)
+        batch.emplace_back(acquire(1, i, shared));
+    batch.emplace_back(acquire(2, 1, exclusive));
+    put(batch);
+    put(expiry(1));
+    EXPECT_EQ(put(Sweep{}), "");
+    EXPECT_EQ(put(acquire(3, 1, shared)), "3.1 queued; 2.1 granted token=2 previous=expired/1/");
+    EXPECT_FALSE(machine_.needs_sweep());
 }
 
 TEST_F(LockMachineSessions, AnEndingDuringASweepIsSweptAsWell) {  // S11

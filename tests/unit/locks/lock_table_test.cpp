@@ -1,5 +1,6 @@
 #include "core/locks/lock_table.hpp"
 
+#include <limits>
 #include <optional>
 
 #include <gtest/gtest.h>
@@ -74,7 +75,7 @@ protected:
                    const std::string& name = "a") {
         const Ticket ticket{LogIndex{session}, 0};
         const Acquire request{name, mode, wait, {}, false, {}};
-        const auto result = table_.acquire(ticket, operation(session), request, grants_);
+        const auto result = table_.acquire(ticket, operation(session), request, {}, grants_);
         table_.check_invariants();
         return result;
     }
@@ -86,6 +87,8 @@ protected:
         return sessions;
     }
     using Sessions = std::vector<std::uint64_t>;
+
+    static constexpr auto all = std::numeric_limits<std::size_t>::max();
 
     LockTable table_;
     LockTable::Grants grants_;
@@ -131,20 +134,45 @@ TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
         if (id.session.raw() <= 2) return Predecessor::expired;
         return std::nullopt;
     };
-    table_.clear("a", 1, ended, grants_);
+    const auto cleared = table_.clear("a", 1, ended, all, grants_);
+    EXPECT_TRUE(cleared.is_done);
+    EXPECT_EQ(cleared.gone.size(), 3U);
     ASSERT_EQ(grants_.size(), 1U);
     EXPECT_EQ(grants_[0].previous.how, Predecessor::expired);
     EXPECT_EQ(take_granted(), Sessions{4});
     table_.check_invariants();
 
     // No other session ended since: not looked at again.
-    table_.clear(
-        "a", 1, [](OperationId) { return Predecessor::expired; }, grants_);
+    const auto everybody = [](OperationId) { return Predecessor::expired; };
+    EXPECT_TRUE(table_.clear("a", 1, everybody, all, grants_).gone.empty());
     EXPECT_NE(table_.find("a"), nullptr);
-    table_.clear(
-        "a", 2, [](OperationId) { return Predecessor::expired; }, grants_);
+    const auto last = table_.clear("a", 2, everybody, all, grants_).last;
     EXPECT_EQ(table_.find("a"), nullptr);
-    table_.clear("never seen", 3, ended, grants_);
+    EXPECT_EQ(last.how, Predecessor::expired);
+    EXPECT_TRUE(table_.clear("never seen", 3, ended, all, grants_).is_done);
+}
+
+TEST_F(LockTableTest, ClearsANameByAndByAndLetsNobodyInBefore) {  // S11, P10
+    for (std::uint64_t session = 1; session <= 3; ++session)
+        acquire(session, shared);
+    for (std::uint64_t session = 4; session <= 6; ++session)
+        acquire(session, exclusive);
+    acquire(7, shared);
+    take_granted();
+    const auto ended = [](OperationId id) -> std::optional<Predecessor> {
+        if (id.session.raw() > 6) return std::nullopt;
+        return Predecessor::expired;
+    };
+    std::size_t parts = 0;
+    while (!table_.clear("a", 1, ended, 2, grants_).is_done) {
+        table_.check_invariants({"a"});
+        EXPECT_TRUE(grants_.empty());
+        ++parts;
+    }
+    EXPECT_EQ(parts, 2U);
+    EXPECT_EQ(take_granted(), Sessions{7});
+    table_.check_invariants();
+    EXPECT_EQ(table_.find("a")->previous.token, FencingToken{1});
 }
 
 TEST_F(LockTableTest, WalksTheNamesThatAreWaitedFor) {

@@ -59,6 +59,16 @@ TEST_F(LockViews, EndedSessionsAreLeftOutSweptOrNot) {
     EXPECT_EQ(names("", "", 10), Names{"a"});
 }
 
+TEST_F(LockViews, ANameWithTracesOfTheDeadOnlyIsEmpty) {  // S11, S37
+    put(fifo_acquire(1, 1, exclusive));
+    put(fifo_acquire(1, 2, exclusive));
+    put(expiry(1));
+    LockView empty;
+    empty.name = "a";
+    EXPECT_EQ(machine_.inspect("a"), empty);
+    EXPECT_TRUE(machine_.would_grant("a", exclusive));
+}
+
 TEST_F(LockViews, WouldGrantLooksThroughTheDead) {  // S20
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, shared));

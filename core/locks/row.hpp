@@ -1,0 +1,18 @@
+// What a state is on disk: rows of a store that is ordered by key. docs/formats.md describes those
+// of the lock machine.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace mortise::core {
+
+// One row of the state on disk. No value: the row is gone.
+struct Row {
+    std::string key;
+    std::optional<std::string> value;
+
+    friend bool operator==(const Row&, const Row&) = default;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,97 @@
+// The lock machine after the end of sessions (S11): what they left is cleared name by name.
+#include <limits>
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/locks/limits.hpp"
+#include "core/locks/lock_machine.hpp"
+
+namespace mortise::core {
+
+bool LockMachine::is_live(OperationId operation) const {
+    return sessions_.find(operation.session) != nullptr;
+}
+
+LockTable::Cleared LockMachine::clear(const std::string& name, std::size_t max) {
+    LockTable::Grants grants;
+    // Many in a row are often of one session.
+    const auto how = [this, of = SessionId{},
+                      how_it_ended = std::optional<Predecessor>{}](OperationId operation) mutable {
+        if (operation.session == of) return how_it_ended;
+        of = operation.session;
+        const auto ended = ended_.find(of);
+        how_it_ended = ended == ended_.end() ? std::nullopt : std::optional{ended->second.how};
+        return how_it_ended;
+    };
+    auto cleared = table_.clear(name, endings_, how, max, grants);
+    for (const auto gone : cleared.gone)
+        forget(gone);
+    publish(std::move(grants));
+    return cleared;
+}
+
+// From its end on a session's grants count as free: whoever comes to a name clears it first. If
+// nothing is left of the name by that, it answers who had it last.
+Previous LockMachine::touch(const std::string& name) {
+    if (ended_.empty()) return {};
+    return clear(name, std::numeric_limits<std::size_t>::max()).last;
+}
+
+void LockMachine::forget(OperationId gone) {
+    const auto ended = ended_.find(gone.session);
+    MORTISE_CHECK(ended != ended_.end());
+    auto& operations = ended->second.operations;
+    const auto erased = operations.erase(gone.seq);
+    MORTISE_CHECK(erased == 1);
+    if (!operations.empty()) return;
+    ended_.erase(ended);
+    changed_ended_.insert(gone.session);
+    end_sweep();
+}
+
+// A sweep is over when nothing is left to clear, wherever it was.
+void LockMachine::end_sweep() {
+    if (!ended_.empty()) return;
+    waited_cursor_.clear();
+    waited_done_ = true;
+}
+
+void LockMachine::on(const Sweep& /*command*/) {
+    SweepLeft left{sweep_names_max, sweep_traces_max};
+    sweep_waited(left);
+    sweep_held(left);
+}
+
+// False when this Sweep ends in the middle of the name.
+bool LockMachine::sweep_name(const std::string& name, SweepLeft& left) {
+    const auto cleared = clear(name, left.traces);
+    left.traces -= cleared.gone.size();
+    --left.names;
+    return cleared.is_done;
+}
+
+// First the names that somebody waits for.
+void LockMachine::sweep_waited(SweepLeft& left) {
+    while (!waited_done_ && left.names > 0) {
+        const auto* next = table_.next_waited(waited_cursor_);
+        if (next == nullptr) {
+            waited_done_ = true;
+            break;
+        }
+        const auto name = *next;
+        if (!sweep_name(name, left)) {
+            left.names = 0;
+        } else if (!ended_.empty()) {
+            waited_cursor_ = name;
+        }
+    }
+}
+
+void LockMachine::sweep_held(SweepLeft& left) {
+    while (!ended_.empty() && left.names > 0) {
+        const auto name = ended_.begin()->second.operations.begin()->second.name;
+        if (!sweep_name(name, left)) break;
+    }
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,316 @@
+// The lock machine as rows, and back.
+#include "core/locks/machine_rows.hpp"
+
+#include <iterator>
+#include <map>
+
+#include "core/base/check.hpp"
+#include "core/base/prng.hpp"
+#include "core/codec/row_codec.hpp"
+#include "core/locks/limits.hpp"
+#include "tests/spec/script.hpp"
+#include "tests/unit/locks/machine_fixture.hpp"
+
+namespace mortise::core {
+namespace {
+
+using enum LockMode;
+using Store = std::map<std::string, std::string>;
+
+// What a store does with them.
+void save(LockMachine& machine, Store& store) {
+    const auto bound = machine.changed_rows();
+    const auto rows = machine.take_changed_rows();
+    ASSERT_LE(rows.size(), bound);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        ASSERT_TRUE(i == 0 || rows[i - 1].key < rows[i].key);
+        if (rows[i].value) {
+            store[rows[i].key] = *rows[i].value;
+        } else {
+            store.erase(rows[i].key);
+        }
+    }
+}
+
+// Every row of a machine of which none was ever taken.
+Store all_rows(LockMachine machine) {
+    Store store;
+    save(machine, store);
+    return store;
+}
+
+std::optional<LockMachine> load(const Store& store, LogIndex applied) {
+    MachineLoader loader;
+    for (const auto& [key, value] : store) {
+        if (!loader.add(key, value)) return std::nullopt;
+    }
+    return loader.finish(applied);
+}
+
+Outcomes apply(LockMachine& machine, LogIndex index, const spec::Entry& entry) {
+    Outcomes outcomes;
+    machine.apply(index, entry, outcomes);
+    return outcomes;
+}
+
+// One machine runs through a history; the other is saved now and then, and lives on as what was
+// loaded.
+void expect_same_life(std::uint64_t seed) {
+    Prng prng{seed};
+    LockMachine whole;
+    LockMachine other;
+    Store store;
+    LogIndex index;
+    auto script = spec::make_script(seed);
+    for (int i = 0; i < 12; ++i)
+        script.push_back({Sweep{}});
+    for (const auto& entry : script) {
+        index = index.next();
+        ASSERT_EQ(apply(whole, index, entry), apply(other, index, entry)) << seed;
+        ASSERT_EQ(whole.needs_sweep(), other.needs_sweep()) << seed;
+        ASSERT_EQ(whole.table().newest_token(), other.table().newest_token()) << seed;
+        if (prng.one_in(3)) save(other, store);
+        if (!prng.one_in(6)) continue;
+        save(other, store);
+        ASSERT_EQ(store, all_rows(whole)) << seed;
+        auto loaded = load(store, index);
+        ASSERT_TRUE(loaded.has_value()) << seed;
+        ASSERT_TRUE(loaded->take_changed_rows().empty()) << seed;
+        other = std::move(*loaded);
+        ASSERT_EQ(whole.list("", "", 100), other.list("", "", 100)) << seed;
+    }
+}
+
+TEST(MachineRows, ALoadedMachineLivesOnAsTheSavedOne) {
+    for (std::uint64_t seed = 1; seed <= 240 && !testing::Test::HasFatalFailure(); ++seed)
+        expect_same_life(seed);
+}
+
+// Refused, or a machine that is sound now and later.
+void expect_refused_or_sound(const Store& store, LogIndex applied, const spec::Script& more) {
+    auto machine = load(store, applied);
+    if (!machine) return;
+    EXPECT_NO_THROW({
+        machine->check_invariants();
+        for (const auto& entry : more) {
+            applied = applied.next();
+            apply(*machine, applied, entry);
+        }
+        machine->check_invariants();
+    });
+}
+
+template <class Damage>
+void for_each_damage(const Store& store, const Damage& damage) {
+    for (const auto& [key, value] : store) {
+        for (std::size_t at = 0; at < key.size() + value.size(); ++at) {
+            for (unsigned bit = 0; bit < 8; ++bit) {
+                auto bytes = key + value;
+                bytes[at] = static_cast<char>(static_cast<unsigned char>(bytes[at]) ^ (1U << bit));
+                auto damaged = store;
+                damaged.erase(key);
+                damaged[bytes.substr(0, key.size())] = bytes.substr(key.size());
+                damage(damaged);
+            }
+        }
+    }
+}
+
+TEST(MachineRows, AFlippedBitIsRefusedOrASoundMachine) {
+    for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+        const auto script = spec::make_script(seed);
+        const auto half = static_cast<std::ptrdiff_t>(script.size() / 2);
+        const spec::Script more(script.begin() + half, script.end());
+        LockMachine machine;
+        LogIndex index;
+        for (std::ptrdiff_t i = 0; i < half; ++i) {
+            index = index.next();
+            apply(machine, index, script[static_cast<std::size_t>(i)]);
+        }
+        const auto store = all_rows(machine);
+        ASSERT_TRUE(load(store, index).has_value());
+        for_each_damage(
+            store, [&](const Store& damaged) { expect_refused_or_sound(damaged, index, more); });
+    }
+}
+
+class MachineRowsTest : public LockMachineTest {
+protected:
+    MachineRowsTest() {
+        put(request(1, 1, Acquire{"a", shared, true, QueuePolicy::fifo, false, "first"}));
+        put(acquire(2, 1, shared));
+        put(acquire(3, 1, exclusive));
+        put(acquire(1, 2, exclusive, "b"));
+        put(acquire(2, 2, shared, "b"));
+        put(release(2, 9, 1));
+        put(Renew{{{SessionId{3}, 7}}});
+        put(expiry(1));
+    }
+
+    std::optional<LockMachine> loaded() const { return load(all_rows(machine_), index_); }
+    std::vector<std::string> taken() {
+        std::vector<std::string> keys;
+        for (const auto& row : machine_.take_changed_rows())
+            keys.push_back((row.value ? "+" : "-") + row.key);
+        return keys;
+    }
+    using Keys = std::vector<std::string>;
+    static std::string id_key(char kind, char id) {
+        return std::string(1, kind) + std::string(7, '\0') + id;
+    }
+};
+
+TEST_F(MachineRowsTest, RowsTellOfWhatChangedAndOnce) {
+    taken();
+    EXPECT_EQ(taken(), Keys{});
+    put(acquire(2, 3, shared, "c"));
+    put(acquire(2, 4, shared, "d"));
+    put(release(2, 5, 3));
+    EXPECT_EQ(machine_.changed_rows(), 4U);
+    EXPECT_EQ(taken(), (Keys{"+G", "-Lc", "+Ld", "+" + id_key('S', 2)}));
+    put(Renew{{{SessionId{2}, 1}}});
+    EXPECT_EQ(taken(), Keys{"+" + id_key('S', 2)});
+    put(close(2));
+    EXPECT_EQ(taken(), (Keys{"+" + id_key('E', 2), "+G", "-" + id_key('S', 2)}));
+    while (machine_.needs_sweep())
+        put(Sweep{});
+    EXPECT_EQ(taken(), (Keys{"-" + id_key('E', 1), "-" + id_key('E', 2), "+G", "+La", "-Lb", "-Ld",
+                             "+" + id_key('S', 3)}));
+}
+
+TEST_F(MachineRowsTest, WhatChangesNothingMakesNoRow) {
+    taken();
+    put(Renew{{{SessionId{3}, 7}}});
+    put(Renew{{{SessionId{9}, 7}}});
+    put(acquire(2, 1, shared));  // a repeat
+    put(Acknowledge{SessionId{2}, LogIndex{1}});
+    put(Expire{SessionId{2}, LogIndex{99}});
+    EXPECT_EQ(taken(), Keys{});
+}
+
+TEST_F(MachineRowsTest, NoRowsAreTheBeginning) {
+    ASSERT_TRUE(MachineLoader{}.finish({}).has_value());
+    EXPECT_FALSE(MachineLoader{}.finish(LogIndex{1}).has_value());
+    EXPECT_TRUE(load(all_rows(LockMachine{}), {}).has_value());
+}
+
+TEST_F(MachineRowsTest, AMissingRowIsRefused) {
+    const auto whole = all_rows(machine_);
+    for (const auto& [key, value] : whole) {
+        auto less = whole;
+        less.erase(key);
+        EXPECT_FALSE(load(less, index_).has_value()) << key;
+    }
+}
+
+TEST_F(MachineRowsTest, ARowMoreIsRefused) {
+    const auto whole = all_rows(machine_);
+    for (const auto& [key, value] : whole) {
+        MachineLoader loader;
+        for (const auto& [k, v] : whole)
+            EXPECT_TRUE(loader.add(k, v));
+        EXPECT_FALSE(loader.add(key, value)) << key;
+        EXPECT_FALSE(loader.finish(index_).has_value()) << key;
+        if (key == "G") continue;
+        auto more = whole;
+        more[key.substr(0, key.size() - 1) + "\x55"] = value;
+        EXPECT_FALSE(load(more, index_).has_value()) << key;
+    }
+    auto more = whole;
+    more["X"] = whole.at("G");
+    EXPECT_FALSE(load(more, index_).has_value());
+    EXPECT_FALSE(MachineLoader{}.add("", whole.at("G")));
+}
+
+TEST_F(MachineRowsTest, EveryTruncationAndEveryTailIsRefused) {
+    const auto whole = all_rows(machine_);
+    for (const auto& [key, value] : whole) {
+        for (std::size_t size = 0; size < value.size(); ++size) {
+            EXPECT_FALSE(MachineLoader{}.add(key, value.substr(0, size))) << key << " " << size;
+        }
+        EXPECT_FALSE(MachineLoader{}.add(key, value + '\0')) << key;
+        if (key.front() == 'L') continue;
+        for (std::size_t size = 0; size < key.size(); ++size) {
+            EXPECT_FALSE(MachineLoader{}.add(key.substr(0, size), value)) << key << " " << size;
+        }
+        EXPECT_FALSE(MachineLoader{}.add(key + "x", value)) << key;
+    }
+    EXPECT_FALSE(MachineLoader{}.add("L", whole.at("La")));
+    EXPECT_FALSE(MachineLoader{}.add("L" + std::string(name_bytes_max + 1, 'n'), whole.at("La")));
+}
+
+TEST_F(MachineRowsTest, AnotherVersionIsRefused) {
+    for (const auto& [key, value] : all_rows(machine_)) {
+        for (const int version : {0, row_format + 1, 255}) {
+            auto other = value;
+            other[0] = static_cast<char>(version);
+            EXPECT_FALSE(MachineLoader{}.add(key, other)) << key << " " << version;
+        }
+    }
+}
+
+TEST_F(MachineRowsTest, AnyOtherByteIsRefusedOrASoundMachine) {
+    const auto whole = all_rows(machine_);
+    const spec::Script more{{Sweep{}},
+                            {acquire(2, 50, exclusive), acquire(3, 50, shared, "b")},
+                            {expiry(2)},
+                            {Sweep{}, opening(9), acquire(3, 51, exclusive)}};
+    for (const auto& [key, value] : whole) {
+        for (std::size_t at = 0; at < value.size(); ++at) {
+            for (int byte = 0; byte < 256; ++byte) {
+                auto damaged = whole;
+                damaged[key][at] = static_cast<char>(byte);
+                expect_refused_or_sound(damaged, index_, more);
+            }
+        }
+    }
+}
+
+TEST_F(MachineRowsTest, RowsFromBehindTheAppliedIndexAreRefused) {
+    const auto whole = all_rows(machine_);
+    EXPECT_TRUE(load(whole, LogIndex{100}).has_value());
+    EXPECT_FALSE(load(whole, LogIndex{3}).has_value());
+    EXPECT_FALSE(load(whole, {}).has_value());
+}
+
+TEST_F(MachineRowsTest, NoiseIsRefusedOrASoundMachine) {
+    Prng prng{5};
+    const auto whole = all_rows(machine_);
+    for (int i = 0; i < 20'000; ++i) {
+        auto damaged = whole;
+        auto row = damaged.begin();
+        std::advance(row, prng.below(damaged.size()));
+        row->second.resize(1 + prng.below(row->second.size()));
+        for (auto left = prng.below(20); left > 0; --left) {
+            // Small values get further.
+            row->second.push_back(
+                static_cast<char>(prng.one_in(3) ? prng.below(256) : prng.below(4)));
+        }
+        expect_refused_or_sound(damaged, index_, {{Sweep{}}, {expiry(2), Sweep{}}});
+    }
+}
+
+TEST_F(MachineRowsTest, ASweepGoesOnWhereItWasAlsoWithinAName) {  // S11
+    std::vector<Command> batch;
+    for (std::uint64_t i = 0; i < sweep_traces_max + 100; ++i) {
+        batch.emplace_back(acquire(2, 100 + i, shared));
+        batch.emplace_back(acquire(2, 10'000 + i, shared, "n" + std::to_string(i)));
+    }
+    batch.emplace_back(acquire(3, 2, shared, "n7"));
+    put(batch);
+    put(expiry(2));
+    auto other = loaded();
+    ASSERT_TRUE(other.has_value());
+    std::size_t sweeps = 0;
+    for (; machine_.needs_sweep(); ++sweeps) {
+        index_ = index_.next();
+        ASSERT_EQ(apply(machine_, index_, {Sweep{}}), apply(*other, index_, {Sweep{}}));
+        ASSERT_EQ(machine_.needs_sweep(), other->needs_sweep());
+        other = loaded();
+        ASSERT_TRUE(other.has_value());
+    }
+    EXPECT_EQ(sweeps, 3U);
+}
+
+}  // namespace
+}  // namespace mortise::core
