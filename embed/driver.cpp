@@ -49,6 +49,7 @@ void Driver::carry_out(core::Effects effects) {
     for (auto& answer : effects.answers)
         ports_.publisher.answered(std::move(answer));
     if (effects.purge_log_to) ports_.log.purge_to(*effects.purge_log_to);
+    if (effects.save_state) ports_.state.save(std::move(*effects.save_state));
     if (effects.save_countdowns) ports_.state.save_countdowns(std::move(*effects.save_countdowns));
     for (const auto& note : effects.notes)
         ports_.publisher.noted(note);

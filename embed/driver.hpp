@@ -18,15 +18,21 @@ class LogWriter {
 public:
     virtual ~LogWriter() = default;
     virtual void submit(const core::Write& write) = 0;
-    // Entries up to and including `index` are not needed any more. May happen whenever it suits.
-    virtual void purge_to(core::LogIndex index) = 0;
+    // Entries up to and including that of `base` are not needed any more; a start is told of `base`
+    // instead. May happen whenever it suits, or, if a crash comes before that, not at all.
+    virtual void purge_to(const core::LogBase& base) = 0;
 };
 
-// The state on disk, behind the log. Reports core::StateDurable when it has become durable up to an
-// index; what it loses in a crash the log replays.
+// The state on disk, behind the log; what it loses in a crash the log replays.
 class StateWriter {
 public:
     virtual ~StateWriter() = default;
+    // Takes effect on disk whole and in the order of the calls, so that a crash loses the newest
+    // ones and nothing else. Never ahead of the log: not before every write that was submitted
+    // before it is done. (That the disk has an entry at `delta.applied` is not enough: it may be
+    // one that a write under way replaces.) Reports core::StateDurable{delta.applied.index} of the
+    // newest one that no crash can take back, whenever it suits.
+    virtual void save(core::StateDelta delta) = 0;
     // What this node's countdowns have run (S4). Unsynced, and the newest is enough.
     virtual void save_countdowns(std::vector<core::SavedCountdown> countdowns) = 0;
 };

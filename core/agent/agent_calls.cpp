@@ -15,17 +15,18 @@ void SessionAgent::on_acquire(AcquireCall call, Now now) {
         out_.answers.push_back({tag, CallError::node_stopped});
         return;
     }
-    // Each may need a release or a cancel: room for those is not counted, so it is never missing
-    // (P11).
-    if (waiting_.size() + holds_.size() >= operations_max) {
+    // What ends something is never refused, so it is counted here: each call and each hold becomes
+    // at most one release or cancel, and it takes the place of what it ends (P11).
+    if (outstanding() >= operations_max) {
         out_.answers.push_back({tag, CallError::resource_exhausted});
         return;
     }
     auto& waiting = waiting_[tag];
     const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
     waiting.call = std::move(call);
+    waiting.arrival = ++arrivals_;
     watch(waiting, gives_up);
-    unsent_.push_back(tag);
+    unsent_.emplace(waiting.arrival, tag);
 }
 
 void SessionAgent::on_cancel(const CancelCall& call, Now /*now*/) {
@@ -84,7 +85,7 @@ void SessionAgent::finish(CallTag tag) {
     const auto found = waiting_.find(tag);
     MORTISE_CHECK(found != waiting_.end());
     by_deadline_.erase({found->second.gives_up, tag});
-    if (!found->second.seq.is_set()) std::erase(unsent_, tag);
+    if (!found->second.seq.is_set()) unsent_.erase(found->second.arrival);
     waiting_.erase(found);
 }
 

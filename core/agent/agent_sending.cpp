@@ -58,8 +58,8 @@ void SessionAgent::send_acquires(BatchBuilder& acquires, Now now) {
     while (!unsent_.empty() && acquires.count() < commands_per_send_max &&
            newest_on_name_.size() < acquires_in_flight_max &&
            acquires.bytes() < batch_bytes_max / 4) {
-        const auto tag = unsent_.front();
-        unsent_.pop_front();
+        const auto tag = unsent_.begin()->second;
+        unsent_.erase(unsent_.begin());
         auto& waiting = waiting_.at(tag);
         newest_seq_ = newest_seq_.next();
         waiting.seq = newest_seq_;

@@ -48,6 +48,10 @@ struct CloseCall {
 
 using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall>;
 
+[[nodiscard]] inline CallTag tag_of(const Call& call) {
+    return std::visit([](const auto& c) { return c.tag; }, call);
+}
+
 // --- answers
 // --------------------------------------------------------------------------------------
 

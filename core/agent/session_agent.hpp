@@ -87,15 +87,20 @@ public:
     [[nodiscard]] bool is_closed() const { return stage_ == Stage::closed; }
     // The operations that a call, a hold or the reaper answers for: the invariant above.
     [[nodiscard]] std::set<Seq> accounted_for() const;
+    // Calls that wait, holds, and what the reaper has still to end.
+    [[nodiscard]] std::size_t outstanding() const {
+        return unsent_.size() + sent_.size() + holds_.size() + endings_.size();
+    }
 
 private:
     enum class Stage : std::uint8_t { opening, open, closing, closed };
 
     struct Waiting {  // a call that waits for its answer
         AcquireCall call;
-        Seq seq;              // not set: not sent yet
-        Instant gives_up;     // when it is answered whatever happens
-        bool queued = false;  // the cluster has it
+        Seq seq;                    // not set: not sent yet
+        std::uint64_t arrival = 0;  // orders those that are not sent
+        Instant gives_up;           // when it is answered whatever happens
+        bool queued = false;        // the cluster has it
     };
     struct Ending {  // a Release or Cancel
         CallTag tag;
@@ -154,7 +159,8 @@ private:
     Seq newest_seq_;
     std::map<CallTag, Waiting> waiting_;
     std::set<std::pair<Instant, CallTag>> by_deadline_;
-    std::deque<CallTag> unsent_;
+    std::map<std::uint64_t, CallTag> unsent_;  // by arrival
+    std::uint64_t arrivals_ = 0;
     std::deque<Ending> endings_;                 // the reaper's lane, not sent yet
     std::map<Seq, Sent> sent_;                   // until answered
     std::map<std::string, Seq> newest_on_name_;  // sent, not known to be applied

@@ -15,6 +15,7 @@ enum class Mutant : std::uint8_t {
     local_loss_without_reaper,  // S6: a hold lost locally is not given back
     commit_earlier_term,        // a leader counts replicas for an entry of an earlier term
     ack_unverified_tail,        // a follower claims durable entries its leader never checked
+    append_reply_any_term,      // a leader counts acknowledgements of earlier terms
     vote_before_durable,        // a vote is sent before it is on disk
     read_before_own_commit,     // a new leader answers reads before its first commit
 };

@@ -15,10 +15,6 @@ ReadId read_id(BootEpoch epoch, std::uint64_t count) {
     return ReadId{(epoch.raw() << 40U) + count};
 }
 
-CallTag tag_of(const Call& call) {
-    return std::visit([](const auto& c) { return c.tag; }, call);
-}
-
 }  // namespace
 
 void NodeCore::call(AcquireCall& call, Now now) {
@@ -35,14 +31,11 @@ void NodeCore::call(AcquireCall& call, Now now) {
 }
 
 void NodeCore::call(const CancelCall& call, Now now) {
-    const auto reading = std::ranges::find_if(
-        asked_, [&](const auto& entry) { return tag_of(entry.second.call) == call.tag; });
-    if (reading != asked_.end()) {
-        asked_.erase(reading);
+    if (reads_.cancel(call.tag)) {
         effects_.answers.push_back({call.tag, CallError::cancelled});
-        return;
+    } else {
+        agent_.on_cancel(call, now);
     }
-    agent_.on_cancel(call, now);
 }
 
 void NodeCore::call(const ReleaseCall& call, Now now) {
@@ -59,59 +52,36 @@ void NodeCore::call(InspectCall& call, Now now) {
 }
 
 void NodeCore::call(const CloseCall& call, Now now) {
-    for (const auto& [id, read] : std::exchange(asked_, {})) {
-        effects_.answers.push_back({tag_of(read.call), CallError::node_stopped});
-    }
-    for (const auto& [index, waiting] : std::exchange(readable_, {})) {
+    for (const auto& waiting : reads_.take_all()) {
         effects_.answers.push_back({tag_of(waiting), CallError::node_stopped});
     }
     agent_.on_close(call, now);
 }
 
 void NodeCore::ask_read(Call call, Instant gives_up, Now now) {
+    if (reads_.is_full()) {
+        effects_.answers.push_back({tag_of(call), CallError::resource_exhausted});
+        return;
+    }
     const auto id = read_id(options_.boot_epoch, ++reads_asked_);
-    asked_.emplace(id,
-                   PendingRead{std::move(call), now.steady + options_.election_timeout, gives_up});
+    reads_.add(id, {std::move(call), now.steady + options_.election_timeout, gives_up, {}});
     raft_.read(id, now.steady);  // without a leader: when there is one
 }
 
 // Asks again under a new id: an answer to the old one may be too old by now (etcd 20418).
 void NodeCore::read_overdue(Now now) {
-    std::vector<PendingRead> again;
-    std::erase_if(asked_, [&](auto& entry) {
-        auto& read = entry.second;
+    for (auto& read : reads_.take_overdue(now.steady)) {
         if (now.steady >= read.gives_up) {
             effects_.answers.push_back({tag_of(read.call), CallError::no_quorum});
-            return true;
+        } else {
+            ask_read(std::move(read.call), read.gives_up, now);
         }
-        if (now.steady < read.ask_again) return false;
-        again.push_back(std::move(read));
-        return true;
-    });
-    for (auto& read : again)
-        ask_read(std::move(read.call), read.gives_up, now);
-}
-
-Instant NodeCore::reads_deadline() const {
-    auto next = Instant::never();
-    for (const auto& [id, read] : asked_)
-        next = std::min({next, read.ask_again, read.gives_up});
-    return next;
-}
-
-void NodeCore::on_read_granted(const ReadGrant& grant, Now /*now*/) {
-    const auto asked = asked_.find(grant.id);
-    if (asked == asked_.end()) return;  // given up, or asked again
-    readable_.emplace(grant.index, std::move(asked->second.call));
-    asked_.erase(asked);
+    }
 }
 
 void NodeCore::answer_reads(Now now) {
-    while (!readable_.empty() && readable_.begin()->first <= applied_) {
-        auto call = std::move(readable_.begin()->second);
-        readable_.erase(readable_.begin());
-        answer_read(call, now);
-    }
+    while (auto call = reads_.take_readable(applied_))
+        answer_read(*call, now);
 }
 
 void NodeCore::answer_read(Call& call, Now now) {

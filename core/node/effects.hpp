@@ -1,5 +1,6 @@
 // What must happen outside after a step, in this order: submit `write`, hand `send` to the
-// transport, publish `applied`, tell of `lost` and `lease`, give the `answers`, and the rest.
+// transport, publish `applied`, tell of `lost` and `lease`, give the `answers`, and the rest, which
+// nobody waits for.
 // Nothing in `send` waits for `write`: what depends on a write appears after its WriteDone, in a
 // later step. `lost` comes before `lease`, or a hold that lapsed would look valid again for a
 // moment.
@@ -12,6 +13,8 @@
 #include "core/base/instant.hpp"
 #include "core/leases/countdowns.hpp"
 #include "core/node/message.hpp"
+#include "core/node/state_delta.hpp"
+#include "core/raft/log_base.hpp"
 #include "core/raft/output.hpp"
 
 namespace mortise::core {
@@ -30,7 +33,8 @@ struct Effects {
     std::optional<LeaseChanged> lease;
     std::vector<CallAnswer> answers;
     std::vector<Note> notes;
-    std::optional<LogIndex> purge_log_to;  // inclusive; may be carried out whenever it suits
+    std::optional<LogBase> purge_log_to;  // inclusive; may be carried out whenever it suits
+    std::optional<StateDelta> save_state;
     // To be kept on disk, unsynced, for the next start.
     std::optional<std::vector<SavedCountdown>> save_countdowns;
     Instant deadline;  // of the steady clock: when to step again if nothing happens

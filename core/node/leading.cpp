@@ -27,6 +27,14 @@ void NodeCore::send_outbound(Outbound outbound, Now /*now*/) {
     }
 }
 
+void NodeCore::on(ClientForward& event, Now /*now*/) {
+    if (raft_.is_leader()) {
+        take_forward(options_.self, event.forward);
+    } else if (const auto leader = raft_.leader()) {
+        effects_.send.push_back({*leader, std::move(event.forward)});
+    }
+}
+
 void NodeCore::take_forward(NodeId /*from*/, const Forward& forward) {
     if (!raft_.is_leader()) return;  // its sender learns of the change and sends again
     const bool sound = (forward.urgent.empty() || proposer_.add_urgent(forward.urgent)) &&

@@ -36,7 +36,8 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       raft_{raft_options(options_), std::move(state.raft), Prng{prng_.next()}, now.steady},
       machine_{std::move(state.machine)},
       applied_{raft_.commit_index()},
-      agent_{agent_options(options_), Prng{prng_.next()}, now} {
+      agent_{agent_options(options_), Prng{prng_.next()}, now},
+      handed_over_{applied_} {
     MORTISE_CHECK(options_.self.is_set() && options_.incarnation.is_set());
     // The founding entry may be purged by now; who founded is in the configuration either way.
     const auto& log = raft_.log();
@@ -61,6 +62,7 @@ Nanoseconds NodeCore::saved_elapsed(const Session& session) const {
 
 Effects NodeCore::step(Event event, Now now) {
     agent_.begin(now);
+    raft_.begin_event(now.steady);
     std::visit([&](auto& e) { on(e, now); }, event);
     form_if_unanimous(now);
     take_decided(now);
@@ -79,13 +81,14 @@ Effects NodeCore::step(Event event, Now now) {
         effects_.save_countdowns = countdowns_.save(now.steady);
         countdowns_.saved(now.steady);
     }
+    hand_over_state(now);
     effects_.deadline = deadline();
     return std::exchange(effects_, {});
 }
 
 Instant NodeCore::deadline() const {
-    auto next =
-        std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(), reads_deadline()});
+    auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
+                          reads_.deadline(), state_due_});
     // While nothing can be proposed a due time would only make the caller spin: what ends that wait
     // is an event of its own.
     if (can_propose()) next = std::min(next, renewals_due_);
@@ -97,7 +100,7 @@ void NodeCore::take_decided(Now now) {
     for (auto& entry : decided.committed)
         apply(entry, now);
     for (const auto& grant : decided.reads)
-        on_read_granted(grant, now);
+        reads_.granted(grant.id, grant.index);
 }
 
 void NodeCore::take_raft_output(Now now) {
@@ -146,8 +149,7 @@ void NodeCore::watch_leadership(Now now) {
     }
     agent_.on_leader(leader.has_value(), now);
     // What was asked of the old leader may never be answered.
-    for (auto& [id, read] : asked_)
-        read.ask_again = now.steady;
+    reads_.ask_all_again(now.steady);
     read_overdue(now);
 }
 
@@ -196,17 +198,6 @@ void NodeCore::on(const WriteDone& event, Now now) {
     if (was_durable) return;
     for (const auto peer : unfounded_)
         offer_formation(peer);
-}
-
-// The log is kept until the slowest member has it, within limits: who is further behind is cut off.
-void NodeCore::on(const StateDurable& event, Now /*now*/) {
-    auto target = std::min({event.index, raft_.commit_index(), raft_.durable_index()});
-    if (raft_.log().bytes() <= options_.log_bytes_max) {
-        target = std::min(target, raft_.replicated_index());
-    }
-    if (target <= raft_.log().base().index) return;
-    raft_.purge_to(target);
-    effects_.purge_log_to = target;
 }
 
 void NodeCore::on(Calls& event, Now now) {

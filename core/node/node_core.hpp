@@ -13,6 +13,7 @@
 #include "core/locks/lock_machine.hpp"
 #include "core/node/effects.hpp"
 #include "core/node/event.hpp"
+#include "core/node/pending_reads.hpp"
 #include "core/node/proposer.hpp"
 #include "core/raft/raft.hpp"
 
@@ -30,6 +31,8 @@ struct NodeOptions {
     std::uint32_t clock_rate_bound_ppm = 10'000;
     Nanoseconds call_timeout{std::chrono::seconds{10}};
     std::size_t log_bytes_max = std::size_t{256} << 20U;  // kept for slow members
+    // What changed is handed to the state on disk at most so much later.
+    Nanoseconds state_interval{std::chrono::milliseconds{250}};
     std::uint64_t seed = 0;
 };
 
@@ -63,20 +66,14 @@ public:
     void check_invariants() const;
 
 private:
-    struct PendingRead {
-        Call call;
-        Instant ask_again;
-        Instant gives_up;
-    };
-
     // node_core.cpp
     void on(const TimerFired& event, Now now);
     void on(const PeerUp& event, Now now);
     void on(const PeerDown& event, Now now);
     void on(Received& event, Now now);
     void on(const WriteDone& event, Now now);
-    void on(const StateDurable& event, Now now);
     void on(Calls& event, Now now);
+    void on(ClientForward& event, Now now);
     void on(const TransferLeadership& event, Now now);
     void receive(NodeId from, RaftMessage& message, Now now);
     void receive(NodeId from, const FormationOffer& message, Now now);
@@ -94,10 +91,8 @@ private:
     void call(const CloseCall& call, Now now);
     void ask_read(Call call, Instant gives_up, Now now);
     void read_overdue(Now now);
-    void on_read_granted(const ReadGrant& grant, Now now);
     void answer_reads(Now now);
     void answer_read(Call& call, Now now);
-    [[nodiscard]] Instant reads_deadline() const;
 
     // leading.cpp: what only a leader does
     void lead(Now now);
@@ -110,6 +105,10 @@ private:
 
     void check_grants_are_accounted_for() const;
     [[nodiscard]] Nanoseconds saved_elapsed(const Session& session) const;
+
+    // saving.cpp
+    void on(const StateDurable& event, Now now);
+    void hand_over_state(Now now);
 
     // formation.cpp
     void form_if_unanimous(Now now);
@@ -133,13 +132,14 @@ private:
     std::set<NodeId> unfounded_;     // connected, said it is empty, not heard of as a member yet
     std::optional<Entry> founding_;  // entry 1, while the log still has it
 
-    std::map<ReadId, PendingRead> asked_;     // read index not known yet
-    std::multimap<LogIndex, Call> readable_;  // known, not applied yet
+    PendingReads reads_;
     std::uint64_t reads_asked_ = 0;
 
     std::optional<NodeId> leader_;  // as the agent was told, and in which term
     Term leader_term_;
     Instant renewals_due_ = Instant::never();
+    LogIndex handed_over_;  // the state on disk was given everything up to here
+    Instant state_due_ = Instant::never();
     LogIndex sweep_at_;  // a Sweep is in the log up to here
     std::uint64_t refused_messages_ = 0;
     mutable std::uint64_t checks_ = 0;  // of the invariants; what is dear is not checked each time

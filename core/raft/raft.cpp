@@ -48,6 +48,18 @@ const Configuration& Raft::configuration() const {
     return configurations_.back().configuration;
 }
 
+const Configuration& Raft::configuration_at(LogIndex index) const {
+    MORTISE_CHECK(index >= log_.base().index && index <= log_.last().index);
+    auto at = configurations_.rbegin();
+    while (at->index > index)
+        ++at;
+    return at->configuration;
+}
+
+LogBase Raft::base() const {
+    return {log_.base(), configurations_.front().configuration};
+}
+
 std::optional<NodeId> Raft::leader() const {
     if (is_leader()) return self();
     if (const auto* follower = std::get_if<Follower>(&role_)) return follower->leader;

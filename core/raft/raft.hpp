@@ -14,6 +14,7 @@
 #include "core/base/prng.hpp"
 #include "core/raft/configuration.hpp"
 #include "core/raft/log.hpp"
+#include "core/raft/log_base.hpp"
 #include "core/raft/output.hpp"
 #include "core/raft/role.hpp"
 #include "core/raft/write_tracker.hpp"
@@ -44,6 +45,9 @@ public:
 
     // --- events
     // -----------------------------------------------------------------------------------
+    // What each of them begins with. Events of which consensus learns nothing begin so, too: a
+    // leader that was asleep must know before anything is done in its name.
+    void begin_event(Instant now);
     void on_message(NodeId from, RaftMessage message, Instant now);
     void on_timer(Instant now);
     void on_write_done(WriteId id, Instant now);
@@ -87,6 +91,10 @@ public:
     [[nodiscard]] const Log& log() const { return log_; }
     // The one in force: the newest in the log.
     [[nodiscard]] const Configuration& configuration() const;
+    // The one that is in force at `index`. Requires base <= index <= last.
+    [[nodiscard]] const Configuration& configuration_at(LogIndex index) const;
+    // Where the log begins.
+    [[nodiscard]] LogBase base() const;
     // Leader only: since when it has been in contact with a majority, and running, without a gap
     // longer than one election timeout (S4). Never when it does not lead.
     [[nodiscard]] Instant contact_since() const;
@@ -110,8 +118,7 @@ private:
         Configuration configuration;
     };
 
-    // raft.cpp: what every event begins with, terms, the log as this node writes it
-    void begin_event(Instant now);
+    // raft.cpp: terms, the log as this node writes it
     void adopt_term(Term term, Instant now);
     void become_follower(std::optional<NodeId> leader, Instant now);
     void vote_for(NodeId candidate);

@@ -30,6 +30,7 @@ void Checker::started(core::NodeId node, const core::Raft& raft) {
     of.commit = raft.commit_index();
     of.handed_out = raft.commit_index();
     of.was_late = false;
+    of.timers = 0;
     commits_.check_start(node, raft.commit_index());
 }
 
@@ -137,14 +138,20 @@ void Checker::check_quorum(core::NodeId node, core::LogId id, const char* when) 
                                  std::to_string(holding) + " disks, " + when);
 }
 
-void Checker::after_step(core::NodeId node, bool was_timer, core::Instant now) {
+void Checker::after_step(core::NodeId node, bool was_timer, core::Instant now,
+                         core::Instant deadline) {
     auto& of = view(node);
     const auto& raft = *of.raft;
     check_marks(node, of);
     if (raft.role() != of.role || raft.term() != of.term) check_role(node, of);
     of.term = raft.term();
     of.commit = raft.commit_index();
-    check_deadline(node, of, was_timer, now);
+    if (was_timer) {
+        check_deadline(node, of, now, deadline);
+    } else {
+        of.timers = 0;
+        of.was_late = false;
+    }
 }
 
 void Checker::check_marks(core::NodeId node, const View& of) {
@@ -199,12 +206,20 @@ void Checker::check_role(core::NodeId node, View& of) {
     }
 }
 
-// (9). Once may be late: what it does about it takes a step.
-void Checker::check_deadline(core::NodeId node, View& of, bool was_timer, core::Instant now) {
-    if (!was_timer) return;
-    const bool is_late = of.raft->deadline() <= now;
+// (9), after a timer. Once may be late: what it does about it takes a step.
+void Checker::check_deadline(core::NodeId node, View& of, core::Instant now,
+                             core::Instant deadline) {
+    constexpr std::uint64_t timers_max = 1'000;
+    constexpr core::Nanoseconds window = std::chrono::seconds{1};
+    const bool is_late = deadline <= now;
     if (is_late && of.was_late) violations_.report(node, "deadline: stays in the past");
     of.was_late = is_late;
+    if (of.timers == 0 || now > of.timers_since + window) {
+        of.timers = 0;
+        of.timers_since = now;
+    }
+    if (++of.timers <= timers_max) return;
+    violations_.report(node, "deadline: its timer fires again and again, and nothing else happens");
 }
 
 void Checker::sweep() {

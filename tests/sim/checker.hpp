@@ -12,7 +12,8 @@
 //   (6) nothing said to others is ahead of the disk of who says it;
 //   (7) what a node was told is durable is there when it starts again;
 //   (8) one founding entry (S47);
-//   (9) a deadline that has passed moves on when the timer fires.
+//   (9) a deadline that has passed moves on when the timer fires, and no timer fires again and
+//       again while nothing else happens.
 #pragma once
 
 #include <vector>
@@ -41,7 +42,8 @@ public:
     void on_platter(core::NodeId node, const core::HardState& before, const core::Write& write);
     void sent(core::NodeId from, core::NodeId to, const core::PeerMessage& message);
     void committed(core::NodeId node, const core::Entry& entry);
-    void after_step(core::NodeId node, bool was_timer, core::Instant now);
+    // `deadline` is when the node wants to be called next.
+    void after_step(core::NodeId node, bool was_timer, core::Instant now, core::Instant deadline);
 
     void sweep();
 
@@ -59,6 +61,8 @@ private:
         core::LogIndex commit;
         core::LogIndex handed_out;
         bool was_late = false;
+        std::uint64_t timers = 0;  // in a row, since then
+        core::Instant timers_since;
         // What the core, when it was last seen, took for durable.
         core::HardState durable_state;
         core::LogId durable_log;
@@ -90,7 +94,7 @@ private:
     void check_marks(core::NodeId node, const View& of);
     void check_progress(core::NodeId node, const View& of);
     void check_role(core::NodeId node, View& of);
-    void check_deadline(core::NodeId node, View& of, bool was_timer, core::Instant now);
+    void check_deadline(core::NodeId node, View& of, core::Instant now, core::Instant deadline);
     void sweep_node(core::NodeId node, const View& of);
 
     Violations& violations_;

@@ -73,7 +73,7 @@ TEST_F(CheckerTest, IsContentWithAnHonestCluster) {
     checker.committed(a, founding(7));
     checker.committed(b, founding(7));
     checker.committed(a, entry(id(1, 2)));
-    checker.after_step(a, true, core::Instant{});
+    checker.after_step(a, true, core::Instant{}, core::Instant{1});
     EXPECT_EQ(found(), "");
     EXPECT_EQ(checker.committed_last(), core::LogIndex{2});
 }
@@ -162,18 +162,42 @@ TEST_F(CheckerTest, SeesADurableMarkAheadOfTheDisk) {
     put(a, founding(7));
     start(a);
     platter(a).entries.clear();
-    checker.after_step(a, false, core::Instant{});
+    checker.after_step(a, false, core::Instant{}, core::Instant{1});
     EXPECT_VIOLATION("durable mark");
 }
 
 TEST_F(CheckerTest, SeesADeadlineThatStaysInThePast) {
     put(a, founding(7));
     start(a);
-    const auto late = rafts[0]->deadline() + std::chrono::seconds{1};
-    checker.after_step(a, true, late);
+    const core::Instant due{1'000};
+    checker.after_step(a, true, due, due);
+    checker.after_step(a, false, due, due);  // no timer of its own: nothing was promised
+    checker.after_step(a, true, due, due);
     EXPECT_EQ(found(), "");
-    checker.after_step(a, true, late);
-    EXPECT_VIOLATION("deadline");
+    checker.after_step(a, true, due, due);
+    EXPECT_VIOLATION("deadline: stays in the past");
+}
+
+TEST_F(CheckerTest, SeesATimerThatFiresAgainAndAgain) {
+    put(a, founding(7));
+    start(a);
+    core::Instant now;
+    for (int i = 0; i < 1'000; ++i, now.ns += 1'000)
+        checker.after_step(a, true, now, {now.ns + 1'000});
+    EXPECT_EQ(found(), "");
+    checker.after_step(a, true, now, {now.ns + 1'000});
+    EXPECT_VIOLATION("its timer fires again and again");
+}
+
+TEST_F(CheckerTest, IsContentWithATimerThatFiresAmongOtherEventsOrNowAndThen) {
+    put(a, founding(7));
+    start(a);
+    core::Instant now;
+    for (int i = 0; i < 5'000; ++i, now.ns += 1'000)
+        checker.after_step(a, i % 900 != 0, now, {now.ns + 1'000});
+    for (int i = 0; i < 5'000; ++i, now.ns += 10'000'000)
+        checker.after_step(a, true, now, {now.ns + 10'000'000});
+    EXPECT_EQ(found(), "");
 }
 
 TEST_F(CheckerTest, SeesAVoteThatIsNotOnDisk) {

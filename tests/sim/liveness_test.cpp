@@ -20,7 +20,7 @@ public:
     void lease_changed(core::NodeId, const core::LeaseChanged&) override {}
     void answered(core::NodeId, const core::CallAnswer&) override {}
     void applied(core::NodeId, const core::Applied&) override {}
-    [[nodiscard]] core::NodeId holder() const override { return {}; }
+    [[nodiscard]] core::NodeId holder(core::NodeId) const override { return {}; }
     void begin_liveness(const std::vector<core::NodeId>&) override {}
     [[nodiscard]] std::string still_owed() const override { return owed; }
 

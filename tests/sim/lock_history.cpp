@@ -68,12 +68,12 @@ void LockHistory::specify(core::NodeId node, const core::Applied& applied) {
         report(node, "witness: an entry that does not decode");
         return;
     }
+    remember(*batch, applied);
     const auto expected = spec_.apply(applied.entry.id.index, *batch);
     if (!spec::same(expected, applied.outcomes)) {
         report(node, "witness: the specification differs at index " +
                          sim::in_words(applied.entry.id.index));
     }
-    remember(*batch, applied);
 }
 
 void LockHistory::remember(const std::vector<core::Command>& batch, const core::Applied& applied) {
@@ -93,9 +93,14 @@ void LockHistory::remember(const std::vector<core::Command>& batch, const core::
         }
         const auto* answered = std::get_if<core::Answered>(&outcome);
         if (answered == nullptr || answered->answer.kind != core::AnswerKind::granted) continue;
-        const auto& request = requests_.at(answered->operation);
+        const auto request = requests_.find(answered->operation);
+        if (request == requests_.end()) {
+            report({}, "witness: " + in_words(answered->operation) + " was granted, not asked for");
+            continue;
+        }
         const auto asked_at = placed_.emplace(answered->operation, index).first->second;
-        const Given given{request.name, request.mode, answered->answer.token, asked_at, index};
+        const Given given{request->second.name, request->second.mode, answered->answer.token,
+                          asked_at, index};
         if (given_.emplace(answered->operation, given).second) check_token(given);
     }
 }

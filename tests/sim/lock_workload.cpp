@@ -8,10 +8,6 @@ namespace mortise::sim {
 
 namespace {
 
-core::CallTag tag_of(const core::Call& call) {
-    return std::visit([](const auto& c) { return c.tag; }, call);
-}
-
 const char* words_of(const core::Call& call) {
     constexpr const char* words[] = {
         "is asked to acquire, call {}", "is to cancel call {}", "is asked to release, call {}",
@@ -214,6 +210,13 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
     if (acquired == nullptr) {
         world_.heap.after(world_.swarm.election_timeout.count() / 4, [this] { ask_again(); });
     }
+}
+
+// The newest one: it is most likely to go on holding.
+core::NodeId LockWorkload::holder(core::NodeId other_than) const {
+    const auto found = std::find_if(holds_.rbegin(), holds_.rend(),
+                                    [&](const auto& hold) { return hold.second != other_than; });
+    return found == holds_.rend() ? core::NodeId{} : found->second;
 }
 
 // --- liveness

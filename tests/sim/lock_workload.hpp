@@ -25,9 +25,7 @@ public:
     void lease_changed(core::NodeId node, const core::LeaseChanged& lease) override;
     void answered(core::NodeId node, const core::CallAnswer& answer) override;
     void applied(core::NodeId node, const core::Applied& applied) override;
-    [[nodiscard]] core::NodeId holder() const override {
-        return holds_.empty() ? core::NodeId{} : holds_.rbegin()->second;
-    }
+    [[nodiscard]] core::NodeId holder(core::NodeId other_than) const override;
     void begin_liveness(const std::vector<core::NodeId>& core) override;
     [[nodiscard]] std::string still_owed() const override;
 

@@ -69,7 +69,7 @@ Fault Nemesis::draw_fault() {
 }
 
 core::NodeId Nemesis::draw_node() {
-    const auto holder = world_.workload->holder();
+    const auto holder = world_.workload->holder({});
     if (holder.is_set() && prng_.one_in(4)) return holder;
     return cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];
 }
@@ -163,6 +163,23 @@ void Nemesis::change_rate(Fault kind) {
     world_.timeline.say(node, "its clocks run at {} ppm",
                         static_cast<std::uint64_t>(1'000'000 + ppm));
     cluster_.at(node).set_clock_rate(ppm);
+    if (rushes) tempt(node);
+}
+
+// A clock that runs fast may expire nobody on its own (S4): it shall lead, and the renewals of one
+// that holds something stay away for about as long as a session lives.
+void Nemesis::tempt(core::NodeId fast) {
+    const auto leader = cluster_.leader();
+    if (!leader.is_set() || !cluster_.can_answer(leader)) return;
+    if (leader != fast) cluster_.call(leader, core::TransferLeadership{fast});
+    const auto timeout = world_.swarm.election_timeout.count();
+    const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
+    const auto length = prng_.between(ttl * 3 / 4, ttl * 3 / 2);
+    world_.heap.after(prng_.between(timeout / 2, 2 * timeout), [this, fast, length] {
+        const auto holder = world_.workload->holder(fast);
+        if (stopped_ || !holder.is_set() || cluster_.leader() != fast) return;
+        silence(holder, length);
+    });
 }
 
 void Nemesis::disturb_disk(Fault kind) {

@@ -28,6 +28,7 @@ private:
     void power_cut();
     void pause(Fault kind);
     void change_rate(Fault kind);
+    void tempt(core::NodeId fast);
     void disturb_disk(Fault kind);
     void wipe();
     // links
@@ -37,6 +38,7 @@ private:
     void one_way();
     void bridge();
     void mute();
+    void silence(core::NodeId node, SimTime length);
     void slow_link();
     void reset();
     void cut_between(core::NodeId a, core::NodeId b);

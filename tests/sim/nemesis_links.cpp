@@ -82,27 +82,39 @@ void Nemesis::bridge() {
     heal_later();
 }
 
-// One that holds something learns late what the cluster did with its renewals, and those it goes on
-// sending are lost: the ones it learns of are not its newest (S3).
-void Nemesis::mute() {
-    const auto holder = world_.workload->holder();
-    const auto node = holder.is_set() ? holder : draw_node();
+// Hears, and is not heard; its connections stay.
+void Nemesis::silence(core::NodeId node, SimTime length) {
     world_.tally.fault(Fault::cut_mute);
-    world_.timeline.say(node, "hears late and will not be heard");
+    world_.timeline.say(node, "hears and is not heard");
+    for (const auto peer : cluster_.ids()) {
+        if (peer != node) cluster_.network().swallow(node, peer, true);
+    }
+    world_.heap.after(length, [this, node] {
+        for (const auto peer : cluster_.ids()) {
+            if (peer != node) cluster_.network().swallow(node, peer, false);
+        }
+    });
+}
+
+// One that holds something learns late what the cluster did with its renewals, and those it goes on
+// sending are lost: the ones it learns of are not its newest (S3). A leader learns of nothing late.
+void Nemesis::mute() {
+    const auto leader = cluster_.leader();
+    const auto holder = world_.workload->holder(leader);
+    const auto node = holder.is_set() ? holder : draw_node();
+    world_.timeline.say(node, "hears late");
     const auto timeout = world_.swarm.election_timeout.count();
+    const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
     const auto lag = prng_.between(timeout, 3 * timeout);
     for (const auto peer : cluster_.ids()) {
         if (peer == node) continue;
         cluster_.network().slow_down(peer, node, lag);
-        world_.heap.after(lag + prng_.between(0, timeout), [this, node, peer] {
-            if (!stopped_) cluster_.network().cut(node, peer, true);
-        });
         world_.heap.after(3 * lag,
                           [this, node, peer] { cluster_.network().slow_down(peer, node, 0); });
     }
-    const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
-    world_.heap.after(2 * lag + 2 * ttl, [this] {
-        if (!stopped_) cluster_.network().heal_all();
+    const auto length = prng_.between(lag, lag + 2 * ttl);
+    world_.heap.after(lag + prng_.between(0, timeout), [this, node, length] {
+        if (!stopped_) silence(node, length);
     });
 }
 

@@ -49,6 +49,7 @@ core::NodeOptions SimNode::draw_options() {
     options.log_bytes_max = world_.swarm.log_bytes_max;
     options.session_ttl_ms = world_.swarm.session_ttl_ms;
     options.call_timeout = world_.swarm.call_timeout;
+    options.state_interval = core::Nanoseconds{world_.swarm.state_interval};
     options.former_life_ended = life_ > 0 && !machine_restarted_;
     options.seed = prng_.next();
     return options;
@@ -61,10 +62,14 @@ void SimNode::start() {
     machine_restarted_ = life_ > 0 && prng_.one_in(3);
     if (machine_restarted_) reset_clock();
     auto state = disk_.recover();
+    if (!state) {
+        world_.violations.report(id_, "recovery: the rows on disk make no machine");
+        return;
+    }
     say("starts, log to index {}, applied {}", disk_.platter().last().index.raw(),
-        state.raft.applied.raw());
+        state->raft.applied.raw());
     try {
-        driver_ = std::make_unique<Driver>(draw_options(), std::move(state),
+        driver_ = std::make_unique<Driver>(draw_options(), std::move(*state),
                                            DriverPorts{*this, *this, *this, *this},
                                            clock_.at(world_.heap.now()));
     } catch (const std::exception& broken) {
@@ -73,10 +78,19 @@ void SimNode::start() {
     }
     ++life_;
     driver_->check_every_step(true);
+    check_recovered_state();
     world_.checker.started(id_, raft());
     world_.workload->node_started(id_);
     set_timer();
     schedule_flush();
+}
+
+// A snapshot of the state would be sent with this configuration.
+void SimNode::check_recovered_state() {
+    const auto& platter = disk_.platter();
+    if (!platter.applied.is_set()) return;
+    if (raft().configuration_at(platter.applied) == platter.configuration_there) return;
+    world_.violations.report(id_, "recovery: the state has another configuration than the log");
 }
 
 void SimNode::crash() {
@@ -171,17 +185,14 @@ void SimNode::schedule_flush() {
     });
 }
 
-// What the state contains must not be ahead of the log on disk: a start would miss the difference.
+// Between getting to the platter and being told of it a node may die.
 void SimNode::flush() {
     if (world_.flushes_off) return;
-    const auto target = driver_->core().applied_index();
-    if (target <= disk_.platter().applied || target > raft().durable_index()) return;
-    auto machine = driver_->core().machine();
+    const auto durable = disk_.flush_state();
+    if (!durable) return;
     const auto latency = prng_.between(0, 4 * world_.swarm.disk.latency_max);
-    world_.heap.after(latency, [this, target, machine = std::move(machine), life = life_] {
-        if (life != life_ || world_.flushes_off || target <= disk_.platter().applied) return;
-        disk_.set_state(target, machine);
-        handle(core::StateDurable{target});
+    world_.heap.after(latency, [this, index = *durable, life = life_] {
+        if (life == life_ && !world_.flushes_off) handle(core::StateDurable{index});
     });
 }
 

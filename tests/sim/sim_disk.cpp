@@ -5,6 +5,7 @@
 
 #include "core/base/check.hpp"
 #include "core/codec/configuration_codec.hpp"
+#include "core/locks/machine_rows.hpp"
 
 namespace mortise::sim {
 
@@ -29,6 +30,7 @@ void SimDisk::submit(const core::Write& write) {
         queue_.back().append.back().id.index >= *write.truncate_from) {
         tally_.probe("truncation of entries still being written");
     }
+    submitted_ = write.id;
     queue_.push_back(write);
     if (queue_.size() > 1) return;
     const bool ready = stalled_until_ <= heap_.now() && !fails_next_ && !reporting_;
@@ -71,6 +73,7 @@ void SimDisk::complete(std::size_t writes) {
         done.push_back(queue_.front().id);
         queue_.pop_front();
     }
+    done_ = done.back();
     if (!queue_.empty()) start_sync();
     const auto life = life_;
     reporting_ = true;
@@ -105,14 +108,15 @@ void SimDisk::put_on_platter(const core::Write& write) {
     purge_platter();
 }
 
-void SimDisk::purge_to(core::LogIndex index) {
-    purge_to_ = std::max(purge_to_, index);
+void SimDisk::purge_to(const core::LogBase& base) {
+    if (base.id > purge_to_.id) purge_to_ = base;
     // At once, with the next write, or, if a crash comes before that, not at all.
     if (prng_.one_in(2)) purge_platter();
 }
 
 void SimDisk::purge_platter() {
-    while (platter_.base.index < purge_to_) {
+    if (platter_.base >= purge_to_.id) return;
+    while (platter_.base < purge_to_.id) {
         MORTISE_CHECK(!platter_.entries.empty());
         const auto& entry = platter_.entries.front();
         if (entry.kind == core::EntryKind::configuration) {
@@ -121,6 +125,8 @@ void SimDisk::purge_platter() {
         platter_.base = entry.id;
         platter_.entries.pop_front();
     }
+    MORTISE_CHECK(platter_.base == purge_to_.id);
+    MORTISE_CHECK(platter_.configuration == purge_to_.configuration);
 }
 
 void SimDisk::stall_until(SimTime time) {
@@ -139,6 +145,11 @@ void SimDisk::crash() {
     }
     if (torn) tally_.fault(Fault::write_torn);
     queue_.clear();
+    put_deltas_on_platter(prng_.below(deltas_ready() + 1));
+    if (!deltas_.empty()) tally_.probe("state delta lost in a crash");
+    deltas_.clear();
+    submitted_ = {};
+    done_ = {};
     if (prng_.one_in(4)) platter_.countdowns = earlier_countdowns_;
     purge_to_ = {};
     stalled_until_ = 0;
@@ -151,7 +162,48 @@ void SimDisk::wipe(core::Incarnation incarnation) {
     platter_.incarnation = incarnation;
 }
 
-core::NodeState SimDisk::recover() {
+// --- the state
+// --------------------------------------------------------------------------------------
+
+void SimDisk::save(core::StateDelta delta) {
+    MORTISE_CHECK(deltas_.empty() || delta.applied > deltas_.back().delta.applied);
+    MORTISE_CHECK(delta.applied.index > platter_.applied);
+    deltas_.push_back({std::move(delta), submitted_});
+}
+
+// Ahead of the log a start would miss the difference, or find another entry in its place.
+std::size_t SimDisk::deltas_ready() const {
+    const auto waits =
+        std::ranges::find_if(deltas_, [&](const Saved& each) { return each.behind > done_; });
+    return static_cast<std::size_t>(waits - deltas_.begin());
+}
+
+std::optional<core::LogIndex> SimDisk::flush_state() {
+    const auto ready = deltas_ready();
+    if (ready < deltas_.size()) tally_.probe("state delta waits for the log");
+    if (ready == 0 || broken_) return std::nullopt;
+    put_deltas_on_platter(prng_.one_in(4) ? 1 + prng_.below(ready) : ready);
+    return platter_.applied;
+}
+
+void SimDisk::put_deltas_on_platter(std::size_t count) {
+    for (; count > 0; --count) {
+        auto& delta = deltas_.front().delta;
+        MORTISE_CHECK(platter_.has(delta.applied));
+        platter_.applied = delta.applied.index;
+        platter_.configuration_there = std::move(delta.configuration);
+        for (auto& row : delta.rows) {
+            if (row.value) {
+                platter_.rows.insert_or_assign(std::move(row.key), std::move(*row.value));
+            } else {
+                platter_.rows.erase(row.key);
+            }
+        }
+        deltas_.pop_front();
+    }
+}
+
+std::optional<core::NodeState> SimDisk::recover() {
     platter_.boot_epoch = platter_.boot_epoch.next();
     if (platter_.last().index.is_set()) tally_.probe("restart with a log");
     if (platter_.applied.is_set()) tally_.probe("restart with state on disk");
@@ -161,7 +213,13 @@ core::NodeState SimDisk::recover() {
                   {platter_.entries.begin(), platter_.entries.end()},
                   platter_.applied,
                   platter_.configuration};
-    state.machine = platter_.machine;
+    core::MachineLoader loader;
+    for (const auto& [key, value] : platter_.rows) {
+        if (!loader.add(key, value)) return std::nullopt;
+    }
+    auto machine = loader.finish(platter_.applied);
+    if (!machine || platter_.applied < platter_.base.index) return std::nullopt;
+    state.machine = std::move(*machine);
     state.countdowns = platter_.countdowns;
     return state;
 }

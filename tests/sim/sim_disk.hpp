@@ -1,9 +1,13 @@
 // The disk of one node. What is on the platter survives everything but a wipe; what is in the queue
 // is written in order, one at a time, and of that a crash leaves a prefix. A write is atomic: when
-// only half of it got there, recovery drops it whole, as it does with a torn batch.
+// only half of it got there, recovery drops it whole, as it does with a torn batch. The state lags
+// behind the log, in rows; of the deltas that wait a crash leaves a prefix as well.
 #pragma once
 
 #include <deque>
+#include <map>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,8 +26,9 @@ struct Platter {
     core::LogId base;
     core::Configuration configuration;  // at base
     std::deque<core::Entry> entries;
-    core::LogIndex applied;     // what the state on disk contains
-    core::LockMachine machine;  // that state
+    core::LogIndex applied;                   // what the state on disk contains
+    core::Configuration configuration_there;  // in force at `applied`
+    std::map<std::string, std::string> rows;  // that state
     std::vector<core::SavedCountdown> countdowns;
     std::uint64_t founding = 0;  // checksum of entry 1, also once that is purged
 
@@ -51,12 +56,12 @@ public:
     void configure(const DiskOptions& options) { options_ = options; }
 
     void submit(const core::Write& write) override;
-    void purge_to(core::LogIndex index) override;
-    // The state with everything up to `index` applied is on the platter.
-    void set_state(core::LogIndex index, core::LockMachine machine) {
-        platter_.applied = index;
-        platter_.machine = std::move(machine);
-    }
+    void purge_to(const core::LogBase& base) override;
+    // Waits for flush_state(), and for every write submitted until now.
+    void save(core::StateDelta delta);
+    // Some of the deltas that may get to the platter, the oldest first, are there from now on. How
+    // far the state is then, if that is news; nobody else is told.
+    std::optional<core::LogIndex> flush_state();
     // Not synced: a crash may bring the ones before back.
     void save_countdowns(std::vector<core::SavedCountdown> countdowns) {
         earlier_countdowns_ = std::exchange(platter_.countdowns, std::move(countdowns));
@@ -72,8 +77,8 @@ public:
     void crash();
     // An empty disk in its place. Requires that the node is down.
     void wipe(core::Incarnation incarnation);
-    // What a start finds, with a new boot epoch.
-    [[nodiscard]] core::NodeState recover();
+    // What a start finds, with a new boot epoch; empty when the rows make no machine.
+    [[nodiscard]] std::optional<core::NodeState> recover();
 
     [[nodiscard]] const Platter& platter() const { return platter_; }
     [[nodiscard]] std::size_t in_flight() const { return queue_.size(); }
@@ -84,6 +89,8 @@ private:
     void complete(std::size_t writes);
     void put_on_platter(const core::Write& write);
     void purge_platter();
+    [[nodiscard]] std::size_t deltas_ready() const;
+    void put_deltas_on_platter(std::size_t count);
 
     EventHeap& heap_;
     Tally& tally_;
@@ -93,8 +100,15 @@ private:
     Platter platter_;
     std::deque<core::Write> queue_;
     std::size_t syncing_ = 0;  // so many of the queue's front are in the sync under way
+    struct Saved {
+        core::StateDelta delta;
+        core::WriteId behind;  // not before this one is done
+    };
+    std::deque<Saved> deltas_;
+    core::WriteId submitted_;  // the newest write of this life
+    core::WriteId done_;
     std::vector<core::SavedCountdown> earlier_countdowns_;
-    core::LogIndex purge_to_;  // asked for, not done yet
+    core::LogBase purge_to_;  // asked for, not done yet
     SimTime stalled_until_ = 0;
     bool fails_next_ = false;
     bool broken_ = false;

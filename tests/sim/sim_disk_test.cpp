@@ -89,7 +89,7 @@ TEST_F(SimDiskTest, KeepsWhatItReported) {
     heap.run_until(sim_second);
     disk.submit(append(4, 4));
     disk.crash();
-    const auto state = disk.recover().raft;
+    const auto state = disk.recover().value().raft;
     ASSERT_GE(state.entries.size(), 3U);
     EXPECT_EQ(state.entries[2], entry_at(3));
     EXPECT_EQ(disk.platter().boot_epoch, core::BootEpoch{1});
@@ -140,13 +140,84 @@ TEST_F(SimDiskTest, RemembersTheConfigurationItPurges) {
     disk.submit(write);
     disk.submit(append(2, 2));
     heap.run_until(sim_second);
-    disk.purge_to(core::LogIndex{2});
+    core::LockMachine machine;
+    disk.save({{core::Term{1}, core::LogIndex{2}}, configuration, machine.take_changed_rows()});
+    ASSERT_TRUE(disk.flush_state());
+    disk.purge_to({{core::Term{1}, core::LogIndex{2}}, configuration});
     disk.submit(append(3, 3));  // at the latest with the next write
     heap.run_until(2 * sim_second);
-    const auto state = disk.recover().raft;
+    const auto state = disk.recover().value().raft;
     EXPECT_EQ(state.base.index, core::LogIndex{2});
     EXPECT_EQ(state.configuration, configuration);
     EXPECT_EQ(disk.platter().founding, write.append[0].checksum);
+}
+
+// --- the state, in rows
+
+core::StateDelta delta(std::uint64_t applied, std::vector<core::Row> rows) {
+    return {{core::Term{1}, core::LogIndex{applied}}, {}, std::move(rows)};
+}
+
+TEST_F(SimDiskTest, KeepsTheStateBehindTheLog) {
+    disk.submit(append(1, 1));
+    disk.save(delta(1, {{"key", "value"}}));
+    EXPECT_FALSE(disk.flush_state()) << "the log is not there yet";
+    heap.run_until(sim_second);
+    EXPECT_EQ(disk.flush_state(), core::LogIndex{1});
+    EXPECT_EQ(disk.platter().rows.at("key"), "value");
+    EXPECT_FALSE(disk.flush_state()) << "nothing is new";
+}
+
+// An entry of that index is on the disk, but it is another one.
+TEST_F(SimDiskTest, KeepsTheStateBehindAWriteThatReplacesWhatItContains) {
+    submit_three();
+    heap.run_until(sim_second);
+    core::Write write;
+    write.id = core::WriteId{4};
+    write.truncate_from = core::LogIndex{3};
+    write.append.push_back(entry_at(3, 2));
+    disk.submit(write);
+    disk.save({{core::Term{2}, core::LogIndex{3}}, {}, {}});
+    EXPECT_FALSE(disk.flush_state());
+    heap.run_until(2 * sim_second);
+    EXPECT_EQ(disk.flush_state(), core::LogIndex{3});
+}
+
+TEST_F(SimDiskTest, RemovesRowsThatAreGone) {
+    submit_three();
+    heap.run_until(sim_second);
+    disk.save(delta(1, {{"a", "1"}, {"b", "1"}}));
+    disk.save(delta(2, {{"a", std::nullopt}, {"b", "2"}}));
+    while (disk.flush_state()) {
+    }
+    EXPECT_EQ(disk.platter().rows, (std::map<std::string, std::string>{{"b", "2"}}));
+    EXPECT_EQ(disk.platter().applied, core::LogIndex{2});
+}
+
+TEST_F(SimDiskTest, LosesDeltasInACrashButForAPrefix) {
+    std::set<std::uint64_t> kept;
+    std::vector<std::unique_ptr<SimDisk>> disks;  // as long as what they have scheduled
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        disks.push_back(std::make_unique<SimDisk>(heap, tally, *this, seed));
+        auto& each = *disks.back();
+        for (std::uint64_t id = 1; id <= 3; ++id)
+            each.submit(append(id, id));
+        heap.run_until(heap.now() + sim_second);
+        for (std::uint64_t id = 1; id <= 3; ++id)
+            each.save(delta(id, {{"row " + std::to_string(id), "value"}}));
+        each.crash();
+        EXPECT_EQ(each.platter().rows.size(), each.platter().applied.raw());
+        kept.insert(each.platter().applied.raw());
+    }
+    EXPECT_EQ(kept, (std::set<std::uint64_t>{0, 1, 2, 3}));
+}
+
+TEST_F(SimDiskTest, FindsNoStateInRowsThatMakeNone) {
+    submit_three();
+    heap.run_until(sim_second);
+    disk.save(delta(1, {{"nonsense", "value"}}));
+    ASSERT_TRUE(disk.flush_state());
+    EXPECT_FALSE(disk.recover());
 }
 
 TEST_F(SimDiskTest, IsEmptyAfterAWipe) {
@@ -154,7 +225,7 @@ TEST_F(SimDiskTest, IsEmptyAfterAWipe) {
     heap.run_until(sim_second);
     disk.wipe(core::Incarnation{5});
     EXPECT_EQ(disk.platter().incarnation, core::Incarnation{5});
-    EXPECT_EQ(disk.recover().raft.entries.size(), 0U);
+    EXPECT_EQ(disk.recover().value().raft.entries.size(), 0U);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void SimNetwork::send(core::NodeId from, core::NodeId to, core::PeerMessage mess
         tally_.probe("message without a connection");
         return;
     }
-    if (!link(from, to).open) return;
+    if (!link(from, to).open || link(from, to).swallows) return;
     if (happens(options_.loss_ppm)) {
         tally_.fault(Fault::message_lost);
         return;
@@ -95,6 +95,10 @@ void SimNetwork::heal_all() {
 
 void SimNetwork::slow_down(core::NodeId from, core::NodeId to, SimTime extra) {
     link(from, to).extra_delay = extra;
+}
+
+void SimNetwork::swallow(core::NodeId from, core::NodeId to, bool on) {
+    link(from, to).swallows = on;
 }
 
 void SimNetwork::reset(core::NodeId a, core::NodeId b) {

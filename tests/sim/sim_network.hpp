@@ -44,6 +44,8 @@ public:
     void heal(core::NodeId from, core::NodeId to);
     void heal_all();
     void slow_down(core::NodeId from, core::NodeId to, SimTime extra);
+    // What is sent from one to the other is lost, and neither ever notices: as a buffer that fills.
+    void swallow(core::NodeId from, core::NodeId to, bool on);
     // The connection breaks, and may be made again at once.
     void reset(core::NodeId a, core::NodeId b);
 
@@ -59,6 +61,7 @@ public:
 private:
     struct Link {
         bool open = true;
+        bool swallows = false;
         SimTime extra_delay = 0;
     };
     struct End {  // of a connection

@@ -64,6 +64,21 @@ TEST_F(SimNetworkTest, ConnectsWhoCanTalk) {
     EXPECT_EQ(count<core::Received>(c), 0U);
 }
 
+TEST_F(SimNetworkTest, SwallowsInOneDirectionAndNobodyNotices) {
+    connect_all();
+    network.swallow(a, b, true);
+    send(a, b);
+    send(b, a);
+    wait();
+    EXPECT_EQ(count<core::Received>(b), 0U);
+    EXPECT_EQ(count<core::Received>(a), 1U);
+    EXPECT_EQ(count<core::PeerDown>(a) + count<core::PeerDown>(b), 0U);
+    network.swallow(a, b, false);
+    send(a, b);
+    wait();
+    EXPECT_EQ(count<core::Received>(b), 1U);
+}
+
 TEST_F(SimNetworkTest, SaysNothingBeforeTheHello) {
     network.configure(options);
     network.connect_what_can_be();

@@ -54,7 +54,7 @@ void SimNode::step(core::Event event) {
 void SimNode::judge_step(std::size_t kind) {
     const auto now = clock_.at(world_.heap.now()).steady;
     const bool was_timer = kind == core::Event{core::TimerFired{}}.index();
-    world_.checker.after_step(id_, was_timer, now);
+    world_.checker.after_step(id_, was_timer, now, driver_->deadline());
     // A leader's timer comes with each heartbeat; twice what it may wait is beyond all excuses.
     const auto patience = 2 * world_.swarm.election_timeout;
     const bool hangs = !unsynced_.empty() && now > unsynced_.front().at + patience;
@@ -89,10 +89,10 @@ void SimNode::submit(const core::Write& write) {
     disk_.submit(write);
 }
 
-void SimNode::purge_to(core::LogIndex index) {
+void SimNode::purge_to(const core::LogBase& base) {
     if (is_dead()) return;
     world_.tally.probe("log purged");
-    disk_.purge_to(index);
+    disk_.purge_to(base);
 }
 
 void SimNode::send(core::NodeId to, core::PeerMessage message) {
@@ -101,6 +101,12 @@ void SimNode::send(core::NodeId to, core::PeerMessage message) {
     effects_.number(to.raw() << 8U | (said == nullptr ? 255U : said->index()));
     world_.checker.sent(id_, to, message);
     owner_.carry(id_, to, std::move(message));
+}
+
+void SimNode::save(core::StateDelta delta) {
+    if (is_dead()) return;
+    effects_.number(delta.applied.index.raw() << 16U | delta.rows.size());
+    disk_.save(std::move(delta));
 }
 
 void SimNode::save_countdowns(std::vector<core::SavedCountdown> countdowns) {

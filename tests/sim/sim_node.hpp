@@ -60,8 +60,9 @@ public:
 
     // --- ports ----------------------------------------------------------------------------------
     void submit(const core::Write& write) override;
-    void purge_to(core::LogIndex index) override;
+    void purge_to(const core::LogBase& base) override;
     void send(core::NodeId to, core::PeerMessage message) override;
+    void save(core::StateDelta delta) override;
     void save_countdowns(std::vector<core::SavedCountdown> countdowns) override;
     void lost(const core::HoldLost& lost) override;
     void lease_changed(const core::LeaseChanged& lease) override;
@@ -84,6 +85,7 @@ private:
     void timer_fired();
     [[nodiscard]] core::NodeOptions draw_options();
     void reset_clock();
+    void check_recovered_state();
     void schedule_flush();
     void flush();
     void say(const char* text, std::uint64_t a = 0, std::uint64_t b = 0);

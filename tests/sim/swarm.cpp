@@ -104,6 +104,7 @@ Swarm draw_swarm(core::Prng& prng) {
     swarm.wild_clock_node = prng.one_in(4) ? 0 : 1 + prng.below(64);
     swarm.timer_slack = prng.one_in(2) ? 0 : draw_scale(prng, 10 * sim_microsecond, timeout / 10);
     swarm.flush_pace = draw_scale(prng, timeout / 10, 20 * timeout);
+    swarm.state_interval = draw_scale(prng, timeout / 100, 2 * timeout);
     swarm.fault_pace = draw_scale(prng, timeout / 4, 16 * timeout);
     swarm.fault_length = draw_scale(prng, timeout / 8, 16 * timeout);
     swarm.restart_after = draw_scale(prng, timeout / 20, 8 * timeout);

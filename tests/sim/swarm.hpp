@@ -50,6 +50,7 @@ struct Swarm {
     std::uint64_t wild_clock_node = 0;  // zero: any
     SimTime timer_slack = 0;            // timers fire up to so much late
     SimTime flush_pace = 0;             // between two flushes of the state
+    SimTime state_interval = 0;         // until what changed is handed over for one
     SimTime fault_pace = 0;             // between two faults, on average
     std::uint64_t steps_percent = 100;  // of those asked for, so that some end young
     bool spiteful = false;              // faults like to come during elections

@@ -66,6 +66,8 @@ constexpr std::string_view expected_probes[] = {
     "truncation of entries still being written",
     "restart with a log",
     "restart with state on disk",
+    "state delta waits for the log",
+    "state delta lost in a crash",
     "paused leader",
     "many messages parked",
     "two leaders at once",

@@ -25,8 +25,9 @@ public:
     virtual void answered(core::NodeId node, const core::CallAnswer& answer) = 0;
     virtual void applied(core::NodeId node, const core::Applied& applied) = 0;
 
-    // A node that faults should look at: one that holds something. Not set when there is none.
-    [[nodiscard]] virtual core::NodeId holder() const = 0;
+    // A node that faults should look at: one that holds something, and is not `other_than`. Not set
+    // when there is none.
+    [[nodiscard]] virtual core::NodeId holder(core::NodeId other_than) const = 0;
 
     // Faults are over for these nodes. From here on, what is asked of them must be answered.
     virtual void begin_liveness(const std::vector<core::NodeId>& core) = 0;

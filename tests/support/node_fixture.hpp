@@ -43,7 +43,8 @@ public:
         std::ranges::move(effects.applied, std::back_inserter(applied));
         std::ranges::move(effects.answers, std::back_inserter(answers));
         std::ranges::move(effects.notes, std::back_inserter(notes));
-        if (effects.purge_log_to) purged_to = *effects.purge_log_to;
+        if (effects.save_state) deltas.push_back(std::move(*effects.save_state));
+        if (effects.purge_log_to) purged_to = effects.purge_log_to->id.index;
         core_->check_invariants();
     }
     void call(Call one) {
@@ -133,6 +134,7 @@ public:
     std::vector<Applied> applied;
     std::vector<CallAnswer> answers;
     std::vector<Note> notes;
+    std::vector<StateDelta> deltas;
     LogIndex purged_to;
 
 private:

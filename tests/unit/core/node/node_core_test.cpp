@@ -1,8 +1,11 @@
 #include "core/node/node_core.hpp"
 
+#include <functional>
+
 #include <gtest/gtest.h>
 
 #include "core/base/check.hpp"
+#include "core/locks/machine_rows.hpp"
 #include "tests/support/node_fixture.hpp"
 
 namespace mortise::core::test {
@@ -233,7 +236,203 @@ TEST(NodeCore, AReadOutlivesTheLeaderThatItWasAskedOf) {
     EXPECT_TRUE(follower.was_answered<Viewed>(41));
 }
 
+// P11: what a program may ask for while nobody answers.
+TEST(NodeCore, RefusesReadsBeyondALimit) {
+    HandDrivenNode node{1, {1, 2, 3}};
+    Calls calls;
+    for (std::uint64_t i = 1; i <= pending_reads_max + 2; ++i) {
+        InspectCall inspect;
+        inspect.tag = CallTag{i};
+        inspect.name = "name";
+        calls.calls.push_back(std::move(inspect));
+    }
+    node.step(std::move(calls));
+    ASSERT_EQ(node.answers.size(), 2U);
+    EXPECT_EQ(node.answers[0].tag, CallTag{pending_reads_max + 1});
+    EXPECT_EQ(std::get<CallError>(node.answers[0].result), CallError::resource_exhausted);
+    node.call(CancelCall{CallTag{1}});  // makes room
+    node.answers.clear();
+    node.inspect(pending_reads_max + 3, "name");
+    EXPECT_TRUE(node.answers.empty());
+}
+
+// The leader has named an index, and then nothing more is heard of it.
+TEST(NodeCore, AReadThatWaitsForALogEntryEndsInTime) {
+    Running running;
+    auto& follower = running.cluster[n3];
+    follower.inspect(41, "name");
+    const auto asked = follower.newest<ReadRequest>(n1).id;
+    const auto beyond = follower.raft().commit_index().next();
+    follower.receive(n1, RaftMessage{ReadReply{follower.raft().term(), asked, beyond}});
+    EXPECT_TRUE(follower.answers.empty());
+    follower.now = follower.now + node_options(1, {1}).call_timeout;
+    EXPECT_LE(follower.core().deadline(), follower.now);
+    follower.timer();
+    EXPECT_TRUE(follower.was_answered<CallError>(41));
+}
+
+TEST(NodeCore, AReadThatWaitsForALogEntryCanBeCancelled) {
+    Running running;
+    auto& follower = running.cluster[n3];
+    follower.inspect(41, "name");
+    const auto asked = follower.newest<ReadRequest>(n1).id;
+    const auto beyond = follower.raft().commit_index().next();
+    follower.receive(n1, RaftMessage{ReadReply{follower.raft().term(), asked, beyond}});
+    follower.call(CancelCall{CallTag{41}});
+    EXPECT_TRUE(follower.was_answered<CallError>(41));
+}
+
+// --- leading
+
+// P7: whatever wakes it.
+TEST(NodeCore, ALeaderThatSleptStepsDownWithWhateverItHearsFirst) {
+    const std::vector<std::function<Event(Running&)>> first = {
+        [](Running&) -> Event { return TimerFired{}; },
+        [](Running&) -> Event { return StateDurable{LogIndex{1}}; },
+        [](Running& running) -> Event { return PeerUp{running.cluster[n2].hello()}; },
+        [](Running&) -> Event { return PeerDown{n3}; },
+        [](Running&) -> Event {
+            return Received{n2, Forward{}};
+        },
+        [](Running&) -> Event { return Calls{}; },
+    };
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        Running running;
+        ASSERT_TRUE(running.leader.raft().is_leader());
+        auto event = first[i](running);
+        running.leader.now = running.leader.now + 2 * election_timeout;
+        running.leader.step(std::move(event));
+        EXPECT_FALSE(running.leader.raft().is_leader()) << "event " << i;
+    }
+}
+
+// While its disk is busy: the end of a write is an event, and a deadline in the past none.
+TEST(NodeCore, ARenewalThatCannotBeProposedYetMakesNoDeadline) {
+    Running running;
+    const auto session = running.cluster[n2].core().agent().open_session();
+    ASSERT_TRUE(session.has_value());
+    ask_something(running.leader);
+    ask_something(running.leader);
+    ASSERT_EQ(running.leader.raft().writes_in_flight(), 2U);
+    Forward forward;
+    forward.renewal = Renewal{*session, 1'000};
+    running.leader.receive(n2, forward);
+    running.leader.now = running.leader.now + heartbeat;
+    running.leader.timer();
+    EXPECT_GT(running.leader.core().deadline(), running.leader.now);
+    const auto last = running.leader.raft().log().last().index;
+    running.leader.complete_writes();
+    EXPECT_EQ(running.leader.raft().log().last().index, last.next()) << "now it is proposed";
+}
+
+// --- the state on disk
+
+Nanoseconds interval() {
+    return node_options(1, {1}).state_interval;
+}
+
+TEST(NodeCore, HandsOverWhatChangedAfterAWhile) {
+    Running running;
+    auto& node = running.cluster[n2];
+    running.cluster.run_for(2 * interval());
+    node.deltas.clear();
+    ask_something(node);
+    running.cluster.settle();
+    EXPECT_TRUE(node.deltas.empty());
+    const auto applied = node.core().applied_index();
+    EXPECT_LE(node.core().deadline(), node.now + interval());
+    running.cluster.run_for(interval() + heartbeat);
+    ASSERT_EQ(node.deltas.size(), 1U);
+    EXPECT_EQ(node.deltas[0].applied.index, applied);
+    EXPECT_EQ(node.deltas[0].applied.term, node.raft().term());
+    EXPECT_EQ(node.deltas[0].configuration, node.raft().configuration());
+    EXPECT_FALSE(node.deltas[0].rows.empty());
+}
+
+TEST(NodeCore, HandsOverNothingWhileItIsIdle) {
+    Running running;
+    running.cluster.run_for(2 * interval());
+    running.leader.deltas.clear();
+    running.cluster.run_for(8 * interval());  // renewals come later
+    EXPECT_TRUE(running.leader.deltas.empty());
+}
+
+TEST(NodeCore, HandsOverEarlierWhenMuchChanged) {
+    Running running{1};
+    auto& node = running.leader;
+    node.timer();  // nobody connects, so nothing else happens
+    running.cluster.run_for(heartbeat + 2 * interval());
+    node.deltas.clear();
+    Calls calls;
+    for (std::uint64_t i = 1; i <= 1'024; ++i) {
+        AcquireCall acquire;
+        acquire.tag = CallTag{1'000'000 + i};
+        acquire.request.name = "much" + std::to_string(i);
+        calls.calls.push_back(std::move(acquire));
+    }
+    node.step(std::move(calls));
+    running.cluster.settle();
+    ASSERT_EQ(node.deltas.size(), 1U);
+    EXPECT_GE(node.deltas[0].rows.size(), 1'024U);
+    EXPECT_EQ(node.deltas[0].applied.index, node.core().applied_index());
+}
+
+// Without rows the log could not be purged.
+TEST(NodeCore, HandsOverEarlierAfterManyEntriesThatChangeNothing) {
+    auto state = disk_with(voters({1, 2, 3}), {Term{1}, {}}, std::vector<std::uint64_t>(1'100, 1));
+    for (auto& entry : state.entries) {
+        if (entry.kind == EntryKind::commands) entry = make_entry(entry.id, EntryKind::noop, {});
+    }
+    HandDrivenNode node{node_options(1, {1, 2, 3}), state};
+    node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), state}.hello()});
+    node.receive(n2, RaftMessage{append(1, log_id(1, 1'101), {}, 1'000)});
+    EXPECT_TRUE(node.deltas.empty());
+    node.receive(n2, RaftMessage{append(1, log_id(1, 1'101), {}, 1'100)});
+    ASSERT_EQ(node.deltas.size(), 1U);
+    EXPECT_EQ(node.deltas[0].applied, log_id(1, 1'100));
+}
+
+// The deltas of a life, one after the other, are its machine.
+TEST(NodeCore, WhatItHandsOverMakesItsMachine) {
+    Running running;
+    for (int i = 0; i < 20; ++i) {
+        ask_something(i % 2 == 0 ? running.leader : running.cluster[n2]);
+        running.cluster.run_for(interval() / 3);
+    }
+    running.cluster.run_for(2 * interval());
+    auto& node = running.cluster[n2];
+    ASSERT_GT(node.deltas.size(), 3U);
+    std::map<std::string, std::string> rows;
+    LogIndex before;
+    for (const auto& delta : node.deltas) {
+        EXPECT_GT(delta.applied.index, before);
+        before = delta.applied.index;
+        for (const auto& row : delta.rows) {
+            rows.erase(row.key);
+            if (row.value) rows.emplace(row.key, *row.value);
+        }
+    }
+    MachineLoader loader;
+    for (const auto& [key, value] : rows)
+        ASSERT_TRUE(loader.add(key, value));
+    const auto machine = loader.finish(before);
+    ASSERT_TRUE(machine.has_value());
+    EXPECT_EQ(machine->list("", "", 100), node.core().machine().list("", "", 100));
+    EXPECT_EQ(before, node.core().applied_index());
+}
+
 // --- purging
+
+TEST(NodeCore, TellsTheConfigurationThatWasInForceWhereItsLogBegins) {
+    Running running;
+    ask_something(running.leader);
+    running.cluster.run_for(3 * heartbeat);
+    running.leader.step(StateDurable{running.leader.raft().commit_index()});
+    ASSERT_TRUE(running.leader.purged_to.is_set());
+    const auto base = running.leader.raft().base();
+    EXPECT_EQ(base.id, running.leader.raft().log().base());
+    EXPECT_EQ(base.configuration, running.leader.raft().configuration());
+}
 
 TEST(NodeCore, PurgesWhatEverybodyHasAndItsStateContains) {
     Running running;

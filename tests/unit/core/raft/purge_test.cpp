@@ -178,6 +178,27 @@ TEST(Purge, KeepsTheConfigurationInForce) {
     }
 }
 
+TEST(Purge, KnowsTheConfigurationOfEachPlaceItKeeps) {
+    RaftCluster cluster{1, 2, 3};
+    auto& leader = cluster.elect(n1);
+    auto grown = voters({1, 2, 3});
+    grown.learners = members({4});
+    leader.configure(grown);  // index 3
+    cluster.settle();
+    leader.configure(voters({1, 2, 3}));
+    leader.propose();
+    cluster.settle();
+    EXPECT_EQ(leader->base(), LogBase{});
+    EXPECT_EQ(leader->configuration_at(LogIndex{2}), voters({1, 2, 3}));
+    EXPECT_EQ(leader->configuration_at(LogIndex{3}), grown);
+    EXPECT_EQ(leader->configuration_at(LogIndex{4}), voters({1, 2, 3}));
+    leader.purge_to(3);
+    EXPECT_EQ(leader->base(), (LogBase{log_id(2, 3), grown}));
+    EXPECT_EQ(leader->configuration_at(LogIndex{3}), grown);
+    EXPECT_EQ(leader->configuration_at(LogIndex{5}), voters({1, 2, 3}));
+    EXPECT_THROW((void)leader->configuration_at(LogIndex{2}), InvariantBroken);
+}
+
 TEST(Purge, ATruncationBringsBackAConfigurationWhoseEntryIsPurged) {
     auto grown = voters({1, 2, 3});
     grown.learners = members({4});

@@ -214,6 +214,24 @@ TEST(Replication, MessagesOfAnEarlierTermChangeNothing) {
     EXPECT_TRUE(node.writes.empty());
 }
 
+// C16: the entries that it speaks of may be replaced by now, on both sides.
+TEST(Replication, AnAnswerToAnEarlierTermOfThisLeaderCountsForNothing) {
+    RaftCluster cluster{1, 2, 3};
+    const auto earlier = cluster.elect(n1)->term();
+    auto& leader = cluster.elect_anybody();
+    ASSERT_EQ(leader.self(), n1);
+    ASSERT_GT(leader->term(), earlier);
+    cluster.cut(n2);
+    cluster.cut(n3);
+    const auto commit = leader->commit_index();
+    const auto last = leader.propose();
+    ASSERT_TRUE(last.has_value());
+    leader.complete_writes();
+    leader.receive(n2, accepts(earlier.raw(), last->raw()));
+    EXPECT_LT(leader->progress_of(n2)->match, *last);
+    EXPECT_EQ(leader->commit_index(), commit);
+}
+
 // V7: its sender learns what it missed.
 TEST(Replication, ADeposedLeaderIsToldTheTerm) {
     auto node = follower_with({Term{5}, {}}, {});

@@ -1,0 +1,44 @@
+// What follows the log to disk: the state, in deltas; and what of the log may go then.
+#include <algorithm>
+
+#include "core/base/check.hpp"
+#include "core/node/node_core.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// So many make a delta before its time: one is a piece of work for whoever writes it, and entries
+// that none contains cannot be purged.
+constexpr std::size_t delta_rows = 1'024;
+constexpr std::uint64_t delta_entries = 1'024;
+
+}  // namespace
+
+// Nothing changes but by what is applied, so a node that is idle makes no delta.
+void NodeCore::hand_over_state(Now now) {
+    if (applied_ == handed_over_) return;
+    if (state_due_ == Instant::never()) state_due_ = now.steady + options_.state_interval;
+    const bool much = machine_.changed_rows() >= delta_rows ||
+                      applied_.raw() - handed_over_.raw() >= delta_entries;
+    if (!much && now.steady < state_due_) return;
+    const auto term = raft_.log().term_at(applied_);
+    MORTISE_CHECK(term.has_value());
+    effects_.save_state = StateDelta{
+        {*term, applied_}, raft_.configuration_at(applied_), machine_.take_changed_rows()};
+    handed_over_ = applied_;
+    state_due_ = Instant::never();
+}
+
+// The log is kept until the slowest member has it, within limits: who is further behind is cut off.
+void NodeCore::on(const StateDurable& event, Now /*now*/) {
+    auto target = std::min({event.index, raft_.commit_index(), raft_.durable_index()});
+    if (raft_.log().bytes() <= options_.log_bytes_max) {
+        target = std::min(target, raft_.replicated_index());
+    }
+    if (target <= raft_.log().base().index) return;
+    raft_.purge_to(target);
+    effects_.purge_log_to = raft_.base();
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,21 @@
+// What of the machine changed, for the state on disk: its rows, the configuration in force, and the
+// entry up to which both contain the log.
+#pragma once
+
+#include <vector>
+
+#include "core/locks/row.hpp"
+#include "core/raft/configuration.hpp"
+#include "core/raft/entry.hpp"
+
+namespace mortise::core {
+
+// All deltas of a node in their order, onto the state it was started with, are its machine as of
+// `applied` of the last one.
+struct StateDelta {
+    LogId applied;
+    Configuration configuration;  // in force at `applied`
+    std::vector<Row> rows;        // ascending by key, each key once; may be empty
+};
+
+}  // namespace mortise::core

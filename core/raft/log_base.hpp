@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/base/ids.hpp"
+#include "core/raft/configuration.hpp"
+
+namespace mortise::core {
+
+// Where the log begins: the last entry that is not kept any more, and the configuration in force
+// there. {0, 0} and not formed when nothing was ever purged.
+struct LogBase {
+    LogId id;
+    Configuration configuration;
+
+    friend bool operator==(const LogBase&, const LogBase&) = default;
+};
+
+}  // namespace mortise::core
