@@ -1,0 +1,189 @@
+#include "storage/data_directory.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "storage/countdown_file.hpp"
+#include "storage/memory_directory.hpp"
+#include "storage/open_parts.hpp"
+#include "storage/rocks_log_store.hpp"
+#include "storage/rocks_state_store.hpp"
+
+namespace mortise::storage {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t owner_only = 0700;
+
+Result<void> make_directory(const fs::path& path, FileProbe* probe) {
+    if (::mkdir(path.c_str(), owner_only) != 0) {
+        if (errno == EEXIST) return {};
+        return io_error("cannot make " + path.string(), errno);
+    }
+    // The umask may have taken from it.
+    if (::chmod(path.c_str(), owner_only) != 0)
+        return io_error("cannot change the mode of " + path.string(), errno);
+    const auto parent = path.parent_path();
+    return sync_directory(parent.empty() ? fs::path{"."} : parent, probe);
+}
+
+// In steps: what each finds the next one needs.
+class Opening {
+public:
+    Opening(fs::path path, const OpenOptions& options, const Seams& seams)
+        : path_{std::move(path)}, options_{options}, seams_{seams} {}
+
+    Result<Opened> run() {
+        auto result = enter();
+        if (result) result = open_meta();
+        if (result) result = open_log();
+        if (result) result = open_state();
+        if (result) result = begin_life();
+        if (!result) return std::move(result).error();
+        return std::move(opened_);
+    }
+
+private:
+    Result<void> enter() {
+        struct stat about {};
+        const bool exists = ::lstat(path_.c_str(), &about) == 0;
+        if (!exists && errno != ENOENT) return io_error("cannot look at " + path_.string(), errno);
+        if (exists && S_ISLNK(about.st_mode)) {
+            return make_error(Errc::io, path_.string() +
+                                            " is a symbolic link: name the directory "
+                                            "that it leads to");
+        }
+        if (exists && !S_ISDIR(about.st_mode))
+            return make_error(Errc::io, path_.string() + " is not a directory");
+        if (!exists && !options_.create)
+            return make_error(Errc::io, path_.string() + " does not exist");
+        if (auto made = make_directory(path_, seams_.probe); !made) return made;
+        auto lock = DirectoryLock::take(path_, seams_.probe);
+        if (!lock) return std::move(lock).error();
+        lock_ = *std::move(lock);
+        return {};
+    }
+
+    Result<void> open_meta() {
+        const auto file = path_ / "meta";
+        std::error_code failed;
+        const bool known = fs::exists(file, failed);
+        if (failed) return io_error("cannot look at " + file.string(), failed.value());
+        auto meta = known ? MetaFile::open(file, seams_.probe) : make_meta(file);
+        if (!meta) return std::move(meta).error();
+        const auto owner = meta->meta().node;
+        if (owner != options_.self) {
+            return make_error(Errc::wrong_node,
+                              path_.string() + " belongs to node " + std::to_string(owner.raw()) +
+                                  ", this is node " + std::to_string(options_.self.raw()));
+        }
+        meta_.emplace(*std::move(meta));
+        return {};
+    }
+
+    Result<MetaFile> make_meta(const fs::path& file) {
+        for (const auto* part : {"log", "state"}) {
+            std::error_code failed;
+            if (fs::exists(path_ / part, failed) || failed)
+                return make_error(Errc::damaged, file.string() + " is missing");
+        }
+        if (!options_.create)
+            return make_error(Errc::io, path_.string() + " is not a data directory");
+        Meta meta;
+        meta.node = options_.self;
+        meta.incarnation = mint_incarnation(options_);
+        return MetaFile::create(file, meta, seams_.probe);
+    }
+
+    Result<void> open_log() {
+        const auto path = path_ / "log";
+        if (auto made = make_directory(path, seams_.probe); !made) return made;
+        auto database = RocksLogStore::open(path, seams_.files, meta_->meta());
+        if (!database) return std::move(database).error();
+        auto found = RocksLogStore::recover(*database, meta_->meta());
+        if (!found) return std::move(found).error();
+        log_database_ = *std::move(database);
+        log_ = *std::move(found);
+        return {};
+    }
+
+    // The state is behind the log, and the log begins no later than the state ends.
+    Result<void> open_state() {
+        const auto path = path_ / "state";
+        if (auto made = make_directory(path, seams_.probe); !made) return made;
+        const auto base = log_.base().id;
+        auto database = RocksStateStore::open(path, seams_.files, !base.index.is_set());
+        if (!database) return std::move(database).error();
+        auto found = RocksStateStore::recover(*database, meta_->meta());
+        if (!found) return std::move(found).error();
+        const auto& applied = found->applied;
+        const auto at = applied.index.raw() - base.index.raw();
+        if (applied.index < base.index || at > log_.entries.size() ||
+            applied != (at == 0 ? base : log_.entries[at - 1].id)) {
+            return make_error(Errc::damaged, path.string() + ": the state at " +
+                                                 std::to_string(applied.index.raw()) +
+                                                 " does not fit the log");
+        }
+        state_database_ = *std::move(database);
+        state_ = *std::move(found);
+        return {};
+    }
+
+    // From here on this life is the newest, and everything that was found is witnessed.
+    Result<void> begin_life() {
+        CountdownFile countdowns{path_ / "countdowns", seams_.probe};
+        auto saved = countdowns.load();
+        if (!saved) return std::move(saved).error();
+        auto meta = meta_->meta();
+        opened_.former_life_ended = meta.boot_epoch.is_set() && meta.life == lock_->life() &&
+                                    !meta.life.boot_id.empty() && lock_->is_local();
+        meta.boot_epoch = meta.boot_epoch.next();
+        meta.life = lock_->life();
+        meta.hard_state = log_.hard_state;
+        meta.last = log_.last();
+        if (auto begun = meta_->write(meta, Durable::yes); !begun) return begun;
+        opened_.lock = lock_;
+        opened_.incarnation = meta.incarnation;
+        opened_.boot_epoch = meta.boot_epoch;
+        opened_.log = std::make_unique<RocksLogStore>(lock_, std::move(log_database_),
+                                                      *std::move(meta_), log_);
+        opened_.state_store = std::make_unique<RocksStateStore>(
+            lock_, std::move(state_database_), std::move(countdowns), meta, state_.applied);
+        opened_.state.raft = {log_.hard_state, log_.base().id, std::move(log_.entries),
+                              state_.applied.index, log_.head.base.configuration};
+        opened_.state.machine = std::move(state_.machine);
+        opened_.state.countdowns = *std::move(saved);
+        return {};
+    }
+
+    fs::path path_;
+    const OpenOptions& options_;
+    const Seams& seams_;
+    std::shared_ptr<DirectoryLock> lock_;
+    std::optional<MetaFile> meta_;
+    RocksDatabase log_database_;
+    RecoveredLog log_;
+    RocksDatabase state_database_;
+    RecoveredState state_;
+    Opened opened_;
+};
+
+}  // namespace
+
+Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
+                              const Seams& seams) {
+    // A slash at the end would have the system follow a symbolic link.
+    auto normal = path.lexically_normal();
+    if (!normal.has_filename()) normal = normal.parent_path();
+    return Opening{std::move(normal), options, seams}.run();
+}
+
+Result<Opened> open_directory(const fs::path& path, const OpenOptions& options) {
+    return open_directory(path, options, Seams{});
+}
+
+}  // namespace mortise::storage

@@ -1,0 +1,39 @@
+// Everything a node keeps on disk, as one thing to open. What is wrong with a directory is found
+// here, before the node says a word to anybody.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "core/node/node_core.hpp"
+#include "storage/log_store.hpp"
+#include "storage/state_store.hpp"
+
+namespace mortise::storage {
+
+struct OpenOptions {
+    core::NodeId self;
+    bool create = true;                     // when there is none; its parent must exist
+    std::array<std::uint64_t, 2> random{};  // true chance: a new directory's incarnation
+};
+
+struct Opened {
+    // The stores keep the directory locked as long as they live, and so does this.
+    std::shared_ptr<const void> lock;
+    core::Incarnation incarnation;
+    core::BootEpoch boot_epoch;      // one more than that of the life before; durable
+    bool former_life_ended = false;  // for certain, on this boot of this machine (S10)
+    core::NodeState state;
+    std::unique_ptr<LogStore> log;
+    std::unique_ptr<StateStore> state_store;
+};
+
+[[nodiscard]] Result<Opened> open_directory(const std::filesystem::path& path,
+                                            const OpenOptions& options);
+
+// A first life that leaves nothing behind.
+[[nodiscard]] Opened open_in_memory(const OpenOptions& options);
+
+}  // namespace mortise::storage

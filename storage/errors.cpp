@@ -1,0 +1,40 @@
+#include "storage/errors.hpp"
+
+#include <utility>
+
+namespace mortise::storage {
+
+namespace {
+
+class Category final : public std::error_category {
+public:
+    [[nodiscard]] const char* name() const noexcept override { return "mortise.storage"; }
+
+    [[nodiscard]] std::string message(int code) const override {
+        switch (static_cast<Errc>(code)) {
+            case Errc::locked: return "the data directory is in use";
+            case Errc::damaged: return "the data directory is damaged";
+            case Errc::newer_format: return "the data directory is of a later version";
+            case Errc::wrong_node: return "the data directory belongs to another node";
+            case Errc::io: return "the data directory cannot be read or written";
+        }
+        return "unknown error of the data directory";
+    }
+};
+
+}  // namespace
+
+const std::error_category& error_category() noexcept {
+    static const Category category;
+    return category;
+}
+
+Error make_error(Errc code, std::string what) {
+    return {make_error_code(code), std::move(what)};
+}
+
+Error io_error(const std::string& what, int errno_value) {
+    return make_error(Errc::io, what + ": " + std::system_category().message(errno_value));
+}
+
+}  // namespace mortise::storage

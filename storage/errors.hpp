@@ -1,0 +1,36 @@
+// Why a data directory cannot be used. A program decides by the code; the sentence beside it in
+// core::Error names the path.
+#pragma once
+
+#include <string>
+#include <system_error>
+
+#include "core/base/result.hpp"
+
+namespace mortise::storage {
+
+using core::Error;
+using core::Result;
+
+enum class Errc {
+    locked = 1,    // a process has it open; perhaps this one
+    damaged,       // something acknowledged is missing or altered: this node has no vote any more
+    newer_format,  // written by a later version
+    wrong_node,    // belongs to another node id
+    io,            // the disk, the file system or its permissions
+};
+
+const std::error_category& error_category() noexcept;
+
+inline std::error_code make_error_code(Errc code) noexcept {
+    return {static_cast<int>(code), error_category()};
+}
+
+[[nodiscard]] Error make_error(Errc code, std::string what);
+// "<what>: <the system's words for this errno>"
+[[nodiscard]] Error io_error(const std::string& what, int errno_value);
+
+}  // namespace mortise::storage
+
+template <>
+struct std::is_error_code_enum<mortise::storage::Errc> : std::true_type {};

@@ -1,0 +1,136 @@
+#include "storage/files.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace mortise::storage {
+
+namespace {
+
+Error failed(const char* verb, const std::filesystem::path& path, int errno_value) {
+    return io_error(std::string{"cannot "} + verb + " " + path.string(), errno_value);
+}
+
+// Takes one step: `call` answers below zero with errno set when it fails. What it answers
+// otherwise, or the error.
+template <class Call>
+Result<ssize_t> take(FileStep step, const char* verb, const std::filesystem::path& path,
+                     FileProbe* probe, Call call) {
+    if (const int fault = probe != nullptr ? probe->before(step, path) : 0; fault != 0)
+        return failed(verb, path, fault);
+    ssize_t done = 0;
+    do {
+        done = call();
+    } while (done < 0 && errno == EINTR);
+    if (done < 0) return failed(verb, path, errno);
+    if (probe != nullptr) probe->after(step, path);
+    return done;
+}
+
+}  // namespace
+
+File::File(std::filesystem::path path, int descriptor, FileProbe* probe)
+    : path_{std::move(path)}, descriptor_{descriptor}, probe_{probe} {}
+
+File::File(File&& other) noexcept
+    : path_{std::move(other.path_)},
+      descriptor_{std::exchange(other.descriptor_, -1)},
+      probe_{other.probe_} {}
+
+File& File::operator=(File&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(descriptor_, other.descriptor_);
+    std::swap(probe_, other.probe_);
+    return *this;
+}
+
+File::~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<File> File::open(const std::filesystem::path& path, int flags, FileProbe* probe) {
+    constexpr mode_t owner_only = 0600;
+    auto opened = take(FileStep::open, "open", path, probe, [&] {
+        return ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, owner_only);
+    });
+    if (!opened) return std::move(opened).error();
+    return File{path, static_cast<int>(*opened), probe};
+}
+
+Result<std::string> File::read(std::size_t bytes_max) {
+    std::string bytes(bytes_max, '\0');
+    std::size_t size = 0;
+    while (size < bytes_max) {
+        auto done = take(FileStep::read, "read", path_, probe_, [&] {
+            return ::pread(descriptor_, bytes.data() + size, bytes_max - size,
+                           static_cast<off_t>(size));
+        });
+        if (!done) return std::move(done).error();
+        if (*done == 0) break;
+        size += static_cast<std::size_t>(*done);
+    }
+    bytes.resize(size);
+    return bytes;
+}
+
+Result<void> File::write_at(std::uint64_t offset, std::string_view bytes) {
+    while (!bytes.empty()) {
+        auto done = take(FileStep::write, "write", path_, probe_, [&] {
+            return ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        });
+        if (!done) return std::move(done).error();
+        offset += static_cast<std::uint64_t>(*done);
+        bytes.remove_prefix(static_cast<std::size_t>(*done));
+    }
+    return {};
+}
+
+Result<void> File::sync() {
+    auto done =
+        take(FileStep::sync, "sync", path_, probe_, [this] { return ::fdatasync(descriptor_); });
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+Result<std::optional<std::string>> read_file(const std::filesystem::path& path,
+                                             std::size_t bytes_max, FileProbe* probe) {
+    std::error_code ignored;
+    const auto status = std::filesystem::symlink_status(path, ignored);
+    if (status.type() == std::filesystem::file_type::not_found) return std::optional<std::string>{};
+    auto file = File::open(path, O_RDONLY, probe);
+    if (!file) return std::move(file).error();
+    auto bytes = file->read(bytes_max);
+    if (!bytes) return std::move(bytes).error();
+    return std::optional{*std::move(bytes)};
+}
+
+Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes,
+                          Durable durable, FileProbe* probe) {
+    auto next = path;
+    next += ".new";
+    auto file = File::open(next, O_WRONLY | O_CREAT | O_TRUNC, probe);
+    if (!file) return std::move(file).error();
+    if (auto written = file->write_at(0, bytes); !written) return written;
+    if (durable == Durable::yes) {
+        if (auto synced = file->sync(); !synced) return synced;
+    }
+    auto renamed = take(FileStep::rename, "rename a file to", path, probe,
+                        [&] { return std::rename(next.c_str(), path.c_str()); });
+    if (!renamed) return std::move(renamed).error();
+    return durable == Durable::yes ? sync_directory(path.parent_path(), probe) : Result<void>{};
+}
+
+Result<void> sync_directory(const std::filesystem::path& path, FileProbe* probe) {
+    auto directory = File::open(path, O_RDONLY | O_DIRECTORY, probe);
+    if (!directory) return std::move(directory).error();
+    auto synced = take(FileStep::sync_directory, "sync", path, probe,
+                       [&] { return ::fsync(directory->descriptor()); });
+    if (!synced) return std::move(synced).error();
+    return {};
+}
+
+}  // namespace mortise::storage

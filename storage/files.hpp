@@ -1,0 +1,63 @@
+// What storage does to files by itself, besides RocksDB: small, few, and each step can be made to
+// fail.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/errors.hpp"
+
+namespace mortise::storage {
+
+enum class FileStep : std::uint8_t { open, read, write, sync, rename, sync_directory };
+
+// A test's hand between storage and the system.
+class FileProbe {
+public:
+    virtual ~FileProbe() = default;
+    // Not zero: the step is not taken and fails with this errno.
+    virtual int before(FileStep step, const std::filesystem::path& path) = 0;
+    virtual void after(FileStep step, const std::filesystem::path& path) = 0;
+};
+
+// An open file; closed with the object. Made 0600, and not inherited by other programs.
+class File {
+public:
+    // `flags` as for open(2). A symbolic link in the last place is refused.
+    static Result<File> open(const std::filesystem::path& path, int flags, FileProbe* probe);
+
+    File(File&& other) noexcept;
+    File& operator=(File&& other) noexcept;
+    ~File();
+
+    // All there is, at most `bytes_max`.
+    Result<std::string> read(std::size_t bytes_max);
+    Result<void> write_at(std::uint64_t offset, std::string_view bytes);
+    Result<void> sync();
+
+    [[nodiscard]] int descriptor() const { return descriptor_; }
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+    File(std::filesystem::path path, int descriptor, FileProbe* probe);
+
+    std::filesystem::path path_;
+    int descriptor_ = -1;
+    FileProbe* probe_ = nullptr;
+};
+
+enum class Durable : bool { no, yes };
+
+// Empty when there is no such file.
+Result<std::optional<std::string>> read_file(const std::filesystem::path& path,
+                                             std::size_t bytes_max, FileProbe* probe);
+// The old content or the new, never a mixture: when durable, also after a loss of power.
+Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes,
+                          Durable durable, FileProbe* probe);
+// Makes names that were added or replaced durable.
+Result<void> sync_directory(const std::filesystem::path& path, FileProbe* probe);
+
+}  // namespace mortise::storage

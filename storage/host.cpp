@@ -1,0 +1,49 @@
+#include "storage/host.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include <sys/vfs.h>
+
+namespace mortise::storage {
+
+namespace {
+
+// As statfs(2) lists them; linux/magic.h does not have them all.
+constexpr std::array<std::uint64_t, 11> shared_file_systems{
+    0x6969,      // nfs
+    0x517b,      // smb
+    0xff534d42,  // cifs
+    0xfe534d42,  // smb2
+    0x65735546,  // fuse
+    0x01021997,  // 9p
+    0x00c36400,  // ceph
+    0x5346414f,  // afs
+    0x6b414653,  // afs, the kernel's
+    0x73757245,  // coda
+    0x0bd00bd0,  // lustre
+};
+
+}  // namespace
+
+std::string kernel_boot_id() {
+    constexpr std::size_t length = 36;
+    std::ifstream file{"/proc/sys/kernel/random/boot_id"};
+    std::string id;
+    return file >> id && id.size() == length ? id : std::string{};
+}
+
+bool is_local_file_system(std::uint64_t magic) {
+    return std::find(shared_file_systems.begin(), shared_file_systems.end(), magic) ==
+           shared_file_systems.end();
+}
+
+bool is_on_local_file_system(int descriptor) {
+    struct statfs about {};
+    if (::fstatfs(descriptor, &about) != 0) return false;
+    // The type is signed in places, and then a large magic comes out negative.
+    return is_local_file_system(static_cast<std::uint32_t>(about.f_type));
+}
+
+}  // namespace mortise::storage

@@ -1,0 +1,63 @@
+// A data directory in memory, for nodes that need none, and as the plain statement of what the
+// stores do. Everything is durable at once.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/data_directory.hpp"
+
+namespace mortise::storage {
+
+struct MemoryDirectory {
+    core::Incarnation incarnation;
+    core::BootEpoch boot_epoch;  // of the newest life
+    core::HardState hard_state;
+    LogBase base;
+    std::deque<core::Entry> entries;
+    core::LogId applied;
+    std::map<std::string, std::string> rows;
+    std::vector<core::SavedCountdown> countdowns;
+
+    [[nodiscard]] core::LogId last() const { return entries.empty() ? base.id : entries.back().id; }
+};
+
+class MemoryLogStore final : public LogStore {
+public:
+    explicit MemoryLogStore(std::shared_ptr<MemoryDirectory> directory);
+
+    Result<void> write(std::span<const core::Write> writes) override;
+    Result<void> purge_to(const LogBase& base) override;
+
+private:
+    Result<void> write(const core::Write& write);
+    Result<void> fail(const std::string& what);
+
+    std::shared_ptr<MemoryDirectory> directory_;
+    std::optional<Error> failed_;
+};
+
+class MemoryStateStore final : public StateStore {
+public:
+    explicit MemoryStateStore(std::shared_ptr<MemoryDirectory> directory);
+
+    Result<void> write(const StateWrite& write) override;
+    Result<core::LogIndex> flush() override;
+    Result<void> save_countdowns(std::span<const core::SavedCountdown> countdowns) override;
+
+private:
+    std::shared_ptr<MemoryDirectory> directory_;
+    std::optional<Error> failed_;
+};
+
+// The next life on it.
+[[nodiscard]] Result<Opened> open_memory(const std::shared_ptr<MemoryDirectory>& directory,
+                                         const OpenOptions& options);
+
+// Of a directory that is made now.
+[[nodiscard]] core::Incarnation mint_incarnation(const OpenOptions& options);
+
+}  // namespace mortise::storage

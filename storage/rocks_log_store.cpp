@@ -1,0 +1,208 @@
+#include "storage/rocks_log_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <rocksdb/convenience.h>
+#include <rocksdb/write_batch.h>
+
+namespace mortise::storage {
+
+namespace {
+
+// The caller's mistake. It ends the store all the same: what it meant to write is missing.
+Error misuse(const std::filesystem::path& path, const std::string& what) {
+    return {std::make_error_code(std::errc::invalid_argument), path.string() + ": " + what};
+}
+
+std::string in_words(const core::LogId& id) {
+    return "entry " + std::to_string(id.index.raw()) + " of term " + std::to_string(id.term.raw());
+}
+
+rocksdb::Slice slice(std::string_view text) {
+    return {text.data(), text.size()};
+}
+
+}  // namespace
+
+RocksLogStore::RocksLogStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database,
+                             MetaFile meta, const RecoveredLog& found)
+    : lock_{std::move(lock)},
+      database_{std::move(database)},
+      meta_{std::move(meta)},
+      head_{found.head},
+      last_{found.last()},
+      has_purged_files_{found.head.base.id.index.is_set()} {}
+
+Result<void> RocksLogStore::write(std::span<const core::Write> writes) {
+    if (failed_) return *failed_;
+    auto planned = plan(writes);
+    if (!planned) return fail(std::move(planned).error());
+    if (auto done = carry_out(*planned); !done) return fail(std::move(done).error());
+    return {};
+}
+
+Result<void> RocksLogStore::purge_to(const LogBase& base) {
+    if (failed_) return *failed_;
+    if (base.id.index <= base_index()) return {};
+    if (base.id.index > last_.id.index)
+        return fail(misuse(database_.path, "cannot purge to " + in_words(base.id)));
+    auto mark = mark_of(base.id.index);
+    if (!mark) return fail(std::move(mark).error());
+    if (mark->id != base.id)
+        return fail(misuse(database_.path, "purges to what is not " + in_words(mark->id)));
+    purge_ = Purge{base, mark->checksum};
+    if (auto dropped = drop_purged_files(); !dropped) return fail(std::move(dropped).error());
+    return {};
+}
+
+Result<RocksLogStore::Plan> RocksLogStore::plan(std::span<const core::Write> writes) const {
+    Plan plan;
+    for (const auto& write : writes) {
+        if (auto added = add(write, plan); !added) return std::move(added).error();
+    }
+    return plan;
+}
+
+// An entry that a later write of the same batch truncates is not written at all.
+Result<void> RocksLogStore::add(const core::Write& write, Plan& plan) const {
+    if (write.hard_state) plan.hard_state = write.hard_state;
+    auto& append = plan.append;
+    if (write.truncate_from) {
+        const auto from = *write.truncate_from;
+        if (from <= base_index()) return misuse(database_.path, "truncates what is purged");
+        while (!append.empty() && append.back()->id.index >= from)
+            append.pop_back();
+        if (from <= last_.id.index)
+            plan.truncate_from = std::min(plan.truncate_from.value_or(from), from);
+    }
+    for (const auto& entry : write.append) {
+        const auto next = !append.empty()      ? append.back()->id.index.next()
+                          : plan.truncate_from ? *plan.truncate_from
+                                               : last_.id.index.next();
+        if (entry.id.index != next)
+            return misuse(database_.path, in_words(entry.id) + " does not follow the log");
+        if (!core::is_intact(entry))
+            return make_error(Errc::damaged, in_words(entry.id) + " is damaged in memory");
+        append.push_back(&entry);
+    }
+    return {};
+}
+
+Result<void> RocksLogStore::carry_out(const Plan& plan) {
+    auto kept = last_;
+    if (plan.truncate_from) {
+        auto mark = mark_of(plan.truncate_from->previous());
+        if (!mark) return std::move(mark).error();
+        kept = *mark;
+        if (auto lowered = lower_witness(kept); !lowered) return lowered;
+    }
+    rocksdb::WriteBatch batch;
+    put(plan, kept, batch);
+    if (batch.Count() == 0) return {};
+    rocksdb::WriteOptions synced;
+    synced.sync = true;
+    if (auto status = database_.db->Write(synced, &batch); !status.ok())
+        return to_error(status, database_.path);
+    if (auto whole = check_whole(); !whole) return whole;
+    last_ = plan.append.empty() ? kept
+                                : EntryMark{plan.append.back()->id, plan.append.back()->checksum};
+    if (purge_) {
+        head_.base = std::move(purge_->base);
+        head_.base_checksum = purge_->checksum;
+        purge_.reset();
+        has_purged_files_ = true;
+    }
+    return witness(plan);
+}
+
+// Before the log gets shorter, and synced: a crash in between must not look like a loss.
+Result<void> RocksLogStore::lower_witness(const EntryMark& kept) {
+    auto meta = meta_.meta();
+    if (meta.last.id.index <= kept.id.index) return {};
+    meta.last = kept;
+    return meta_.write(std::move(meta), Durable::yes);
+}
+
+void RocksLogStore::put(const Plan& plan, const EntryMark& kept, rocksdb::WriteBatch& batch) const {
+    if (purge_) put_purge(batch);
+    if (plan.hard_state) batch.Put(slice(hard_state_key), encode_hard_state(*plan.hard_state));
+    if (plan.truncate_from)
+        batch.DeleteRange(entry_key(*plan.truncate_from), entry_key(last_.id.index.next()));
+    auto previous = kept.checksum;
+    for (const auto* entry : plan.append) {
+        const auto key = entry_key(entry->id.index);
+        const auto head = encode_entry_head(*entry, previous);
+        const rocksdb::Slice keys{key};
+        const std::array<rocksdb::Slice, 2> values{rocksdb::Slice{head},
+                                                   slice(entry->payload.view())};
+        batch.Put(rocksdb::SliceParts{&keys, 1},
+                  rocksdb::SliceParts{values.data(), static_cast<int>(values.size())});
+        previous = entry->checksum;
+    }
+}
+
+void RocksLogStore::put_purge(rocksdb::WriteBatch& batch) const {
+    auto head = head_;
+    head.base = purge_->base;
+    head.base_checksum = purge_->checksum;
+    batch.Put(slice(log_head_key), encode_log_head(head));
+    batch.DeleteRange(entry_key(head_.base.id.index.next()),
+                      entry_key(purge_->base.id.index.next()));
+}
+
+// After the log is synced: what the witness has, the log has.
+Result<void> RocksLogStore::witness(const Plan& plan) {
+    auto meta = meta_.meta();
+    meta.last = last_;
+    if (plan.hard_state) meta.hard_state = *plan.hard_state;
+    if (meta == meta_.meta()) return {};
+    const bool votes = meta.hard_state != meta_.meta().hard_state;
+    return meta_.write(std::move(meta), votes ? Durable::yes : Durable::no);
+}
+
+// Only what an earlier, synced batch purged: files go at once and for good, and if the new base
+// were lost after them, the log would have a hole.
+Result<void> RocksLogStore::drop_purged_files() {
+    if (!std::exchange(has_purged_files_, false)) return {};
+    const auto from = entry_key(core::LogIndex{});
+    const auto to = entry_key(head_.base.id.index.next());
+    const rocksdb::Slice begin{from};
+    const rocksdb::Slice end{to};
+    auto status = rocksdb::DeleteFilesInRange(
+        database_.db.get(), database_.db->DefaultColumnFamily(), &begin, &end, false);
+    if (!status.ok()) return to_error(status, database_.path);
+    return check_whole();
+}
+
+Result<EntryMark> RocksLogStore::mark_of(core::LogIndex index) const {
+    if (index == last_.id.index) return last_;
+    if (index == head_.base.id.index) return EntryMark{head_.base.id, head_.base_checksum};
+    rocksdb::PinnableSlice row;
+    auto status =
+        database_.db->Get({}, database_.db->DefaultColumnFamily(), entry_key(index), &row);
+    if (!status.ok()) return to_error(status, database_.path);
+    const auto decoded = decode_entry(index, row.ToStringView());
+    if (!decoded) {
+        return make_error(Errc::damaged, database_.path.string() + ": entry " +
+                                             std::to_string(index.raw()) + " is damaged");
+    }
+    return EntryMark{decoded->entry.id, decoded->entry.checksum};
+}
+
+core::LogIndex RocksLogStore::base_index() const {
+    return purge_ ? purge_->base.id.index : head_.base.id.index;
+}
+
+Result<void> RocksLogStore::check_whole() {
+    if (!database_.errors->any()) return {};
+    return make_error(Errc::io, database_.path.string() + ": a background job failed");
+}
+
+Result<void> RocksLogStore::fail(Error error) {
+    failed_ = std::move(error);
+    return *failed_;
+}
+
+}  // namespace mortise::storage

@@ -1,0 +1,81 @@
+// The log in RocksDB. A write is one batch with one sync, what was purged since the last one
+// included: so nothing in the write-ahead log is unsynced but the write under way.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "storage/directory_lock.hpp"
+#include "storage/log_rows.hpp"
+#include "storage/meta_file.hpp"
+#include "storage/rocks_settings.hpp"
+
+namespace rocksdb {
+class WriteBatch;
+}
+
+namespace mortise::storage {
+
+// What was found.
+struct RecoveredLog {
+    core::HardState hard_state;
+    LogHead head;
+    std::vector<core::Entry> entries;
+
+    [[nodiscard]] EntryMark base() const { return {head.base.id, head.base_checksum}; }
+    [[nodiscard]] EntryMark last() const;
+};
+
+class RocksLogStore final : public LogStore {
+public:
+    // Opens the database, made when `meta` says that nothing was ever written, and reads all of it.
+    static Result<RocksDatabase> open(const std::filesystem::path& path,
+                                      const std::shared_ptr<rocksdb::FileSystem>& files,
+                                      const Meta& meta);
+    // Errc::damaged unless everything is there that `meta` witnesses, whole and in order.
+    static Result<RecoveredLog> recover(RocksDatabase& database, const Meta& meta);
+
+    // `meta` says already what `found` contains.
+    RocksLogStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database, MetaFile meta,
+                  const RecoveredLog& found);
+
+    Result<void> write(std::span<const core::Write> writes) override;
+    Result<void> purge_to(const LogBase& base) override;
+
+private:
+    // What several writes come to.
+    struct Plan {
+        std::optional<core::HardState> hard_state;
+        std::optional<core::LogIndex> truncate_from;  // of what is stored
+        std::vector<const core::Entry*> append;
+    };
+    struct Purge {
+        LogBase base;
+        std::uint64_t checksum = 0;
+    };
+
+    [[nodiscard]] Result<Plan> plan(std::span<const core::Write> writes) const;
+    Result<void> add(const core::Write& write, Plan& plan) const;
+    Result<void> carry_out(const Plan& plan);
+    Result<void> lower_witness(const EntryMark& kept);
+    void put(const Plan& plan, const EntryMark& kept, rocksdb::WriteBatch& batch) const;
+    void put_purge(rocksdb::WriteBatch& batch) const;
+    Result<void> witness(const Plan& plan);
+    Result<void> drop_purged_files();
+    [[nodiscard]] Result<EntryMark> mark_of(core::LogIndex index) const;
+    [[nodiscard]] core::LogIndex base_index() const;
+    Result<void> check_whole();
+    Result<void> fail(Error error);
+
+    std::shared_ptr<DirectoryLock> lock_;
+    RocksDatabase database_;
+    MetaFile meta_;
+    LogHead head_;  // as stored and synced
+    EntryMark last_;
+    std::optional<Purge> purge_;  // goes with the next write
+    bool has_purged_files_ = false;
+    std::optional<Error> failed_;
+};
+
+}  // namespace mortise::storage

@@ -1,0 +1,87 @@
+#include "storage/rocks_settings.hpp"
+
+#include <utility>
+
+#include <rocksdb/table.h>
+
+namespace mortise::storage {
+
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20U;
+
+// RocksDB would open a file for its own log lines otherwise. What matters comes back as a status.
+class NoLogger final : public rocksdb::Logger {
+public:
+    using Logger::Logv;
+    void Logv(const char* /*format*/, va_list /*arguments*/) override {}
+};
+
+rocksdb::Options common_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
+    rocksdb::Options options;
+    options.env = &env;
+    options.info_log = std::make_shared<NoLogger>();
+    options.listeners = {std::move(errors)};
+    options.max_bgerror_resume_count = 0;
+    options.max_background_jobs = 1;
+    options.max_subcompactions = 1;
+    options.max_file_opening_threads = 1;  // sixteen for each start, otherwise
+    // One writer each: there is nobody to gather with and nobody to spin for.
+    options.enable_write_thread_adaptive_yield = false;
+    options.allow_concurrent_memtable_write = false;
+    options.stats_dump_period_sec = 0;
+    options.stats_persist_period_sec = 0;
+    options.skip_stats_update_on_db_open = true;
+    options.max_manifest_file_size = 4 * mib;
+    // What was not flushed on purpose is not to be flushed by going away: perhaps in anger.
+    options.avoid_flush_during_shutdown = true;
+    options.compression = rocksdb::kNoCompression;
+    return options;
+}
+
+}  // namespace
+
+void BackgroundErrors::OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
+                                         rocksdb::Status* /*status*/) {
+    any_.store(true, std::memory_order_release);
+}
+
+rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
+    auto options = common_options(env, std::move(errors));
+    // Point in time, the default, would stop before a bad record and silently drop what was synced
+    // after it.
+    options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+    options.max_total_wal_size = 256 * mib;
+    // Entries are purged before their memtable fills, and cancel out when it is flushed: no level
+    // is worth keeping tidy, and no block is read twice.
+    options.write_buffer_size = 64 * mib;
+    options.max_write_buffer_number = 4;
+    options.level0_file_num_compaction_trigger = 10;
+    options.level0_slowdown_writes_trigger = 40;
+    options.level0_stop_writes_trigger = 80;
+    options.soft_pending_compaction_bytes_limit = 0;
+    options.hard_pending_compaction_bytes_limit = 0;
+    rocksdb::BlockBasedTableOptions table;
+    table.no_block_cache = true;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    return options;
+}
+
+rocksdb::Options state_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
+    auto options = common_options(env, std::move(errors));
+    options.write_buffer_size = 16 * mib;
+    options.max_write_buffer_number = 4;
+    rocksdb::BlockBasedTableOptions table;  // read once, at start
+    table.no_block_cache = true;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    return options;
+}
+
+Error to_error(const rocksdb::Status& status, const std::filesystem::path& path) {
+    // A file that is gone is damage; one that cannot be read just now may be there tomorrow.
+    const bool is_io = status.IsIOError() && !status.IsPathNotFound();
+    return make_error(is_io || status.IsAborted() ? Errc::io : Errc::damaged,
+                      path.string() + ": " + status.ToString());
+}
+
+}  // namespace mortise::storage

@@ -1,0 +1,45 @@
+// How RocksDB is set up for the two databases, and how its errors become ours.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <rocksdb/db.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/options.h>
+
+#include "storage/errors.hpp"
+#include "storage/rocks_env.hpp"
+
+namespace mortise::storage {
+
+// Set, for good, when a flush or compaction failed behind our back. RocksDB may think that it can
+// go on; we do not.
+class BackgroundErrors final : public rocksdb::EventListener {
+public:
+    void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override;
+
+    [[nodiscard]] bool any() const { return any_.load(std::memory_order_acquire); }
+
+private:
+    std::atomic<bool> any_{false};
+};
+
+[[nodiscard]] rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors);
+[[nodiscard]] rocksdb::Options state_options(RocksEnv& env,
+                                             std::shared_ptr<BackgroundErrors> errors);
+
+// What `status` means for the database there; requires that it is not ok.
+[[nodiscard]] Error to_error(const rocksdb::Status& status, const std::filesystem::path& path);
+
+// An open database with what it needs to live; everything goes in the right order.
+struct RocksDatabase {
+    std::filesystem::path path;
+    std::unique_ptr<RocksEnv> env;
+    std::shared_ptr<BackgroundErrors> errors;
+    std::unique_ptr<rocksdb::DB> db;
+};
+
+}  // namespace mortise::storage

@@ -1,0 +1,205 @@
+// Whose a directory is, and what is said of one that cannot be used.
+#include <csignal>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/result.hpp"
+#include "storage/directory_lock.hpp"
+#include "storage/host.hpp"
+#include "storage/meta_file.hpp"
+#include "tests/unit/storage/storage_fixture.hpp"
+
+namespace mortise::storage::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DataDirectory : public testing::Test {
+protected:
+    Result<Opened> open(const OpenOptions& options = as_node_1()) {
+        return open_directory(path_, options);
+    }
+    void expect_refused(const fs::path& path, const OpenOptions& options, Errc code) {
+        const auto node = open_directory(path, options);
+        ASSERT_FALSE(node) << path;
+        EXPECT_EQ(node.error().code, code) << node.error().what;
+        EXPECT_NE(node.error().what.find(directory_.path().string()), std::string::npos)
+            << node.error().what;
+    }
+
+    TemporaryDirectory directory_;
+    fs::path path_ = directory_.data();
+};
+
+TEST_F(DataDirectory, IsForOneNodeAtATime) {
+    auto first = open();
+    ASSERT_TRUE(first) << first.error().what;
+    const auto second = open();
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Errc::locked);
+    EXPECT_EQ(second.error().what, path_.string() + " is in use by this process");
+    // It is in use as long as any part of it is.
+    auto log = std::move(first->log);
+    *first = {};
+    EXPECT_FALSE(open());
+    log.reset();
+    EXPECT_TRUE(open());
+}
+
+TEST_F(DataDirectory, IsForOneProcessAtATime) {
+    ASSERT_TRUE(open());
+    std::array<int, 2> ready{};
+    ASSERT_EQ(::pipe(ready.data()), 0);
+    const auto child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        const auto lock = DirectoryLock::take(path_, nullptr);
+        const char said = lock ? 'y' : 'n';
+        if (::write(ready[1], &said, 1) != 1) ::_exit(1);
+        while (true)
+            ::pause();
+    }
+    char said = 0;
+    EXPECT_EQ(::read(ready[0], &said, 1), 1);
+    EXPECT_EQ(said, 'y');
+    const auto refused = open();
+    EXPECT_FALSE(refused);
+    if (!refused) {
+        EXPECT_EQ(refused.error().code, Errc::locked);
+        EXPECT_EQ(refused.error().what,
+                  path_.string() + " is in use by process " + std::to_string(child));
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    EXPECT_TRUE(open());
+    ::close(ready[0]);
+    ::close(ready[1]);
+}
+
+TEST_F(DataDirectory, BelongsToOneNode) {
+    ASSERT_TRUE(open());
+    expect_refused(path_, {n2, true, {}}, Errc::wrong_node);
+    EXPECT_TRUE(open());
+}
+
+TEST_F(DataDirectory, IsMadeOnlyWhenAllowedAndNotItsParent) {
+    expect_refused(path_, {n1, false, {}}, Errc::io);
+    expect_refused(path_ / "below", as_node_1(), Errc::io);
+    EXPECT_FALSE(fs::exists(path_));
+    ASSERT_TRUE(open());
+    EXPECT_TRUE(open({n1, false, {}}));
+}
+
+TEST_F(DataDirectory, IsADirectory) {
+    ASSERT_TRUE(open());
+    const auto link = directory_.path() / "link";
+    fs::create_directory_symlink(path_, link);
+    expect_refused(link, as_node_1(), Errc::io);
+    expect_refused(link / "", as_node_1(), Errc::io);
+    EXPECT_TRUE(open_directory(path_ / "", as_node_1()));
+    expect_refused(path_ / "meta", as_node_1(), Errc::io);
+}
+
+TEST_F(DataDirectory, IsForItsOwnerAlone) {
+    const auto mask = ::umask(0);
+    {
+        auto node = open();
+        ASSERT_TRUE(node && put(*node, votes(1, n1)));
+        ASSERT_TRUE(node->state_store->flush() && node->state_store->save_countdowns({}));
+    }
+    ASSERT_TRUE(open());
+    ::umask(mask);
+    EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_all);
+    for (const auto& entry : fs::recursive_directory_iterator{path_}) {
+        const auto expected = entry.is_directory() ? fs::perms::owner_all
+                                                   : fs::perms::owner_read | fs::perms::owner_write;
+        EXPECT_EQ(entry.status().permissions(), expected) << entry.path();
+    }
+}
+
+// S10.
+TEST_F(DataDirectory, KnowsThatItsFormerLifeEnded) {
+    ASSERT_FALSE(open()->former_life_ended);
+    EXPECT_TRUE(open()->former_life_ended);
+    const auto copy = directory_.path() / "copy";
+    fs::copy(path_, copy, fs::copy_options::recursive);
+    EXPECT_FALSE(open_directory(copy, as_node_1())->former_life_ended);
+    auto file = MetaFile::open(path_ / "meta", nullptr);
+    ASSERT_TRUE(file);
+    auto meta = file->meta();
+    EXPECT_EQ(meta.life.boot_id, kernel_boot_id());
+    meta.life.boot_id.back() = meta.life.boot_id.back() == '0' ? '1' : '0';
+    ASSERT_TRUE(file->write(meta, Durable::yes));
+    EXPECT_FALSE(open()->former_life_ended);
+    EXPECT_TRUE(open()->former_life_ended);
+}
+
+TEST_F(DataDirectory, TrustsLocksOfLocalFileSystemsOnly) {
+    EXPECT_TRUE(is_local_file_system(0xef53));       // ext4
+    EXPECT_TRUE(is_local_file_system(0x58465342));   // xfs
+    EXPECT_FALSE(is_local_file_system(0x6969));      // nfs
+    EXPECT_FALSE(is_local_file_system(0x65735546));  // fuse
+    EXPECT_FALSE(is_local_file_system(0xff534d42));  // cifs
+}
+
+TEST_F(DataDirectory, MintsAnIncarnationOfItsOwn) {
+    const auto first = open()->incarnation;
+    EXPECT_EQ(open({n1, true, {1, 2}})->incarnation, first);
+    fs::remove_all(path_);
+    EXPECT_NE(open({n1, true, {1, 2}})->incarnation, first);
+    EXPECT_NE(open_in_memory({n1, true, {1, 2}}).incarnation,
+              open_in_memory({n1, true, {1, 3}}).incarnation);
+}
+
+TEST(MetaFile, HasTheNewestWriteOfEitherKind) {
+    const TemporaryDirectory directory;
+    const auto path = directory.path() / "meta";
+    Meta meta;
+    meta.node = n1;
+    ASSERT_TRUE(MetaFile::create(path, meta, nullptr));
+    core::Prng prng{3};
+    for (std::uint64_t i = 1; i < 40; ++i) {
+        auto file = MetaFile::open(path, nullptr);
+        ASSERT_TRUE(file);
+        EXPECT_EQ(file->meta(), meta);
+        for (auto writes = 1 + prng.below(3); writes > 0; --writes) {
+            meta.last = {log_id(i, i + writes), prng.next()};
+            ASSERT_TRUE(file->write(meta, prng.one_in(2) ? Durable::yes : Durable::no));
+            EXPECT_EQ(file->meta(), meta);
+        }
+    }
+    EXPECT_EQ(fs::file_size(path), MetaFile::slots * MetaFile::slot_bytes);
+}
+
+TEST(ResultOfWork, IsAValueOrAnError) {
+    Result<std::string> value{"text"};
+    ASSERT_TRUE(value);
+    EXPECT_EQ(*value, "text");
+    EXPECT_EQ(value->size(), 4U);
+    EXPECT_EQ(value.value_or("other"), "text");
+    EXPECT_THROW(static_cast<void>(value.error()), core::InvariantBroken);
+    EXPECT_EQ(*std::move(value), "text");
+    const Result<std::string> error{make_error(Errc::locked, "why")};
+    ASSERT_FALSE(error.has_value());
+    EXPECT_EQ(error.error().what, "why");
+    EXPECT_EQ(error.error().code, Errc::locked);
+    EXPECT_EQ(error.value_or("other"), "other");
+    EXPECT_THROW(static_cast<void>(error.value()), core::InvariantBroken);
+}
+
+TEST(ResultOfWork, MayBeNothing) {
+    const Result<void> done;
+    EXPECT_TRUE(done);
+    EXPECT_NO_THROW(done.value());
+    EXPECT_THROW(static_cast<void>(done.error()), core::InvariantBroken);
+    const Result<void> failed{make_error(Errc::io, "why")};
+    EXPECT_FALSE(failed);
+    EXPECT_EQ(failed.error().what, "why");
+    EXPECT_THROW(failed.value(), core::InvariantBroken);
+}
+
+}  // namespace
+}  // namespace mortise::storage::test
