@@ -1,0 +1,732 @@
+#include "transport/convert.hpp"
+
+#include <functional>
+#include <limits>
+
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/prng.hpp"
+#include "transport/limits.hpp"
+#include "transport/wire_size.hpp"
+
+namespace mortise::transport {
+namespace {
+
+using core::LogId;
+using core::LogIndex;
+using core::Prng;
+using core::Term;
+
+constexpr auto all_bits = std::numeric_limits<std::uint64_t>::max();
+
+// --- things at random
+// -----------------------------------------------------------------------------
+
+// Small numbers, large ones, and the ends of their range.
+std::uint64_t number(Prng& prng, std::uint64_t max = all_bits) {
+    switch (prng.below(4)) {
+        case 0: return prng.below(4);
+        case 1: return max - prng.below(4);
+        default: return prng.below(max);
+    }
+}
+std::uint64_t positive(Prng& prng, std::uint64_t max = all_bits) {
+    return std::max<std::uint64_t>(number(prng, max), 1);
+}
+LogIndex index(Prng& prng) {
+    return LogIndex{number(prng, log_index_max)};
+}
+LogId log_id(Prng& prng) {
+    return {Term{number(prng)}, index(prng)};
+}
+std::string text(Prng& prng, std::size_t max) {
+    std::string text(prng.below(max + 1), '\0');
+    for (auto& byte : text)
+        byte = static_cast<char>(prng.next());
+    return text;
+}
+bool coin(Prng& prng) {
+    return prng.one_in(2);
+}
+
+core::Entry entry(Prng& prng, LogIndex at) {
+    return {{Term{positive(prng)}, at},
+            static_cast<core::EntryKind>(1 + prng.below(3)),
+            number(prng),
+            core::Bytes{text(prng, prng.one_in(20) ? 5'000 : 40)}};
+}
+
+core::AppendRequest append_request(Prng& prng) {
+    core::AppendRequest m{Term{number(prng)}, log_id(prng), index(prng),
+                          index(prng),        number(prng), {}};
+    const auto count = prng.below(6);
+    m.previous.index = LogIndex{number(prng, log_index_max - count)};
+    for (std::uint64_t i = 1; i <= count; ++i)
+        m.entries.push_back(entry(prng, LogIndex{m.previous.index.raw() + i}));
+    return m;
+}
+
+core::AppendReply append_reply(Prng& prng) {
+    core::AppendReply m{Term{number(prng)}, number(prng), coin(prng), index(prng),
+                        index(prng),        log_id(prng), {}};
+    for (auto count = prng.below(6); count > 0; --count)
+        m.run_out.push_back({core::SessionId{positive(prng)}, index(prng)});
+    return m;
+}
+
+core::Forward forward(Prng& prng) {
+    core::Forward m{core::Bytes{text(prng, 60)}, core::Bytes{text(prng, 60)}, {}};
+    if (coin(prng)) m.renewal = core::Renewal{core::SessionId{positive(prng)}, number(prng)};
+    return m;
+}
+
+constexpr std::uint64_t message_kinds = 11;
+
+core::PeerMessage message(Prng& prng, std::uint64_t kind) {
+    const Term term{number(prng)};
+    switch (kind) {
+        case 0: return core::RaftMessage{core::PreVoteRequest{term, number(prng), log_id(prng)}};
+        case 1: return core::RaftMessage{core::PreVoteReply{term, number(prng), coin(prng)}};
+        case 2:
+            return core::RaftMessage{
+                core::VoteRequest{term, number(prng), log_id(prng), coin(prng)}};
+        case 3: return core::RaftMessage{core::VoteReply{term, number(prng), coin(prng)}};
+        case 4: return core::RaftMessage{append_request(prng)};
+        case 5: return core::RaftMessage{append_reply(prng)};
+        case 6: return core::RaftMessage{core::TimeoutNow{term, log_id(prng)}};
+        case 7: return core::RaftMessage{core::ReadRequest{term, core::ReadId{positive(prng)}}};
+        case 8:
+            return core::RaftMessage{
+                core::ReadReply{term, core::ReadId{positive(prng)}, index(prng)}};
+        case 9: return core::FormationOffer{entry(prng, LogIndex{1})};
+        default: return forward(prng);
+    }
+}
+
+core::OperationId operation(Prng& prng) {
+    return {core::SessionId{positive(prng)}, core::Seq{positive(prng)}};
+}
+
+core::Outcome outcome(Prng& prng) {
+    const core::SessionId session{positive(prng)};
+    switch (prng.below(7)) {
+        case 0: {
+            core::Answered o{operation(prng), {}};
+            o.answer.kind = static_cast<core::AnswerKind>(prng.below(8));
+            o.answer.previous = {static_cast<core::Predecessor>(prng.below(4)),
+                                 text(prng, core::label_bytes_max),
+                                 core::FencingToken{number(prng)}};
+            if (o.answer.kind == core::AnswerKind::granted)
+                o.answer.token = core::FencingToken{positive(prng)};
+            return o;
+        }
+        case 1: return core::Queued{operation(prng)};
+        case 2: return core::SessionOpened{session, positive(prng)};
+        case 3:
+            return core::OpenRefused{positive(prng), static_cast<core::OpenRefusal>(prng.below(2))};
+        case 4: return core::SessionRenewed{session, number(prng)};
+        case 5: return core::RenewalLost{session};
+        default: return core::SessionEnded{session, static_cast<core::SessionEnd>(prng.below(3))};
+    }
+}
+
+core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
+    core::LockView view;
+    view.name = std::string(1, static_cast<char>(number_in_list)) + text(prng, 20);
+    view.policy = static_cast<core::QueuePolicy>(prng.below(2));
+    const auto mode = [&] { return static_cast<core::LockMode>(prng.below(core::lock_modes)); };
+    for (auto count = prng.below(4); count > 0; --count)
+        view.holders.push_back({operation(prng), mode(), core::FencingToken{positive(prng)},
+                                index(prng), text(prng, core::label_bytes_max)});
+    for (auto count = prng.below(4); count > 0; --count)
+        view.waiters.push_back(
+            {operation(prng), mode(), index(prng), text(prng, core::label_bytes_max)});
+    return view;
+}
+
+ListReply list_reply(Prng& prng) {
+    ListReply reply;
+    const auto count = prng.below(5);
+    for (std::uint64_t i = 0; i < count; ++i)
+        reply.locks.push_back(lock(prng, 'a' + i));
+    reply.more = count > 0 && coin(prng);
+    reply.truncated = coin(prng);
+    return reply;
+}
+
+MemberStatus status(Prng& prng) {
+    MemberStatus status;
+    status.self = core::NodeId{positive(prng)};
+    status.cluster = {number(prng), number(prng)};
+    status.role = static_cast<core::Role>(prng.below(4));
+    status.ready = coin(prng);
+    status.term = Term{number(prng)};
+    if (coin(prng)) status.leader = core::NodeId{positive(prng)};
+    for (auto* each : {&status.commit, &status.applied, &status.log_first, &status.log_last})
+        *each = index(prng);
+    for (auto count = prng.below(5); count > 0; --count) {
+        status.members.push_back(
+            {{core::NodeId{positive(prng)}, core::Incarnation{number(prng)}, text(prng, 60)},
+             coin(prng),
+             coin(prng),
+             index(prng)});
+    }
+    status.sessions = number(prng);
+    status.names = number(prng);
+    status.uptime = core::Nanoseconds{
+        static_cast<std::int64_t>(number(prng, std::numeric_limits<std::int64_t>::max()))};
+    status.version = text(prng, text_bytes_max);
+    return status;
+}
+
+Greeting greeting(Prng& prng) {
+    Greeting greeting;
+    greeting.lowest = static_cast<std::uint16_t>(prng.below(100));
+    greeting.highest = static_cast<std::uint16_t>(greeting.lowest + prng.below(100));
+    greeting.features = number(prng);
+    greeting.purpose = static_cast<Purpose>(prng.below(3));
+    auto& hello = greeting.hello;
+    hello = {core::NodeId{positive(prng)},
+             core::Incarnation{positive(prng)},
+             core::BootEpoch{positive(prng)},
+             {number(prng), number(prng)},
+             {}};
+    if (greeting.purpose == Purpose::client) hello = {{}, {}, {}, hello.cluster, {}};
+    for (std::uint64_t voter = prng.below(5); voter > 0; --voter)
+        hello.voters.insert(hello.voters.begin(), core::NodeId{voter * 3});
+    return greeting;
+}
+
+// --- through bytes and back
+// -----------------------------------------------------------------------------------
+
+// What is on the wire, without its frame head.
+template <class Wire, class Value>
+kj::Array<capnp::word> bytes_with(const Value& value) {
+    capnp::MallocMessageBuilder message;
+    write(value, message.initRoot<Wire>());
+    return capnp::messageToFlatArray(message);
+}
+
+capnp::ReaderOptions reader_options() {
+    return {.traversalLimitInWords = traversal_words_max, .nestingLimit = nesting_max};
+}
+
+template <class Wire>
+auto read_words(kj::ArrayPtr<const capnp::word> words)
+    -> decltype(read(std::declval<typename Wire::Reader>())) {
+    try {
+        capnp::FlatArrayMessageReader reader{words, reader_options()};
+        return read_guarded([&] { return reader.getRoot<Wire>(); });
+    } catch (const kj::Exception&) {  // no frame
+        return core::Error{Malformed::bad_pointer, "frame"};
+    }
+}
+
+// Alternatives have no comparison of their own.
+bool same(const core::PeerMessage& a, const core::PeerMessage& b) {
+    return a.index() == b.index() &&
+           bytes_with<wire::PeerMessage>(a).asBytes() == bytes_with<wire::PeerMessage>(b).asBytes();
+}
+
+TEST(Convert, EveryKindOfPeerMessageRoundTrips) {
+    Prng prng{1};
+    for (int run = 0; run < 300; ++run) {
+        for (std::uint64_t kind = 0; kind < message_kinds; ++kind) {
+            const auto before = message(prng, kind);
+            const auto after = read_words<wire::PeerMessage>(bytes_with<wire::PeerMessage>(before));
+            ASSERT_TRUE(after) << kind << ": " << after.error().what;
+            EXPECT_TRUE(same(before, *after)) << kind;
+        }
+    }
+}
+
+// The comparison above goes through write(), so here every field by hand.
+TEST(Convert, AnAppendRequestArrivesFieldByField) {
+    core::AppendRequest sent{Term{9}, {Term{8}, LogIndex{41}}, LogIndex{40}, LogIndex{30}, 77, {}};
+    sent.entries.push_back({{Term{8}, LogIndex{42}},
+                            core::EntryKind::configuration,
+                            5,
+                            core::Bytes{std::string{"one"}}});
+    sent.entries.push_back({{Term{9}, LogIndex{43}}, core::EntryKind::noop, 6, {}});
+    const auto read_back = read_words<wire::PeerMessage>(
+        bytes_with<wire::PeerMessage>(core::PeerMessage{core::RaftMessage{sent}}));
+    ASSERT_TRUE(read_back);
+    const auto& got = std::get<core::AppendRequest>(std::get<core::RaftMessage>(*read_back));
+    EXPECT_EQ(got.term, sent.term);
+    EXPECT_EQ(got.previous, sent.previous);
+    EXPECT_EQ(got.commit, sent.commit);
+    EXPECT_EQ(got.replicated, sent.replicated);
+    EXPECT_EQ(got.read_round, sent.read_round);
+    EXPECT_EQ(got.entries, sent.entries);
+}
+
+TEST(Convert, AnAppendReplyArrivesFieldByField) {
+    const core::AppendReply sent{
+        Term{9},
+        7,
+        true,
+        LogIndex{3},
+        LogIndex{4},
+        {Term{2}, LogIndex{1}},
+        {{core::SessionId{5}, LogIndex{6}}, {core::SessionId{7}, LogIndex{8}}}};
+    const auto read_back = read_words<wire::PeerMessage>(
+        bytes_with<wire::PeerMessage>(core::PeerMessage{core::RaftMessage{sent}}));
+    ASSERT_TRUE(read_back);
+    const auto& got = std::get<core::AppendReply>(std::get<core::RaftMessage>(*read_back));
+    EXPECT_EQ(got.term, sent.term);
+    EXPECT_EQ(got.read_round, sent.read_round);
+    EXPECT_EQ(got.rejected, sent.rejected);
+    EXPECT_EQ(got.match, sent.match);
+    EXPECT_EQ(got.previous, sent.previous);
+    EXPECT_EQ(got.hint, sent.hint);
+    EXPECT_EQ(got.run_out, sent.run_out);
+}
+
+TEST(Convert, VotesAndTransfersArriveFieldByField) {
+    const auto through = [](const core::RaftMessage& m) {
+        return std::get<core::RaftMessage>(
+            read_words<wire::PeerMessage>(bytes_with<wire::PeerMessage>(core::PeerMessage{m}))
+                .value());
+    };
+    const LogId last{Term{3}, LogIndex{4}};
+    const auto pre =
+        std::get<core::PreVoteRequest>(through(core::PreVoteRequest{Term{1}, 2, last}));
+    EXPECT_EQ(std::tuple(pre.term, pre.round, pre.last), std::tuple(Term{1}, 2U, last));
+    const auto vote =
+        std::get<core::VoteRequest>(through(core::VoteRequest{Term{1}, 2, last, true}));
+    EXPECT_EQ(std::tuple(vote.term, vote.round, vote.last, vote.transfer),
+              std::tuple(Term{1}, 2U, last, true));
+    const auto reply = std::get<core::VoteReply>(through(core::VoteReply{Term{1}, 2, true}));
+    EXPECT_EQ(std::tuple(reply.term, reply.round, reply.granted), std::tuple(Term{1}, 2U, true));
+    const auto now = std::get<core::TimeoutNow>(through(core::TimeoutNow{Term{1}, last}));
+    EXPECT_EQ(std::tuple(now.term, now.last), std::tuple(Term{1}, last));
+    const auto read =
+        std::get<core::ReadReply>(through(core::ReadReply{Term{1}, core::ReadId{2}, LogIndex{3}}));
+    EXPECT_EQ(std::tuple(read.term, read.id, read.index),
+              std::tuple(Term{1}, core::ReadId{2}, LogIndex{3}));
+}
+
+TEST(Convert, ABatchKeepsItsOrder) {
+    Prng prng{2};
+    std::vector<core::PeerMessage> batch;
+    for (std::uint64_t i = 0; i < 40; ++i)
+        batch.push_back(message(prng, i % message_kinds));
+    capnp::MallocMessageBuilder builder;
+    const auto size = static_cast<unsigned>(batch.size());
+    auto list = builder.initRoot<capnp::AnyPointer>().initAs<capnp::List<wire::PeerMessage>>(size);
+    write(batch, list);
+    const auto after = read(list.asReader());
+    ASSERT_TRUE(after);
+    ASSERT_EQ(after->size(), batch.size());
+    for (std::size_t i = 0; i < batch.size(); ++i)
+        EXPECT_TRUE(same(batch[i], (*after)[i])) << i;
+}
+
+TEST(Convert, AMessageWeighsWhatItTakes) {
+    Prng prng{3};
+    for (int run = 0; run < 300; ++run) {
+        const auto one = message(prng, prng.below(message_kinds));
+        // As an element of a list: the root pointer stands for nothing.
+        const auto took = bytes_with<wire::PeerMessage>(one).size();
+        EXPECT_LE(took, wire_words(one) + 8);  // head, and what a second segment costs
+        EXPECT_GE(took + 4, wire_words(one));
+    }
+}
+
+TEST(Convert, AnOutcomeWeighsWhatItTakesOrLittleMore) {
+    Prng prng{4};
+    for (int run = 0; run < 300; ++run) {
+        const OutcomeBatch batch{LogIndex{1}, {outcome(prng)}};
+        capnp::MallocMessageBuilder builder;
+        auto list =
+            builder.initRoot<capnp::AnyPointer>().initAs<capnp::List<wire::OutcomeBatch>>(1);
+        write(std::vector{batch}, list);
+        const auto took = capnp::messageToFlatArray(builder).size();
+        EXPECT_LE(took, wire_words(batch.outcomes[0]) + 7);
+        EXPECT_GE(took + 3, wire_words(batch.outcomes[0]));
+    }
+}
+
+template <class Wire, class Value>
+void expect_round_trip(const Value& value) {
+    const auto after = read_words<Wire>(bytes_with<Wire>(value));
+    ASSERT_TRUE(after) << after.error().what;
+    EXPECT_TRUE(*after == value);
+}
+
+TEST(Convert, WhatClientsSayAndHearRoundTrips) {
+    Prng prng{5};
+    for (int run = 0; run < 300; ++run) {
+        expect_round_trip<wire::Hello>(greeting(prng));
+        expect_round_trip<wire::Status>(status(prng));
+        expect_round_trip<wire::ListRequest>(ListRequest{
+            text(prng, core::name_bytes_max), text(prng, 20), 1 + prng.below(1'024), coin(prng)});
+        expect_round_trip<wire::ListAnswer>(ListAnswer{list_reply(prng)});
+        expect_round_trip<wire::OutcomesRequest>(
+            OutcomesRequest{index(prng),
+                            {core::SessionId{positive(prng)}, core::SessionId{positive(prng)}},
+                            {positive(prng)}});
+    }
+}
+
+TEST(Convert, EveryFailureRoundTrips) {
+    for (int i = 0; i <= static_cast<int>(core::CallError::node_stopped); ++i)
+        expect_round_trip<wire::ListAnswer>(ListAnswer{static_cast<core::CallError>(i)});
+}
+
+TEST(Convert, EveryRefusalRoundTripsAndOneOfALaterVersionIsStillARefusal) {
+    capnp::MallocMessageBuilder builder;
+    auto refused = builder.initRoot<wire::Refused>();
+    for (int i = 0; i <= static_cast<int>(Refusal::no_service); ++i) {
+        const auto refusal = static_cast<Refusal>(i);
+        write(refusal, refused);
+        EXPECT_EQ(read(refused.asReader()), refusal);
+        EXPECT_EQ(bytes_of(refused.asReader().getText()), to_string(refusal));
+    }
+    refused.setReason(static_cast<wire::Refusal>(99));
+    EXPECT_EQ(read(refused.asReader()), Refusal::unspecified);
+}
+
+TEST(Convert, EveryStreamEndRoundTripsAndOneOfALaterVersionIsStillAnEnd) {
+    for (int i = 0; i <= static_cast<int>(StreamEnd::stopping); ++i) {
+        const auto end = static_cast<StreamEnd>(i);
+        EXPECT_EQ(from_wire(to_wire(end)), end);
+    }
+    EXPECT_EQ(from_wire(static_cast<wire::StreamEnd>(77)), StreamEnd::unspecified);
+}
+
+TEST(Convert, OutcomesRoundTrip) {
+    Prng prng{6};
+    for (int run = 0; run < 300; ++run) {
+        std::vector<OutcomeBatch> batches;
+        for (std::uint64_t at = 1; at <= prng.below(5); ++at) {
+            batches.push_back({LogIndex{at}, {}});
+            for (auto count = prng.below(5); count > 0; --count)
+                batches.back().outcomes.push_back(outcome(prng));
+        }
+        capnp::MallocMessageBuilder builder;
+        const auto size = static_cast<unsigned>(batches.size());
+        auto list =
+            builder.initRoot<capnp::AnyPointer>().initAs<capnp::List<wire::OutcomeBatch>>(size);
+        write(batches, list);
+        const auto after = read(list.asReader());
+        ASSERT_TRUE(after) << after.error().what;
+        EXPECT_EQ(*after, batches);
+    }
+}
+
+TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
+    Prng prng{7};
+    ListReply reply;
+    for (std::uint64_t i = 0; i < 4; ++i) {
+        reply.locks.push_back(lock(prng, 'a' + i));
+        reply.locks.back().waiters.assign(
+            2'000, {operation(prng), core::LockMode::shared, LogIndex{1}, std::string(256, 'x')});
+    }
+    const auto words = bytes_with<wire::ListAnswer>(ListAnswer{reply});
+    EXPECT_LT(words.size(), client_frame_words_max);
+    const auto answer = read_words<wire::ListAnswer>(words);
+    ASSERT_TRUE(answer);
+    const auto& told = std::get<ListReply>(*answer);
+    EXPECT_GE(told.locks.size(), 1U);
+    EXPECT_LT(told.locks.size(), 4U);
+    EXPECT_EQ(told.locks.front().waiters.size(), list_holders_max);
+    EXPECT_TRUE(told.more);
+    EXPECT_TRUE(told.truncated);
+}
+
+// --- what is refused
+// ------------------------------------------------------------------------------
+
+// The complaint about a struct that `spoil` has spoilt.
+template <class Wire, class Value>
+std::error_code complaint(const Value& value,
+                          const std::function<void(typename Wire::Builder)>& spoil) {
+    capnp::MallocMessageBuilder message;
+    auto root = message.initRoot<Wire>();
+    write(value, root);
+    EXPECT_TRUE(read(root.asReader()));
+    spoil(root);
+    const auto result = read(root.asReader());
+    return result ? std::error_code{} : result.error().code;
+}
+
+std::error_code spoilt(const core::RaftMessage& value,
+                       const std::function<void(wire::PeerMessage::Builder)>& spoil) {
+    return complaint<wire::PeerMessage>(core::PeerMessage{value}, spoil);
+}
+
+core::AppendRequest two_entries() {
+    core::AppendRequest m;
+    m.term = Term{1};
+    m.entries = {{{Term{1}, LogIndex{1}}, core::EntryKind::noop, 0, {}},
+                 {{Term{1}, LogIndex{2}}, core::EntryKind::commands, 0, {}}};
+    return m;
+}
+
+TEST(Malformed, AnEmptyMessageIsAPreVoteRequestOfNothing) {
+    capnp::MallocMessageBuilder message;
+    const auto read_back = read(message.initRoot<wire::PeerMessage>().asReader());
+    ASSERT_TRUE(read_back);
+    EXPECT_TRUE(same(*read_back, core::RaftMessage{core::PreVoteRequest{}}));
+}
+
+TEST(Malformed, MissingPartsAreZeroWhereZeroIsAllowedAndRefusedWhereNot) {
+    capnp::MallocMessageBuilder message;
+    auto root = message.initRoot<wire::PeerMessage>();
+    root.initAppendRequest();
+    EXPECT_TRUE(read(root.asReader()));
+    root.initFormationOffer();
+    EXPECT_EQ(read(root.asReader()).error().code, Malformed::bad_number);
+    root.initReadRequest();
+    EXPECT_EQ(read(root.asReader()).error().code, Malformed::bad_number);
+    root.initForward();
+    EXPECT_TRUE(read(root.asReader()));
+}
+
+TEST(Malformed, AnEntryOfAnUnknownKind) {
+    for (const int kind : {0, 4, 65'535}) {
+        const auto code = spoilt(two_entries(), [&](auto root) {
+            root.getAppendRequest().getEntries()[1].setKind(static_cast<wire::EntryKind>(kind));
+        });
+        EXPECT_EQ(code, Malformed::unknown_kind) << kind;
+    }
+}
+
+TEST(Malformed, EntriesWithAGapOrWithoutTermOrIndex) {
+    const auto code = [](auto change) {
+        return spoilt(two_entries(),
+                      [&](auto root) { change(root.getAppendRequest().getEntries()[1]); });
+    };
+    EXPECT_EQ(code([](auto entry) { entry.setIndex(3); }), Malformed::bad_order);
+    EXPECT_EQ(code([](auto entry) { entry.setIndex(1); }), Malformed::bad_order);
+    EXPECT_EQ(code([](auto entry) { entry.setIndex(0); }), Malformed::bad_number);
+    EXPECT_EQ(code([](auto entry) { entry.setTerm(0); }), Malformed::bad_number);
+}
+
+TEST(Malformed, IndexesThatCouldWrap) {
+    const auto code = [](std::uint64_t index) {
+        return spoilt(core::AppendRequest{},
+                      [&](auto root) { root.getAppendRequest().getPrevious().setIndex(index); });
+    };
+    EXPECT_FALSE(code(log_index_max));
+    EXPECT_EQ(code(log_index_max + 1), Malformed::bad_number);
+    EXPECT_EQ(code(all_bits), Malformed::bad_number);
+    EXPECT_EQ(
+        spoilt(core::AppendReply{}, [](auto root) { root.getAppendReply().setMatch(all_bits); }),
+        Malformed::bad_number);
+    EXPECT_EQ(spoilt(core::VoteRequest{},
+                     [](auto root) { root.getVoteRequest().getLast().setIndex(all_bits); }),
+              Malformed::bad_number);
+}
+
+TEST(Malformed, ListsAtTheirLimitsAndOneBeyond) {
+    const auto run_outs = [](unsigned count) {
+        return spoilt(core::AppendReply{}, [&](auto root) {
+            for (auto each : root.getAppendReply().initRunOut(count))
+                each.setSession(1);
+        });
+    };
+    EXPECT_FALSE(run_outs(run_outs_max));
+    EXPECT_EQ(run_outs(run_outs_max + 1), Malformed::too_many);
+    const auto entries = [](unsigned count) {
+        return spoilt(core::AppendRequest{}, [&](auto root) {
+            std::uint64_t index = 0;
+            for (auto each : root.getAppendRequest().initEntries(count)) {
+                each.setTerm(1);
+                each.setIndex(++index);
+                each.setKind(wire::EntryKind::NOOP);
+            }
+        });
+    };
+    EXPECT_FALSE(entries(entries_max));
+    EXPECT_EQ(entries(entries_max + 1), Malformed::too_many);
+}
+
+TEST(Malformed, PayloadsAtTheirLimitsAndOneByteBeyond) {
+    const auto payload = [](unsigned size) {
+        return spoilt(two_entries(), [&](auto root) {
+            root.getAppendRequest().getEntries()[0].initPayload(size);
+        });
+    };
+    EXPECT_FALSE(payload(payload_bytes_max));
+    EXPECT_EQ(payload(payload_bytes_max + 1), Malformed::too_long);
+    const auto forwarded = [](unsigned size) {
+        return complaint<wire::Forward>(core::Forward{}, [&](auto root) { root.initUrgent(size); });
+    };
+    EXPECT_FALSE(forwarded(core::batch_bytes_max));
+    EXPECT_EQ(forwarded(core::batch_bytes_max + 1), Malformed::too_long);
+}
+
+TEST(Malformed, ARunOutOfNoSession) {
+    EXPECT_EQ(spoilt(core::AppendReply{}, [](auto root) { root.getAppendReply().initRunOut(1); }),
+              Malformed::bad_number);
+}
+
+std::error_code spoilt_hello(const std::function<void(wire::Hello::Builder)>& spoil) {
+    const Greeting sound{.hello = {core::NodeId{1},
+                                   core::Incarnation{2},
+                                   core::BootEpoch{3},
+                                   {},
+                                   {core::NodeId{1}, core::NodeId{2}}}};
+    return complaint<wire::Hello>(sound, spoil);
+}
+
+TEST(Malformed, AHelloOfNobody) {
+    EXPECT_EQ(spoilt_hello([](auto hello) { hello.setNode(0); }), Malformed::bad_number);
+    EXPECT_EQ(spoilt_hello([](auto hello) { hello.setIncarnation(0); }), Malformed::bad_number);
+    EXPECT_EQ(spoilt_hello([](auto hello) { hello.setBootEpoch(0); }), Malformed::bad_number);
+    EXPECT_EQ(spoilt_hello([](auto hello) { hello.setPurpose(static_cast<wire::Purpose>(3)); }),
+              Malformed::unknown_kind);
+    EXPECT_EQ(spoilt_hello([](auto hello) { hello.setProtocolHighest(0); }), Malformed::bad_order);
+}
+
+TEST(Malformed, AHelloWithVotersOutOfOrderOrTooMany) {
+    const auto voters = [](std::vector<std::uint64_t> ids) {
+        return spoilt_hello([&](auto hello) {
+            auto list = hello.initVoters(static_cast<unsigned>(ids.size()));
+            for (unsigned i = 0; i < list.size(); ++i)
+                list.set(i, ids[i]);
+        });
+    };
+    EXPECT_EQ(voters({2, 1}), Malformed::bad_order);
+    EXPECT_EQ(voters({1, 1}), Malformed::bad_order);
+    EXPECT_EQ(voters({0, 1}), Malformed::bad_order);
+    std::vector<std::uint64_t> many;
+    while (many.size() < voters_max)
+        many.push_back(many.size() + 1);
+    EXPECT_FALSE(voters(many));
+    many.push_back(many.size() + 1);
+    EXPECT_EQ(voters(many), Malformed::too_many);
+}
+
+TEST(Malformed, EnumsOfLocksAndOutcomesThatAreNotKnown) {
+    Prng prng{8};
+    ListReply reply;
+    reply.locks.push_back({"a", core::QueuePolicy::fifo, {}, {}});
+    reply.locks[0].holders.push_back(
+        {operation(prng), core::LockMode::shared, core::FencingToken{1}, LogIndex{1}, ""});
+    const auto lock_code = [&](auto change) {
+        return complaint<wire::ListAnswer>(ListAnswer{reply},
+                                           [&](auto root) { change(root.getLocks()[0]); });
+    };
+    EXPECT_EQ(lock_code([](auto l) { l.setPolicy(static_cast<wire::QueuePolicy>(2)); }),
+              Malformed::unknown_kind);
+    EXPECT_EQ(lock_code([](auto l) { l.getHolders()[0].setMode(static_cast<wire::LockMode>(6)); }),
+              Malformed::unknown_kind);
+    EXPECT_EQ(lock_code([](auto l) { l.getHolders()[0].setToken(0); }), Malformed::bad_number);
+    EXPECT_EQ(lock_code([](auto l) { l.initName(513); }), Malformed::too_long);
+    EXPECT_EQ(lock_code([](auto l) { l.initName(0); }), Malformed::bad_number);
+    const auto failure = complaint<wire::ListAnswer>(
+        ListAnswer{reply}, [](auto root) { root.setFailed(static_cast<wire::Failure>(11)); });
+    EXPECT_EQ(failure, Malformed::unknown_kind);
+}
+
+TEST(Malformed, OutcomesThatDoNotMakeSense) {
+    const auto code = [](auto change) {
+        capnp::MallocMessageBuilder builder;
+        auto list =
+            builder.initRoot<capnp::AnyPointer>().initAs<capnp::List<wire::OutcomeBatch>>(1);
+        list[0].setIndex(1);
+        change(list[0].initOutcomes(1)[0]);
+        const auto result = read(list.asReader());
+        return result ? std::error_code{} : result.error().code;
+    };
+    const auto answered = [](wire::Outcome::Builder o, int kind, std::uint64_t token) {
+        auto answer = o.initAnswered();
+        answer.initOperation().setSession(1);
+        answer.getOperation().setSeq(1);
+        answer.setKind(static_cast<wire::AnswerKind>(kind));
+        answer.setToken(token);
+    };
+    EXPECT_FALSE(code([&](auto o) { answered(o, 0, 1); }));
+    EXPECT_EQ(code([&](auto o) { answered(o, 0, 0); }), Malformed::bad_number);
+    EXPECT_EQ(code([&](auto o) { answered(o, 1, 1); }), Malformed::bad_number);
+    EXPECT_EQ(code([&](auto o) { answered(o, 8, 0); }), Malformed::unknown_kind);
+    EXPECT_EQ(code([](auto o) { o.initQueued(); }), Malformed::bad_number);
+    EXPECT_EQ(code([](auto o) { o.setRenewalLost(0); }), Malformed::bad_number);
+    EXPECT_EQ(code([](auto o) { o.initSessionOpened().setSession(1); }), Malformed::bad_number);
+}
+
+TEST(Malformed, EachHasItsOwnWords) {
+    std::vector<std::string> words;
+    for (int i = 1; i <= static_cast<int>(Malformed::bad_pointer); ++i)
+        words.push_back(make_error_code(static_cast<Malformed>(i)).message());
+    for (std::size_t i = 0; i < words.size(); ++i)
+        EXPECT_EQ(std::ranges::count(words, words[i]), 1) << words[i];
+}
+
+// --- damage
+// ---------------------------------------------------------------------------------------
+
+// Whatever it is: refused, or something that can be written and read again.
+template <class Wire>
+void expect_refused_or_sound(kj::ArrayPtr<const capnp::word> words, std::uint64_t& taken) {
+    const auto result = read_words<Wire>(words);
+    if (!result) return;
+    ++taken;
+    EXPECT_TRUE(read_words<Wire>(bytes_with<Wire>(*result)));
+}
+
+template <class Wire, class Value>
+void damage(const Value& value, Prng& prng, std::uint64_t& taken) {
+    auto words = bytes_with<Wire>(value);
+    auto bytes = words.asBytes();
+    for (auto changes = 1 + prng.below(3); changes > 0; --changes) {
+        auto& byte = bytes[prng.below(bytes.size())];
+        byte = coin(prng) ? static_cast<kj::byte>(prng.next())
+                          : static_cast<kj::byte>(byte ^ (1U << prng.below(8)));
+    }
+    const auto size = prng.one_in(8) ? prng.below(words.size() + 1) : words.size();
+    expect_refused_or_sound<Wire>(words.slice(0, size), taken);
+}
+
+TEST(Damage, FlippedBytesAreRefusedOrMakeSense) {
+    Prng prng{9};
+    std::uint64_t taken = 0;
+    constexpr int runs = 4'000;
+    for (int run = 0; run < runs; ++run) {
+        damage<wire::PeerMessage>(message(prng, prng.below(message_kinds)), prng, taken);
+        damage<wire::Hello>(greeting(prng), prng, taken);
+        damage<wire::Status>(status(prng), prng, taken);
+        damage<wire::ListAnswer>(ListAnswer{list_reply(prng)}, prng, taken);
+    }
+    EXPECT_GT(taken, 100U);
+    EXPECT_LT(taken, 4U * runs);
+}
+
+TEST(Damage, RandomWordsAreRefusedOrMakeSense) {
+    Prng prng{10};
+    std::uint64_t taken = 0;
+    for (int run = 0; run < 20'000; ++run) {
+        auto words = kj::heapArray<capnp::word>(2 + prng.below(30));
+        for (auto& byte : words.asBytes())
+            byte = prng.one_in(2) ? kj::byte{0} : static_cast<kj::byte>(prng.below(16));
+        // One segment of the right size, so that some get as far as the struct.
+        auto head = words.asBytes();
+        std::fill(head.begin(), head.begin() + 8, kj::byte{0});
+        head[4] = static_cast<kj::byte>(words.size() - 1);
+        expect_refused_or_sound<wire::PeerMessage>(words, taken);
+        expect_refused_or_sound<wire::Hello>(words, taken);
+    }
+    EXPECT_GT(taken, 0U);
+}
+
+TEST(Damage, AListThatClaimsHalfABillionElementsOfNothingIsRefusedAtOnce) {
+    capnp::MallocMessageBuilder message;
+    auto root = message.initRoot<capnp::AnyPointer>();
+    root.initAs<capnp::List<capnp::Void>>((1U << 29U) - 1);
+    const auto flat = capnp::messageToFlatArray(message);
+    capnp::FlatArrayMessageReader reader{flat, reader_options()};
+    const auto result = read_guarded([&] {
+        return reader.getRoot<capnp::AnyPointer>().getAs<capnp::List<wire::PeerMessage>>();
+    });
+    ASSERT_FALSE(result);
+}
+
+}  // namespace
+}  // namespace mortise::transport

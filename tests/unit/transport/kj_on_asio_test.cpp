@@ -1,0 +1,214 @@
+#include "transport/kj_on_asio.hpp"
+
+#include <asio/post.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <kj/debug.h>
+
+#include "tests/unit/transport/network_support.hpp"
+#include "transport/asio_stream.hpp"
+
+namespace mortise::transport {
+namespace {
+
+using namespace test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct Guest {
+    explicit Guest(asio::io_context& io)
+        : loop{io, [this](LogLevel, std::string text) { lines.push_back(std::move(text)); },
+               [this] { ++settled; }} {}
+
+    std::vector<std::string> lines;
+    int settled = 0;
+    KjLoop loop;
+};
+
+TEST(KjLoop, RunsWhatBecameReadyBeforeItSettles) {
+    asio::io_context io;
+    Guest guest{io};
+    std::vector<int> order;
+    kj::Promise<void> promise = nullptr;
+    guest.loop.run([&] {
+        promise = kj::evalLater([&] { order.push_back(2); }).eagerlyEvaluate(nullptr);
+        order.push_back(1);
+    });
+    EXPECT_THAT(order, ElementsAre(1, 2));
+    EXPECT_EQ(guest.settled, 1);
+    guest.loop.run([&] { promise = nullptr; });
+}
+
+TEST(KjLoop, LogsInsteadOfThrowingAndInsteadOfWritingToStderr) {
+    asio::io_context io;
+    Guest guest{io};
+    testing::internal::CaptureStderr();
+    guest.loop.run([] { KJ_FAIL_REQUIRE("thrown"); });
+    guest.loop.run([] { KJ_LOG(ERROR, "logged"); });
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_THAT(guest.lines, ElementsAre(HasSubstr("thrown"), HasSubstr("logged")));
+}
+
+TEST(KjLoop, SharesItsThreadWithAnother) {
+    asio::io_context io;
+    Guest one{io};
+    Guest other{io};
+    auto promised = [&] {
+        kj::PromiseFulfillerPair<void> pair{nullptr, nullptr};
+        one.loop.run([&] { pair = kj::newPromiseAndFulfiller<void>(); });
+        return pair;
+    }();
+    bool done = false;
+    kj::Promise<void> promise = nullptr;
+    one.loop.run(
+        [&] { promise = promised.promise.then([&] { done = true; }).eagerlyEvaluate(nullptr); });
+    other.loop.run([] {});
+    promised.fulfiller->fulfill();  // from outside: wakes its loop
+    EXPECT_TRUE(run_until(io, [&] { return done; }));
+    one.loop.run([&] { promise = nullptr; });
+}
+
+kj::Promise<void> count_for_ever(std::uint64_t& count) {
+    ++count;
+    return kj::evalLater([&count] { return count_for_ever(count); });
+}
+
+TEST(KjLoop, LetsOthersHaveTheirTurn) {
+    asio::io_context io;
+    Guest guest{io};
+    std::uint64_t count = 0;
+    kj::Promise<void> busy = nullptr;
+    guest.loop.run([&] { busy = count_for_ever(count).eagerlyEvaluate(nullptr); });
+    bool had_a_turn = false;
+    asio::post(io, [&] { had_a_turn = true; });
+    EXPECT_TRUE(run_until(io, [&] { return had_a_turn; }));
+    EXPECT_GT(count, 0U);
+    guest.loop.run([&] { busy = nullptr; });
+}
+
+TEST(KjLoop, MayGoWhileItIsAwaited) {
+    asio::io_context io;
+    auto guest = std::make_unique<Guest>(io);
+    guest->loop.wake();
+    guest.reset();
+    EXPECT_EQ(io.poll(), 1U);
+}
+
+class AsioStreamTest : public testing::Test {
+protected:
+    using Socket = asio::ip::tcp::socket;
+    using Stream = kj::Own<SocketStream>;
+
+    AsioStreamTest() {
+        asio::ip::tcp::acceptor acceptor{io_, {asio::ip::make_address("127.0.0.1"), 0}};
+        Socket one{io_};
+        one.connect(acceptor.local_endpoint());
+        ours_ = kj::heap<AsioStream<Socket>>(guest_.loop, std::move(one));
+        theirs_ = kj::heap<AsioStream<Socket>>(guest_.loop, acceptor.accept());
+    }
+    ~AsioStreamTest() override {
+        guest_.loop.run([&] {
+            tasks_ = {};
+            ours_ = nullptr;
+            theirs_ = nullptr;
+        });
+    }
+
+    void run(kj::FunctionParam<kj::Promise<void>()> start) {
+        guest_.loop.run([&] { tasks_.push_back(start().eagerlyEvaluate(nullptr)); });
+    }
+    void write(const std::string& bytes) {
+        run([&] { return ours_->write(bytes.data(), bytes.size()); });
+    }
+    // What tryRead gave, or -1 when it failed.
+    void read(std::size_t min, std::size_t max) {
+        buffer_.assign(max, '-');
+        got_.reset();
+        run([&] {
+            return theirs_->tryRead(buffer_.data(), min, max)
+                .then([&](std::size_t got) { got_ = static_cast<int>(got); },
+                      [&](kj::Exception&&) { got_ = -1; });
+        });
+    }
+    bool wait() {
+        return run_until(io_, [&] { return got_.has_value(); });
+    }
+
+    asio::io_context io_;
+    Guest guest_{io_};
+    Stream ours_;
+    Stream theirs_;
+    std::vector<kj::Promise<void>> tasks_;
+    std::string buffer_;
+    std::optional<int> got_;
+};
+
+TEST_F(AsioStreamTest, ReadsAtLeastWhatIsAskedFor) {
+    read(5, 100);
+    write("abc");
+    run_for(io_, 20ms);
+    EXPECT_FALSE(got_);
+    write("defg");
+    ASSERT_TRUE(wait());
+    EXPECT_EQ(buffer_.substr(0, static_cast<std::size_t>(*got_)), "abcdefg");
+}
+
+TEST_F(AsioStreamTest, KeepsWhatIsNotAskedForYet) {
+    write("abcdefg");
+    read(1, 3);
+    ASSERT_TRUE(wait());
+    EXPECT_EQ(buffer_, "abc");
+    read(4, 4);
+    ASSERT_TRUE(wait());
+    EXPECT_EQ(buffer_, "defg");
+}
+
+TEST_F(AsioStreamTest, CarriesMuchAndInPieces) {
+    std::string much(3'000'000, '\0');
+    for (std::size_t i = 0; i < much.size(); ++i)
+        much[i] = static_cast<char>(i * 7 % 251);
+    const auto half = much.size() / 2;
+    const std::array<kj::ArrayPtr<const kj::byte>, 2> pieces{
+        kj::arrayPtr(much.data(), half).asBytes(),
+        kj::arrayPtr(much.data() + half, much.size() - half).asBytes()};
+    run([&] { return ours_->write(kj::arrayPtr(pieces.data(), pieces.size())); });
+    read(much.size(), much.size());
+    ASSERT_TRUE(wait());
+    EXPECT_EQ(buffer_, much);
+}
+
+TEST_F(AsioStreamTest, TellsOfTheEnd) {
+    write("abc");
+    guest_.loop.run([&] { ours_->shutdownWrite(); });
+    read(10, 10);
+    ASSERT_TRUE(wait());
+    EXPECT_EQ(*got_, 3);
+    read(1, 10);
+    ASSERT_TRUE(wait());
+    EXPECT_EQ(*got_, 0);
+}
+
+TEST_F(AsioStreamTest, ACloseBreaksTheReadThatWaits) {
+    read(1, 10);
+    guest_.loop.run([&] { theirs_->close(); });
+    ASSERT_TRUE(wait());
+    EXPECT_EQ(*got_, -1);
+    read(1, 10);
+    ASSERT_TRUE(wait());
+    EXPECT_EQ(*got_, -1);
+}
+
+TEST_F(AsioStreamTest, AReadThatNobodyWaitsForTakesNothing) {
+    read(1, 3);
+    guest_.loop.run([&] { tasks_.clear(); });
+    buffer_ = "gone";
+    write("abc");
+    run_for(io_, 20ms);
+    EXPECT_EQ(buffer_, "gone");
+    read(3, 3);
+    ASSERT_TRUE(wait());
+    EXPECT_EQ(buffer_, "abc");
+}
+
+}  // namespace
+}  // namespace mortise::transport

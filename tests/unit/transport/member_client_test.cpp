@@ -1,0 +1,303 @@
+#include "transport/member_client.hpp"
+
+#include <atomic>
+#include <thread>
+
+#include <asio/write.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/transport/network_support.hpp"
+
+namespace mortise::transport {
+namespace {
+
+using namespace test;
+using core::LogIndex;
+using core::NodeId;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+struct Service : ClientService {
+    MemberStatus status() override {
+        MemberStatus status;
+        status.self = NodeId{1};
+        status.cluster = {7, 8};
+        status.ready = true;
+        status.term = core::Term{4};
+        status.leader = NodeId{3};
+        status.version = "1.2.3";
+        status.sessions = 12;
+        return status;
+    }
+    void list(ListRequest request, std::function<void(ListAnswer)> answer) override {
+        requests.push_back(request);
+        if (hold_answers) {
+            held.push_back(std::move(answer));
+        } else {
+            answer(answer_to_list);
+        }
+    }
+    ForwardReply forward(core::Forward forward) override {
+        forwarded.push_back(std::move(forward));
+        return {true, NodeId{2}};
+    }
+    SubscribeAnswer subscribe(const OutcomesRequest& request, OutcomeSink& the_sink) override {
+        if (request.after == LogIndex{99}) return StreamEnd::position_gone;
+        sink = &the_sink;
+        return Subscribed{SubscriptionId{5}, LogIndex{10}};
+    }
+    void unsubscribe(SubscriptionId id) override {
+        EXPECT_EQ(id, SubscriptionId{5});
+        sink = nullptr;
+    }
+
+    std::vector<ListRequest> requests;
+    ListAnswer answer_to_list = ListReply{};
+    bool hold_answers = false;
+    std::vector<std::function<void(ListAnswer)>> held;
+    std::vector<core::Forward> forwarded;
+    OutcomeSink* sink = nullptr;
+};
+
+struct Sink : OutcomeSink {
+    void applied(LogIndex index, std::vector<OutcomeBatch> batches) override {
+        upto = index;
+        for (auto& batch : batches)
+            told.push_back(std::move(batch));
+    }
+    void ended(StreamEnd reason) override { end = reason; }
+
+    LogIndex upto;
+    std::vector<OutcomeBatch> told;
+    std::optional<StreamEnd> end;
+};
+
+class MemberClientTest : public testing::Test {
+protected:
+    MemberClientTest() {
+        node_ = std::make_unique<Node>(
+            io_, 1, std::vector{address_},
+            [](NetworkOptions&, core::Hello& hello) {
+                hello.cluster = {7, 8};
+            },
+            &service_);
+        EXPECT_TRUE(node_->start());
+    }
+
+    template <class T, class Start>
+    core::Result<T> wait(Start start) {
+        std::optional<core::Result<T>> answer;
+        start([&](core::Result<T> result) { answer.emplace(std::move(result)); });
+        EXPECT_FALSE(answer) << "called back from within the call";
+        if (!run_until(io_, [&] { return answer.has_value(); }))
+            return core::Error{std::make_error_code(std::errc::timed_out), "the test timed out"};
+        return std::move(*answer);
+    }
+    core::Result<core::Hello> connect() {
+        return wait<core::Hello>(
+            [&](auto done) { client_->connect(address_, 10s, std::move(done)); });
+    }
+    core::Result<ListAnswer> list(const ListRequest& request) {
+        return wait<ListAnswer>([&](auto done) { client_->list(request, std::move(done)); });
+    }
+
+    std::string address_ = free_address();
+    asio::io_context io_;
+    Service service_;
+    std::unique_ptr<Node> node_;
+    std::unique_ptr<MemberClient> client_ = std::make_unique<MemberClient>(io_);
+};
+
+TEST_F(MemberClientTest, LearnsWhomItTalksTo) {
+    const auto hello = connect();
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(hello->node, NodeId{1});
+    EXPECT_EQ(node_->network->counters().clients, 1U);
+}
+
+TEST_F(MemberClientTest, AsksForTheStatus) {
+    ASSERT_TRUE(connect());
+    const auto status = wait<MemberStatus>([&](auto done) { client_->status(std::move(done)); });
+    ASSERT_TRUE(status);
+    EXPECT_EQ(*status, service_.status());
+}
+
+TEST_F(MemberClientTest, ListsAPage) {
+    ASSERT_TRUE(connect());
+    ListReply page;
+    page.more = true;
+    page.locks.resize(1);
+    page.locks[0].name = "orders/7";
+    service_.answer_to_list = page;
+    const ListRequest request{"orders/", "orders/6", 10, true, false};
+    const auto answer = list(request);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(std::get<ListReply>(*answer), page);
+    EXPECT_THAT(service_.requests, testing::ElementsAre(request));
+}
+
+TEST_F(MemberClientTest, InspectsOneLockAndHearsWhyNot) {
+    ASSERT_TRUE(connect());
+    service_.answer_to_list = core::CallError::no_quorum;
+    const auto answer = list({"orders/7", "", 1, false, true});
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(std::get<core::CallError>(*answer), core::CallError::no_quorum);
+    EXPECT_TRUE(service_.requests.at(0).is_exact);
+    EXPECT_EQ(service_.requests.at(0).prefix, "orders/7");
+}
+
+TEST_F(MemberClientTest, AnAnswerMayComeLater) {
+    ASSERT_TRUE(connect());
+    service_.hold_answers = true;
+    std::optional<core::Result<ListAnswer>> answer;
+    client_->list({"a", "", 1, false, false}, [&](auto result) { answer = std::move(result); });
+    ASSERT_TRUE(run_until(io_, [&] { return !service_.held.empty(); }));
+    EXPECT_FALSE(answer);
+    service_.held[0](ListReply{});
+    ASSERT_TRUE(run_until(io_, [&] { return answer.has_value(); }));
+    EXPECT_TRUE(answer->has_value());
+}
+
+TEST_F(MemberClientTest, AnAnswerMayComeWhenNobodyIsThereAnyMore) {
+    ASSERT_TRUE(connect());
+    service_.hold_answers = true;
+    client_->list({"a", "", 1, false, false}, [](auto) { ADD_FAILURE() << "closed"; });
+    ASSERT_TRUE(run_until(io_, [&] { return !service_.held.empty(); }));
+    client_.reset();
+    ASSERT_TRUE(run_until(io_, [&] { return node_->network->counters().clients == 0; }));
+    service_.held[0](ListReply{});
+    node_.reset();
+    service_.held[0](ListReply{});
+}
+
+TEST_F(MemberClientTest, ForwardsCommands) {
+    ASSERT_TRUE(connect());
+    const core::Forward forward{core::Bytes{std::string{"urgent"}}, {}, {}};
+    const auto reply =
+        wait<ForwardReply>([&](auto done) { client_->forward(forward, std::move(done)); });
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(*reply, (ForwardReply{true, NodeId{2}}));
+    ASSERT_THAT(service_.forwarded, SizeIs(1));
+    EXPECT_EQ(service_.forwarded[0].urgent, forward.urgent);
+}
+
+TEST_F(MemberClientTest, IsToldOutcomesUntilItHasEnough) {
+    ASSERT_TRUE(connect());
+    Sink sink;
+    const auto from = wait<LogIndex>([&](auto done) {
+        client_->outcomes({LogIndex{10}, {core::SessionId{1}}, {}}, sink, std::move(done));
+    });
+    ASSERT_TRUE(from);
+    EXPECT_EQ(*from, LogIndex{10});
+    const core::Outcomes outcomes{core::SessionRenewed{core::SessionId{1}, 3}};
+    service_.sink->applied(LogIndex{11}, {{LogIndex{11}, outcomes}});
+    service_.sink->applied(LogIndex{12}, {});
+    ASSERT_TRUE(run_until(io_, [&] { return sink.upto == LogIndex{12}; }));
+    ASSERT_THAT(sink.told, SizeIs(1));
+    EXPECT_EQ(sink.told[0], (OutcomeBatch{LogIndex{11}, outcomes}));
+    client_->end_outcomes();
+    EXPECT_TRUE(run_until(io_, [&] { return service_.sink == nullptr; }));
+    EXPECT_FALSE(sink.end);
+}
+
+TEST_F(MemberClientTest, IsToldTheEndOfAStream) {
+    ASSERT_TRUE(connect());
+    Sink sink;
+    ASSERT_TRUE(wait<LogIndex>([&](auto done) { client_->outcomes({}, sink, std::move(done)); }));
+    service_.sink->applied(LogIndex{11}, {{LogIndex{11}, {core::RenewalLost{core::SessionId{1}}}}});
+    service_.sink->ended(StreamEnd::stopping);
+    service_.sink = nullptr;
+    ASSERT_TRUE(run_until(io_, [&] { return sink.end.has_value(); }));
+    EXPECT_EQ(sink.end, StreamEnd::stopping);
+    EXPECT_THAT(sink.told, SizeIs(1));
+}
+
+TEST_F(MemberClientTest, AStreamThatCannotBeginIsAnError) {
+    ASSERT_TRUE(connect());
+    Sink sink;
+    const auto from = wait<LogIndex>([&](auto done) {
+        client_->outcomes({LogIndex{99}, {}, {}}, sink, std::move(done));
+    });
+    ASSERT_FALSE(from);
+    EXPECT_THAT(from.error().what, HasSubstr("not kept"));
+}
+
+TEST_F(MemberClientTest, ABrokenConnectionIsToldToAllThatWait) {
+    ASSERT_TRUE(connect());
+    service_.hold_answers = true;
+    Sink sink;
+    ASSERT_TRUE(wait<LogIndex>([&](auto done) { client_->outcomes({}, sink, std::move(done)); }));
+    std::vector<std::string> heard;
+    client_->on_lost([&](const core::Error&) { heard.emplace_back("lost"); });
+    client_->list({"a", "", 1, false, false}, [&](const core::Result<ListAnswer>& answer) {
+        EXPECT_FALSE(answer);
+        heard.emplace_back("list");
+    });
+    ASSERT_TRUE(run_until(io_, [&] { return !service_.held.empty(); }));
+    node_.reset();
+    ASSERT_TRUE(run_until(io_, [&] { return heard.size() == 2; }));
+    EXPECT_THAT(heard, testing::ElementsAre("list", "lost"));
+    EXPECT_EQ(sink.end, StreamEnd::unspecified);
+    EXPECT_FALSE(list({"a", "", 1, false, false}));
+}
+
+TEST_F(MemberClientTest, MayBeDestroyedInACallback) {
+    ASSERT_TRUE(connect());
+    bool called = false;
+    client_->status([&](const core::Result<MemberStatus>&) {
+        client_.reset();
+        called = true;
+    });
+    client_->status([](const core::Result<MemberStatus>&) { ADD_FAILURE() << "closed"; });
+    ASSERT_TRUE(run_until(io_, [&] { return called; }));
+    EXPECT_TRUE(run_until(io_, [&] { return node_->network->counters().clients == 0; }));
+}
+
+TEST_F(MemberClientTest, ARefusalHasACode) {
+    client_ = std::make_unique<MemberClient>(io_, core::ClusterId{9, 9});
+    const auto hello = connect();
+    ASSERT_FALSE(hello);
+    EXPECT_EQ(hello.error().code, Refusal::wrong_cluster);
+    EXPECT_EQ(node_->network->counters().refused_cluster, 1U);
+}
+
+TEST_F(MemberClientTest, ANodeWithoutAServiceRefusesClients) {
+    node_.reset();
+    node_ = std::make_unique<Node>(io_, 1, std::vector{address_});
+    ASSERT_TRUE(node_->start());
+    const auto hello = connect();
+    ASSERT_FALSE(hello);
+    EXPECT_EQ(hello.error().code, Refusal::no_service);
+}
+
+TEST_F(MemberClientTest, NobodyThereIsAnError) {
+    node_.reset();
+    EXPECT_FALSE(connect());
+    EXPECT_FALSE(list({"a", "", 1, false, false}));
+}
+
+TEST_F(MemberClientTest, ABlockingClientWaitsForItsAnswersButNotForEver) {
+    std::atomic<bool> stop{false};
+    service_.hold_answers = true;
+    std::thread member{[&] {
+        run_until(
+            io_, [&] { return stop.load(); }, 60s);
+    }};
+    BlockingMemberClient client{10s};
+    const auto hello = client.connect(address_);
+    EXPECT_TRUE(hello);
+    const auto status = client.status();
+    EXPECT_TRUE(status && status->version == "1.2.3");
+    BlockingMemberClient impatient{100ms};
+    if (impatient.connect(address_)) {  // else this machine is slower than that
+        const auto answer = impatient.list({"a", "", 1, false, false});
+        const auto code = answer ? std::error_code{} : answer.error().code;
+        EXPECT_EQ(code, std::errc::timed_out);
+    }
+    stop = true;
+    member.join();
+}
+
+}  // namespace
+}  // namespace mortise::transport

@@ -1,0 +1,150 @@
+// Nodes without a core, on real sockets.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/write.hpp>
+#include <unistd.h>
+
+#include "transport/address.hpp"
+#include "transport/peer_network.hpp"
+
+namespace mortise::transport::test {
+
+using namespace std::chrono_literals;
+
+// An address of the loopback network that nobody else uses. Connections to elsewhere start at
+// 127.0.0.1, so none of them takes the port while it is free.
+inline std::string free_address() {
+    const auto pid = static_cast<unsigned>(::getpid());
+    const auto host = "127." + std::to_string(1 + (pid >> 16U) % 200) + "." +
+                      std::to_string((pid >> 8U) % 256) + "." + std::to_string(1 + pid % 250);
+    asio::io_context io;
+    const asio::ip::tcp::endpoint any{asio::ip::make_address(host), 0};
+    const asio::ip::tcp::acceptor acceptor{io, any};
+    return to_string(acceptor.local_endpoint());
+}
+
+inline asio::ip::tcp::endpoint endpoint_of(const std::string& address) {
+    const auto at = parse_address(address);
+    return {asio::ip::make_address(at->host), static_cast<std::uint16_t>(std::stoul(at->port))};
+}
+
+// Time enough for a loaded machine; nothing waits for it in vain.
+template <class Done>
+bool run_until(asio::io_context& io, Done done, std::chrono::milliseconds limit = 20s) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    io.restart();
+    while (!done()) {
+        if (std::chrono::steady_clock::now() > end) return false;
+        io.run_one_for(10ms);
+        if (io.stopped()) io.restart();
+    }
+    return true;
+}
+
+inline void run_for(asio::io_context& io, std::chrono::milliseconds time) {
+    run_until(
+        io, [] { return false; }, time);
+}
+
+struct Events : NetworkEvents {
+    core::Hello hello() override { return own; }
+    void peer_up(core::Hello peer) override {
+        ups.push_back(peer);
+        if (on_up) on_up(peer);
+    }
+    void peer_down(core::NodeId peer) override { downs.push_back(peer); }
+    void received(core::NodeId from, core::PeerMessage message) override {
+        messages.emplace_back(from, std::move(message));
+        if (on_message) on_message();
+    }
+
+    core::Hello own;
+    std::vector<core::Hello> ups;
+    std::vector<core::NodeId> downs;
+    std::vector<std::pair<core::NodeId, core::PeerMessage>> messages;
+    std::function<void(const core::Hello&)> on_up;
+    std::function<void()> on_message;
+};
+
+inline core::Hello hello_of(std::uint64_t id, std::uint64_t boot_epoch = 1) {
+    return {core::NodeId{id},
+            core::Incarnation{1000 + id},
+            core::BootEpoch{boot_epoch},
+            {},
+            {core::NodeId{1}, core::NodeId{2}, core::NodeId{3}}};
+}
+
+// One of nodes 1, 2, ... at the given addresses.
+struct Node {
+    Node(asio::io_context& io, std::uint64_t id, const std::vector<std::string>& addresses,
+         std::function<void(NetworkOptions&, core::Hello&)> change = {},
+         ClientService* clients = nullptr) {
+        events.own = hello_of(id);
+        options.self = core::NodeId{id};
+        options.listen = addresses.at(id - 1);
+        for (std::size_t i = 0; i < addresses.size(); ++i)
+            options.peers.push_back({core::NodeId{i + 1}, addresses[i]});
+        options.election_timeout = 400ms;
+        options.heartbeat = 40ms;
+        options.seed = id;
+        if (change) change(options, events.own);
+        network = std::make_unique<PeerNetwork>(io, options, events, clients);
+    }
+
+    core::Result<void> start() {
+        auto listening = network->listen();
+        if (listening) network->start();
+        return listening;
+    }
+    [[nodiscard]] bool is_up(std::uint64_t peer) const {
+        std::size_t ups = 0;
+        std::size_t downs = 0;
+        for (const auto& hello : events.ups)
+            ups += hello.node.raw() == peer ? 1 : 0;
+        for (const auto id : events.downs)
+            downs += id.raw() == peer ? 1 : 0;
+        return ups > downs;
+    }
+
+    Events events;
+    NetworkOptions options;
+    std::unique_ptr<PeerNetwork> network;
+};
+
+// Not part of a cluster of ours: says whatever it likes.
+class Stranger {
+public:
+    Stranger(asio::io_context& io, const std::string& address) : socket_{io} {
+        socket_.connect(endpoint_of(address));
+        socket_.non_blocking(true);
+    }
+
+    void say(const std::string& bytes) {
+        asio::error_code ignored;
+        asio::write(socket_, asio::buffer(bytes), ignored);
+    }
+    // Reads what there is; true once the other side is gone.
+    bool is_closed() {
+        std::array<char, 1024> buffer{};
+        asio::error_code error;
+        while (!error)
+            socket_.read_some(asio::buffer(buffer), error);
+        return error != asio::error::would_block;
+    }
+
+private:
+    asio::ip::tcp::socket socket_;
+};
+
+}  // namespace mortise::transport::test

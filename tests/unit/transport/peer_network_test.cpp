@@ -1,0 +1,388 @@
+#include "transport/peer_network.hpp"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include <asio/post.hpp>
+#include <asio/write.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/base/prng.hpp"
+#include "tests/unit/transport/network_support.hpp"
+
+namespace mortise::transport {
+namespace {
+
+using namespace test;
+using core::LogId;
+using core::LogIndex;
+using core::NodeId;
+using core::PeerMessage;
+using core::Term;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+PeerMessage numbered(std::uint64_t number) {
+    return core::RaftMessage{core::ReadRequest{Term{1}, core::ReadId{number}}};
+}
+std::uint64_t number_of(const PeerMessage& message) {
+    return std::get<core::ReadRequest>(std::get<core::RaftMessage>(message)).id.raw();
+}
+core::Entry entry(std::uint64_t index, std::string payload) {
+    return core::make_entry({Term{3}, LogIndex{index}}, core::EntryKind::commands,
+                            core::Bytes{std::move(payload)});
+}
+
+std::vector<PeerMessage> one_of_each_kind() {
+    const LogId last{Term{2}, LogIndex{5}};
+    std::vector<core::RaftMessage> raft{
+        core::PreVoteRequest{Term{1}, 1, last},
+        core::PreVoteReply{Term{2}, 1, true},
+        core::VoteRequest{Term{3}, 1, last, true},
+        core::VoteReply{Term{4}, 1, true},
+        core::AppendRequest{Term{5}, last, LogIndex{4}, LogIndex{3}, 7, {entry(6, "payload")}},
+        core::AppendReply{Term{6}, 7, false, LogIndex{5}, {}, {}, {}},
+        core::TimeoutNow{Term{7}, last},
+        core::ReadRequest{Term{8}, core::ReadId{9}},
+        core::ReadReply{Term{9}, core::ReadId{9}, LogIndex{5}}};
+    std::vector<PeerMessage> all(raft.begin(), raft.end());
+    all.emplace_back(core::FormationOffer{
+        core::make_entry({Term{1}, LogIndex{1}}, core::EntryKind::configuration,
+                         core::Bytes{std::string{"configuration"}})});
+    all.emplace_back(core::Forward{core::Bytes{std::string{"urgent"}}, {}, {}});
+    return all;
+}
+
+// What tells the kinds, and two messages of one kind, apart.
+std::string key_of(const PeerMessage& message) {
+    const auto* raft = std::get_if<core::RaftMessage>(&message);
+    if (raft == nullptr) return "message " + std::to_string(message.index());
+    return "raft " + std::to_string(raft->index()) + " of term " +
+           std::to_string(core::term_of(*raft).raw());
+}
+
+class PeerNetworkTest : public testing::Test {
+protected:
+    using Change = std::function<void(NetworkOptions&, core::Hello&)>;
+
+    Node& add(std::uint64_t id, Change change = {}) {
+        auto& node = nodes_[id - 1];
+        node = std::make_unique<Node>(io_, id, addresses_, std::move(change));
+        EXPECT_TRUE(node->start());
+        return *node;
+    }
+    bool meet(Node& a, Node& b) {
+        return run_until(
+            io_, [&] { return a.is_up(b.options.self.raw()) && b.is_up(a.options.self.raw()); });
+    }
+
+    asio::io_context io_;
+    std::vector<std::string> addresses_{free_address(), free_address()};
+    std::array<std::unique_ptr<Node>, 3> nodes_;
+};
+
+TEST_F(PeerNetworkTest, TwoNodesHearEachOthersHello) {
+    auto& a = add(1);
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    EXPECT_THAT(a.events.ups, ElementsAre(b.events.own));
+    EXPECT_THAT(b.events.ups, ElementsAre(a.events.own));
+    EXPECT_THAT(a.events.downs, SizeIs(0));
+}
+
+TEST_F(PeerNetworkTest, MessagesOfEveryKindArriveInBothDirections) {
+    auto& a = add(1);
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    std::vector<std::string> sent;
+    for (const auto& message : one_of_each_kind()) {
+        sent.push_back(key_of(message));
+        a.network->send(NodeId{2}, message);
+        b.network->send(NodeId{1}, message);
+    }
+    for (auto* node : {&a, &b}) {
+        auto& messages = node->events.messages;
+        ASSERT_TRUE(run_until(io_, [&] { return messages.size() >= sent.size(); }));
+        std::vector<std::string> heard;
+        for (const auto& [from, message] : messages) {
+            heard.push_back(key_of(message));
+            EXPECT_EQ(from, node == &a ? NodeId{2} : NodeId{1});
+        }
+        EXPECT_THAT(heard, testing::UnorderedElementsAreArray(sent));
+    }
+}
+
+TEST_F(PeerNetworkTest, ALargeBatchArrivesWhole) {
+    auto& a = add(1);
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    core::AppendRequest append{Term{3}, {}, {}, {}, 0, {}};
+    for (std::uint64_t i = 1; i <= 4; ++i)
+        append.entries.push_back(entry(i, std::string(250'000, static_cast<char>('a' + i))));
+    a.network->send(NodeId{2}, core::RaftMessage{append});
+    ASSERT_TRUE(run_until(io_, [&] { return !b.events.messages.empty(); }));
+    const auto& heard = std::get<core::RaftMessage>(b.events.messages[0].second);
+    EXPECT_EQ(std::get<core::AppendRequest>(heard).entries, append.entries);
+}
+
+TEST_F(PeerNetworkTest, WhatIsSentInOneTurnTravelsTogetherAndInOrder) {
+    auto& a = add(1);
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    const auto before = a.network->counters();
+    for (std::uint64_t i = 1; i <= 200; ++i)
+        a.network->send(NodeId{2}, numbered(i));
+    ASSERT_TRUE(run_until(io_, [&] { return b.events.messages.size() == 200; }));
+    for (std::uint64_t i = 1; i <= 200; ++i)
+        EXPECT_EQ(number_of(b.events.messages[i - 1].second), i);
+    // One, and perhaps a ping.
+    EXPECT_LE(a.network->counters().batches_sent - before.batches_sent, 3U);
+}
+
+TEST_F(PeerNetworkTest, MessagesWithoutAConnectionAreDropped) {
+    auto& a = add(1);
+    a.network->send(NodeId{2}, numbered(1));
+    a.network->send(NodeId{9}, numbered(1));
+    a.network->send(NodeId{1}, numbered(1));
+    EXPECT_EQ(a.network->counters().messages_dropped, 3U);
+}
+
+// Each may be up a moment before the other.
+TEST_F(PeerNetworkTest, WhatAPeerSaysAsSoonAsItIsUpIsHeard) {
+    for (int round = 0; round < 10; ++round) {
+        auto& a = add(1);
+        auto& b = add(2);
+        for (auto* node : {&a, &b}) {
+            node->events.on_up = [node](const core::Hello& peer) {
+                node->network->send(peer.node, numbered(7));
+            };
+        }
+        ASSERT_TRUE(run_until(
+            io_, [&] { return !a.events.messages.empty() && !b.events.messages.empty(); }));
+        EXPECT_TRUE(a.is_up(2) && b.is_up(1));
+        nodes_ = {};
+    }
+}
+
+TEST_F(PeerNetworkTest, ARestartedPeerIsMetAgainWithItsNewHello) {
+    auto& a = add(1);
+    ASSERT_TRUE(meet(a, add(2)));
+    nodes_[1].reset();
+    ASSERT_TRUE(run_until(io_, [&] { return !a.is_up(2); }));
+    auto& again =
+        add(2, [](NetworkOptions&, core::Hello& hello) { hello.boot_epoch = core::BootEpoch{2}; });
+    ASSERT_TRUE(meet(a, again));
+    EXPECT_EQ(a.events.ups.back().boot_epoch, core::BootEpoch{2});
+    a.network->send(NodeId{2}, numbered(3));
+    EXPECT_TRUE(run_until(io_, [&] { return !again.events.messages.empty(); }));
+}
+
+TEST_F(PeerNetworkTest, ANodeOfAnotherClusterIsRefused) {
+    auto& a = add(1, [](NetworkOptions&, core::Hello& hello) { hello.cluster = {1, 1}; });
+    auto& b = add(2, [](NetworkOptions&, core::Hello& hello) { hello.cluster = {2, 2}; });
+    ASSERT_TRUE(run_until(io_, [&] { return a.network->counters().refused_cluster > 0; }));
+    EXPECT_TRUE(run_until(io_, [&] { return b.network->counters().refused_by_peers > 0; }));
+    EXPECT_THAT(a.events.ups, SizeIs(0));
+    EXPECT_THAT(b.events.ups, SizeIs(0));
+}
+
+TEST_F(PeerNetworkTest, ANodeThatIsNoPeerIsRefused) {
+    auto& a = add(1);
+    addresses_.push_back(free_address());
+    auto& c = add(3);
+    ASSERT_TRUE(run_until(io_, [&] { return c.network->counters().refused_by_peers > 0; }));
+    EXPECT_GT(a.network->counters().refused_identity, 0U);
+    EXPECT_THAT(a.events.ups, SizeIs(0));
+}
+
+TEST_F(PeerNetworkTest, AnotherNodeThanExpectedAtAnAddressIsRefused) {
+    auto& a = add(1);
+    addresses_.push_back(addresses_[1]);
+    auto& c = add(3, [](NetworkOptions& options, core::Hello&) {
+        options.peers = {{NodeId{1}, free_address()}};  // knows it, and cannot call it
+    });
+    ASSERT_TRUE(run_until(io_, [&] { return a.network->counters().refused_identity > 0; }));
+    EXPECT_THAT(a.events.ups, SizeIs(0));
+    EXPECT_THAT(c.events.ups, SizeIs(0));
+}
+
+TEST_F(PeerNetworkTest, StrangersWhoTalkNonsenseAreShownTheDoor) {
+    auto& a = add(1, [](NetworkOptions& options, core::Hello&) {
+        options.limits.strangers_per_address_max = 64;
+    });
+    core::Prng prng{1};
+    std::string noise(4'000, '\0');
+    for (auto& byte : noise)
+        byte = static_cast<char>(prng.next() | 0x80U);
+    const std::string no_segments{"\xff\xff\xff\xff\x01\x00\x00\x00", 8};
+    const std::string huge{"\x00\x00\x00\x00\xff\xff\xff\x0f", 8};
+    std::vector<std::unique_ptr<Stranger>> strangers;
+    for (const auto& bytes : {noise, no_segments, huge}) {
+        strangers.push_back(std::make_unique<Stranger>(io_, addresses_[0]));
+        strangers.back()->say(bytes);
+    }
+    for (const auto& stranger : strangers)
+        EXPECT_TRUE(run_until(io_, [&] { return stranger->is_closed(); }));
+    EXPECT_EQ(a.network->counters().malformed_frames, 3U);
+    EXPECT_TRUE(meet(a, add(2)));
+}
+
+TEST_F(PeerNetworkTest, AStrangerWhoSaysNoHelloIsNotWaitedFor) {
+    auto& a = add(1, [](NetworkOptions& options, core::Hello&) {
+        options.limits.hello_timeout = 200ms;
+        options.limits.strangers_max = 2;
+    });
+    Stranger silent{io_, addresses_[0]};
+    Stranger slow{io_, addresses_[0]};
+    slow.say(std::string{"\x00\x00\x00\x00\x10\x00", 6});
+    Stranger one_too_many{io_, addresses_[0]};
+    EXPECT_TRUE(run_until(io_, [&] { return one_too_many.is_closed(); }));
+    EXPECT_TRUE(run_until(io_, [&] { return silent.is_closed() && slow.is_closed(); }));
+    EXPECT_EQ(a.network->counters().strangers_timed_out, 2U);
+    EXPECT_GE(a.network->counters().strangers_refused, 1U);
+    EXPECT_TRUE(meet(a, add(2)));
+}
+
+TEST_F(PeerNetworkTest, WithoutDescriptorsItWaitsForSome) {
+    auto& a = add(1);
+    const Stranger stranger{io_, addresses_[0]};  // not accepted yet
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const auto lowest_free = ::dup(0);
+    ASSERT_GE(lowest_free, 0);
+    ::close(lowest_free);
+    rlimit none = before;
+    none.rlim_cur = static_cast<rlim_t>(lowest_free);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    const bool failed = run_until(io_, [&] { return a.network->counters().accept_failures > 0; });
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_TRUE(failed);
+    EXPECT_TRUE(run_until(io_, [&] { return a.network->counters().accepted == 1; }));
+}
+
+TEST_F(PeerNetworkTest, APeerThatFallsSilentIsLost) {
+    asio::io_context other;
+    auto& a = add(1);
+    Node b{other, 2, addresses_};
+    ASSERT_TRUE(b.start());
+    ASSERT_TRUE(run_until(io_, [&] {
+        other.poll();
+        other.restart();
+        return a.is_up(2) && b.is_up(1);
+    }));
+    EXPECT_TRUE(run_until(io_, [&] { return !a.is_up(2); }));
+    EXPECT_GT(a.network->counters().lost_silent, 0U);
+}
+
+TEST_F(PeerNetworkTest, ACutPeerHearsAndSaysNothingUntilItIsHealed) {
+    auto& a = add(1);
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    a.network->cut(NodeId{2});
+    a.network->send(NodeId{2}, numbered(1));
+    b.network->send(NodeId{1}, numbered(2));
+    ASSERT_TRUE(run_until(io_, [&] { return a.network->counters().messages_cut == 2; }));
+    EXPECT_TRUE(a.events.messages.empty() && b.events.messages.empty());
+    a.network->heal(NodeId{2});
+    a.network->send(NodeId{2}, numbered(3));
+    b.network->send(NodeId{1}, numbered(4));
+    ASSERT_TRUE(
+        run_until(io_, [&] { return !a.events.messages.empty() && !b.events.messages.empty(); }));
+    EXPECT_EQ(number_of(a.events.messages[0].second), 4U);
+    EXPECT_EQ(number_of(b.events.messages[0].second), 3U);
+}
+
+TEST_F(PeerNetworkTest, APeerThatIsCutFromTheBeginningIsMetOnceHealed) {
+    auto& a = add(1);
+    a.network->cut(NodeId{2});
+    auto& b = add(2);
+    EXPECT_TRUE(run_until(io_, [&] { return b.network->counters().dial_failures >= 2; }));
+    EXPECT_THAT(a.events.ups, SizeIs(0));
+    a.network->heal(NodeId{2});
+    EXPECT_TRUE(meet(a, b));
+}
+
+TEST_F(PeerNetworkTest, NothingHappensAfterStopAlsoFromWithinAnEvent) {
+    auto& a = add(1);
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    b.events.on_message = [&] { b.network->stop(); };
+    for (std::uint64_t i = 1; i <= 5'000; ++i) {
+        a.network->send(NodeId{2}, numbered(i));
+        b.network->send(NodeId{1}, numbered(i));
+    }
+    ASSERT_TRUE(run_until(io_, [&] { return !a.is_up(2); }));
+    EXPECT_THAT(b.events.messages, SizeIs(1));
+    EXPECT_THAT(b.events.downs, SizeIs(0));
+}
+
+TEST_F(PeerNetworkTest, TwoNetworksOnTwoThreads) {
+    std::atomic<int> heard{0};
+    const auto live = [&](std::uint64_t id) {
+        asio::io_context io;
+        Node node{io, id, addresses_};
+        ASSERT_TRUE(node.start());
+        node.events.on_up = [&](const core::Hello& peer) {
+            for (std::uint64_t i = 1; i <= 1'000; ++i)
+                node.network->send(peer.node, numbered(i));
+        };
+        bool told = false;
+        EXPECT_TRUE(run_until(io, [&] {
+            if (node.events.messages.size() >= 1'000 && !std::exchange(told, true)) ++heard;
+            return heard == 2;
+        }));
+    };
+    std::thread other{live, 2};
+    live(1);
+    other.join();
+    EXPECT_EQ(heard, 2);
+}
+
+TEST_F(PeerNetworkTest, APortInUseIsOneClearSentence) {
+    add(1);
+    Node second{io_, 1, addresses_};
+    const auto listening = second.network->listen();
+    ASSERT_FALSE(listening);
+    EXPECT_EQ(listening.error().code, std::errc::address_in_use);
+    EXPECT_EQ(listening.error().what,
+              "cannot listen on " + addresses_[0] + ": Address already in use");
+}
+
+TEST_F(PeerNetworkTest, WhatIsNoAddressIsOneClearSentence) {
+    Node node{io_, 1, {"nowhere"}};
+    const auto listening = node.network->listen();
+    ASSERT_FALSE(listening);
+    EXPECT_THAT(listening.error().what, HasSubstr("\"nowhere\" is not an address"));
+}
+
+TEST_F(PeerNetworkTest, PortZeroIsAnyPort) {
+    Node node{io_, 1, {"127.0.0.1:0"}};
+    ASSERT_TRUE(node.start());
+    EXPECT_THAT(node.network->listening_at(), testing::StartsWith("127.0.0.1:"));
+    EXPECT_NE(node.network->listening_at(), "127.0.0.1:0");
+}
+
+TEST_F(PeerNetworkTest, SigpipeStaysAsItWas) {
+    struct sigaction ours {};
+    ours.sa_handler = SIG_DFL;
+    struct sigaction before {};
+    ASSERT_EQ(::sigaction(SIGPIPE, &ours, &before), 0);
+    auto& a = add(1);
+    ASSERT_TRUE(meet(a, add(2)));
+    nodes_[1].reset();
+    for (std::uint64_t i = 1; i <= 100; ++i)
+        a.network->send(NodeId{2}, numbered(i));  // to a socket that is closed
+    ASSERT_TRUE(run_until(io_, [&] { return !a.is_up(2); }));
+    struct sigaction now {};
+    ASSERT_EQ(::sigaction(SIGPIPE, &before, &now), 0);
+    EXPECT_EQ(now.sa_handler, SIG_DFL);
+}
+
+}  // namespace
+}  // namespace mortise::transport

@@ -1,0 +1,28 @@
+// "host:port" and what becomes of it, and sockets as this folder wants them.
+#pragma once
+
+#include <string>
+#include <system_error>
+
+#include <asio/ip/tcp.hpp>
+
+#include "core/base/result.hpp"
+
+namespace mortise::transport {
+
+struct HostPort {
+    std::string host;  // without the brackets of IPv6; empty: every address of this machine
+    std::string port;
+};
+
+core::Result<HostPort> parse_address(const std::string& address);
+std::string to_string(const asio::ip::tcp::endpoint& endpoint);
+// Asio has a category of its own for errors of the system, which equals no std::errc.
+std::error_code to_std(const asio::error_code& error);
+
+// Not inherited by children, no delay for small packets, and a dead other side is found out.
+void prepare(asio::ip::tcp::socket& socket);
+// Not inherited by children.
+void close_on_exec(int descriptor);
+
+}  // namespace mortise::transport

@@ -1,0 +1,272 @@
+// A socket of Asio as KJ wants a stream: asio::ip::tcp::socket, or asio::ssl::stream around one.
+//
+// Bytes go through buffers of our own in both directions, so that a promise that KJ drops leaves no
+// operation behind that still points into KJ's memory, and so that small frames share system calls:
+// what is written during one turn of the loop is sent at its end. Asio sends without SIGPIPE.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <asio/buffer.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/write.hpp>
+#include <kj/async-io.h>
+#include <kj/debug.h>
+
+#include "transport/kj_on_asio.hpp"
+
+namespace mortise::transport {
+
+// KJ deletes what it owns by its true type.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+
+class SocketStream : public kj::AsyncIoStream {
+public:
+    virtual ~SocketStream() = default;
+    // At once: what is not sent yet is lost, nothing more is read, and every promise breaks.
+    virtual void close() = 0;
+};
+
+template <class Socket>
+class AsioStream final : public SocketStream {
+public:
+    // The loop outlives the stream; the socket is connected.
+    AsioStream(KjLoop& loop, Socket socket)
+        : link_{std::make_shared<Link>(loop, std::move(socket))} {
+        link_->turn_end = std::make_shared<std::function<void()>>([link = std::weak_ptr{link_}] {
+            if (const auto alive = link.lock()) alive->send_now();
+        });
+    }
+    ~AsioStream() override { link_->close(); }
+    KJ_DISALLOW_COPY(AsioStream);
+
+    void close() override { link_->close(); }
+
+    kj::Promise<std::size_t> tryRead(void* buffer, std::size_t min_bytes,
+                                     std::size_t max_bytes) override {
+        return link_->read(static_cast<char*>(buffer), min_bytes, max_bytes);
+    }
+    kj::Promise<void> write(const void* buffer, std::size_t size) override {
+        link_->waiting.append(static_cast<const char*>(buffer), size);
+        return link_->written();
+    }
+    kj::Promise<void> write(kj::ArrayPtr<const kj::ArrayPtr<const kj::byte>> pieces) override {
+        for (const auto& piece : pieces)
+            link_->waiting.append(piece.asChars().begin(), piece.size());
+        return link_->written();
+    }
+    // A broken connection is seen by reading, which never pauses.
+    kj::Promise<void> whenWriteDisconnected() override { return kj::NEVER_DONE; }
+    void shutdownWrite() override { link_->shut_down(); }
+
+private:
+    using Reading = kj::Own<kj::PromiseFulfiller<std::size_t>>;
+    using Writing = kj::Own<kj::PromiseFulfiller<void>>;
+
+    // A stranger gets little memory, who fills it gets more.
+    static constexpr std::size_t input_bytes_min = std::size_t{4} << 10U;
+    static constexpr std::size_t input_bytes_max = std::size_t{64} << 10U;
+    // A writer waits once this much is not sent.
+    static constexpr std::size_t unsent_bytes_max = std::size_t{256} << 10U;
+
+    // What operations that are under way keep alive.
+    struct Link : std::enable_shared_from_this<Link> {
+        Link(KjLoop& the_loop, Socket the_socket)
+            : loop{&the_loop}, socket{std::move(the_socket)} {}
+
+        void close();
+        kj::Promise<std::size_t> read(char* to, std::size_t min_bytes, std::size_t max_bytes);
+        void receive();
+        void received(const asio::error_code& error, std::size_t bytes);
+        std::size_t take(char* to, std::size_t bytes_max);
+        kj::Promise<void> written();
+        void send_now();
+        void sent(const asio::error_code& error);
+        void shut_down();
+        void break_writers();
+
+        [[nodiscard]] kj::Exception broken() const {
+            return {kj::Exception::Type::DISCONNECTED, "", 0, kj::heapString(reason.c_str())};
+        }
+
+        KjLoop* loop;
+        Socket socket;
+        bool closed = false;
+        bool ended = false;  // reading: by the other side, or by an error
+        bool failed = false;
+        std::string reason = "connection closed";
+
+        std::vector<char> input;
+        std::size_t input_begin = 0;
+        std::size_t input_end = 0;
+        bool receiving = false;
+        char* to = nullptr;
+        std::size_t got = 0;
+        std::size_t got_min = 0;
+        std::size_t got_max = 0;
+        Reading reader;
+
+        std::string waiting;  // to be sent
+        std::string sending;  // by the operation under way
+        bool is_sending = false;
+        bool turn_end_asked = false;
+        bool shutting_down = false;
+        std::vector<Writing> writers;
+        std::shared_ptr<std::function<void()>> turn_end;
+    };
+
+    std::shared_ptr<Link> link_;
+};
+
+#pragma GCC diagnostic pop
+
+template <class Socket>
+void AsioStream<Socket>::Link::close() {
+    if (std::exchange(closed, true)) return;
+    ended = failed = true;
+    asio::error_code ignored;
+    socket.lowest_layer().close(ignored);
+    waiting.clear();
+    break_writers();
+    if (auto promised = std::exchange(reader, nullptr); promised.get() != nullptr)
+        promised->reject(broken());
+}
+
+template <class Socket>
+kj::Promise<std::size_t> AsioStream<Socket>::Link::read(char* into, std::size_t min_bytes,
+                                                        std::size_t max_bytes) {
+    got = take(into, max_bytes);
+    if (got >= min_bytes) return got;
+    if (failed) return broken();
+    if (ended) return got;
+    to = into;
+    got_min = min_bytes;
+    got_max = max_bytes;
+    auto promised = kj::newPromiseAndFulfiller<std::size_t>();
+    reader = kj::mv(promised.fulfiller);
+    receive();
+    return kj::mv(promised.promise);
+}
+
+template <class Socket>
+void AsioStream<Socket>::Link::receive() {
+    if (std::exchange(receiving, true)) return;
+    if (input.empty()) {
+        input.resize(input_bytes_min);
+    } else if (input_end == input.size()) {
+        input.resize(input_bytes_max);
+    }
+    input_begin = input_end = 0;
+    socket.async_read_some(
+        asio::buffer(input),
+        [self = this->shared_from_this()](const asio::error_code& error, std::size_t bytes) {
+            self->receiving = false;
+            if (self->closed) return;
+            self->loop->run([&] { self->received(error, bytes); });
+        });
+}
+
+template <class Socket>
+void AsioStream<Socket>::Link::received(const asio::error_code& error, std::size_t bytes) {
+    input_end = bytes;
+    if (error) {
+        ended = true;
+        failed = error != asio::error::eof;
+        reason = error.message();
+    }
+    if (reader.get() == nullptr) return;
+    if (!reader->isWaiting()) {  // KJ lost interest, its buffer may be gone
+        reader = nullptr;
+        return;
+    }
+    got += take(to + got, got_max - got);
+    if (got < got_min && !ended) {
+        receive();
+        return;
+    }
+    auto promised = std::exchange(reader, nullptr);
+    if (failed && got < got_min) {
+        promised->reject(broken());
+    } else {
+        promised->fulfill(kj::cp(got));
+    }
+}
+
+template <class Socket>
+std::size_t AsioStream<Socket>::Link::take(char* into, std::size_t bytes_max) {
+    const auto bytes = std::min(bytes_max, input_end - input_begin);
+    if (bytes != 0) std::memcpy(into, input.data() + input_begin, bytes);
+    input_begin += bytes;
+    return bytes;
+}
+
+template <class Socket>
+kj::Promise<void> AsioStream<Socket>::Link::written() {
+    if (failed || shutting_down) {
+        waiting.clear();
+        return broken();
+    }
+    if (!std::exchange(turn_end_asked, true)) loop->at_turn_end(turn_end);
+    if (waiting.size() + sending.size() <= unsent_bytes_max) return kj::READY_NOW;
+    auto promised = kj::newPromiseAndFulfiller<void>();
+    writers.push_back(kj::mv(promised.fulfiller));
+    return kj::mv(promised.promise);
+}
+
+template <class Socket>
+void AsioStream<Socket>::Link::send_now() {
+    turn_end_asked = false;
+    if (closed || is_sending) return;
+    if (waiting.empty()) {
+        asio::error_code ignored;
+        if (shutting_down)
+            socket.lowest_layer().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+        return;
+    }
+    is_sending = true;
+    sending.swap(waiting);
+    asio::async_write(
+        socket, asio::buffer(sending),
+        [self = this->shared_from_this()](const asio::error_code& error, std::size_t) {
+            self->is_sending = false;
+            if (self->closed) return;
+            self->loop->run([&] { self->sent(error); });
+        });
+}
+
+template <class Socket>
+void AsioStream<Socket>::Link::sent(const asio::error_code& error) {
+    sending.clear();
+    if (error) {
+        failed = true;
+        reason = error.message();
+        break_writers();
+        return;
+    }
+    if (waiting.size() <= unsent_bytes_max) {
+        for (auto& writer : std::exchange(writers, {}))
+            writer->fulfill();
+    }
+    send_now();
+}
+
+template <class Socket>
+void AsioStream<Socket>::Link::shut_down() {
+    shutting_down = true;
+    if (!closed && !std::exchange(turn_end_asked, true)) loop->at_turn_end(turn_end);
+}
+
+template <class Socket>
+void AsioStream<Socket>::Link::break_writers() {
+    for (auto& writer : std::exchange(writers, {}))
+        writer->reject(broken());
+}
+
+}  // namespace mortise::transport

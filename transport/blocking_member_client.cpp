@@ -1,0 +1,39 @@
+#include <chrono>
+#include <utility>
+
+#include "transport/member_client.hpp"
+
+namespace mortise::transport {
+
+template <class T, class Start>
+core::Result<T> BlockingMemberClient::wait(Start start) {
+    std::optional<core::Result<T>> answer;
+    start([&answer](core::Result<T> result) { answer.emplace(std::move(result)); });
+    const auto deadline = std::chrono::steady_clock::now() + timeout_;
+    io_.restart();
+    while (!answer && io_.run_one_until(deadline) != 0) {
+    }
+    if (answer) return std::move(*answer);
+    client_.close();  // nobody waits for that answer any more
+    return core::Error{std::make_error_code(std::errc::timed_out), "no answer in time"};
+}
+
+core::Result<core::Hello> BlockingMemberClient::connect(const std::string& address) {
+    return wait<core::Hello>(
+        [&](auto done) { client_.connect(address, timeout_, std::move(done)); });
+}
+
+core::Result<MemberStatus> BlockingMemberClient::status() {
+    return wait<MemberStatus>([&](auto done) { client_.status(std::move(done)); });
+}
+
+core::Result<ListAnswer> BlockingMemberClient::list(ListRequest request) {
+    return wait<ListAnswer>([&](auto done) { client_.list(std::move(request), std::move(done)); });
+}
+
+core::Result<ForwardReply> BlockingMemberClient::forward(core::Forward forward) {
+    return wait<ForwardReply>(
+        [&](auto done) { client_.forward(std::move(forward), std::move(done)); });
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,289 @@
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/base/overloaded.hpp"
+#include "transport/checked_reading.hpp"
+#include "transport/convert.hpp"
+#include "transport/convert_operation.hpp"
+
+namespace mortise::transport {
+
+namespace {
+
+// Known by their numbers on both sides.
+static_assert(static_cast<int>(core::Role::leader) == static_cast<int>(wire::Role::LEADER));
+static_assert(static_cast<int>(core::LockMode::exclusive) ==
+              static_cast<int>(wire::LockMode::EXCLUSIVE));
+static_assert(static_cast<int>(core::QueuePolicy::fifo) ==
+              static_cast<int>(wire::QueuePolicy::FIFO));
+static_assert(static_cast<int>(StreamEnd::stopping) == static_cast<int>(wire::StreamEnd::STOPPING));
+// Zero is no failure on the wire.
+static_assert(static_cast<int>(core::CallError::node_stopped) + 1 ==
+              static_cast<int>(wire::Failure::NODE_STOPPED));
+
+unsigned size_of(std::size_t size) {
+    return static_cast<unsigned>(size);
+}
+
+wire::Failure failure_of(core::CallError error) {
+    return static_cast<wire::Failure>(static_cast<std::uint16_t>(error) + 1);
+}
+
+core::CallError get(CheckedReading& reading, wire::Failure failure) {
+    const auto last = static_cast<std::uint16_t>(wire::Failure::NODE_STOPPED);
+    const auto known = reading.known(failure, last, "Failure");
+    if (known == 0) reading.fail(Malformed::unknown_kind, "Failure");
+    return static_cast<core::CallError>(std::max<std::uint16_t>(known, 1) - 1);
+}
+
+void put(const MemberInfo& info, wire::MemberInfo::Builder to) {
+    to.setNode(info.member.id.raw());
+    to.setIncarnation(info.member.incarnation.raw());
+    to.setAddress(data_of(info.member.address));
+    to.setIsVoter(info.is_voter);
+    to.setIsConnected(info.is_connected);
+    to.setMatch(info.match.raw());
+}
+
+MemberInfo get(CheckedReading& reading, wire::MemberInfo::Reader from) {
+    MemberInfo info;
+    info.member = {reading.set<core::NodeId>(from.getNode(), "MemberInfo.node"),
+                   core::Incarnation{from.getIncarnation()},
+                   reading.text(from.getAddress(), address_bytes_max, "MemberInfo.address")};
+    info.is_voter = from.getIsVoter();
+    info.is_connected = from.getIsConnected();
+    info.match = reading.index(from.getMatch(), "MemberInfo.match");
+    return info;
+}
+
+// --- locks
+// ----------------------------------------------------------------------------------------
+
+// Holders and waiters look alike but for the token.
+template <class Party>
+Party get_party(CheckedReading& reading, auto from, const char* what) {
+    Party party;
+    party.operation = get_operation(reading, from.getOperation());
+    party.mode = reading.known(from.getMode(), core::LockMode::exclusive, what);
+    party.since = reading.index(from.getSince(), what);
+    party.label = reading.text(from.getLabel(), core::label_bytes_max, what);
+    return party;
+}
+
+void put_party(const auto& party, auto to) {
+    put_operation(party.operation, to.initOperation());
+    to.setMode(static_cast<wire::LockMode>(party.mode));
+    to.setSince(party.since.raw());
+    if (!party.label.empty()) to.setLabel(data_of(party.label));
+}
+
+void put(const core::LockView& view, wire::Lock::Builder to) {
+    to.setName(data_of(view.name));
+    to.setPolicy(static_cast<wire::QueuePolicy>(view.policy));
+    auto holders = to.initHolders(size_of(std::min(view.holders.size(), list_holders_max)));
+    for (unsigned i = 0; i < holders.size(); ++i) {
+        put_party(view.holders[i], holders[i]);
+        holders[i].setToken(view.holders[i].token.raw());
+    }
+    auto waiters = to.initWaiters(size_of(std::min(view.waiters.size(), list_holders_max)));
+    for (unsigned i = 0; i < waiters.size(); ++i)
+        put_party(view.waiters[i], waiters[i]);
+}
+
+core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
+    core::LockView view;
+    view.name = reading.text(from.getName(), core::name_bytes_max, "Lock.name");
+    if (view.name.empty()) reading.fail(Malformed::bad_number, "Lock.name");
+    view.policy = reading.known(from.getPolicy(), core::QueuePolicy::fifo, "Lock.policy");
+    reading.list(from.getHolders(), list_holders_max, "Lock.holders", [&](auto each) {
+        view.holders.push_back(get_party<core::Grant>(reading, each, "Lock.holders"));
+        view.holders.back().token =
+            reading.set<core::FencingToken>(each.getToken(), "Lock.holders.token");
+    });
+    reading.list(from.getWaiters(), list_holders_max, "Lock.waiters", [&](auto each) {
+        view.waiters.push_back(get_party<core::LockView::Waiting>(reading, each, "Lock.waiters"));
+    });
+    return view;
+}
+
+// What is told of a lock, at most so many bytes.
+std::size_t told_bytes(const core::LockView& view) {
+    constexpr std::size_t party_bytes = 8 * word_bytes;
+    std::size_t bytes = view.name.size() + party_bytes;
+    const auto add = [&](const auto& parties) {
+        const auto told = std::min(parties.size(), list_holders_max);
+        for (std::size_t i = 0; i < told; ++i)
+            bytes += party_bytes + parties[i].label.size();
+    };
+    add(view.holders);
+    add(view.waiters);
+    return bytes;
+}
+
+std::size_t locks_that_fit(const std::vector<core::LockView>& locks) {
+    std::size_t fitting = 0;
+    std::size_t bytes = 0;
+    for (; fitting < std::min(locks.size(), list_locks_max); ++fitting) {
+        bytes += told_bytes(locks[fitting]);
+        if (fitting > 0 && bytes > send_bytes_max) break;
+    }
+    return fitting;
+}
+
+void put(const ListReply& reply, wire::ListAnswer::Builder to) {
+    auto locks = to.initLocks(size_of(locks_that_fit(reply.locks)));
+    bool truncated = reply.truncated;
+    for (unsigned i = 0; i < locks.size(); ++i) {
+        const auto& lock = reply.locks[i];
+        truncated =
+            truncated || std::max(lock.holders.size(), lock.waiters.size()) > list_holders_max;
+        put(lock, locks[i]);
+    }
+    to.setMore(reply.more || locks.size() < reply.locks.size());
+    to.setTruncated(truncated);
+}
+
+ListReply get(CheckedReading& reading, wire::ListAnswer::Reader from) {
+    ListReply reply;
+    reading.list(from.getLocks(), list_locks_max, "ListAnswer.locks", [&](auto each) {
+        auto lock = get(reading, each);
+        const bool ascending = reply.locks.empty() || reply.locks.back().name < lock.name;
+        if (!ascending) reading.fail(Malformed::bad_order, "ListAnswer.locks");
+        reply.locks.push_back(std::move(lock));
+    });
+    reply.more = from.getMore();
+    reply.truncated = from.getTruncated();
+    // Whoever asks again would ask the same.
+    if (reply.more && reply.locks.empty()) reading.fail(Malformed::bad_order, "ListAnswer.more");
+    return reply;
+}
+
+}  // namespace
+
+// --- status
+// ---------------------------------------------------------------------------------------
+
+void write(const MemberStatus& status, wire::Status::Builder to) {
+    to.setNode(status.self.raw());
+    auto cluster = to.initCluster();
+    cluster.setHigh(status.cluster.high);
+    cluster.setLow(status.cluster.low);
+    to.setRole(static_cast<wire::Role>(status.role));
+    to.setReady(status.ready);
+    to.setTerm(status.term.raw());
+    to.setLeader(status.leader.value_or(core::NodeId{}).raw());
+    to.setCommit(status.commit.raw());
+    to.setApplied(status.applied.raw());
+    to.setLogFirst(status.log_first.raw());
+    to.setLogLast(status.log_last.raw());
+    auto members = to.initMembers(size_of(std::min(status.members.size(), members_max)));
+    for (unsigned i = 0; i < members.size(); ++i)
+        put(status.members[i], members[i]);
+    to.setSessions(status.sessions);
+    to.setNames(status.names);
+    to.setUptimeNs(static_cast<std::uint64_t>(std::max<std::int64_t>(status.uptime.count(), 0)));
+    to.setVersion(data_of(std::string_view{status.version}.substr(0, text_bytes_max)));
+}
+
+core::Result<MemberStatus> read(wire::Status::Reader from) {
+    CheckedReading reading;
+    MemberStatus status;
+    status.self = reading.set<core::NodeId>(from.getNode(), "Status.node");
+    status.cluster = {from.getCluster().getHigh(), from.getCluster().getLow()};
+    status.role = reading.known(from.getRole(), core::Role::leader, "Status.role");
+    status.ready = from.getReady();
+    status.term = core::Term{from.getTerm()};
+    if (from.getLeader() != 0) status.leader = core::NodeId{from.getLeader()};
+    status.commit = reading.index(from.getCommit(), "Status.commit");
+    status.applied = reading.index(from.getApplied(), "Status.applied");
+    status.log_first = reading.index(from.getLogFirst(), "Status.logFirst");
+    status.log_last = reading.index(from.getLogLast(), "Status.logLast");
+    reading.list(from.getMembers(), members_max, "Status.members",
+                 [&](auto each) { status.members.push_back(get(reading, each)); });
+    status.sessions = from.getSessions();
+    status.names = from.getNames();
+    constexpr auto uptime_max = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+    status.uptime = core::Nanoseconds{std::min(from.getUptimeNs(), uptime_max)};
+    status.version = reading.text(from.getVersion(), text_bytes_max, "Status.version");
+    return reading.finish(std::move(status));
+}
+
+// --- list
+// -----------------------------------------------------------------------------------------
+
+void write(const ListRequest& request, wire::ListRequest::Builder to) {
+    MORTISE_CHECK(!request.is_exact);
+    to.setPrefix(data_of(request.prefix));
+    to.setAfter(data_of(request.after));
+    to.setLimit(size_of(std::min(request.limit, list_locks_max)));
+    to.setLocal(request.local);
+}
+
+core::Result<ListRequest> read(wire::ListRequest::Reader from) {
+    CheckedReading reading;
+    ListRequest request;
+    request.prefix = reading.text(from.getPrefix(), core::name_bytes_max, "ListRequest.prefix");
+    request.after = reading.text(from.getAfter(), core::name_bytes_max, "ListRequest.after");
+    request.limit = std::clamp<std::size_t>(from.getLimit(), 1, list_locks_max);
+    request.local = from.getLocal();
+    return reading.finish(std::move(request));
+}
+
+void write(const ListAnswer& answer, wire::ListAnswer::Builder to) {
+    std::visit(core::Overloaded{[&](const ListReply& reply) { put(reply, to); },
+                                [&](core::CallError error) { to.setFailed(failure_of(error)); }},
+               answer);
+}
+
+core::Result<ListAnswer> read(wire::ListAnswer::Reader from) {
+    CheckedReading reading;
+    ListAnswer answer;
+    switch (from.which()) {
+        case wire::ListAnswer::LOCKS: answer = get(reading, from); break;
+        case wire::ListAnswer::FAILED: answer = get(reading, from.getFailed()); break;
+        default: reading.fail(Malformed::unknown_kind, "ListAnswer");
+    }
+    return reading.finish(std::move(answer));
+}
+
+// --- streams of outcomes; the outcomes themselves are in convert_outcome.cpp
+// --------------------------------------------------------------------------------------
+
+void write(const OutcomesRequest& request, wire::OutcomesRequest::Builder to) {
+    to.setAfter(request.after.raw());
+    auto sessions = to.initSessions(size_of(request.sessions.size()));
+    for (unsigned i = 0; i < sessions.size(); ++i)
+        sessions.set(i, request.sessions[i].raw());
+    auto nonces = to.initNonces(size_of(request.nonces.size()));
+    for (unsigned i = 0; i < nonces.size(); ++i)
+        nonces.set(i, request.nonces[i]);
+}
+
+core::Result<OutcomesRequest> read(wire::OutcomesRequest::Reader from) {
+    CheckedReading reading;
+    OutcomesRequest request;
+    request.after = reading.index(from.getAfter(), "OutcomesRequest.after");
+    reading.list(from.getSessions(), watched_max, "OutcomesRequest.sessions",
+                 [&](std::uint64_t raw) {
+                     request.sessions.push_back(
+                         reading.set<core::SessionId>(raw, "OutcomesRequest.sessions"));
+                 });
+    reading.list(from.getNonces(), watched_max, "OutcomesRequest.nonces", [&](std::uint64_t raw) {
+        if (raw == 0) reading.fail(Malformed::bad_number, "OutcomesRequest.nonces");
+        request.nonces.push_back(raw);
+    });
+    return reading.finish(std::move(request));
+}
+
+wire::StreamEnd to_wire(StreamEnd reason) {
+    return static_cast<wire::StreamEnd>(reason);
+}
+
+StreamEnd from_wire(wire::StreamEnd reason) {
+    CheckedReading reading;
+    return reading.known(reason, StreamEnd::stopping, "StreamEnd");
+}
+
+}  // namespace mortise::transport

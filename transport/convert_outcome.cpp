@@ -1,0 +1,152 @@
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/base/overloaded.hpp"
+#include "transport/checked_reading.hpp"
+#include "transport/convert.hpp"
+#include "transport/convert_operation.hpp"
+
+namespace mortise::transport {
+
+namespace {
+
+// Known by their numbers on both sides.
+static_assert(static_cast<int>(core::AnswerKind::resource_exhausted) ==
+              static_cast<int>(wire::AnswerKind::RESOURCE_EXHAUSTED));
+static_assert(static_cast<int>(core::Predecessor::broken) ==
+              static_cast<int>(wire::Predecessor::BROKEN));
+static_assert(static_cast<int>(core::OpenRefusal::table_full) ==
+              static_cast<int>(wire::OpenRefusal::TABLE_FULL));
+static_assert(static_cast<int>(core::SessionEnd::former_life) ==
+              static_cast<int>(wire::SessionEnd::FORMER_LIFE));
+
+void put(const core::Answered& answered, wire::Answered::Builder to) {
+    const auto& answer = answered.answer;
+    put_operation(answered.operation, to.initOperation());
+    to.setKind(static_cast<wire::AnswerKind>(answer.kind));
+    to.setToken(answer.token.raw());
+    to.setPredecessor(static_cast<wire::Predecessor>(answer.previous.how));
+    to.setPredecessorToken(answer.previous.token.raw());
+    if (answer.previous.label.empty()) return;
+    to.setPredecessorLabel(data_of(answer.previous.label));
+}
+
+core::Outcome get(CheckedReading& reading, wire::Answered::Reader from) {
+    core::Answered answered;
+    auto& answer = answered.answer;
+    answered.operation = get_operation(reading, from.getOperation());
+    answer.kind =
+        reading.known(from.getKind(), core::AnswerKind::resource_exhausted, "Answered.kind");
+    answer.token = core::FencingToken{from.getToken()};
+    const bool granted = answer.kind == core::AnswerKind::granted;
+    if (granted != answer.token.is_set()) reading.fail(Malformed::bad_number, "Answered.token");
+    auto& previous = answer.previous;
+    previous.how =
+        reading.known(from.getPredecessor(), core::Predecessor::broken, "Answered.predecessor");
+    previous.token = core::FencingToken{from.getPredecessorToken()};
+    previous.label = reading.text(from.getPredecessorLabel(), core::label_bytes_max,
+                                  "Answered.predecessorLabel");
+    return answered;
+}
+
+std::uint64_t nonce(CheckedReading& reading, std::uint64_t raw) {
+    if (raw == 0) reading.fail(Malformed::bad_number, "nonce");
+    return raw;
+}
+
+core::SessionId session(CheckedReading& reading, std::uint64_t raw) {
+    return reading.set<core::SessionId>(raw, "session");
+}
+
+void put(const core::Outcome& outcome, wire::Outcome::Builder to) {
+    std::visit(core::Overloaded{
+                   [&](const core::Answered& o) { put(o, to.initAnswered()); },
+                   [&](const core::Queued& o) { put_operation(o.operation, to.initQueued()); },
+                   [&](const core::SessionOpened& o) {
+                       auto opened = to.initSessionOpened();
+                       opened.setSession(o.session.raw());
+                       opened.setNonce(o.nonce);
+                   },
+                   [&](const core::OpenRefused& o) {
+                       auto refused = to.initOpenRefused();
+                       refused.setNonce(o.nonce);
+                       refused.setWhy(static_cast<wire::OpenRefusal>(o.why));
+                   },
+                   [&](const core::SessionRenewed& o) {
+                       auto renewed = to.initSessionRenewed();
+                       renewed.setSession(o.session.raw());
+                       renewed.setNumber(o.number);
+                   },
+                   [&](const core::RenewalLost& o) { to.setRenewalLost(o.session.raw()); },
+                   [&](const core::SessionEnded& o) {
+                       auto ended = to.initSessionEnded();
+                       ended.setSession(o.session.raw());
+                       ended.setHow(static_cast<wire::SessionEnd>(o.how));
+                   },
+               },
+               outcome);
+}
+
+core::Outcome get(CheckedReading& reading, wire::Outcome::Reader from) {
+    switch (from.which()) {
+        case wire::Outcome::ANSWERED: return get(reading, from.getAnswered());
+        case wire::Outcome::QUEUED: return core::Queued{get_operation(reading, from.getQueued())};
+        case wire::Outcome::SESSION_OPENED: {
+            const auto opened = from.getSessionOpened();
+            return core::SessionOpened{session(reading, opened.getSession()),
+                                       nonce(reading, opened.getNonce())};
+        }
+        case wire::Outcome::OPEN_REFUSED: {
+            const auto refused = from.getOpenRefused();
+            return core::OpenRefused{
+                nonce(reading, refused.getNonce()),
+                reading.known(refused.getWhy(), core::OpenRefusal::table_full, "OpenRefused.why")};
+        }
+        case wire::Outcome::SESSION_RENEWED: {
+            const auto renewed = from.getSessionRenewed();
+            return core::SessionRenewed{session(reading, renewed.getSession()),
+                                        renewed.getNumber()};
+        }
+        case wire::Outcome::RENEWAL_LOST:
+            return core::RenewalLost{session(reading, from.getRenewalLost())};
+        case wire::Outcome::SESSION_ENDED: {
+            const auto ended = from.getSessionEnded();
+            return core::SessionEnded{
+                session(reading, ended.getSession()),
+                reading.known(ended.getHow(), core::SessionEnd::former_life, "SessionEnded.how")};
+        }
+    }
+    reading.fail(Malformed::unknown_kind, "Outcome");
+    return core::Queued{};
+}
+
+}  // namespace
+
+void write(const std::vector<OutcomeBatch>& batches, capnp::List<wire::OutcomeBatch>::Builder to) {
+    MORTISE_CHECK(batches.size() == to.size());
+    for (unsigned i = 0; i < to.size(); ++i) {
+        to[i].setIndex(batches[i].index.raw());
+        auto outcomes = to[i].initOutcomes(static_cast<unsigned>(batches[i].outcomes.size()));
+        for (unsigned j = 0; j < outcomes.size(); ++j)
+            put(batches[i].outcomes[j], outcomes[j]);
+    }
+}
+
+core::Result<std::vector<OutcomeBatch>> read(capnp::List<wire::OutcomeBatch>::Reader from) {
+    CheckedReading reading;
+    std::vector<OutcomeBatch> batches;
+    core::LogIndex before;
+    reading.list(from, batch_messages_max, "batches", [&](auto each) {
+        OutcomeBatch batch;
+        batch.index = reading.index(each.getIndex(), "OutcomeBatch.index");
+        const bool follows = batch.index.is_set() && batch.index >= before;
+        if (!follows) reading.fail(Malformed::bad_order, "OutcomeBatch.index");
+        before = batch.index;
+        reading.list(each.getOutcomes(), outcomes_max, "OutcomeBatch.outcomes",
+                     [&](auto outcome) { batch.outcomes.push_back(get(reading, outcome)); });
+        batches.push_back(std::move(batch));
+    });
+    return reading.finish(std::move(batches));
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,71 @@
+#include "transport/frame_check.hpp"
+
+#include <algorithm>
+
+#include "transport/limits.hpp"
+
+namespace mortise::transport {
+
+namespace {
+
+constexpr std::size_t number_bytes = 4;
+
+std::uint32_t number_at(std::string_view bytes, std::size_t at) {
+    std::uint32_t number = 0;
+    for (std::size_t i = number_bytes; i-- > 0;)
+        number = (number << 8U) | static_cast<std::uint8_t>(bytes[at + i]);
+    return number;
+}
+
+std::size_t head_words(std::size_t segments) {
+    return ((1 + segments) * number_bytes + word_bytes - 1) / word_bytes;
+}
+
+}  // namespace
+
+FrameCheck check_frame(std::string_view begin, std::size_t words_max) {
+    if (begin.size() < number_bytes) return MoreNeeded{number_bytes};
+    const auto segments_less_one = number_at(begin, 0);
+    // Compared before anything is added to it.
+    if (segments_less_one >= frame_segments_max) return BadFrame::too_many_segments;
+    const std::size_t segments = std::size_t{segments_less_one} + 1;
+    FrameSize size{head_words(segments), 0};
+    if (begin.size() < size.head_words * word_bytes)
+        return MoreNeeded{size.head_words * word_bytes};
+    if (number_at(begin, number_bytes) == 0) return BadFrame::empty;
+    // Sixteen numbers of 32 bits: no sum of them overflows.
+    for (std::size_t segment = 0; segment < segments; ++segment)
+        size.body_words += number_at(begin, number_bytes * (1 + segment));
+    if (size.words() > words_max) return BadFrame::too_long;
+    return size;
+}
+
+bool FrameGuard::take(std::string_view bytes) {
+    while (!bad_ && !bytes.empty()) {
+        const auto body = std::min(bytes.size(), body_bytes_left_);
+        body_bytes_left_ -= body;
+        bytes.remove_prefix(body);
+        if (!bytes.empty() && !take_head(bytes)) bad_ = true;
+    }
+    return !bad_;
+}
+
+// As much of the head as there is.
+bool FrameGuard::take_head(std::string_view& bytes) {
+    while (true) {
+        const auto check = check_frame(head_, words_max_);
+        if (std::holds_alternative<BadFrame>(check)) return false;
+        if (const auto* size = std::get_if<FrameSize>(&check)) {
+            body_bytes_left_ = size->body_words * word_bytes;
+            head_.clear();
+            ++frames_;
+            return true;
+        }
+        if (bytes.empty()) return true;
+        const auto missing = std::get<MoreNeeded>(check).bytes - head_.size();
+        head_.append(bytes.substr(0, missing));
+        bytes.remove_prefix(std::min(bytes.size(), missing));
+    }
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,63 @@
+#include "transport/greeting.hpp"
+
+#include <algorithm>
+
+namespace mortise::transport {
+
+namespace {
+
+// Where only one of the two belongs to a cluster the other may yet join it.
+bool clusters_agree(const core::ClusterId& a, const core::ClusterId& b) {
+    return !a.is_set() || !b.is_set() || a == b;
+}
+
+std::optional<Refusal> judge(const Greeting& theirs, const core::Hello& ours) {
+    if (!common_protocol(theirs)) return Refusal::protocol;
+    // What they need of us, and we of them.
+    if (theirs.features != features_needed) return Refusal::protocol;
+    if (!clusters_agree(theirs.hello.cluster, ours.cluster)) return Refusal::wrong_cluster;
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view to_string(Refusal refusal) {
+    switch (refusal) {
+        case Refusal::unspecified: return "refused, for a reason this version does not know";
+        case Refusal::malformed: return "the hello is malformed";
+        case Refusal::protocol: return "there is no protocol version that both sides speak";
+        case Refusal::wrong_cluster: return "the two nodes belong to different clusters";
+        case Refusal::unknown_node: return "the node is not one of the configured peers";
+        case Refusal::wrong_node: return "another node than expected is at this address";
+        case Refusal::stale: return "a newer start of this node was here before";
+        case Refusal::busy: return "there are too many connections";
+        case Refusal::stopping: return "the node is stopping";
+        case Refusal::no_service: return "nothing of that kind is offered here";
+    }
+    return to_string(Refusal::unspecified);
+}
+
+std::optional<std::uint16_t> common_protocol(const Greeting& theirs) {
+    const auto lowest = std::max(theirs.lowest, protocol_lowest);
+    const auto highest = std::min(theirs.highest, protocol_highest);
+    if (lowest > highest) return std::nullopt;
+    return highest;
+}
+
+std::optional<Refusal> judge_caller(const Greeting& caller, const core::Hello& ours,
+                                    const std::vector<core::NodeId>& known) {
+    if (const auto refusal = judge(caller, ours)) return refusal;
+    if (caller.purpose == Purpose::client) return std::nullopt;
+    if (caller.hello.node == ours.node) return Refusal::wrong_node;
+    const bool is_known = std::ranges::find(known, caller.hello.node) != known.end();
+    return is_known ? std::nullopt : std::optional{Refusal::unknown_node};
+}
+
+std::optional<Refusal> judge_answer(const Greeting& answer, const core::Hello& ours,
+                                    core::NodeId expected) {
+    if (const auto refusal = judge(answer, ours)) return refusal;
+    if (answer.hello.node != expected) return Refusal::wrong_node;
+    return std::nullopt;
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,68 @@
+// What both sides say of themselves before anything else, and when that is the end of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/node/hello.hpp"
+
+namespace mortise::transport {
+
+constexpr std::uint16_t protocol_lowest = 1;
+constexpr std::uint16_t protocol_highest = 1;
+constexpr std::uint64_t features_needed = 0;
+
+// What a connection is for, all its life.
+enum class Purpose : std::uint8_t { replication, forwarding, client };
+
+// Those between peers, which have a lane each so that neither starves the other.
+enum class Lane : std::uint8_t { replication, forwarding };
+
+constexpr Purpose purpose_of(Lane lane) {
+    return lane == Lane::replication ? Purpose::replication : Purpose::forwarding;
+}
+// Empty: no connection between peers.
+constexpr std::optional<Lane> lane_of(Purpose purpose) {
+    if (purpose == Purpose::client) return std::nullopt;
+    return purpose == Purpose::replication ? Lane::replication : Lane::forwarding;
+}
+
+struct Greeting {
+    std::uint16_t lowest = protocol_lowest;
+    std::uint16_t highest = protocol_highest;
+    std::uint64_t features = features_needed;
+    Purpose purpose = Purpose::replication;
+    core::Hello hello;  // of a client: nothing set but the cluster, if it knows one
+
+    friend bool operator==(const Greeting&, const Greeting&) = default;
+};
+
+enum class Refusal : std::uint8_t {
+    unspecified,
+    malformed,
+    protocol,
+    wrong_cluster,
+    unknown_node,
+    wrong_node,
+    stale,
+    busy,
+    stopping,
+    no_service,
+};
+
+// One sentence for a person; names nothing of this node.
+[[nodiscard]] std::string_view to_string(Refusal refusal);
+
+// Whether we go on with a caller. `known` are the nodes that may call, in any order.
+[[nodiscard]] std::optional<Refusal> judge_caller(const Greeting& caller, const core::Hello& ours,
+                                                  const std::vector<core::NodeId>& known);
+// Whether we go on with whoever answered at the address of `expected`.
+[[nodiscard]] std::optional<Refusal> judge_answer(const Greeting& answer, const core::Hello& ours,
+                                                  core::NodeId expected);
+
+// The version that both speak; empty when there is none.
+[[nodiscard]] std::optional<std::uint16_t> common_protocol(const Greeting& theirs);
+
+}  // namespace mortise::transport

@@ -1,0 +1,378 @@
+#include "transport/member_client.hpp"
+
+#include <deque>
+#include <utility>
+
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "transport/address.hpp"
+#include "transport/convert.hpp"
+#include "transport/dial.hpp"
+#include "transport/limits.hpp"
+#include "transport/rpc_connection.hpp"
+
+// KJ deletes what it owns by its true type.
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+
+namespace mortise::transport {
+namespace {
+
+class RefusalCategory final : public std::error_category {
+public:
+    [[nodiscard]] const char* name() const noexcept override { return "mortise.refusal"; }
+    [[nodiscard]] std::string message(int code) const override {
+        return std::string{to_string(static_cast<Refusal>(code - 1))};
+    }
+};
+
+core::Error failure(std::errc code, std::string what) {
+    return {std::make_error_code(code), std::move(what)};
+}
+core::Error nonsense() {
+    return failure(std::errc::bad_message, "the member's answer makes no sense");
+}
+
+}  // namespace
+
+const std::error_category& refusal_category() {
+    static const RefusalCategory category;
+    return category;
+}
+
+std::error_code make_error_code(Refusal refusal) {
+    return {static_cast<int>(refusal) + 1, refusal_category()};  // zero would mean success
+}
+
+class MemberClient::Impl final : public std::enable_shared_from_this<Impl> {
+public:
+    Impl(asio::io_context& io, core::ClusterId cluster, Log log)
+        : loop_{io, std::move(log), [this] { settle(); }}, timer_{io}, cluster_{cluster} {}
+
+    void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
+    void outcomes(const OutcomesRequest& request, OutcomeSink& sink, Done<core::LogIndex> done);
+    void end_outcomes();
+    void on_lost(std::function<void(core::Error)> lost) { lost_ = std::move(lost); }
+    void close();
+
+    // Makes a request of the member, and answers with what `take` reads from the response.
+    template <class T, class Make, class Take>
+    void call(Done<T> done, Make make, Take take);
+    // Called out, once KJ is off the stack.
+    void later(std::function<void()> what) {
+        if (!closed_) to_call_.push_back(std::move(what));
+    }
+    [[nodiscard]] OutcomeSink* sink() const { return sink_; }
+    void nonsense_received();
+
+private:
+    void connected(const asio::error_code& error, asio::ip::tcp::socket socket);
+    void say_hello(asio::ip::tcp::socket socket);
+    void greeted(wire::HelloAnswer::Reader answer);
+    void give_up(core::Error error);
+    void broken();
+    void settle();
+    // For what the program calls: nothing is called back from within.
+    template <class Work>
+    void run(Work work);
+
+    KjLoop loop_;
+    asio::steady_timer timer_;
+    core::ClusterId cluster_;
+    std::string address_;
+    std::shared_ptr<Dial> dial_;
+    Done<core::Hello> connecting_;
+    std::unique_ptr<RpcConnection> connection_;
+    std::optional<wire::Member::Client> member_;
+    std::optional<wire::Subscription::Client> subscription_;
+    OutcomeSink* sink_ = nullptr;
+    std::function<void(core::Error)> lost_;
+    std::deque<std::function<void()>> to_call_;
+    bool closed_ = false;
+    bool settling_ = false;
+    bool in_call_ = false;
+};
+
+namespace {
+
+class Sink final : public wire::OutcomeSink::Server {
+public:
+    Sink(std::weak_ptr<MemberClient::Impl> client, OutcomeSink& sink)
+        : client_{std::move(client)}, sink_{&sink} {}
+
+    kj::Promise<void> outcomes(OutcomesContext context) override;
+    kj::Promise<void> ended(EndedContext context) override;
+
+private:
+    // With the sink, if it is still the current one.
+    void tell(std::function<void(OutcomeSink&)> what);
+
+    std::weak_ptr<MemberClient::Impl> client_;
+    OutcomeSink* sink_;
+};
+
+void Sink::tell(std::function<void(OutcomeSink&)> what) {
+    const auto client = client_.lock();
+    if (!client) return;
+    client->later([sink = sink_, what = std::move(what), raw = client.get()] {
+        if (raw->sink() == sink) what(*sink);
+    });
+}
+
+kj::Promise<void> Sink::outcomes(OutcomesContext context) {
+    auto batches = read_guarded([&] { return context.getParams().getBatches(); });
+    const core::LogIndex applied{context.getParams().getApplied()};
+    if (!batches) {
+        if (const auto client = client_.lock()) client->nonsense_received();
+        return kj::READY_NOW;
+    }
+    tell([applied, batches = std::move(*batches)](OutcomeSink& sink) mutable {
+        sink.applied(applied, std::move(batches));
+    });
+    return kj::READY_NOW;
+}
+
+kj::Promise<void> Sink::ended(EndedContext context) {
+    const auto reason = from_wire(context.getParams().getReason());
+    tell([reason](OutcomeSink& sink) { sink.ended(reason); });
+    return kj::READY_NOW;
+}
+
+}  // namespace
+
+void MemberClient::Impl::connect(const std::string& address, core::Nanoseconds timeout,
+                                 Done<core::Hello> done) {
+    address_ = address;
+    connecting_ = std::move(done);
+    timer_.expires_after(timeout);
+    timer_.async_wait([self = weak_from_this()](const asio::error_code& error) {
+        const auto alive = self.lock();
+        if (error || !alive) return;
+        alive->loop_.run([&] {
+            alive->give_up(failure(std::errc::timed_out, alive->address_ + " does not answer"));
+        });
+    });
+    dial_ = Dial::start(loop_.io(), address,
+                        [this](const asio::error_code& error, asio::ip::tcp::socket socket) {
+                            connected(error, std::move(socket));
+                        });
+}
+
+void MemberClient::Impl::connected(const asio::error_code& error, asio::ip::tcp::socket socket) {
+    dial_.reset();
+    loop_.run([&] {
+        if (error) {
+            give_up({to_std(error), "cannot connect to " + address_ + ": " + error.message()});
+        } else {
+            say_hello(std::move(socket));
+        }
+    });
+}
+
+void MemberClient::Impl::say_hello(asio::ip::tcp::socket socket) {
+    connection_ = std::make_unique<RpcConnection>(
+        kj::heap<AsioStream<asio::ip::tcp::socket>>(loop_, std::move(socket)),
+        capnp::rpc::twoparty::Side::CLIENT, nullptr, FrameLimits{client_frame_words_max},
+        [this] { broken(); });
+    auto request = connection_->bootstrap().castAs<wire::Gate>().helloRequest();
+    Greeting greeting;
+    greeting.purpose = Purpose::client;
+    greeting.hello.cluster = cluster_;
+    write(greeting, request.initHello());
+    connection_->add(
+        request.send().then([this](capnp::Response<wire::Gate::HelloResults>&& response) {
+            greeted(response.getAnswer());
+        }));
+}
+
+void MemberClient::Impl::greeted(wire::HelloAnswer::Reader answer) {
+    if (!connecting_) return;  // given up
+    if (answer.isRefused()) {
+        const auto refusal = read(answer.getRefused());
+        return give_up(
+            {make_error_code(refusal), address_ + ": " + std::string{to_string(refusal)}});
+    }
+    const auto greeting = read_guarded([&] { return answer.getHello(); });
+    if (!greeting || !answer.isMember()) return give_up(nonsense());
+    member_.emplace(answer.getMember());
+    timer_.cancel();
+    later([this, hello = greeting->hello] { std::exchange(connecting_, nullptr)(hello); });
+}
+
+void MemberClient::Impl::give_up(core::Error error) {
+    timer_.cancel();
+    if (dial_) dial_->cancel();
+    if (connection_) connection_->close();
+    if (member_ || !connecting_) return;
+    later([done = std::exchange(connecting_, nullptr), error = std::move(error)] { done(error); });
+}
+
+// RPC tells all calls that wait, in its own time.
+void MemberClient::Impl::broken() {
+    auto error = failure(std::errc::connection_reset, "the connection to " + address_ + " broke");
+    if (!member_) return give_up(std::move(error));
+    auto tell = [this, error = std::move(error)] {
+        if (auto* const sink = std::exchange(sink_, nullptr)) sink->ended(StreamEnd::unspecified);
+        if (auto lost = std::exchange(lost_, nullptr)) lost(error);
+    };
+    connection_->add(kj::evalLast([this, tell = std::move(tell)] { later(tell); }));
+}
+
+void MemberClient::Impl::nonsense_received() {
+    connection_->close();
+    broken();
+}
+
+template <class Work>
+void MemberClient::Impl::run(Work work) {
+    const bool nested = std::exchange(in_call_, true);
+    loop_.run(work);
+    in_call_ = nested;
+    loop_.wake();
+}
+
+template <class T, class Make, class Take>
+void MemberClient::Impl::call(Done<T> done, Make make, Take take) {
+    const auto failed = [this, done](const char* what) {
+        later([done, what] { done(failure(std::errc::connection_reset, what)); });
+    };
+    run([&] {
+        if (!member_ || connection_->is_closed()) return failed("not connected");
+        auto response = make(*member_).send();
+        connection_->add(response.then(
+            [this, done, take](auto&& result) mutable {
+                later([done, answer = take(result)] { done(answer); });
+            },
+            [failed](kj::Exception&&) { failed("the connection broke"); }));
+    });
+}
+
+void MemberClient::Impl::outcomes(const OutcomesRequest& request, OutcomeSink& sink,
+                                  Done<core::LogIndex> done) {
+    sink_ = &sink;
+    auto make = [&](wire::Member::Client& member) {
+        auto call = member.outcomesRequest();
+        write(request, call.initRequest());
+        call.setSink(kj::heap<Sink>(weak_from_this(), sink));
+        return call;
+    };
+    auto take = [this](auto& response) -> core::Result<core::LogIndex> {
+        auto answer = response.getAnswer();
+        if (answer.isRefused()) {
+            sink_ = nullptr;
+            const auto why = answer.getRefused() == wire::StreamEnd::POSITION_GONE
+                                 ? "what was asked for is not kept any more"
+                                 : "the member streams nothing now";
+            return failure(std::errc::resource_unavailable_try_again, why);
+        }
+        subscription_.emplace(answer.getSubscription());
+        return core::LogIndex{answer.getApplied()};
+    };
+    call<core::LogIndex>(std::move(done), make, take);
+}
+
+void MemberClient::Impl::end_outcomes() {
+    sink_ = nullptr;
+    run([this] { subscription_.reset(); });
+}
+
+void MemberClient::Impl::close() {
+    if (std::exchange(closed_, true)) return;
+    timer_.cancel();
+    if (dial_) dial_->cancel();
+    to_call_.clear();
+    sink_ = nullptr;
+    if (connection_) connection_->close();
+    if (!settling_) loop_.run([] {});
+}
+
+void MemberClient::Impl::settle() {
+    if (in_call_ || std::exchange(settling_, true)) return;
+    const auto alive = weak_from_this().lock();
+    while (!closed_ && !to_call_.empty()) {
+        const auto what = std::move(to_call_.front());
+        to_call_.pop_front();
+        what();
+    }
+    if (closed_ && connection_) {
+        loop_.run([this] {
+            subscription_.reset();
+            member_.reset();
+            connection_.reset();
+        });
+    }
+    settling_ = false;
+    // The loop must not go while it is on the stack.
+    if (alive.use_count() == 1) asio::post(loop_.io(), [alive] {});
+}
+
+MemberClient::MemberClient(asio::io_context& io, core::ClusterId cluster, Log log)
+    : impl_{std::make_shared<Impl>(io, cluster, std::move(log))} {}
+
+MemberClient::~MemberClient() {
+    close();
+}
+
+void MemberClient::connect(const std::string& address, core::Nanoseconds timeout,
+                           Done<core::Hello> done) {
+    impl_->connect(address, timeout, std::move(done));
+}
+
+void MemberClient::status(Done<MemberStatus> done) {
+    impl_->call<MemberStatus>(
+        std::move(done), [](wire::Member::Client& member) { return member.statusRequest(); },
+        [](auto& response) { return read_guarded([&] { return response.getStatus(); }); });
+}
+
+void MemberClient::list(ListRequest request, Done<ListAnswer> done) {
+    const auto take = [](auto& response) {
+        return read_guarded([&] { return response.getAnswer(); });
+    };
+    if (request.is_exact) {
+        const auto inspect = [&](wire::Member::Client& member) {
+            auto call = member.inspectRequest();
+            call.setName(data_of(request.prefix));
+            call.setLocal(request.local);
+            return call;
+        };
+        return impl_->call<ListAnswer>(std::move(done), inspect, take);
+    }
+    const auto list = [&](wire::Member::Client& member) {
+        auto call = member.listRequest();
+        write(request, call.initRequest());
+        return call;
+    };
+    impl_->call<ListAnswer>(std::move(done), list, take);
+}
+
+void MemberClient::forward(core::Forward forward, Done<ForwardReply> done) {
+    const auto make = [&](wire::Member::Client& member) {
+        auto call = member.forwardRequest();
+        write(forward, call.initForward());
+        return call;
+    };
+    const auto take = [](auto& response) -> core::Result<ForwardReply> {
+        const core::NodeId leader{response.getLeader()};
+        return ForwardReply{response.getTaken(),
+                            leader.is_set() ? std::optional{leader} : std::nullopt};
+    };
+    impl_->call<ForwardReply>(std::move(done), make, take);
+}
+
+void MemberClient::outcomes(OutcomesRequest request, OutcomeSink& sink, Done<core::LogIndex> done) {
+    impl_->outcomes(request, sink, std::move(done));
+}
+
+void MemberClient::end_outcomes() {
+    impl_->end_outcomes();
+}
+
+void MemberClient::on_lost(std::function<void(core::Error)> lost) {
+    impl_->on_lost(std::move(lost));
+}
+
+void MemberClient::close() {
+    impl_->close();
+}
+
+}  // namespace mortise::transport

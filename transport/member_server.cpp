@@ -1,0 +1,129 @@
+#include "transport/member_server.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "transport/convert.hpp"
+#include "transport/outcome_stream.hpp"
+
+// KJ deletes what it owns by its true type.
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+
+namespace mortise::transport {
+namespace {
+
+kj::Exception useless() {
+    return {kj::Exception::Type::FAILED, "", 0, kj::heapString("malformed")};
+}
+
+class Subscription final : public wire::Subscription::Server {
+public:
+    explicit Subscription(std::unique_ptr<OutcomeStream> stream) : stream_{std::move(stream)} {}
+
+private:
+    std::unique_ptr<OutcomeStream> stream_;
+};
+
+class Member final : public wire::Member::Server {
+public:
+    Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service)
+        : visit_{std::move(visit)}, loop_{loop}, service_{service} {}
+
+    kj::Promise<void> status(StatusContext context) override;
+    kj::Promise<void> list(ListContext context) override;
+    kj::Promise<void> inspect(InspectContext context) override;
+    kj::Promise<void> forward(ForwardContext context) override;
+    kj::Promise<void> outcomes(OutcomesContext context) override;
+
+private:
+    [[nodiscard]] bool is_open() const {
+        const auto visit = visit_.lock();
+        return visit && visit->is_open();
+    }
+    kj::Promise<void> malformed() {
+        if (const auto visit = visit_.lock()) visit->malformed();
+        return useless();
+    }
+    kj::Promise<ListAnswer> ask(ListRequest request);
+
+    std::weak_ptr<Visit> visit_;
+    KjLoop& loop_;
+    ClientService& service_;
+};
+
+kj::Promise<void> Member::status(StatusContext context) {
+    if (!is_open()) return useless();
+    write(service_.status(), context.getResults().initStatus());
+    return kj::READY_NOW;
+}
+
+// The service may answer when this connection, or even the loop, is gone.
+kj::Promise<ListAnswer> Member::ask(ListRequest request) {
+    auto promised = kj::newPromiseAndFulfiller<ListAnswer>();
+    auto fulfiller =
+        std::make_shared<kj::Own<kj::PromiseFulfiller<ListAnswer>>>(kj::mv(promised.fulfiller));
+    service_.list(std::move(request), [fulfiller, loop = loop_.handle()](ListAnswer answer) {
+        const auto alive = loop.lock();
+        if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(std::move(answer)); });
+    });
+    return kj::mv(promised.promise);
+}
+
+kj::Promise<void> Member::list(ListContext context) {
+    if (!is_open()) return useless();
+    auto request = read_guarded([&] { return context.getParams().getRequest(); });
+    if (!request) return malformed();
+    context.allowCancellation();
+    return ask(std::move(*request)).then([context](ListAnswer&& answer) mutable {
+        write(answer, context.getResults().initAnswer());
+    });
+}
+
+kj::Promise<void> Member::inspect(InspectContext context) {
+    if (!is_open()) return useless();
+    const auto params = context.getParams();
+    ListRequest request;
+    request.prefix = bytes_of(params.getName());
+    request.local = params.getLocal();
+    request.is_exact = true;
+    if (!core::is_valid_name(request.prefix)) return malformed();
+    context.allowCancellation();
+    return ask(std::move(request)).then([context](ListAnswer&& answer) mutable {
+        write(answer, context.getResults().initAnswer());
+    });
+}
+
+kj::Promise<void> Member::forward(ForwardContext context) {
+    if (!is_open()) return useless();
+    auto forward = read_guarded([&] { return context.getParams().getForward(); });
+    if (!forward) return malformed();
+    const auto reply = service_.forward(std::move(*forward));
+    auto results = context.getResults();
+    results.setTaken(reply.taken);
+    results.setLeader(reply.leader.value_or(core::NodeId{}).raw());
+    return kj::READY_NOW;
+}
+
+kj::Promise<void> Member::outcomes(OutcomesContext context) {
+    if (!is_open()) return useless();
+    const auto request = read_guarded([&] { return context.getParams().getRequest(); });
+    if (!request) return malformed();
+    auto stream = std::make_unique<OutcomeStream>(loop_, service_, context.getParams().getSink());
+    const auto subscribed = stream->open(*request);
+    auto answer = context.getResults().initAnswer();
+    if (const auto* refused = std::get_if<StreamEnd>(&subscribed)) {
+        answer.setRefused(to_wire(*refused));
+        return kj::READY_NOW;
+    }
+    answer.setApplied(std::get<Subscribed>(subscribed).applied.raw());
+    answer.setSubscription(kj::heap<Subscription>(std::move(stream)));
+    return kj::READY_NOW;
+}
+
+}  // namespace
+
+wire::Member::Client make_member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service) {
+    return kj::heap<Member>(std::move(visit), loop, service);
+}
+
+}  // namespace mortise::transport

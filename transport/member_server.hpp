@@ -1,0 +1,15 @@
+// What this node does for clients, offered as a capability.
+#pragma once
+
+#include <memory>
+
+#include "transport/client_service.hpp"
+#include "transport/gate.hpp"
+#include "transport/kj_on_asio.hpp"
+
+namespace mortise::transport {
+
+// Of one connection. The loop and the service outlive it.
+wire::Member::Client make_member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service);
+
+}  // namespace mortise::transport

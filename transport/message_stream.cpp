@@ -1,0 +1,116 @@
+#include "transport/message_stream.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <variant>
+
+#include <capnp/serialize.h>
+#include <kj/debug.h>
+
+#include "core/base/overloaded.hpp"
+#include "transport/frame_check.hpp"
+#include "transport/limits.hpp"
+
+namespace mortise::transport {
+namespace {
+
+kj::Exception disconnected(const char* why) {
+    return {kj::Exception::Type::DISCONNECTED, "", 0, kj::heapString(why)};
+}
+
+capnp::ReaderOptions reader_options(std::size_t words) {
+    return {4 * std::uint64_t{words}, nesting_max};
+}
+
+}  // namespace
+
+void MessageStream::set_limits(FrameLimits limits) {
+    limits_ = limits;
+    frames_here_ = 0;
+}
+
+kj::Promise<MessageStream::Message> MessageStream::tryReadMessage(
+    kj::ArrayPtr<kj::AutoCloseFd> /*fds*/, capnp::ReaderOptions /*options*/,
+    kj::ArrayPtr<capnp::word> /*scratch*/) {
+    if (malformed_) return disconnected("a frame was refused");
+    head_.clear();
+    const auto first = check_frame(head_, limits_.words_max);
+    return read_head(std::get<MoreNeeded>(first).bytes);
+}
+
+kj::Promise<MessageStream::Message> MessageStream::read_head(std::size_t bytes) {
+    const auto had = head_.size();
+    head_.resize(bytes);
+    return stream_.tryRead(head_.data() + had, 1, bytes - had)
+        .then(
+            [this, had, bytes](std::size_t got) -> kj::Promise<Message> {
+                head_.resize(had + got);
+                if (got == 0) return end_with(had == 0 ? nullptr : "ended inside a frame");
+                if (!std::exchange(inside_, true)) ++frames_;
+                return on_head(bytes);
+            },
+            [this](kj::Exception&& e) -> kj::Promise<Message> {
+                ended_();
+                return kj::mv(e);
+            });
+}
+
+kj::Promise<MessageStream::Message> MessageStream::on_head(std::size_t bytes_wanted) {
+    if (head_.size() < bytes_wanted) return read_head(bytes_wanted);
+    return std::visit(
+        core::Overloaded{[this](const MoreNeeded& more) { return read_head(more.bytes); },
+                         [this](const FrameSize& size) {
+                             ++frames_;
+                             return ++frames_here_ > limits_.frames_max ? refuse()
+                                                                        : read_body(size.words());
+                         },
+                         [this](BadFrame) { return refuse(); }},
+        check_frame(head_, limits_.words_max));
+}
+
+kj::Promise<MessageStream::Message> MessageStream::read_body(std::size_t words) {
+    auto frame = kj::heapArray<capnp::word>(words);
+    std::memcpy(frame.begin(), head_.data(), head_.size());
+    const auto left = frame.asBytes().size() - head_.size();
+    auto* const body = frame.asBytes().begin() + head_.size();
+    return stream_.tryRead(body, left, left)
+        .then([this, left, frame = kj::mv(frame)](std::size_t got) mutable -> kj::Promise<Message> {
+            inside_ = false;
+            if (got < left) return end_with("ended inside a frame");
+            auto reader = kj::heap<capnp::FlatArrayMessageReader>(frame.asPtr(),
+                                                                  reader_options(frame.size()));
+            return Message{capnp::MessageReaderAndFds{reader.attach(kj::mv(frame)), nullptr}};
+        });
+}
+
+kj::Promise<MessageStream::Message> MessageStream::refuse() {
+    malformed_ = true;
+    return end_with("a frame was refused");
+}
+
+kj::Promise<MessageStream::Message> MessageStream::end_with(const char* why) {
+    ended_();
+    if (why == nullptr) return Message{nullptr};
+    return disconnected(why);
+}
+
+kj::Promise<void> MessageStream::writeMessage(
+    kj::ArrayPtr<const int> /*fds*/, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) {
+    // Not even Cap'n Proto's farewell, which may tell a stranger about our insides.
+    if (malformed_) return disconnected("a frame was refused");
+    return capnp::writeMessage(stream_, segments);
+}
+
+kj::Promise<void> MessageStream::writeMessages(
+    kj::ArrayPtr<kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>>> messages) {
+    if (malformed_) return disconnected("a frame was refused");
+    return capnp::writeMessages(stream_, messages);
+}
+
+kj::Promise<void> MessageStream::end() {
+    stream_.shutdownWrite();
+    return kj::READY_NOW;
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,76 @@
+// Cap'n Proto frames on a stream, with their heads checked before Cap'n Proto sees any of them: its
+// own reader would allocate whatever a head asks for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include <capnp/serialize-async.h>
+#include <kj/async-io.h>
+
+namespace mortise::transport {
+
+struct FrameLimits {
+    std::size_t words_max = 0;  // of one frame
+    std::uint64_t frames_max = UINT64_MAX;
+};
+
+// KJ deletes what it owns by its true type.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+
+class MessageStream final : public capnp::MessageStream {
+public:
+    // `ended` is called when there is nothing more to read, for whatever reason.
+    MessageStream(kj::AsyncIoStream& stream, FrameLimits limits, std::function<void()> ended)
+        : stream_{stream}, limits_{limits}, ended_{std::move(ended)} {}
+    KJ_DISALLOW_COPY(MessageStream);
+
+    // From the next frame on, and counted anew.
+    void set_limits(FrameLimits limits);
+    // A frame was refused: nothing is read or written any more.
+    [[nodiscard]] bool is_malformed() const { return malformed_; }
+    [[nodiscard]] bool is_inside_frame() const { return inside_; }
+    // Rises with every frame that begins.
+    [[nodiscard]] std::uint64_t frames() const { return frames_; }
+
+    using capnp::MessageStream::tryReadMessage;
+    using capnp::MessageStream::writeMessage;
+    using capnp::MessageStream::writeMessages;
+
+    // The options are ours: those given are passed over.
+    kj::Promise<kj::Maybe<capnp::MessageReaderAndFds>> tryReadMessage(
+        kj::ArrayPtr<kj::AutoCloseFd> fds, capnp::ReaderOptions options,
+        kj::ArrayPtr<capnp::word> scratch) override;
+    kj::Promise<void> writeMessage(
+        kj::ArrayPtr<const int> fds,
+        kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) override;
+    kj::Promise<void> writeMessages(
+        kj::ArrayPtr<kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>>> messages) override;
+    kj::Maybe<int> getSendBufferSize() override { return nullptr; }
+    kj::Promise<void> end() override;
+
+private:
+    using Message = kj::Maybe<capnp::MessageReaderAndFds>;
+
+    kj::Promise<Message> read_head(std::size_t bytes);
+    kj::Promise<Message> on_head(std::size_t bytes_wanted);
+    kj::Promise<Message> read_body(std::size_t words);
+    kj::Promise<Message> refuse();
+    kj::Promise<Message> end_with(const char* why);
+
+    kj::AsyncIoStream& stream_;
+    FrameLimits limits_;
+    std::function<void()> ended_;
+    std::uint64_t frames_here_ = 0;  // under these limits
+    std::uint64_t frames_ = 0;
+    std::string head_;
+    bool inside_ = false;
+    bool malformed_ = false;
+};
+
+#pragma GCC diagnostic pop
+
+}  // namespace mortise::transport

@@ -1,0 +1,165 @@
+#include "transport/network_impl.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "transport/clock.hpp"
+
+namespace mortise::transport {
+namespace {
+
+// Lost after about two election time-outs without an answer, and asked twice in each.
+PeerLinkOptions link_options(const NetworkOptions& options, const PeerAddress& peer, Lane lane) {
+    PeerLinkOptions link;
+    link.peer = peer;
+    link.lane = lane;
+    link.hello_timeout = options.limits.hello_timeout;
+    link.silence_max = 2 * options.election_timeout;
+    link.ping_every = options.election_timeout / 2;
+    link.calls_in_flight_max = options.limits.calls_in_flight_max;
+    const auto lane_seed = lane == Lane::forwarding ? ~std::uint64_t{0} : 0;
+    link.prng = core::Prng{options.seed ^ (peer.id.raw() * 0x9e3779b97f4a7c15U) ^ lane_seed};
+    return link;
+}
+
+core::Nanoseconds tick_every(const NetworkOptions& options) {
+    return std::clamp<core::Nanoseconds>(options.election_timeout / 4, std::chrono::milliseconds{5},
+                                         std::chrono::milliseconds{250});
+}
+
+}  // namespace
+
+PeerNetwork::Impl::Impl(asio::io_context& io, NetworkOptions options, NetworkEvents& events,
+                        ClientService* clients)
+    : options_{std::move(options)},
+      events_{events},
+      clients_{clients},
+      loop_{io, options_.log, [this] { settle(); }},
+      listener_{io, options_.limits, counters_, options_.log},
+      ticker_{io} {
+    for (const auto& peer : options_.peers) {
+        if (peer.id == options_.self) continue;
+        known_.push_back(peer.id);
+        for (const auto lane : {Lane::replication, Lane::forwarding})
+            links_.push_back(
+                std::make_unique<PeerLink>(link_options(options_, peer, lane), *this, counters_));
+    }
+}
+
+void PeerNetwork::Impl::start() {
+    listener_.start(
+        [self = weak_from_this()](asio::ip::tcp::socket socket, Strangers::Place place) {
+            if (const auto alive = self.lock()) alive->accept(std::move(socket), std::move(place));
+        });
+    for (const auto& link : links_)
+        link->start();
+    tick();
+}
+
+void PeerNetwork::Impl::stop() {
+    if (std::exchange(stopped_, true)) return;
+    listener_.stop();
+    ticker_.cancel();
+    for (const auto& link : links_)
+        link->stop();
+    loop_.run([this] {
+        while (!visitors_.empty())
+            close(*visitors_.begin()->second);
+    });
+}
+
+void PeerNetwork::Impl::log(LogLevel level, std::string text) {
+    if (options_.log) options_.log(level, std::move(text));
+}
+
+NetworkCounters PeerNetwork::Impl::counters() const {
+    auto counters = counters_;
+    for (const auto& link : links_) {
+        counters.dials += link->counters().attempts;
+        counters.dial_failures += link->counters().connect_failures + link->counters().timeouts;
+        counters.links_lost += link->counters().losses;
+        counters.messages_dropped += link->dropped();
+    }
+    for (const auto& [visitor, owned] : visitors_)
+        counters.clients += visitor->is_client() ? 1 : 0;
+    return counters;
+}
+
+void PeerNetwork::Impl::send(core::NodeId to, core::PeerMessage message) {
+    const auto lane = lane_of(message);
+    if (is_cut(to)) {
+        ++counters_.messages_cut;
+        return;
+    }
+    for (const auto& link : links_) {
+        if (link->peer() != to || link->lane() != lane) continue;
+        if (stopped_ || !connections_.is_up(to)) break;
+        link->push(std::move(message));
+        return flush_soon();
+    }
+    ++counters_.messages_dropped;
+}
+
+// What one step of the node sends travels in one call, and so does what the steps of one turn send.
+void PeerNetwork::Impl::flush_soon() {
+    if (std::exchange(flush_posted_, true)) return;
+    asio::post(loop_.io(), [self = weak_from_this()] {
+        if (const auto alive = self.lock()) alive->flush();
+    });
+}
+
+void PeerNetwork::Impl::flush() {
+    flush_posted_ = false;
+    if (stopped_) return;
+    loop_.run([this] {
+        for (const auto& link : links_)
+            link->flush();
+    });
+}
+
+void PeerNetwork::Impl::tick() {
+    if (stopped_) return;
+    const auto now = steady_now();
+    for (const auto& link : links_)
+        link->tick(now);
+    tick_visitors(now);
+    ticker_.expires_after(tick_every(options_));
+    ticker_.async_wait([self = weak_from_this()](const asio::error_code& error) {
+        const auto alive = self.lock();
+        if (!error && alive) alive->tick();
+    });
+}
+
+void PeerNetwork::Impl::tick_visitors(core::Instant now) {
+    std::vector<std::shared_ptr<Visitor>> late;
+    for (const auto& [visitor, owned] : visitors_) {
+        const bool silent =
+            visitor->is_stranger() && now - visitor->since() > options_.limits.hello_timeout;
+        const bool stuck = visitor->is_stuck(now, options_.limits.frame_timeout);
+        if (silent) ++counters_.strangers_timed_out;
+        if (stuck && !silent) ++counters_.stuck_frames;
+        if (silent || stuck) late.push_back(owned);
+    }
+    if (late.empty()) return;
+    loop_.run([&] {
+        for (const auto& visitor : late)
+            left(*visitor);
+    });
+}
+
+// Destroying a connection may make others die.
+void PeerNetwork::Impl::settle() {
+    if (std::exchange(settling_, true)) return;
+    const auto alive = weak_from_this().lock();
+    while (!dead_connections_.empty() || !dead_visitors_.empty()) {
+        loop_.run([this] {
+            std::exchange(dead_connections_, {}).clear();
+            std::exchange(dead_visitors_, {}).clear();
+        });
+    }
+    settling_ = false;
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,94 @@
+// The parts of PeerNetwork, put together.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <asio/steady_timer.hpp>
+
+#include "transport/client_service.hpp"
+#include "transport/listener.hpp"
+#include "transport/peer_connections.hpp"
+#include "transport/peer_link.hpp"
+#include "transport/peer_network.hpp"
+#include "transport/visitor.hpp"
+
+namespace mortise::transport {
+
+class PeerNetwork::Impl final : public std::enable_shared_from_this<Impl>,
+                                public LinkOwner,
+                                public VisitorOwner {
+public:
+    Impl(asio::io_context& io, NetworkOptions options, NetworkEvents& events,
+         ClientService* clients);
+    ~Impl() noexcept override = default;
+
+    core::Result<void> listen() { return listener_.open(options_.listen); }
+    void start();
+    void send(core::NodeId to, core::PeerMessage message);
+    void stop();
+    [[nodiscard]] std::string listening_at() const { return listener_.at(); }
+    [[nodiscard]] NetworkCounters counters() const;
+    void cut(core::NodeId peer) { cut_.insert(peer); }
+    void heal(core::NodeId peer) { cut_.erase(peer); }
+
+private:
+    // network_impl.cpp
+    KjLoop& loop() override { return loop_; }
+    void log(LogLevel level, std::string text) override;
+    void flush_soon();
+    void flush();
+    void tick();
+    void tick_visitors(core::Instant now);
+    void settle();
+
+    // network_peers.cpp: of links
+    core::Hello hello() override { return events_.hello(); }
+    void drop_former(PeerLink& link) override;
+    std::optional<ConnectionId> link_up(PeerLink& link, const Greeting& theirs) override;
+    void link_down(ConnectionId id) override;
+    void bury(std::unique_ptr<RpcConnection> connection) override;
+    [[nodiscard]] bool is_cut(core::NodeId peer) const override { return cut_.contains(peer); }
+
+    // of visitors
+    void accept(asio::ip::tcp::socket socket, Strangers::Place place);
+    Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
+    Admittance admit_client(Visitor& visitor);
+    Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);
+    Admittance refuse(Visitor& visitor, Refusal refusal);
+    void received(Visitor& visitor, std::vector<core::PeerMessage> batch) override;
+    void malformed(Visitor& visitor) override;
+    void left(Visitor& visitor) override;
+    void close(Visitor& visitor);
+
+    void apply(const PeerChange& change);
+    void close(ConnectionId id);
+    void deliver(core::NodeId from, core::PeerMessage message);
+    void deliver_early(core::NodeId peer);
+
+    NetworkOptions options_;
+    NetworkEvents& events_;
+    ClientService* clients_;
+    NetworkCounters counters_;
+    KjLoop loop_;
+    Listener listener_;
+    asio::steady_timer ticker_;
+    std::vector<core::NodeId> known_;
+    PeerConnections connections_;
+    std::vector<std::unique_ptr<PeerLink>> links_;  // never changes once started
+    std::map<Visitor*, std::shared_ptr<Visitor>> visitors_;
+    std::set<core::NodeId> cut_;
+
+    // To be destroyed when KJ is not on the stack.
+    std::vector<std::unique_ptr<RpcConnection>> dead_connections_;
+    std::vector<std::shared_ptr<Visitor>> dead_visitors_;
+
+    bool stopped_ = false;
+    bool flush_posted_ = false;
+    bool settling_ = false;
+};
+
+}  // namespace mortise::transport

@@ -1,0 +1,176 @@
+// Who comes and goes, and what they say: PeerConnections decides, this does.
+#include <utility>
+
+#include "transport/clock.hpp"
+#include "transport/member_server.hpp"
+#include "transport/network_impl.hpp"
+
+namespace mortise::transport {
+namespace {
+
+constexpr FrameLimits peer_limits{peer_frame_words_max};
+constexpr FrameLimits client_limits{client_frame_words_max};
+// Of one connection whose peer is not up yet. It comes up within a round trip, or not at all.
+constexpr std::size_t early_max = 4 * send_messages_max;
+
+}  // namespace
+
+void PeerNetwork::Impl::drop_former(PeerLink& link) {
+    apply(connections_.drop_former(link.peer(), link.lane()));
+}
+
+std::optional<ConnectionId> PeerNetwork::Impl::link_up(PeerLink& link, const Greeting& theirs) {
+    const auto admission = connections_.admit(Direction::outgoing, link.lane(), theirs.hello);
+    if (!admission.id) counters_.count(Refusal::stale);
+    apply(admission.change);
+    return admission.id;
+}
+
+void PeerNetwork::Impl::link_down(ConnectionId id) {
+    apply(connections_.ended(id));
+}
+
+void PeerNetwork::Impl::bury(std::unique_ptr<RpcConnection> connection) {
+    dead_connections_.push_back(std::move(connection));
+}
+
+void PeerNetwork::Impl::accept(asio::ip::tcp::socket socket, Strangers::Place place) {
+    if (stopped_) return;
+    loop_.run([&] {
+        auto visitor = Visitor::make(std::move(socket), std::move(place), *this, steady_now());
+        visitors_.emplace(visitor.get(), visitor);
+    });
+}
+
+Admittance PeerNetwork::Impl::refuse(Visitor& visitor, Refusal refusal) {
+    counters_.count(refusal);
+    static_cast<void>(visitor);
+    log(LogLevel::debug, "refused a caller: " + std::string{to_string(refusal)});
+    return {refusal, {}, std::nullopt, std::nullopt};
+}
+
+Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeting>& caller) {
+    if (!caller) return refuse(visitor, Refusal::malformed);
+    if (stopped_) return refuse(visitor, Refusal::stopping);
+    if (const auto refusal = judge_caller(*caller, events_.hello(), known_))
+        return refuse(visitor, *refusal);
+    const auto lane = lane_of(caller->purpose);
+    if (!lane) return admit_client(visitor);
+    if (is_cut(caller->hello.node)) {
+        left(visitor);  // without a word
+        return refuse(visitor, Refusal::busy);
+    }
+    return admit_peer(visitor, *lane, *caller);
+}
+
+Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
+    if (clients_ == nullptr) return refuse(visitor, Refusal::no_service);
+    if (counters().clients >= options_.limits.clients_max) return refuse(visitor, Refusal::busy);
+    visitor.become_client(client_limits);
+    Admittance admittance;
+    admittance.ours.purpose = Purpose::client;
+    admittance.ours.hello = events_.hello();
+    admittance.member = make_member(visitor.weak_from_this(), loop_, *clients_);
+    return admittance;
+}
+
+// The hello of the caller is told before our half of it is said: it may change what we say.
+Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Greeting& caller) {
+    const auto admission = connections_.admit(Direction::incoming, lane, caller.hello);
+    if (!admission.id) return refuse(visitor, Refusal::stale);
+    visitor.become_peer(caller.hello.node, *admission.id, peer_limits);
+    apply(admission.change);
+    if (stopped_) return refuse(visitor, Refusal::stopping);
+    for (const auto& link : links_) {
+        if (link->peer() == caller.hello.node) link->peer_seen();
+    }
+    Admittance admittance;
+    admittance.ours.purpose = caller.purpose;
+    admittance.ours.hello = events_.hello();
+    admittance.peer = make_peer(visitor.weak_from_this(), lane);
+    return admittance;
+}
+
+void PeerNetwork::Impl::malformed(Visitor& visitor) {
+    ++counters_.malformed_messages;
+    left(visitor);
+}
+
+void PeerNetwork::Impl::left(Visitor& visitor) {
+    if (visitor.sent_bad_frame()) ++counters_.malformed_frames;
+    const auto id = visitor.id();
+    close(visitor);
+    if (id) apply(connections_.ended(*id));
+}
+
+void PeerNetwork::Impl::close(Visitor& visitor) {
+    const auto found = visitors_.find(&visitor);
+    if (found == visitors_.end()) return;
+    visitor.close();
+    dead_visitors_.push_back(std::move(found->second));
+    visitors_.erase(found);
+}
+
+void PeerNetwork::Impl::apply(const PeerChange& change) {
+    for (const auto id : change.close)
+        close(id);
+    if (change.down) {
+        for (const auto& link : links_) {
+            if (link->peer() == *change.down) link->throw_away();
+        }
+        if (!stopped_) events_.peer_down(*change.down);
+    }
+    if (!change.up || stopped_) return;
+    events_.peer_up(*change.up);
+    deliver_early(change.up->node);
+}
+
+void PeerNetwork::Impl::close(ConnectionId id) {
+    for (const auto& link : links_) {
+        if (link->id() == id) return link->lose();
+    }
+    for (const auto& [visitor, owned] : visitors_) {
+        if (visitor->id() == id) return close(*visitor);
+    }
+}
+
+void PeerNetwork::Impl::received(Visitor& visitor, std::vector<core::PeerMessage> batch) {
+    if (!visitor.id()) return;
+    for (auto& message : batch) {
+        switch (connections_.verdict(*visitor.id())) {
+            case PeerConnections::Verdict::deliver:
+                deliver(visitor.peer(), std::move(message));
+                break;
+            case PeerConnections::Verdict::early:
+                if (visitor.early.size() < early_max) {
+                    visitor.early.push_back(std::move(message));
+                    break;
+                }
+                [[fallthrough]];
+            case PeerConnections::Verdict::late: ++counters_.messages_dropped;
+        }
+    }
+}
+
+void PeerNetwork::Impl::deliver(core::NodeId from, core::PeerMessage message) {
+    if (stopped_) return;
+    if (is_cut(from)) {
+        ++counters_.messages_cut;
+        return;
+    }
+    ++counters_.messages_received;
+    events_.received(from, std::move(message));
+}
+
+void PeerNetwork::Impl::deliver_early(core::NodeId peer) {
+    std::vector<std::shared_ptr<Visitor>> visitors;
+    for (const auto& [visitor, owned] : visitors_) {
+        if (visitor->id() && visitor->peer() == peer) visitors.push_back(owned);
+    }
+    for (const auto& visitor : visitors) {
+        for (auto& message : std::exchange(visitor->early, {}))
+            deliver(peer, std::move(message));
+    }
+}
+
+}  // namespace mortise::transport

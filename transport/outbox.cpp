@@ -1,0 +1,106 @@
+#include "transport/outbox.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/overloaded.hpp"
+#include "transport/wire_size.hpp"
+
+namespace mortise::transport {
+
+namespace {
+
+// An election waits for nothing that is in front of it. Nothing else may go ahead: an append that
+// overtakes the one before it is rejected, and a TimeoutNow comes too early.
+bool is_vote(const core::PeerMessage& message) {
+    const auto* raft = std::get_if<core::RaftMessage>(&message);
+    if (raft == nullptr) return false;
+    return std::visit(core::Overloaded{[](const core::PreVoteRequest&) { return true; },
+                                       [](const core::PreVoteReply&) { return true; },
+                                       [](const core::VoteRequest&) { return true; },
+                                       [](const core::VoteReply&) { return true; },
+                                       [](const auto&) { return false; }},
+                      *raft);
+}
+
+bool carries_entries(const core::PeerMessage& message) {
+    const auto* raft = std::get_if<core::RaftMessage>(&message);
+    const auto* append = raft == nullptr ? nullptr : std::get_if<core::AppendRequest>(raft);
+    return append != nullptr && !append->entries.empty();
+}
+
+}  // namespace
+
+Lane lane_of(const core::PeerMessage& message) {
+    return std::holds_alternative<core::Forward>(message) ? Lane::forwarding : Lane::replication;
+}
+
+void Outbox::push(core::PeerMessage message) {
+    const auto bytes = wire_words(message) * word_bytes;
+    if (!fits(bytes) && lane_ == Lane::replication) {
+        drop_entries();
+        if (!fits(bytes)) drop_all(waiting_);
+    }
+    if (!fits(bytes)) {
+        ++dropped_;
+        return;
+    }
+    auto& queue = is_vote(message) ? urgent_ : waiting_;
+    queue.push_back({std::move(message), bytes});
+    bytes_ += bytes;
+}
+
+std::vector<core::PeerMessage> Outbox::take_batch() {
+    std::vector<core::PeerMessage> batch;
+    auto room = limits_.batch_bytes_max;
+    while (move_to(batch, urgent_, room)) {
+    }
+    // What is left of the votes goes first the next time, too.
+    while (urgent_.empty() && move_to(batch, waiting_, room)) {
+    }
+    return batch;
+}
+
+bool Outbox::move_to(std::vector<core::PeerMessage>& batch, Queue& from, std::size_t& room) {
+    if (from.empty() || batch.size() == limits_.batch_messages_max) return false;
+    auto& next = from.front();
+    if (!batch.empty() && next.bytes > room) return false;
+    room -= std::min(room, next.bytes);
+    bytes_ -= next.bytes;
+    batch.push_back(std::move(next.message));
+    from.pop_front();
+    return true;
+}
+
+void Outbox::clear() {
+    urgent_.clear();
+    waiting_.clear();
+    bytes_ = 0;
+}
+
+// An idle queue takes a message of any weight: it could never be sent otherwise.
+bool Outbox::fits(std::size_t bytes) const {
+    return empty() || bytes_ + bytes <= limits_.bytes_max;
+}
+
+void Outbox::drop_entries() {
+    Queue kept;
+    for (auto& each : waiting_) {
+        if (carries_entries(each.message)) {
+            bytes_ -= each.bytes;
+            ++dropped_;
+        } else {
+            kept.push_back(std::move(each));
+        }
+    }
+    waiting_ = std::move(kept);
+}
+
+void Outbox::drop_all(Queue& queue) {
+    for (const auto& each : queue)
+        bytes_ -= each.bytes;
+    dropped_ += queue.size();
+    queue.clear();
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,442 @@
+# What is said on a connection to a Mortise node.
+#
+# A connection is two-party Cap'n Proto RPC over TCP, opened by whoever wants something: a peer that
+# has messages to deliver, or a client. Whoever is called offers a Gate and nothing else. After
+# hello the caller holds the one capability that its purpose entitles it to, and the Gate has done
+# its work. A connection serves one purpose for all its life:
+#
+#   replication   a peer's Raft messages and founding offers      -> Peer
+#   forwarding    what a peer's program asks of the leader        -> Peer
+#   client        a program that is no member                     -> Member
+#
+# Messages between peers travel one way, on the connection that their sender opened; so two nodes
+# have up to two connections for each purpose, one dialled by each (transport/README.md).
+#
+# Nothing here need arrive. Peers' messages may be lost, repeated and reordered between connections,
+# and whoever needs one sends it again; an answer to send only says that there is room for more. No
+# call fails with an exception on purpose: what a caller should tell apart has a code in its answer.
+# An exception means that the connection is of no more use.
+#
+# Limits (transport/limits.hpp) apply to every message before any of it is interpreted. Fields may
+# be added, numbers are never used again. The protocol versions that both sides speak are found out
+# by hello, before anything else is said.
+
+@0xaa55df159bfe0ac0;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("mortise::wire");
+
+# --- hello ---------------------------------------------------------------------------------------
+
+interface Gate {
+  hello @0 (hello :Hello) -> (answer :HelloAnswer);
+  # The first call, and the only one before its answer; again on the same connection it is refused
+  # as busy. Where the caller is a peer, everything that either side still had of an older
+  # connection to the other is dropped before it says its half of the hello.
+}
+
+enum Purpose {
+  replication @0;
+  forwarding @1;
+  client @2;
+}
+
+struct Hello {
+  protocolLowest @0 :UInt16;   # the highest version that both speak is spoken
+  protocolHighest @1 :UInt16;
+  features @2 :UInt64;         # bits, of things that both must have; none so far
+  purpose @3 :Purpose;         # the answer repeats the caller's
+  cluster @4 :ClusterId;       # zero: a node that was never part of one; a client that takes any
+  node @5 :UInt64;             # zero for clients
+  incarnation @6 :UInt64;      # of the data directory; zero for clients
+  bootEpoch @7 :UInt64;        # of this start on it; zero for clients
+  voters @8 :List(UInt64);     # as configured, ascending; compared when a cluster is formed
+}
+
+struct ClusterId {
+  high @0 :UInt64;
+  low @1 :UInt64;
+}
+
+struct HelloAnswer {
+  union {
+    refused @0 :Refused;
+    peer @1 :Peer;        # replication, forwarding
+    member @2 :Member;    # client
+  }
+  hello @3 :Hello;        # of whoever answers; not when refused
+}
+
+struct Refused {
+  reason @0 :Refusal;
+  text @1 :Data;          # one sentence for a person, at most 256 bytes
+}
+
+enum Refusal {
+  unspecified @0;
+  malformed @1;     # a hello that no node of these versions says
+  protocol @2;      # no version in common, or a feature that the other lacks
+  wrongCluster @3;  # both belong to one, and it is not the same
+  unknownNode @4;   # the caller is nobody that this node was told of
+  wrongNode @5;     # the caller says that it is this very node
+  stale @6;         # a newer start of the caller's directory was here before
+  busy @7;          # too many connections: later, perhaps
+  stopping @8;
+  noService @9;     # nothing of that purpose is offered here
+}
+
+# --- between peers -------------------------------------------------------------------------------
+
+interface Peer {
+  send @0 (messages :List(PeerMessage)) -> ();
+  # One batch, in the order in which it was written. The answer comes when the batch was taken in,
+  # and is there for flow control alone: a caller has a few calls in flight at most. A batch with
+  # anything malformed in it ends the connection.
+}
+
+struct PeerMessage {
+  # Replication carries all of them but forward, forwarding carries nothing else.
+  union {
+    preVoteRequest @0 :PreVoteRequest;
+    preVoteReply @1 :VoteReply;
+    voteRequest @2 :VoteRequest;
+    voteReply @3 :VoteReply;
+    appendRequest @4 :AppendRequest;
+    appendReply @5 :AppendReply;
+    timeoutNow @6 :TimeoutNow;
+    readRequest @7 :ReadRequest;
+    readReply @8 :ReadReply;
+    formationOffer @9 :Entry;
+    forward @10 :Forward;
+  }
+}
+
+struct LogId {
+  term @0 :UInt64;
+  index @1 :UInt64;
+}
+
+enum EntryKind {
+  unspecified @0;
+  noop @1;
+  configuration @2;
+  commands @3;
+}
+
+struct Entry {
+  # The payload, its checksum and what that covers are described in docs/formats.md: bytes are
+  # stored as they came.
+  term @0 :UInt64;
+  index @1 :UInt64;
+  checksum @2 :UInt64;
+  kind @3 :EntryKind;
+  payload @4 :Data;
+}
+
+struct PreVoteRequest {
+  term @0 :UInt64;
+  round @1 :UInt64;
+  last @2 :LogId;
+}
+
+struct VoteRequest {
+  term @0 :UInt64;
+  round @1 :UInt64;
+  last @2 :LogId;
+  transfer @3 :Bool;
+}
+
+struct VoteReply {
+  term @0 :UInt64;
+  round @1 :UInt64;
+  granted @2 :Bool;
+}
+
+struct AppendRequest {
+  # No entries: a heartbeat, or news of the commit index.
+  term @0 :UInt64;
+  previous @1 :LogId;
+  commit @2 :UInt64;
+  replicated @3 :UInt64;
+  readRound @4 :UInt64;
+  entries @5 :List(Entry);  # follow previous without a gap
+}
+
+struct AppendReply {
+  term @0 :UInt64;
+  readRound @1 :UInt64;
+  rejected @2 :Bool;
+  match @3 :UInt64;
+  previous @4 :UInt64;
+  hint @5 :LogId;
+  runOut @6 :List(RunOut);
+}
+
+struct RunOut {
+  session @0 :UInt64;
+  renewedAt @1 :UInt64;
+}
+
+struct TimeoutNow {
+  term @0 :UInt64;
+  last @1 :LogId;
+}
+
+struct ReadRequest {
+  term @0 :UInt64;
+  id @1 :UInt64;
+}
+
+struct ReadReply {
+  term @0 :UInt64;
+  id @1 :UInt64;
+  index @2 :UInt64;
+}
+
+struct Forward {
+  urgent @0 :Data;    # a batch of commands, or nothing
+  acquires @1 :Data;  # likewise
+  renewal @2 :Renewal;
+}
+
+struct Renewal {
+  session @0 :UInt64;  # zero: none
+  number @1 :UInt64;
+}
+
+# --- for clients ---------------------------------------------------------------------------------
+
+interface Member {
+  # Any member will do; what only the leader can do it passes on.
+
+  status @0 () -> (status :Status);
+
+  list @1 (request :ListRequest) -> (answer :ListAnswer);
+  # The locks whose names begin with a prefix, in byte order, a page at a time.
+
+  inspect @2 (name :Data, local :Bool) -> (answer :ListAnswer);
+  # One lock. A name that nobody uses is a lock without holders and waiters.
+
+  forward @3 (forward :Forward) -> (taken :Bool, leader :UInt64);
+  # Commands, as a peer would forward them. Taken says that this member passed them on, not that
+  # they will be applied: what becomes of them is told by outcomes, and what is not told in time is
+  # sent again. The leader is zero while none is known.
+
+  outcomes @4 (request :OutcomesRequest, sink :OutcomeSink) -> (answer :OutcomesAnswer);
+  # From now on the sink is told what this member applies, as far as the request asks for it.
+}
+
+enum Role {
+  follower @0;
+  preCandidate @1;
+  candidate @2;
+  leader @3;
+}
+
+struct Status {
+  node @0 :UInt64;
+  cluster @1 :ClusterId;
+  role @2 :Role;
+  ready @3 :Bool;              # a leader is known, and this member is not far behind it
+  term @4 :UInt64;
+  leader @5 :UInt64;           # zero: none known
+  commit @6 :UInt64;
+  applied @7 :UInt64;
+  logFirst @8 :UInt64;         # what the log still has: empty when last is before first
+  logLast @9 :UInt64;
+  members @10 :List(MemberInfo);
+  sessions @11 :UInt64;
+  names @12 :UInt64;
+  uptimeNs @13 :UInt64;
+  version @14 :Data;           # of the library
+}
+
+struct MemberInfo {
+  node @0 :UInt64;
+  incarnation @1 :UInt64;
+  address @2 :Data;
+  isVoter @3 :Bool;            # or a learner
+  isConnected @4 :Bool;        # to the member that says so, which is connected to itself
+  match @5 :UInt64;            # as the leader knows it; zero elsewhere
+}
+
+struct ListRequest {
+  prefix @0 :Data;
+  after @1 :Data;              # only names behind this one
+  limit @2 :UInt32;            # of locks; the page ends earlier when it grows too long
+  local @3 :Bool;              # what this member has applied, instead of a linearizable read
+}
+
+struct ListAnswer {
+  union {
+    locks @0 :List(Lock);
+    failed @1 :Failure;
+  }
+  more @2 :Bool;               # ask again, after the last name of this page
+  truncated @3 :Bool;          # some lock has more holders or waiters than are told here
+}
+
+enum Failure {
+  unspecified @0;
+  timedOut @1;
+  cancelled @2;
+  sessionExpired @3;
+  lockLost @4;
+  notHeld @5;
+  outcomeUnknown @6;
+  noQuorum @7;
+  resourceExhausted @8;
+  kindMismatch @9;
+  nodeStopped @10;
+}
+
+enum LockMode {
+  intentShared @0;
+  intentExclusive @1;
+  shared @2;
+  sharedIntentExclusive @3;
+  update @4;
+  exclusive @5;
+}
+
+enum QueuePolicy {
+  phaseFair @0;
+  fifo @1;
+}
+
+struct Operation {
+  session @0 :UInt64;
+  seq @1 :UInt64;
+}
+
+struct Lock {
+  name @0 :Data;
+  policy @1 :QueuePolicy;
+  holders @2 :List(Holder);    # oldest first
+  waiters @3 :List(Waiter);    # in the order in which they came
+}
+
+struct Holder {
+  operation @0 :Operation;
+  mode @1 :LockMode;
+  token @2 :UInt64;
+  since @3 :UInt64;            # log index
+  label @4 :Data;
+}
+
+struct Waiter {
+  operation @0 :Operation;
+  mode @1 :LockMode;
+  since @2 :UInt64;
+  label @3 :Data;
+}
+
+# --- outcomes, streamed --------------------------------------------------------------------------
+
+struct OutcomesRequest {
+  after @0 :UInt64;            # what was applied above this index; zero: from now on
+  sessions @1 :List(UInt64);   # what concerns these,
+  nonces @2 :List(UInt64);     # and sessions opened under these, from their opening on
+}
+
+struct OutcomesAnswer {
+  union {
+    subscription @0 :Subscription;
+    refused @1 :StreamEnd;
+  }
+  applied @2 :UInt64;          # the stream begins behind this index
+}
+
+interface Subscription {
+  # Letting go of it ends the stream.
+}
+
+enum StreamEnd {
+  unspecified @0;
+  tooSlow @1;          # more waited for the sink than this member keeps for one client
+  positionGone @2;     # what was asked for is not kept any more, or not there yet
+  tooMany @3;          # subscriptions, or sessions and nonces of one
+  stopping @4;
+}
+
+interface OutcomeSink {
+  # Implemented by the client. Both calls answer when the client is done with what they brought.
+
+  outcomes @0 (batches :List(OutcomeBatch), applied :UInt64) -> ();
+  # Batches are in the order of the log. Everything up to applied was told by now, also when nothing
+  # of it concerned this client; what one entry brought about may be cut over several calls, and
+  # applied reaches its index with the last of them.
+
+  ended @1 (reason :StreamEnd) -> ();
+  # The last call.
+}
+
+struct OutcomeBatch {
+  index @0 :UInt64;
+  outcomes @1 :List(Outcome);
+}
+
+struct Outcome {
+  union {
+    answered @0 :Answered;
+    queued @1 :Operation;
+    sessionOpened @2 :SessionOpened;
+    openRefused @3 :OpenRefused;
+    sessionRenewed @4 :Renewal;
+    renewalLost @5 :UInt64;     # the session
+    sessionEnded @6 :SessionEnded;
+  }
+}
+
+enum AnswerKind {
+  granted @0;
+  busy @1;
+  released @2;
+  cancelled @3;
+  notHeld @4;
+  staleRequest @5;
+  kindMismatch @6;
+  resourceExhausted @7;
+}
+
+enum Predecessor {
+  none @0;
+  clean @1;
+  expired @2;
+  broken @3;
+}
+
+struct Answered {
+  operation @0 :Operation;
+  kind @1 :AnswerKind;
+  token @2 :UInt64;               # granted; else zero
+  predecessor @3 :Predecessor;    # granted
+  predecessorToken @4 :UInt64;
+  predecessorLabel @5 :Data;
+}
+
+struct SessionOpened {
+  session @0 :UInt64;
+  nonce @1 :UInt64;
+}
+
+enum OpenRefusal {
+  epochNotNewer @0;
+  tableFull @1;
+}
+
+struct OpenRefused {
+  nonce @0 :UInt64;
+  why @1 :OpenRefusal;
+}
+
+enum SessionEnd {
+  closed @0;
+  expired @1;
+  formerLife @2;
+}
+
+struct SessionEnded {
+  session @0 :UInt64;
+  how @1 :SessionEnd;
+}

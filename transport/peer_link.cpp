@@ -1,0 +1,232 @@
+#include "transport/peer_link.hpp"
+
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "core/base/overloaded.hpp"
+#include "transport/clock.hpp"
+#include "transport/convert.hpp"
+#include "transport/wire_size.hpp"
+
+namespace mortise::transport {
+namespace {
+
+// An honest answer to hello takes four frames.
+constexpr FrameLimits hello_limits{hello_frame_words_max, 16};
+constexpr FrameLimits peer_limits{peer_frame_words_max};
+// Around the messages of a call.
+constexpr std::size_t call_words = 64;
+
+LinkOptions link_options(const PeerLinkOptions& options) {
+    LinkOptions link;
+    link.expected = options.peer.id;
+    link.hello_timeout = options.hello_timeout;
+    link.connect_timeout = options.hello_timeout;
+    return link;
+}
+
+std::size_t words_of(const std::vector<core::PeerMessage>& batch) {
+    auto words = call_words;
+    for (const auto& message : batch)
+        words += wire_words(message);
+    return words;
+}
+
+}  // namespace
+
+PeerLink::PeerLink(PeerLinkOptions options, LinkOwner& owner, NetworkCounters& counters)
+    : options_{std::move(options)},
+      owner_{owner},
+      counters_{counters},
+      machine_{link_options(options_), options_.prng},
+      outbox_{options_.lane},
+      timer_{owner.loop().io()},
+      self_{std::make_shared<PeerLink*>(this)} {}
+
+PeerLink::~PeerLink() {
+    if (dial_) dial_->cancel();
+}
+
+void PeerLink::lose() {
+    feed(link_event::Lost{attempt_});
+}
+
+void PeerLink::feed(const LinkEvent& event) {
+    owner_.loop().run([&] {
+        for (const auto& action : machine_.on(event, steady_now()))
+            std::visit([this](const auto& each) { act(each); }, action);
+    });
+    set_timer();
+}
+
+void PeerLink::set_timer() {
+    if (machine_.deadline() == timer_at_) return;
+    timer_at_ = machine_.deadline();
+    if (timer_at_ == core::Instant::never()) {
+        timer_.cancel();
+        return;
+    }
+    timer_.expires_at(time_point_of(timer_at_));
+    timer_.async_wait([self = std::weak_ptr{self_}](const asio::error_code& error) {
+        const auto alive = self.lock();
+        if (error || !alive) return;
+        (*alive)->timer_at_ = core::Instant::never();
+        (*alive)->feed(link_event::TimerFired{});
+    });
+}
+
+void PeerLink::act(const link_action::Connect& action) {
+    attempt_ = action.attempt;
+    auto& io = owner_.loop().io();
+    if (owner_.is_cut(peer())) {
+        asio::post(io, [self = std::weak_ptr{self_}, attempt = attempt_] {
+            if (const auto alive = self.lock()) (*alive)->feed(link_event::ConnectFailed{attempt});
+        });
+        return;
+    }
+    dial_ = Dial::start(
+        io, options_.peer.address,
+        [this, attempt = attempt_](const asio::error_code& error, asio::ip::tcp::socket socket) {
+            connected(attempt, error, std::move(socket));
+        });
+}
+
+void PeerLink::connected(Attempt attempt, const asio::error_code& error,
+                         asio::ip::tcp::socket socket) {
+    dial_.reset();
+    if (error) return feed(link_event::ConnectFailed{attempt});
+    socket_.emplace(std::move(socket));
+    feed(link_event::Connected{attempt});
+}
+
+void PeerLink::act(const link_action::DropFormer& /*action*/) {
+    owner_.drop_former(*this);
+}
+
+void PeerLink::act(const link_action::SendHello& action) {
+    auto stream = kj::heap<AsioStream<asio::ip::tcp::socket>>(owner_.loop(), std::move(*socket_));
+    socket_.reset();
+    connection_ = std::make_unique<RpcConnection>(
+        kj::mv(stream), capnp::rpc::twoparty::Side::CLIENT, nullptr, hello_limits,
+        [this, attempt = action.attempt] { feed(link_event::Lost{attempt}); });
+    say_hello(action.attempt);
+}
+
+void PeerLink::say_hello(Attempt attempt) {
+    const auto ours = owner_.hello();
+    auto request = connection_->bootstrap().castAs<wire::Gate>().helloRequest();
+    Greeting greeting;
+    greeting.purpose = purpose_of(options_.lane);
+    greeting.hello = ours;
+    write(greeting, request.initHello());
+    connection_->add(request.send().then(
+        [this, attempt, ours](capnp::Response<wire::Gate::HelloResults>&& response) {
+            answered(attempt, ours, response.getAnswer());
+        }));
+}
+
+void PeerLink::answered(Attempt attempt, const core::Hello& ours,
+                        wire::HelloAnswer::Reader answer) {
+    if (attempt != attempt_ || !connection_) return;
+    if (answer.isRefused()) {
+        const auto refusal = read(answer.getRefused());
+        ++counters_.refused_by_peers;
+        report(refusal);
+        return feed(link_event::Refused{attempt, refusal});
+    }
+    const auto theirs = read_guarded([&] { return answer.getHello(); });
+    if (!theirs || !answer.isPeer()) {
+        ++counters_.malformed_messages;
+        return feed(link_event::Lost{attempt});
+    }
+    remote_.emplace(answer.getPeer());
+    connection_->frames().set_limits(peer_limits);
+    feed(link_event::Greeted{attempt, ours, *theirs});
+    if (const auto refusal = machine_.refusal()) {
+        counters_.count(*refusal);
+        report(*refusal);
+    }
+}
+
+void PeerLink::act(const link_action::PublishUp& action) {
+    in_flight_ = 0;
+    suspect_ = false;
+    last_sent_ = last_progress_ = steady_now();
+    reported_.reset();
+    id_ = owner_.link_up(*this, action.theirs);
+    if (!id_) feed(link_event::Lost{action.attempt});
+}
+
+void PeerLink::act(const link_action::PublishDown& /*action*/) {
+    if (const auto id = std::exchange(id_, std::nullopt)) owner_.link_down(*id);
+}
+
+void PeerLink::act(const link_action::Close& /*action*/) {
+    if (dial_) dial_->cancel();
+    dial_.reset();
+    socket_.reset();
+    remote_.reset();
+    if (connection_) {
+        if (connection_->frames().is_malformed()) ++counters_.malformed_frames;
+        connection_->close();
+        owner_.bury(std::move(connection_));
+    }
+}
+
+void PeerLink::flush() {
+    while (id_ && in_flight_ < options_.calls_in_flight_max) {
+        auto batch = outbox_.take_batch();
+        if (batch.empty()) return;
+        send(std::move(batch));
+    }
+}
+
+void PeerLink::send(std::vector<core::PeerMessage> batch) {
+    const auto words = words_of(batch);
+    if (words > peer_frame_words_max) {  // one message: the other side would not read it
+        counters_.messages_dropped += batch.size();
+        return;
+    }
+    auto request = remote_->sendRequest(capnp::MessageSize{words, 0});
+    write(batch, request.initMessages(static_cast<kj::uint>(batch.size())));
+    last_sent_ = steady_now();
+    if (in_flight_++ == 0) last_progress_ = last_sent_;
+    ++counters_.batches_sent;
+    counters_.messages_sent += batch.size();
+    connection_->add(
+        request.send().then([this, attempt = attempt_](capnp::Response<wire::Peer::SendResults>&&) {
+            returned(attempt);
+        }));
+}
+
+void PeerLink::returned(Attempt attempt) {
+    if (!id_ || attempt != attempt_) return;
+    --in_flight_;
+    suspect_ = false;
+    last_progress_ = steady_now();
+    flush();
+}
+
+void PeerLink::tick(core::Instant now) {
+    if (!id_) return;
+    if (in_flight_ == 0) {
+        if (now - last_sent_ >= options_.ping_every) owner_.loop().run([&] { send({}); });
+        return;
+    }
+    if (now - last_progress_ < options_.silence_max) return;
+    // Not at once: it may be this process that stood still, with the answers waiting to be read.
+    if (!std::exchange(suspect_, true)) return;
+    ++counters_.lost_silent;
+    lose();
+}
+
+void PeerLink::report(Refusal refusal) {
+    if (reported_ == refusal) return;
+    reported_ = refusal;
+    owner_.log(LogLevel::warning, "peer " + std::to_string(peer().raw()) + " at " +
+                                      options_.peer.address + ": " +
+                                      std::string{to_string(refusal)});
+}
+
+}  // namespace mortise::transport

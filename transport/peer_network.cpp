@@ -1,0 +1,60 @@
+#include "transport/peer_network.hpp"
+
+#include <utility>
+
+#include "transport/network_impl.hpp"
+
+namespace mortise::transport {
+
+void NetworkCounters::count(Refusal refusal) {
+    switch (refusal) {
+        case Refusal::protocol: ++refused_protocol; return;
+        case Refusal::wrong_cluster: ++refused_cluster; return;
+        case Refusal::unknown_node:
+        case Refusal::wrong_node: ++refused_identity; return;
+        case Refusal::stale: ++refused_stale; return;
+        default: ++refused_other;
+    }
+}
+
+PeerNetwork::PeerNetwork(asio::io_context& io, NetworkOptions options, NetworkEvents& events,
+                         ClientService* clients)
+    : impl_{std::make_shared<Impl>(io, std::move(options), events, clients)} {}
+
+PeerNetwork::~PeerNetwork() {
+    impl_->stop();
+}
+
+core::Result<void> PeerNetwork::listen() {
+    return impl_->listen();
+}
+
+void PeerNetwork::start() {
+    impl_->start();
+}
+
+void PeerNetwork::send(core::NodeId to, core::PeerMessage message) {
+    impl_->send(to, std::move(message));
+}
+
+void PeerNetwork::stop() {
+    impl_->stop();
+}
+
+std::string PeerNetwork::listening_at() const {
+    return impl_->listening_at();
+}
+
+NetworkCounters PeerNetwork::counters() const {
+    return impl_->counters();
+}
+
+void PeerNetwork::cut(core::NodeId peer) {
+    impl_->cut(peer);
+}
+
+void PeerNetwork::heal(core::NodeId peer) {
+    impl_->heal(peer);
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,127 @@
+// The network as a node sees it: hellos of peers, messages from and to them, and the door for
+// clients. Everything happens on the thread that runs the io_context; so must every call, except
+// before start(), and once nobody runs the io_context any more. Nothing here throws.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <asio/io_context.hpp>
+
+#include "core/base/instant.hpp"
+#include "core/base/result.hpp"
+#include "core/node/hello.hpp"
+#include "core/node/message.hpp"
+#include "transport/greeting.hpp"
+#include "transport/log.hpp"
+
+namespace mortise::transport {
+
+class ClientService;
+
+struct PeerAddress {
+    core::NodeId id;
+    std::string address;  // "host:port", "[::1]:port"
+};
+
+// Of strangers' demands on this node.
+struct NetworkLimits {
+    std::size_t strangers_max = 64;  // connections that have not said a good hello yet
+    std::size_t strangers_per_address_max = 16;
+    std::size_t clients_max = 256;
+    core::Nanoseconds hello_timeout{std::chrono::seconds{5}};
+    core::Nanoseconds frame_timeout{std::chrono::seconds{30}};  // from its first byte to its last
+    core::Nanoseconds accept_pause{std::chrono::milliseconds{200}};  // when out of descriptors
+    std::size_t calls_in_flight_max = 4;                             // batches, per connection
+};
+
+struct NetworkOptions {
+    core::NodeId self;
+    std::string listen;              // "host:port"; port 0 asks for any
+    std::vector<PeerAddress> peers;  // may contain self, which is passed over
+    core::Nanoseconds heartbeat{std::chrono::milliseconds{100}};
+    core::Nanoseconds election_timeout{std::chrono::seconds{1}};
+    std::uint64_t seed = 0;
+    NetworkLimits limits;
+    Log log;  // may be empty; called on the thread of the io_context
+};
+
+// Called one at a time, never from within a call to the network. A peer is up once it has said
+// hello and messages to it and from it have a way; a second peer_up without peer_down between means
+// that its connection was replaced. Messages come only from peers that are up.
+class NetworkEvents {
+public:
+    virtual ~NetworkEvents() = default;
+    // Asked for every new connection, in both directions.
+    virtual core::Hello hello() = 0;
+    virtual void peer_up(core::Hello peer) = 0;
+    virtual void peer_down(core::NodeId peer) = 0;
+    virtual void received(core::NodeId from, core::PeerMessage message) = 0;
+};
+
+struct NetworkCounters {
+    std::uint64_t accepted = 0;
+    std::uint64_t accept_failures = 0;      // out of descriptors, mostly
+    std::uint64_t strangers_refused = 0;    // too many at once
+    std::uint64_t strangers_timed_out = 0;  // no good hello in time
+    std::uint64_t malformed_frames = 0;     // each ended its connection
+    std::uint64_t malformed_messages = 0;   // likewise
+    std::uint64_t stuck_frames = 0;  // likewise: did not end in time, or answers were not read
+    // Hellos that this node refused, of callers and of whom it called.
+    std::uint64_t refused_protocol = 0;
+    std::uint64_t refused_cluster = 0;
+    std::uint64_t refused_identity = 0;  // not a peer of this node, or not the one that was called
+    std::uint64_t refused_stale = 0;     // of a former life
+    std::uint64_t refused_other = 0;
+    std::uint64_t refused_by_peers = 0;
+    std::uint64_t dials = 0;
+    std::uint64_t dial_failures = 0;
+    std::uint64_t links_lost = 0;
+    std::uint64_t lost_silent = 0;  // of these: nothing came back for too long
+    std::uint64_t messages_sent = 0;
+    std::uint64_t batches_sent = 0;
+    std::uint64_t messages_received = 0;
+    std::uint64_t messages_dropped = 0;  // no connection, no room, or late
+    std::uint64_t messages_cut = 0;      // by cut()
+    std::uint64_t clients = 0;           // connected now
+
+    void count(Refusal refusal);
+};
+
+class PeerNetwork {
+public:
+    // References outlive the network. Without a service, clients are refused.
+    PeerNetwork(asio::io_context& io, NetworkOptions options, NetworkEvents& events,
+                ClientService* clients);
+    // Stops. The io_context must be alive; nobody else may be running it.
+    ~PeerNetwork();
+    PeerNetwork(const PeerNetwork&) = delete;
+    PeerNetwork& operator=(const PeerNetwork&) = delete;
+
+    // Binds and listens; accepts from start() on.
+    core::Result<void> listen();
+    void start();
+    // Queues; what was queued in one turn of the loop travels together. Without a connection to the
+    // peer the message is dropped.
+    void send(core::NodeId to, core::PeerMessage message);
+    // All sockets are closed and no event comes any more; may be called from an event. Final.
+    void stop();
+
+    // With the real port, when 0 was asked for. Empty before listen().
+    [[nodiscard]] std::string listening_at() const;
+    [[nodiscard]] NetworkCounters counters() const;
+
+    // For tests with faults: nothing gets to the peer or comes from it any more, and nobody is
+    // told, until heal().
+    void cut(core::NodeId peer);
+    void heal(core::NodeId peer);
+
+    class Impl;
+
+private:
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace mortise::transport

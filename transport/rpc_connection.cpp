@@ -1,0 +1,56 @@
+#include "transport/rpc_connection.hpp"
+
+#include <utility>
+
+#include "transport/limits.hpp"
+
+namespace mortise::transport {
+namespace {
+
+// Of calls that are not answered yet: beyond it the connection is not read. More than one frame.
+constexpr std::size_t unanswered_words_max = 4 * peer_frame_words_max;
+
+capnp::ReaderOptions options() {
+    // For what we send, too: RPC refuses to send what it would not take.
+    return {traversal_words_max, nesting_max};
+}
+
+}  // namespace
+
+RpcConnection::RpcConnection(kj::Own<SocketStream> stream, capnp::rpc::twoparty::Side side,
+                             kj::Maybe<capnp::Capability::Client> offered, FrameLimits limits,
+                             std::function<void()> ended)
+    : stream_{kj::mv(stream)},
+      ended_{std::move(ended)},
+      frames_{*stream_, limits, [this] { end(); }},
+      network_{frames_, side, options()},
+      system_{network_, kj::mv(offered)},
+      tasks_{*this} {
+    system_.setFlowLimit(unanswered_words_max);
+    tasks_.add(network_.onDisconnect().then([this] { end(); }));
+}
+
+capnp::Capability::Client RpcConnection::bootstrap() {
+    capnp::MallocMessageBuilder message{4};
+    auto id = message.initRoot<capnp::rpc::twoparty::VatId>();
+    id.setSide(network_.getSide() == capnp::rpc::twoparty::Side::CLIENT
+                   ? capnp::rpc::twoparty::Side::SERVER
+                   : capnp::rpc::twoparty::Side::CLIENT);
+    return system_.bootstrap(id);
+}
+
+void RpcConnection::close() {
+    closed_ = true;
+    stream_->close();
+}
+
+void RpcConnection::taskFailed(kj::Exception&& /*exception*/) {
+    end();
+}
+
+void RpcConnection::end() {
+    if (std::exchange(closed_, true)) return;
+    ended_();
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,55 @@
+#include "transport/visitor.hpp"
+
+#include <utility>
+
+#include "transport/limits.hpp"
+
+namespace mortise::transport {
+namespace {
+
+// An honest hello takes four frames.
+constexpr FrameLimits stranger_limits{hello_frame_words_max, 16};
+
+// Of answers. More than an honest client, which waits for some before it asks again, lets pile up.
+constexpr std::size_t unsent_bytes_max = std::size_t{32} << 20U;
+
+}  // namespace
+
+std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, Strangers::Place place,
+                                       VisitorOwner& owner, core::Instant now) {
+    auto visitor = std::make_shared<Visitor>(std::move(place), owner, now);
+    auto stream = kj::heap<AsioStream<asio::ip::tcp::socket>>(owner.loop(), std::move(socket));
+    visitor->connection_ = std::make_unique<RpcConnection>(
+        kj::mv(stream), capnp::rpc::twoparty::Side::SERVER,
+        capnp::Capability::Client{make_gate(visitor)}, stranger_limits,
+        [raw = visitor.get()] { raw->owner_.left(*raw); });
+    return visitor;
+}
+
+Visitor::Visitor(Strangers::Place place, VisitorOwner& owner, core::Instant now)
+    : place_{std::move(place)}, owner_{owner}, since_{now}, frame_since_{now} {}
+
+bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
+    if (connection_->unsent_bytes() > unsent_bytes_max) return true;
+    const auto& frames = connection_->frames();
+    if (!frames.is_inside_frame() || frames.frames() != frame_seen_) {
+        frame_seen_ = frames.frames();
+        frame_since_ = now;
+        return false;
+    }
+    return now - frame_since_ > limit;
+}
+
+void Visitor::become_client(FrameLimits limits) {
+    place_.reset();
+    connection_->frames().set_limits(limits);
+}
+
+void Visitor::become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits) {
+    place_.reset();
+    peer_ = peer;
+    id_ = id;
+    connection_->frames().set_limits(limits);
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,75 @@
+// One connection that somebody made to this node.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "transport/gate.hpp"
+#include "transport/listener.hpp"
+#include "transport/peer_connections.hpp"
+#include "transport/rpc_connection.hpp"
+
+namespace mortise::transport {
+
+class Visitor;
+
+// Whoever owns the visitors.
+class VisitorOwner {
+public:
+    virtual ~VisitorOwner() = default;
+    virtual KjLoop& loop() = 0;
+    virtual Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) = 0;
+    virtual void received(Visitor& visitor, std::vector<core::PeerMessage> batch) = 0;
+    virtual void malformed(Visitor& visitor) = 0;
+    virtual void left(Visitor& visitor) = 0;
+};
+
+class Visitor final : public Visit, public std::enable_shared_from_this<Visitor> {
+public:
+    // As RpcConnection: made and destroyed within KJ.
+    static std::shared_ptr<Visitor> make(asio::ip::tcp::socket socket, Strangers::Place place,
+                                         VisitorOwner& owner, core::Instant now);
+
+    Visitor(Strangers::Place place, VisitorOwner& owner, core::Instant now);
+
+    void close() { connection_->close(); }
+    [[nodiscard]] bool is_open() const override { return !connection_->is_closed(); }
+    [[nodiscard]] bool is_stranger() const { return place_ != nullptr; }
+    [[nodiscard]] bool is_client() const { return !is_stranger() && !id_; }
+    [[nodiscard]] bool sent_bad_frame() const { return connection_->frames().is_malformed(); }
+    [[nodiscard]] core::Instant since() const { return since_; }
+    // Now and then: true when a frame began and did not end since `limit` ago, or when it asks and
+    // does not read the answers.
+    [[nodiscard]] bool is_stuck(core::Instant now, core::Nanoseconds limit);
+
+    // It said a good hello.
+    void become_client(FrameLimits limits);
+    void become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits);
+    [[nodiscard]] core::NodeId peer() const { return peer_; }
+    [[nodiscard]] std::optional<ConnectionId> id() const { return id_; }
+
+    // What arrived before its peer was up.
+    std::deque<core::PeerMessage> early;
+
+private:
+    Admittance hello(const std::optional<Greeting>& caller) override {
+        return owner_.admit(*this, caller);
+    }
+    void received(std::vector<core::PeerMessage> batch) override {
+        owner_.received(*this, std::move(batch));
+    }
+    void malformed() override { owner_.malformed(*this); }
+
+    Strangers::Place place_;
+    VisitorOwner& owner_;
+    core::Instant since_;
+    core::NodeId peer_;
+    std::optional<ConnectionId> id_;
+    std::uint64_t frame_seen_ = 0;
+    core::Instant frame_since_;
+    std::unique_ptr<RpcConnection> connection_;
+};
+
+}  // namespace mortise::transport

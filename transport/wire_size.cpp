@@ -1,0 +1,79 @@
+#include "transport/wire_size.hpp"
+
+#include "core/base/overloaded.hpp"
+
+namespace mortise::transport {
+
+namespace {
+
+// A struct is its data words, one word for each pointer, and what those lead to. A list of structs
+// has one word before its elements.
+constexpr std::size_t log_id_words = 2;
+constexpr std::size_t operation_words = 2;
+constexpr std::size_t renewal_words = 2;
+constexpr std::size_t run_out_words = 2;
+
+std::size_t data_words(std::size_t bytes) {
+    return (bytes + 7) / 8;
+}
+
+std::size_t words(const core::Entry& entry) {
+    return 4 + 1 + data_words(entry.payload.size());
+}
+
+std::size_t words(const core::PreVoteRequest& /*m*/) {
+    return 2 + 1 + log_id_words;
+}
+std::size_t words(const core::PreVoteReply& /*m*/) {
+    return 3;
+}
+std::size_t words(const core::VoteRequest& /*m*/) {
+    return 3 + 1 + log_id_words;
+}
+std::size_t words(const core::VoteReply& /*m*/) {
+    return 3;
+}
+std::size_t words(const core::AppendRequest& m) {
+    std::size_t sum = 4 + 2 + log_id_words + 1;
+    for (const auto& entry : m.entries)
+        sum += words(entry);
+    return sum;
+}
+std::size_t words(const core::AppendReply& m) {
+    return 5 + 2 + log_id_words + 1 + m.run_out.size() * run_out_words;
+}
+std::size_t words(const core::TimeoutNow& /*m*/) {
+    return 1 + 1 + log_id_words;
+}
+std::size_t words(const core::ReadRequest& /*m*/) {
+    return 2;
+}
+std::size_t words(const core::ReadReply& /*m*/) {
+    return 3;
+}
+std::size_t words(const core::RaftMessage& m) {
+    return std::visit([](const auto& one) { return words(one); }, m);
+}
+std::size_t words(const core::FormationOffer& m) {
+    return words(m.founding);
+}
+std::size_t words(const core::Forward& m) {
+    return 3 + data_words(m.urgent.size()) + data_words(m.acquires.size()) + renewal_words;
+}
+
+}  // namespace
+
+std::size_t wire_words(const core::PeerMessage& message) {
+    constexpr std::size_t element = 1 + 1;
+    return element + std::visit([](const auto& one) { return words(one); }, message);
+}
+
+std::size_t wire_words(const core::Outcome& outcome) {
+    constexpr std::size_t element = 2 + 1;
+    constexpr std::size_t body_max = 3;
+    const auto* answered = std::get_if<core::Answered>(&outcome);
+    if (answered == nullptr) return element + body_max;
+    return element + 3 + 2 + operation_words + data_words(answered->answer.previous.label.size());
+}
+
+}  // namespace mortise::transport
