@@ -19,6 +19,7 @@ USES = {
     "embed": {"embed", "core", "storage", "transport", "mortise", "asio", "spdlog", "toml++"},
     # Installed: here it sees what a user has, and no more.
     "embed/include": {"mortise", "asio"},
+    "embed/testing": {"mortise", "asio"},  # as whoever tests with it could have written it
     "examples": {"mortise", "asio"},
     "bench": {"bench", "mortise", "asio", "benchmark"},
     "tools": {"tools", "mortise", "asio", "CLI", "nlohmann", "httplib"},

@@ -1,0 +1,175 @@
+// Acquires and releases, waited for by a thread or by a handler: <mortise/detail/start.hpp>.
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "embed/node_runtime.hpp"
+#include "embed/translate.hpp"
+#include <mortise/detail/start.hpp>
+#include <mortise/errc.hpp>
+#include <mortise/info.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+// Beyond the deadline the core decides within a turn; a core that does not is not waited for.
+constexpr auto slack = std::chrono::milliseconds{100};
+
+struct Begun {
+    core::AcquireCall call;
+    Deadline gives_up = Deadline::max();  // for the thread that waits
+};
+
+std::error_code check(const AcquireOrder& order) {
+    // One attempt does not wait, so it has no use for a limit.
+    if (order.attempt == Attempt::once && order.options.wait_max.is_set()) {
+        return Errc::invalid_argument;
+    }
+    return check_request(order.name, order.options);
+}
+
+core::Instant to_instant(Deadline deadline) {
+    return deadline == Deadline::max() ? core::Instant::never()
+                                       : core::Instant{deadline.time_since_epoch().count()};
+}
+
+Begun begin(CallGate& gate, AcquireOrder& order) {
+    const auto now = std::chrono::steady_clock::now();
+    if (order.attempt == Attempt::wait) order.deadline = now + order.options.wait_max;
+    const bool once = order.attempt == Attempt::once || order.deadline <= now;
+    if (once && order.attempt == Attempt::until) order.attempt = Attempt::once;
+    Begun begun;
+    begun.call.tag = gate.next_tag();
+    begun.call.request = to_request(order.name, order.options, !once);
+    begun.call.deadline = once ? core::Instant::never() : to_instant(order.deadline);
+    const auto deadline = once ? now + Duration{gate.call_timeout()} : order.deadline;
+    begun.gives_up = deadline + Duration{slack};
+    return begun;
+}
+
+// That the wait ended is an error for who asked to wait, and an answer for who set an end to it.
+void interpret(Attempt attempt, CallOutcome& outcome) {
+    if (attempt == Attempt::until && outcome.error == Errc::timed_out) outcome.error.clear();
+}
+
+// The rest of an asynchronous call: lives until its handler was called.
+class AsyncCall final : public Completion, public std::enable_shared_from_this<AsyncCall> {
+public:
+    AsyncCall(std::shared_ptr<CallGate> gate, Attempt attempt, std::unique_ptr<Finish> finish)
+        : gate_{std::move(gate)}, attempt_{attempt}, finish_{std::move(finish)} {}
+
+    // After the call is under way: a cancellation that came before it would be for nothing. By then
+    // it may be over, too.
+    void cancel_with(const std::stop_token& token, const std::function<void()>& cancel) {
+        const std::scoped_lock lock{mutex_};
+        if (finish_ && token.stop_possible()) stop_.emplace(token, cancel);
+    }
+
+    void complete(CallOutcome outcome) override {
+        auto kept = std::make_shared<CallOutcome>(std::move(outcome));
+        auto task = [self = shared_from_this(), kept] { self->finish(std::move(*kept)); };
+        // A node that is closed has no threads any more.
+        if (!gate_->notifier().post(task)) std::thread{std::move(task)}.detach();
+    }
+
+private:
+    using OnStop = std::stop_callback<std::function<void()>>;
+
+    void finish(CallOutcome outcome) {
+        std::unique_ptr<Finish> finish;
+        {
+            const std::scoped_lock lock{mutex_};
+            finish = std::move(finish_);
+            stop_.reset();
+        }
+        interpret(attempt_, outcome);
+        (*finish)(outcome.error, std::move(outcome.hold));
+    }
+
+    const std::shared_ptr<CallGate> gate_;
+    const Attempt attempt_;
+    std::mutex mutex_;
+    std::unique_ptr<Finish> finish_;
+    std::optional<OnStop> stop_;
+};
+
+}  // namespace
+
+Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
+             LockInfo* busy) {
+    ec = check(order);
+    if (ec) return {};
+    auto& gate = *node->gate();
+    auto begun = begin(gate, order);
+    const auto tag = begun.call.tag;
+    auto waiting = std::make_shared<WaitingThread>();
+    ec = gate.submit(std::move(begun.call), waiting);
+    if (ec) return {};
+    const auto cancel = [&gate, tag] { gate.submit(core::CancelCall{tag}, nullptr); };
+    const std::stop_callback on_cancel{order.options.cancel, cancel};
+    auto outcome = waiting->wait_until(begun.gives_up);
+    if (!outcome) {
+        cancel();
+        ec = Errc::no_quorum;
+        return {};
+    }
+    interpret(order.attempt, *outcome);
+    ec = outcome->error;
+    if (busy != nullptr) *busy = outcome->locks.empty() ? LockInfo{} : outcome->locks.front();
+    return std::move(outcome->hold);
+}
+
+std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
+                                    std::unique_ptr<Finish> finish) {
+    const auto& gate = node->gate();
+    auto bad = check(order);
+    // What is cancelled already is not begun.
+    if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
+    auto begun = begin(*gate, order);
+    const auto tag = begun.call.tag;
+    auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
+    std::function<void()> cancel = [gate, tag] { gate->submit(core::CancelCall{tag}, nullptr); };
+    if (!bad) bad = gate->submit(std::move(begun.call), call);
+    if (bad) {
+        call->complete({bad, {}, {}});
+    } else {
+        call->cancel_with(order.options.cancel, cancel);
+    }
+    return cancel;
+}
+
+void start_release(Hold hold, std::unique_ptr<Finish> finish) {
+    const auto record = HoldRecord::take(hold);
+    if (!record) {
+        // Owns nothing, so it has no node either, nor a thread of one.
+        std::thread{[done = std::shared_ptr<Finish>{std::move(finish)}] {
+            (*done)(Errc::not_held, Hold{});
+        }}.detach();
+        return;
+    }
+    auto call = std::make_shared<AsyncCall>(record->gate(), Attempt::wait, std::move(finish));
+    auto bad = record->mark_released() ? std::error_code{} : record->failure();
+    if (!bad) {
+        record->lease()->remove(record.get());
+        const auto tag = record->gate()->next_tag();
+        bad = record->gate()->submit(core::ReleaseCall{tag, record->facts().operation}, call);
+    }
+    if (bad) call->complete({bad, {}, {}});
+}
+
+const std::shared_ptr<NodeRuntime>& runtime_of(const Node& node) {
+    return NodeRuntime::of(node);
+}
+
+ThreadOwners& thread_owners(NodeRuntime& node) {
+    return node.owners();
+}
+
+void report_not_held(NodeRuntime& node, std::string_view name) {
+    node.events().publish(
+        {.kind = NodeEvent::Kind::not_held, .name = std::string{name}, .error = Errc::not_held});
+}
+
+}  // namespace mortise::detail

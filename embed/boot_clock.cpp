@@ -1,0 +1,14 @@
+#include <ctime>
+
+#include <mortise/boot_clock.hpp>
+
+namespace mortise {
+
+BootClock::time_point BootClock::now() noexcept {
+    timespec time{};
+    // Cannot fail: the clock is there since Linux 2.6.39.
+    (void)clock_gettime(CLOCK_BOOTTIME, &time);
+    return time_point{std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec}};
+}
+
+}  // namespace mortise

@@ -1,0 +1,44 @@
+#include "embed/call_gate.hpp"
+
+#include <utility>
+
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+constexpr std::size_t calls_waiting_max = 65'536;
+
+bool begins_something(const core::Call& call) {
+    return std::holds_alternative<core::AcquireCall>(call) ||
+           std::holds_alternative<core::InspectCall>(call);
+}
+
+}  // namespace
+
+std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> completion) {
+    return state_.with([&](State& state) -> std::error_code {
+        if (!state.open) return Errc::node_stopped;
+        if (state.queue.size() >= calls_waiting_max && begins_something(call)) {
+            return Errc::resource_exhausted;
+        }
+        state.queue.push_back({std::move(call), std::move(completion)});
+        if (state.queue.size() == 1) state.wake();
+        return {};
+    });
+}
+
+std::vector<Submitted> CallGate::take() {
+    return state_.with([](State& state) { return std::exchange(state.queue, {}); });
+}
+
+std::vector<Submitted> CallGate::close() {
+    return state_.with([](State& state) {
+        state.open = false;
+        state.wake = {};
+        return std::exchange(state.queue, {});
+    });
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,63 @@
+// The way into the core thread: bounded, with one wake for a burst. Outlives the node, so that
+// holds and mutexes that do find a closed door instead of nothing.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+#include "core/agent/call.hpp"
+#include "embed/completion.hpp"
+#include "embed/guarded.hpp"
+#include "embed/notifier.hpp"
+
+namespace mortise::detail {
+
+// One call, and who waits for it; null for what nobody waits for.
+struct Submitted {
+    core::Call call;
+    std::shared_ptr<Completion> completion;
+};
+
+// Thread-safe.
+class CallGate {
+public:
+    // `wake` is called from any thread when the gate was empty. `call_timeout` is for callers that
+    // wait for what they submitted.
+    CallGate(std::function<void()> wake, core::Nanoseconds call_timeout,
+             std::shared_ptr<Notifier> notifier)
+        : state_{State{std::move(wake), {}, true}},
+          call_timeout_{call_timeout},
+          notifier_{std::move(notifier)} {}
+
+    [[nodiscard]] core::CallTag next_tag() { return core::CallTag{++newest_tag_}; }
+    [[nodiscard]] core::Nanoseconds call_timeout() const { return call_timeout_; }
+
+    // Where handlers of calls run.
+    [[nodiscard]] Notifier& notifier() const { return *notifier_; }
+
+    // node_stopped, or resource_exhausted for a call that begins something. What ends something is
+    // always taken (P11). On an error nothing was queued.
+    std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
+    // Everything submitted since the last time.
+    [[nodiscard]] std::vector<Submitted> take();
+    // Answers what was submitted and not taken yet, and lets nothing in any more. Afterwards `wake`
+    // is not called and not running.
+    [[nodiscard]] std::vector<Submitted> close();
+
+private:
+    struct State {
+        std::function<void()> wake;
+        std::vector<Submitted> queue;
+        bool open = false;
+    };
+
+    Guarded<State> state_;
+    const core::Nanoseconds call_timeout_;
+    const std::shared_ptr<Notifier> notifier_;
+    std::atomic<std::uint64_t> newest_tag_{0};
+};
+
+}  // namespace mortise::detail

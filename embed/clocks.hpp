@@ -1,0 +1,26 @@
+// The clocks of this machine (S5). Nothing else in the library reads one.
+#pragma once
+
+#include <ctime>
+
+#include "core/base/instant.hpp"
+
+namespace mortise::detail {
+
+inline core::Instant read_clock(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return {std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec};
+}
+
+inline core::Instant steady_now() {
+    return read_clock(CLOCK_MONOTONIC);
+}
+inline core::Instant boot_now() {
+    return read_clock(CLOCK_BOOTTIME);
+}
+inline core::Now read_clocks() {
+    return {steady_now(), boot_now()};
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,31 @@
+// What makes a configuration valid, and where to point when it is not.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <mortise/config.hpp>
+
+namespace mortise::detail {
+
+// Where the keys were written. A key of the second peer is "peer[1].address" here, and is shown as
+// "peer.address".
+struct ConfigOrigin {
+    std::string file{};
+    bool is_environment = false;
+    std::map<std::string, std::size_t, std::less<>> lines{};
+
+    [[nodiscard]] ConfigError::Place place(std::string_view key) const;
+    [[nodiscard]] bool has(std::string_view key) const { return lines.contains(key); }
+};
+
+// "MORTISE_TIMING_SESSION_TTL"; of every key of a peer "MORTISE_PEER_LIST".
+std::string variable_of(std::string_view key);
+
+// Throws ConfigError for the first thing that is wrong.
+void check(const Config& config, const ConfigOrigin& origin);
+
+}  // namespace mortise::detail

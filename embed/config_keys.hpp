@@ -1,0 +1,49 @@
+// Every key of the configuration, once. The file and the environment both go through this list; the
+// peers are theirs to read.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <mortise/config.hpp>
+
+namespace mortise::detail {
+
+// visit("timing.session_ttl", config.timing.session_ttl), and so on.
+template <class Visit>
+void for_each_key(Config& config, Visit&& visit) {
+    visit("cluster", config.cluster);
+    visit("role", config.role);
+    visit("node_id", config.node_id);
+    visit("data_dir", config.data_dir);
+    visit("listen", config.listen);
+    visit("timing.session_ttl", config.timing.session_ttl);
+    visit("timing.election_timeout", config.timing.election_timeout);
+    visit("timing.heartbeat", config.timing.heartbeat);
+    visit("timing.call_timeout", config.timing.call_timeout);
+    visit("timing.close_timeout", config.timing.close_timeout);
+    visit("timing.clock_rate_bound", config.timing.clock_rate_bound);
+    visit("tls.certificate", config.tls.certificate);
+    visit("tls.key", config.tls.key);
+    visit("tls.ca", config.tls.ca);
+    visit("log.level", config.log.level);
+    visit("limits.calls", config.limits.calls);
+    visit("limits.log_bytes", config.limits.log_bytes);
+    visit("limits.outbox_bytes", config.limits.outbox_bytes);
+    visit("limits.connections", config.limits.connections);
+}
+
+// Reads a value from text. Gives back what is wrong with it, or nothing.
+std::string take_text(std::string_view text, std::string& value);
+std::string take_text(std::string_view text, std::filesystem::path& value);
+std::string take_text(std::string_view text, std::uint64_t& value);
+std::string take_text(std::string_view text, double& value);
+std::string take_text(std::string_view text, Duration& value);
+std::string take_text(std::string_view text, Role& value);
+std::string take_text(std::string_view text, LogLevel& value);
+
+// The text as it may stand in a message.
+std::string in_quotes(std::string_view text);
+
+}  // namespace mortise::detail

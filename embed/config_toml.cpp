@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <set>
+
+#include <toml++/toml.h>
+
+#include "embed/config_check.hpp"
+#include "embed/config_keys.hpp"
+#include <mortise/config.hpp>
+#include <mortise/errc.hpp>
+#include <mortise/escaped.hpp>
+
+namespace mortise {
+
+namespace {
+
+constexpr std::size_t file_bytes_max = std::size_t{1} << 20U;
+
+std::string_view kind_of(const toml::node& node) {
+    switch (node.type()) {
+        case toml::node_type::table: return "a table";
+        case toml::node_type::array: return "an array";
+        case toml::node_type::string: return "a string";
+        case toml::node_type::integer: return "a whole number";
+        case toml::node_type::floating_point: return "a number";
+        case toml::node_type::boolean: return "true or false";
+        case toml::node_type::none: break;
+        default: return "a date or a time";
+    }
+    return "nothing";
+}
+
+template <class Value>
+constexpr std::string_view wanted = "a string";
+template <>
+constexpr std::string_view wanted<std::uint64_t> = "a whole number";
+template <>
+constexpr std::string_view wanted<double> = "a number";
+template <>
+constexpr std::string_view wanted<Duration> = R"(a duration in quotes, "10s")";
+
+// Gives back what is wrong, or nothing.
+template <class Value>
+std::string take_node(const toml::node& node, Value& value) {
+    if constexpr (std::is_same_v<Value, std::uint64_t>) {
+        if (const auto number = node.value_exact<std::int64_t>()) {
+            if (*number < 0) return "must not be negative";
+            value = static_cast<std::uint64_t>(*number);
+            return {};
+        }
+    } else if constexpr (std::is_same_v<Value, double>) {
+        if (node.is_number()) {
+            value = *node.value<double>();
+            return {};
+        }
+    } else if (const auto* text = node.as_string()) {
+        return detail::take_text(text->get(), value);
+    }
+    return "must be " + std::string{wanted<Value>} + ", not " + std::string{kind_of(node)};
+}
+
+// A key as a step of a path. One with a dot in it is not to be taken for two.
+std::string step(const toml::key& key) {
+    const auto text = escaped(key.str());
+    return text.find('.') == std::string::npos ? text : '"' + text + '"';
+}
+
+// Goes through the whole file before it complains, so that it complains of the first line that is
+// wrong; tables keep no order.
+class TomlReader {
+public:
+    TomlReader(Config& config, detail::ConfigOrigin& origin) : config_{config}, origin_{origin} {}
+
+    void read(const toml::table& file) {
+        note_lines(file, "");
+        read_peers(file);
+        known_.insert("peer");
+        detail::for_each_key(config_, [&](std::string_view key, auto& value) {
+            known_.emplace(key);
+            const auto node = file.at_path(key);
+            if (node) take(key, take_node(*node.node(), value));
+        });
+        find_unknown(file, "");
+        if (problems_.empty()) return;
+        const auto& [key, problem] = *std::min_element(
+            problems_.begin(), problems_.end(),
+            [this](const Problem& a, const Problem& b) { return line(a) < line(b); });
+        throw ConfigError{Errc::invalid_argument, origin_.place(key), problem};
+    }
+
+private:
+    struct Problem {
+        std::string key;
+        std::string text;
+    };
+
+    std::size_t line(const Problem& problem) const { return origin_.place(problem.key).line; }
+
+    void take(std::string_view key, std::string problem) {
+        if (!problem.empty()) problems_.push_back({std::string{key}, std::move(problem)});
+    }
+
+    void note_lines(const toml::table& table, const std::string& prefix) {
+        for (const auto& [key, node] : table) {
+            const std::string path = prefix + step(key);
+            origin_.lines[path] = key.source().begin.line;
+            if (const auto* inner = node.as_table()) note_lines(*inner, path + ".");
+        }
+    }
+
+    void read_peers(const toml::table& file) {
+        const auto* node = file.get("peer");
+        if (node == nullptr) return;
+        const auto* array = node->as_array();
+        const bool tables = array != nullptr && (array->empty() || array->is_array_of_tables());
+        if (!tables) return take("peer", "write [[peer]], with id and address, for each peer");
+        for (const auto& element : *array)
+            read_peer(*element.as_table());
+    }
+
+    void read_peer(const toml::table& table) {
+        const std::string prefix = "peer[" + std::to_string(config_.peers.size()) + "].";
+        note_lines(table, prefix);
+        PeerConfig peer;
+        take_peer_key(table, prefix, "id", peer.id);
+        take_peer_key(table, prefix, "address", peer.address);
+        for (const auto& [key, node] : table) {
+            if (key == "id" || key == "address") continue;
+            take(prefix + step(key), "unknown key; a peer has id, address");
+        }
+        config_.peers.push_back(std::move(peer));
+    }
+
+    template <class Value>
+    void take_peer_key(const toml::table& table, const std::string& prefix, std::string_view name,
+                       Value& value) {
+        const std::string key = prefix + std::string{name};
+        if (const auto* node = table.get(name)) return take(key, take_node(*node, value));
+        origin_.lines[key] = table.source().begin.line;
+        take(key, "missing");
+    }
+
+    void find_unknown(const toml::table& table, const std::string& prefix) {
+        for (const auto& [key, node] : table) {
+            const std::string path = prefix + step(key);
+            if (known_.contains(path)) continue;
+            const auto inside = names_in(path + ".");
+            if (inside.empty()) {
+                take(path, "unknown key; known here: " + names_in(prefix));
+            } else if (const auto* inner = node.as_table()) {
+                find_unknown(*inner, path + ".");
+            } else {
+                take(path, "must be a table, not " + std::string{kind_of(node)});
+            }
+        }
+    }
+
+    // The known keys and tables right below.
+    std::string names_in(std::string_view prefix) const {
+        std::set<std::string> names;
+        for (const std::string_view key : known_) {
+            if (!key.starts_with(prefix)) continue;
+            const auto rest = key.substr(prefix.size());
+            names.emplace(rest.substr(0, rest.find('.')));
+        }
+        std::string text;
+        for (const auto& name : names)
+            text += (text.empty() ? "" : ", ") + name;
+        return text;
+    }
+
+    Config& config_;
+    detail::ConfigOrigin& origin_;
+    std::set<std::string> known_;
+    std::vector<Problem> problems_;
+};
+
+toml::table parse(std::string_view text, const std::string& file) {
+    try {
+        return toml::parse(text);
+    } catch (const toml::parse_error& error) {
+        throw ConfigError{Errc::invalid_argument,
+                          {.file = file, .line = error.source().begin.line},
+                          std::string{error.description()}};
+    }
+}
+
+[[noreturn]] void refuse_file(const std::string& file, std::error_code code,
+                              const std::string& problem) {
+    throw ConfigError{code, {.file = file}, problem};
+}
+
+}  // namespace
+
+Config Config::from_string(std::string_view toml, std::string_view file) {
+    Config config;
+    detail::ConfigOrigin origin{.file = std::string{file}};
+    TomlReader{config, origin}.read(parse(toml, origin.file));
+    detail::check(config, origin);
+    return config;
+}
+
+Config Config::from_file(const std::filesystem::path& path) {
+    const std::string file = path.string();
+    std::error_code code;
+    if (std::filesystem::is_directory(path, code)) {
+        refuse_file(file, std::make_error_code(std::errc::is_a_directory), "is a directory");
+    }
+    errno = 0;
+    std::ifstream stream{path, std::ios::binary};
+    std::string text(file_bytes_max + 1, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!stream.is_open() || stream.bad()) {
+        code = {errno != 0 ? errno : EIO, std::generic_category()};
+        refuse_file(file, code, "cannot be read: " + code.message());
+    }
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > file_bytes_max) {
+        refuse_file(file, Errc::invalid_argument, "is larger than 1 MiB");
+    }
+    return from_string(text, file);
+}
+
+}  // namespace mortise

@@ -1,0 +1,126 @@
+// What lives on the core thread: the driver with its ports, the network, the calls under way and
+// the holds. One piece of work at a time, none of which waits for anything.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "embed/call_gate.hpp"
+#include "embed/client_desk.hpp"
+#include "embed/driver.hpp"
+#include "embed/event_hub.hpp"
+#include "embed/hold_record.hpp"
+#include "embed/lease_thread.hpp"
+#include "embed/log_sink.hpp"
+#include "embed/pending_calls.hpp"
+#include "embed/readiness.hpp"
+#include "transport/peer_network.hpp"
+#include <mortise/config.hpp>
+#include <mortise/info.hpp>
+
+namespace mortise::detail {
+
+// What the loop is given. All of it outlives the loop.
+struct LoopParts {
+    asio::io_context& io;
+    const Config& config;
+    std::shared_ptr<CallGate> gate;
+    Notifier& notifier;
+    EventHub& events;
+    LeaseThread& leases;
+    Readiness& readiness;
+    NodeLog& log;
+};
+
+class CoreLoop final : public Publisher, public PeerSender, public transport::NetworkEvents {
+public:
+    CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed);
+    ~CoreLoop() override;
+
+    // --- before the thread runs
+    // Binds what the configuration says. Throws std::system_error with one clear line.
+    void listen();
+    void open(core::NodeState state, LogWriter& log, StateWriter& writer);
+
+    // --- on the core thread
+    void begin();
+    void take_calls();
+    void written(core::WriteId id) { step(core::WriteDone{id}); }
+    void state_durable(core::LogIndex index) { step(core::StateDurable{index}); }
+    // The node stops for good (P5).
+    void fail(const std::string& reason);
+    // Releases everything, hands leadership over, and calls `done`, perhaps at once.
+    void begin_close(std::function<void()> done);
+    // Closes sockets and timers; nothing happens here any more.
+    void end();
+    [[nodiscard]] Status status() const;
+    [[nodiscard]] Metrics metrics() const;
+
+    // --- for the desk
+    [[nodiscard]] core::NodeId self() const { return options_.self; }
+    [[nodiscard]] bool is_ready() const { return ready_; }
+    [[nodiscard]] core::Instant began() const { return began_; }
+    [[nodiscard]] const Driver& driver() const { return *driver_; }
+    void submit(core::Call call, std::function<void(core::CallAnswer&)> answered);
+    void step(core::Event event);
+    [[nodiscard]] bool is_connected(core::NodeId peer) const { return connected_.contains(peer); }
+
+private:
+    // core_loop.cpp: events in
+    core::Hello hello() override { return driver_->hello(); }
+    void peer_up(core::Hello peer) override;
+    void peer_down(core::NodeId peer) override;
+    void received(core::NodeId from, core::PeerMessage message) override;
+    void after_step(core::Instant began);
+    void set_timer();
+    void timer_fired();
+    void watch_leader();
+    void watch_ready();
+    [[nodiscard]] bool raft_formed() const;
+
+    // publishing.cpp: effects out
+    void send(core::NodeId to, core::PeerMessage message) override;
+    void applied(const core::Applied& applied) override;
+    void lost(const core::HoldLost& lost) override;
+    void lease_changed(const core::LeaseChanged& lease) override;
+    void answered(core::CallAnswer answer) override;
+    void noted(const core::Note& note) override;
+    void stopped(const std::string& reason) override;
+    void complete(PendingCall& call, core::CallAnswer& answer);
+    CallOutcome outcome_of(PendingCall& call, core::CallAnswer& answer);
+    Hold make_hold(PendingCall& call, core::Acquired& acquired);
+    void lose(HoldRecord& hold, LossReason why);
+    void give_back_holds_of(const Lease& lease);
+    void lose_everything();
+    void hand_over_leadership();
+    void count(const CallOutcome& outcome);
+
+    LoopParts parts_;
+    core::NodeOptions options_;
+    asio::steady_timer timer_;
+    core::Instant timer_at_ = core::Instant::never();
+    std::unique_ptr<Driver> driver_;
+    ClientDesk desk_;
+    std::unique_ptr<transport::PeerNetwork> network_;
+
+    PendingCalls pending_;
+    std::map<core::OperationId, std::shared_ptr<HoldRecord>> holds_;
+    std::shared_ptr<Lease> lease_;
+    std::map<core::NodeId, core::Hello> connected_;
+    std::optional<core::NodeId> leader_;
+    core::CallTag close_tag_;
+    std::function<void()> closed_;
+    bool ready_ = false;
+    bool ended_ = false;
+    core::Instant began_;
+    Metrics metrics_;
+};
+
+}  // namespace mortise::detail

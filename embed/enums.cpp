@@ -1,0 +1,158 @@
+#include <mortise/enums.hpp>
+#include <mortise/event.hpp>
+
+// Every switch is without a default, so that the compiler asks for a new enumerator's name here.
+namespace mortise {
+
+std::string_view to_string(LockMode mode) noexcept {
+    switch (mode) {
+        case LockMode::intent_shared: return "intent_shared";
+        case LockMode::intent_exclusive: return "intent_exclusive";
+        case LockMode::shared: return "shared";
+        case LockMode::shared_intent_exclusive: return "shared_intent_exclusive";
+        case LockMode::update: return "update";
+        case LockMode::exclusive: return "exclusive";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(QueuePolicy policy) noexcept {
+    switch (policy) {
+        case QueuePolicy::phase_fair: return "phase_fair";
+        case QueuePolicy::fifo: return "fifo";
+        case QueuePolicy::prefer_readers: return "prefer_readers";
+        case QueuePolicy::prefer_writers: return "prefer_writers";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(HoldState state) noexcept {
+    switch (state) {
+        case HoldState::held: return "held";
+        case HoldState::at_risk: return "at_risk";
+        case HoldState::suspended: return "suspended";
+        case HoldState::lost: return "lost";
+        case HoldState::released: return "released";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(LossReason reason) noexcept {
+    switch (reason) {
+        case LossReason::none: return "none";
+        case LossReason::expired: return "expired";
+        case LossReason::broken: return "broken";
+        case LossReason::node_stopped: return "node_stopped";
+        case LossReason::forked: return "forked";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(Predecessor how) noexcept {
+    switch (how) {
+        case Predecessor::none: return "none";
+        case Predecessor::clean: return "clean";
+        case Predecessor::expired: return "expired";
+        case Predecessor::broken: return "broken";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(BreakMode mode) noexcept {
+    switch (mode) {
+        case BreakMode::confirmed: return "confirmed";
+        case BreakMode::immediate: return "immediate";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(OnUncertain choice) noexcept {
+    switch (choice) {
+        case OnUncertain::lose: return "lose";
+        case OnUncertain::suspend: return "suspend";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(Caching caching) noexcept {
+    switch (caching) {
+        case Caching::adaptive: return "adaptive";
+        case Caching::off: return "off";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(ReadLevel level) noexcept {
+    switch (level) {
+        case ReadLevel::linearizable: return "linearizable";
+        case ReadLevel::local: return "local";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(Role role) noexcept {
+    switch (role) {
+        case Role::voter: return "voter";
+        case Role::learner: return "learner";
+        case Role::client: return "client";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(Standing standing) noexcept {
+    switch (standing) {
+        case Standing::follower: return "follower";
+        case Standing::pre_candidate: return "pre_candidate";
+        case Standing::candidate: return "candidate";
+        case Standing::leader: return "leader";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(LogLevel level) noexcept {
+    switch (level) {
+        case LogLevel::debug: return "debug";
+        case LogLevel::info: return "info";
+        case LogLevel::warn: return "warn";
+        case LogLevel::error: return "error";
+        case LogLevel::off: return "off";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(Event::Kind kind) noexcept {
+    switch (kind) {
+        case Event::Kind::gap: return "gap";
+        case Event::Kind::held: return "held";
+        case Event::Kind::waiting: return "waiting";
+        case Event::Kind::granted: return "granted";
+        case Event::Kind::queued: return "queued";
+        case Event::Kind::withdrawn: return "withdrawn";
+        case Event::Kind::released: return "released";
+        case Event::Kind::expired: return "expired";
+        case Event::Kind::broken: return "broken";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(NodeEvent::Kind kind) noexcept {
+    switch (kind) {
+        case NodeEvent::Kind::ready: return "ready";
+        case NodeEvent::Kind::not_ready: return "not_ready";
+        case NodeEvent::Kind::became_leader: return "became_leader";
+        case NodeEvent::Kind::lost_leadership: return "lost_leadership";
+        case NodeEvent::Kind::leader_changed: return "leader_changed";
+        case NodeEvent::Kind::peer_up: return "peer_up";
+        case NodeEvent::Kind::peer_down: return "peer_down";
+        case NodeEvent::Kind::session_opened: return "session_opened";
+        case NodeEvent::Kind::session_expired: return "session_expired";
+        case NodeEvent::Kind::hold_lost: return "hold_lost";
+        case NodeEvent::Kind::not_held: return "not_held";
+        case NodeEvent::Kind::loop_overrun: return "loop_overrun";
+        case NodeEvent::Kind::slow_callback: return "slow_callback";
+        case NodeEvent::Kind::stopped: return "stopped";
+    }
+    return "unknown";
+}
+
+}  // namespace mortise

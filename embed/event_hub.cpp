@@ -1,0 +1,81 @@
+#include "embed/event_hub.hpp"
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace mortise::detail {
+
+// One subscriber.
+class EventHub::Line : public std::enable_shared_from_this<Line> {
+public:
+    explicit Line(NodeEventSink sink) : sink_{std::move(sink)} {}
+
+    // True when deliver() has to be called.
+    bool add(const NodeEvent& event) {
+        const std::scoped_lock lock{mutex_};
+        if (ended_ || waiting_.size() >= waiting_max) return false;
+        waiting_.push_back(event);
+        return !std::exchange(is_delivering_, true);
+    }
+
+    void deliver() {
+        std::unique_lock lock{mutex_};
+        while (!waiting_.empty() && !ended_) {
+            const auto event = std::move(waiting_.front());
+            waiting_.pop_front();
+            caller_ = std::this_thread::get_id();
+            lock.unlock();
+            try {
+                sink_(event);
+            } catch (...) {  // theirs
+            }
+            lock.lock();
+            caller_ = {};
+            returned_.notify_all();
+        }
+        is_delivering_ = false;
+    }
+
+    void end() {
+        std::unique_lock lock{mutex_};
+        ended_ = true;
+        returned_.wait(lock, [this] {
+            return caller_ == std::thread::id{} || caller_ == std::this_thread::get_id();
+        });
+    }
+
+private:
+    static constexpr std::size_t waiting_max = 4'096;  // a sink that slow misses some
+
+    const NodeEventSink sink_;
+    std::mutex mutex_;
+    std::condition_variable returned_;
+    std::deque<NodeEvent> waiting_;
+    std::thread::id caller_;
+    bool is_delivering_ = false;
+    bool ended_ = false;
+};
+
+Subscription EventHub::subscribe(NodeEventSink sink) {
+    auto line = std::make_shared<Line>(std::move(sink));
+    lines_.with([&](auto& lines) {
+        std::erase_if(lines, [](const auto& weak) { return weak.expired(); });
+        lines.push_back(line);
+    });
+    auto* raw = line.get();
+    return Subscription{
+        std::shared_ptr<void>{raw, [line = std::move(line)](void*) { line->end(); }}};
+}
+
+void EventHub::publish(const NodeEvent& event) {
+    const auto lines = lines_.with([](const auto& present) { return present; });
+    for (const auto& weak : lines) {
+        const auto line = weak.lock();
+        if (line && line->add(event)) notifier_.post([line] { line->deliver(); });
+    }
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <utility>
+
+#include "embed/call_gate.hpp"
+#include "embed/clocks.hpp"
+#include "embed/hold_record.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/hold.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise {
+
+namespace {
+
+// Ends it here and tells the cluster. False when there was nothing left to tell.
+bool give_back(const detail::HoldRecord& record, core::CallTag tag,
+               std::shared_ptr<detail::Completion> waiting) {
+    record.lease()->remove(&record);
+    return !record.gate()->submit(core::ReleaseCall{tag, record.facts().operation},
+                                  std::move(waiting));
+}
+
+}  // namespace
+
+Hold::Hold() noexcept = default;
+Hold::Hold(std::shared_ptr<detail::HoldRecord> record) noexcept : record_{std::move(record)} {}
+Hold::Hold(Hold&& other) noexcept = default;
+
+Hold& Hold::operator=(Hold&& other) noexcept {
+    if (this != &other) {
+        unlock();
+        record_ = std::move(other.record_);
+    }
+    return *this;
+}
+
+Hold::~Hold() {
+    unlock();
+}
+
+Hold::operator bool() const noexcept {
+    return record_ && !record_->is_released();
+}
+
+std::string Hold::name() const {
+    return record_ ? record_->facts().name : std::string{};
+}
+
+LockMode Hold::mode() const noexcept {
+    return record_ ? record_->facts().mode : LockMode::exclusive;
+}
+
+FencingToken Hold::token() const noexcept {
+    return *this ? record_->facts().token : FencingToken{};
+}
+
+bool Hold::valid() const noexcept {
+    return record_ && record_->is_valid();
+}
+
+BootClock::time_point Hold::valid_until() const noexcept {
+    if (!valid()) return {};
+    const auto until = record_->lease()->valid_until();
+    return BootClock::time_point{core::Nanoseconds{std::max<std::int64_t>(until.ns, 0)}};
+}
+
+Duration Hold::remaining() const noexcept {
+    const auto until = valid_until().time_since_epoch().count();
+    return core::Nanoseconds{std::max<std::int64_t>(until - detail::boot_now().ns, 0)};
+}
+
+HoldState Hold::state() const noexcept {
+    return record_ ? record_->state() : HoldState::released;
+}
+
+LossReason Hold::why_lost() const noexcept {
+    return record_ ? record_->why_lost() : LossReason::none;
+}
+
+std::stop_token Hold::lost() const noexcept {
+    return record_ ? record_->lost() : std::stop_token{};
+}
+
+std::error_code Hold::failure() const noexcept {
+    return record_ ? record_->failure() : Errc::not_held;
+}
+
+void Hold::check() const {
+    if (const auto ec = failure()) {
+        ErrorDetail detail;
+        detail.name = name();
+        throw LockError{ec, std::move(detail)};
+    }
+}
+
+void Hold::check(std::error_code& ec) const noexcept {
+    ec = failure();
+}
+
+Previous Hold::previous() const {
+    return record_ ? record_->facts().previous : Previous{};
+}
+
+std::error_code Hold::release() noexcept {
+    if (!record_) return Errc::not_held;
+    if (!record_->mark_released()) {
+        return record_->is_released()                            ? Errc::not_held
+               : record_->why_lost() == LossReason::node_stopped ? Errc::node_stopped
+                                                                 : Errc::lock_lost;
+    }
+    try {
+        auto& gate = *record_->gate();
+        auto waiting = std::make_shared<detail::WaitingThread>();
+        if (!give_back(*record_, gate.next_tag(), waiting)) return Errc::node_stopped;
+        // The core answers by then; if it is stuck, the answer is the same.
+        constexpr auto slack = std::chrono::milliseconds{100};
+        const auto deadline = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
+        const auto outcome = waiting->wait_until(deadline);
+        return outcome ? outcome->error : Errc::outcome_unknown;
+    } catch (...) {  // no memory: the lease will see to it
+        return Errc::outcome_unknown;
+    }
+}
+
+void Hold::unlock() noexcept {
+    if (!record_ || !record_->mark_released()) return;
+    try {
+        give_back(*record_, {}, nullptr);
+    } catch (...) {  // no memory: the lease will see to it
+    }
+}
+
+}  // namespace mortise

@@ -1,0 +1,59 @@
+#include "embed/hold_record.hpp"
+
+#include "embed/clocks.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+bool HoldRecord::is_valid() const {
+    return end_.load(std::memory_order_acquire) == End::none && lease_->is_valid(boot_now());
+}
+
+HoldState HoldRecord::state() const {
+    const auto end = end_.load(std::memory_order_acquire);
+    if (end == End::released) return HoldState::released;
+    const auto boot = boot_now();
+    if (end != End::none || !lease_->is_valid(boot)) return HoldState::lost;
+    return lease_->is_at_risk(boot) ? HoldState::at_risk : HoldState::held;
+}
+
+LossReason HoldRecord::why_lost() const {
+    switch (end_.load(std::memory_order_acquire)) {
+        case End::expired: return LossReason::expired;
+        case End::broken: return LossReason::broken;
+        case End::node_stopped: return LossReason::node_stopped;
+        case End::forked: return LossReason::forked;
+        case End::released: return LossReason::none;
+        case End::none: break;
+    }
+    // Over, and nobody has got to this hold yet.
+    return lease_->is_valid(boot_now()) ? LossReason::none : LossReason::expired;
+}
+
+std::error_code HoldRecord::failure() const {
+    if (is_valid()) return {};
+    if (is_released()) return Errc::not_held;
+    switch (why_lost()) {
+        case LossReason::node_stopped: return Errc::node_stopped;
+        case LossReason::forked: return Errc::forked;
+        default: return Errc::lock_lost;
+    }
+}
+
+bool HoldRecord::mark_lost(LossReason why) {
+    switch (why) {
+        case LossReason::none: return false;
+        case LossReason::expired: return end_with(End::expired);
+        case LossReason::broken: return end_with(End::broken);
+        case LossReason::node_stopped: return end_with(End::node_stopped);
+        case LossReason::forked: return end_with(End::forked);
+    }
+    return false;
+}
+
+bool HoldRecord::end_with(End end) {
+    auto none = End::none;
+    return end_.compare_exchange_strong(none, end);
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,69 @@
+#include "embed/host_port.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+namespace mortise::detail {
+
+namespace {
+
+constexpr std::size_t host_bytes_max = 253;
+
+bool is_name(std::string_view host) {
+    return std::all_of(host.begin(), host.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '.' || c == '-' || c == '_';
+    });
+}
+
+bool is_ipv4(const std::string& host) {
+    in_addr address{};
+    return inet_pton(AF_INET, host.c_str(), &address) == 1;
+}
+
+bool is_ipv6(const std::string& host) {
+    in6_addr address{};
+    return inet_pton(AF_INET6, host.c_str(), &address) == 1;
+}
+
+std::optional<std::uint16_t> parse_port(std::string_view text) {
+    std::uint16_t port = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, port);
+    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+    return port;
+}
+
+}  // namespace
+
+std::optional<HostPort> parse_host_port(std::string_view text) {
+    const auto colon = text.rfind(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    const auto port = parse_port(text.substr(colon + 1));
+    std::string host{text.substr(0, colon)};
+    if (!port || host.empty() || host.size() > host_bytes_max) return std::nullopt;
+    if (host.front() == '[' && host.back() == ']') {
+        host = host.substr(1, host.size() - 2);
+        if (!is_ipv6(host)) return std::nullopt;
+    } else if (!is_name(host)) {
+        return std::nullopt;
+    } else if (host.find_first_not_of("0123456789.") == std::string::npos && !is_ipv4(host)) {
+        return std::nullopt;  // no name consists of digits: a misspelt address
+    }
+    return HostPort{std::move(host), *port};
+}
+
+bool is_loopback(const HostPort& address) {
+    if (address.host == "localhost") return true;
+    in_addr v4{};
+    if (inet_pton(AF_INET, address.host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24U == 127;
+    in6_addr v6{};
+    return inet_pton(AF_INET6, address.host.c_str(), &v6) == 1 &&
+           std::equal(std::begin(v6.s6_addr), std::end(v6.s6_addr),
+                      std::begin(in6addr_loopback.s6_addr));
+}
+
+}  // namespace mortise::detail

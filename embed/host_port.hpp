@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mortise::detail {
+
+struct HostPort {
+    std::string host;  // a name or a literal address, IPv6 without its brackets
+    std::uint16_t port = 0;
+
+    friend bool operator==(const HostPort&, const HostPort&) = default;
+};
+
+// "node-1.example:7401", "127.0.0.1:7401", "[::1]:7401". Empty for anything else.
+std::optional<HostPort> parse_host_port(std::string_view text);
+
+// Reachable from this machine alone. Of the names only "localhost" counts, without a look-up.
+bool is_loopback(const HostPort& address);
+
+}  // namespace mortise::detail

@@ -1,0 +1,125 @@
+// Acquiring and releasing without a thread that waits, for every completion token of Asio: a
+// callback, asio::use_future, asio::use_awaitable, asio::experimental::deferred and the rest.
+//
+//   asio::awaitable<void> work(mortise::Node& node) {
+//       auto hold = co_await mortise::async_acquire(node, "orders/42", asio::use_awaitable);
+//       ...
+//       co_await mortise::async_release(std::move(hold), asio::use_awaitable);
+//   }
+//
+// The handler is called once, never from within the function that began the operation: through
+// asio::dispatch on its associated executor, whose work it counts as until then; on a thread of the
+// node if it has none, where it must not block, and what it throws is dropped. It may be move-only.
+// With close() everything that is under way ends with node_stopped before close() returns; a Hold
+// that nobody takes is released. An executor lives until what was begun for it is done, or the node
+// closed.
+//
+// Cancelling through the handler's cancellation slot, with any cancellation type, ends the wait
+// with asio::error::operation_aborted; options.cancel ends it with Errc::cancelled. Either comes
+// too late for what is decided already. Afterwards the operation holds nothing, ever.
+//
+// Names and options are taken by value. In a coroutine, name the options before co_await: g++ 12
+// destroys aggregate temporaries there while they are still in use.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <asio/async_result.hpp>
+
+#include <mortise/detail/async_finish.hpp>
+#include <mortise/detail/start.hpp>
+#include <mortise/duration.hpp>
+#include <mortise/hold.hpp>
+#include <mortise/node.hpp>
+#include <mortise/options.hpp>
+
+namespace mortise {
+
+// void(std::error_code, Hold). Without error, an empty Hold says that somebody else has it, or that
+// the wait ended first; async_acquire has no such answer.
+using AcquireSignature = void(std::error_code, Hold);
+using ReleaseSignature = void(std::error_code);
+
+template <class Token>
+concept AcquireToken = asio::completion_token_for<Token, AcquireSignature>;
+template <class Token>
+concept ReleaseToken = asio::completion_token_for<Token, ReleaseSignature>;
+
+namespace detail {
+
+template <class Token>
+auto async_order(StartAcquire start, AcquireOrder order, Token&& token) {
+    return asio::async_initiate<Token, AcquireSignature>(std::move(start), token, std::move(order));
+}
+
+}  // namespace detail
+
+// As Node::acquire.
+template <AcquireToken Token>
+auto async_acquire(const Node& node, std::string name, AcquireOptions options, Token&& token) {
+    return detail::async_order(
+        detail::StartAcquire{detail::runtime_of(node)},
+        detail::AcquireOrder{std::move(name), std::move(options), detail::Attempt::wait},
+        std::forward<Token>(token));
+}
+template <AcquireToken Token>
+auto async_acquire(const Node& node, std::string name, Token&& token) {
+    return async_acquire(node, std::move(name), AcquireOptions{}, std::forward<Token>(token));
+}
+
+// As Node::try_acquire.
+template <AcquireToken Token>
+auto async_try_acquire(const Node& node, std::string name, AcquireOptions options, Token&& token) {
+    return detail::async_order(
+        detail::StartAcquire{detail::runtime_of(node)},
+        detail::AcquireOrder{std::move(name), std::move(options), detail::Attempt::once},
+        std::forward<Token>(token));
+}
+template <AcquireToken Token>
+auto async_try_acquire(const Node& node, std::string name, Token&& token) {
+    return async_try_acquire(node, std::move(name), AcquireOptions{}, std::forward<Token>(token));
+}
+
+// As Node::acquire_until.
+template <AcquireToken Token>
+auto async_acquire_until(const Node& node, std::string name,
+                         std::chrono::steady_clock::time_point deadline, AcquireOptions options,
+                         Token&& token) {
+    return detail::async_order(
+        detail::StartAcquire{detail::runtime_of(node)},
+        detail::AcquireOrder{std::move(name), std::move(options), detail::Attempt::until, deadline},
+        std::forward<Token>(token));
+}
+template <AcquireToken Token>
+auto async_acquire_until(const Node& node, std::string name,
+                         std::chrono::steady_clock::time_point deadline, Token&& token) {
+    return async_acquire_until(node, std::move(name), deadline, AcquireOptions{},
+                               std::forward<Token>(token));
+}
+
+// As Node::acquire_for. The wait begins when the token begins the operation.
+template <AcquireToken Token>
+auto async_acquire_for(const Node& node, std::string name, Duration wait_max,
+                       AcquireOptions options, Token&& token) {
+    return detail::async_order(
+        detail::StartAcquire{detail::runtime_of(node), wait_max},
+        detail::AcquireOrder{std::move(name), std::move(options), detail::Attempt::until},
+        std::forward<Token>(token));
+}
+template <AcquireToken Token>
+auto async_acquire_for(const Node& node, std::string name, Duration wait_max, Token&& token) {
+    return async_acquire_for(node, std::move(name), wait_max, AcquireOptions{},
+                             std::forward<Token>(token));
+}
+
+// As Hold::release. Cannot be cancelled: like every release it goes on by itself.
+template <ReleaseToken Token>
+auto async_release(Hold hold, Token&& token) {
+    return asio::async_initiate<Token, ReleaseSignature>(detail::StartRelease{}, token,
+                                                         std::move(hold));
+}
+
+}  // namespace mortise

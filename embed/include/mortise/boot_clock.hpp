@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+
+namespace mortise {
+
+// Counts from the start of the machine and, unlike std::chrono::steady_clock, goes on while the
+// machine is suspended: what a hold's validity is measured with. Its time points mean nothing on
+// another machine.
+struct BootClock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<BootClock>;
+
+    static constexpr bool is_steady = true;
+
+    // From any thread; does not block.
+    [[nodiscard]] static time_point now() noexcept;
+};
+
+}  // namespace mortise

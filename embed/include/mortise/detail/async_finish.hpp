@@ -1,0 +1,170 @@
+// How the end of an operation finds its way to an Asio handler. Not for use by programs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <asio/associated_cancellation_slot.hpp>
+#include <asio/associated_executor.hpp>
+#include <asio/cancellation_type.hpp>
+#include <asio/dispatch.hpp>
+#include <asio/error.hpp>
+#include <asio/executor_work_guard.hpp>
+
+#include <mortise/detail/start.hpp>
+#include <mortise/duration.hpp>
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+// Stands for no executor at all: what is handed to it runs where it is. A handler without one of
+// its own would otherwise get Asio's system executor, and with it threads nobody asked for.
+struct OnThisThread {
+    template <class F>
+    void execute(F&& body) const {
+        std::forward<F>(body)();
+    }
+    friend bool operator==(const OnThisThread&, const OnThisThread&) = default;
+};
+
+// Between the cancellation slot of a handler and an operation that is about to begin, or to end.
+class Stopper {
+public:
+    // From the slot. Before the operation can be stopped, it is remembered.
+    void stop() {
+        std::function<void()> cancel;
+        {
+            const std::scoped_lock lock{mutex_};
+            is_wanted_ = true;
+            cancel = cancel_;
+        }
+        if (cancel) cancel();
+    }
+
+    void can_stop_with(std::function<void()> cancel) {
+        bool is_wanted = false;
+        {
+            const std::scoped_lock lock{mutex_};
+            if (is_over_) return;
+            is_wanted = is_wanted_;
+            cancel_ = cancel;
+        }
+        if (is_wanted) cancel();
+    }
+
+    // The operation has ended: there is nothing to keep it for. True if the slot wanted that.
+    bool end() {
+        std::function<void()> cancel;
+        const std::scoped_lock lock{mutex_};
+        is_over_ = true;
+        cancel.swap(cancel_);
+        return is_wanted_;
+    }
+
+private:
+    std::mutex mutex_;
+    std::function<void()> cancel_;
+    bool is_wanted_ = false;
+    bool is_over_ = false;
+};
+
+// What a handler is told.
+using AcquireEnd = std::tuple<std::error_code, Hold>;
+using ReleaseEnd = std::tuple<std::error_code>;
+
+// Owns the handler and work of the handler's executor, and hands both on.
+template <class Handler, class End>
+class HandlerFinish final : public Finish {
+public:
+    using Executor = asio::associated_executor_t<Handler, OnThisThread>;
+
+    template <class H>
+    HandlerFinish(H&& handler, std::shared_ptr<Stopper> stopper)
+        : handler_(std::forward<H>(handler)),
+          work_{asio::get_associated_executor(handler_, OnThisThread{})},
+          stopper_{std::move(stopper)} {}
+
+    void operator()(std::error_code ec, Hold hold) override {
+        const bool was_wanted = stopper_ && stopper_->end();
+        if (was_wanted && ec == Errc::cancelled) ec = asio::error::operation_aborted;
+        const auto executor = work_.get_executor();
+        Call call{std::move(handler_), end(ec, std::move(hold)), std::move(work_),
+                  stopper_ != nullptr};
+        if constexpr (std::is_same_v<Executor, OnThisThread>) {
+            call();
+        } else {
+            asio::dispatch(executor, std::move(call));
+        }
+    }
+
+private:
+    struct Call {
+        Handler handler;
+        End end;
+        // Ends with this, on the executor: its last bit of work does not end on another thread.
+        asio::executor_work_guard<Executor> work;
+        bool has_slot;
+
+        void operator()() {
+            // Here and not earlier: a slot belongs to the executor of its handler.
+            if (has_slot) asio::get_associated_cancellation_slot(handler).clear();
+            std::apply(std::move(handler), std::move(end));
+        }
+    };
+
+    static End end(std::error_code ec, Hold hold) {
+        if constexpr (std::is_same_v<End, AcquireEnd>) {
+            return {ec, std::move(hold)};
+        } else {
+            return {ec};
+        }
+    }
+
+    Handler handler_;
+    asio::executor_work_guard<Executor> work_;
+    std::shared_ptr<Stopper> stopper_;  // null: the handler has no slot
+};
+
+// Null if the handler has no slot to be cancelled by.
+template <class Handler>
+std::shared_ptr<Stopper> stopper_for(const Handler& handler) {
+    auto slot = asio::get_associated_cancellation_slot(handler);
+    if (!slot.is_connected()) return nullptr;
+    auto stopper = std::make_shared<Stopper>();
+    slot.assign([stopper](asio::cancellation_type type) {
+        if (type != asio::cancellation_type::none) stopper->stop();
+    });
+    return stopper;
+}
+
+struct StartAcquire {
+    std::shared_ptr<NodeRuntime> node;
+    std::optional<Duration> wait_max{};  // counts from the start of the operation
+
+    template <class Handler>
+    void operator()(Handler&& handler, AcquireOrder order) const {
+        if (wait_max) order.deadline = Deadline::clock::now() + *wait_max;
+        using Ending = HandlerFinish<std::decay_t<Handler>, AcquireEnd>;
+        const auto stopper = stopper_for(handler);
+        auto finish = std::make_unique<Ending>(std::forward<Handler>(handler), stopper);
+        auto cancel = start_acquire(node, std::move(order), std::move(finish));
+        if (stopper) stopper->can_stop_with(std::move(cancel));
+    }
+};
+
+struct StartRelease {
+    template <class Handler>
+    void operator()(Handler&& handler, Hold hold) const {
+        using Ending = HandlerFinish<std::decay_t<Handler>, ReleaseEnd>;
+        auto finish = std::make_unique<Ending>(std::forward<Handler>(handler), nullptr);
+        start_release(std::move(hold), std::move(finish));
+    }
+};
+
+}  // namespace mortise::detail

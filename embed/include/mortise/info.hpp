@@ -1,0 +1,130 @@
+// What can be seen of locks and of nodes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <mortise/duration.hpp>
+#include <mortise/enums.hpp>
+#include <mortise/event.hpp>
+#include <mortise/fencing_token.hpp>
+#include <mortise/node_id.hpp>
+
+namespace mortise {
+
+// The holder before, as a grant tells it.
+struct Previous {
+    Predecessor how = Predecessor::none;
+    std::string label{};
+    FencingToken token{};
+
+    friend bool operator==(const Previous&, const Previous&) = default;
+};
+
+struct HolderInfo {
+    NodeId node = 0;
+    SessionId session = 0;
+    std::string label{};
+    LockMode mode = LockMode::exclusive;
+    FencingToken token{};
+    std::uint64_t since = 0;  // log index of the grant
+    bool cached = false;      // kept by that node for its next use; whether in use is not known
+
+    friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
+};
+
+struct WaiterInfo {
+    NodeId node = 0;
+    SessionId session = 0;
+    std::string label{};
+    LockMode mode = LockMode::exclusive;
+    std::uint64_t since = 0;  // log index of the request
+
+    friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
+};
+
+// A name that nobody holds or waits for is not known: the rest is empty then. Names are bytes; see
+// escaped() before showing one to a person.
+struct LockInfo {
+    std::string name{};
+    QueuePolicy policy = QueuePolicy::phase_fair;
+    std::vector<HolderInfo> holders{};  // oldest first
+    std::vector<WaiterInfo> waiters{};  // as they came
+
+    [[nodiscard]] bool is_held() const noexcept { return !holders.empty(); }
+
+    friend bool operator==(const LockInfo&, const LockInfo&) = default;
+};
+
+struct MemberInfo {
+    NodeId id = 0;
+    Role role = Role::voter;
+    std::string address{};
+    bool connected = false;      // with this node, which always is with itself
+    std::uint64_t matching = 0;  // log index the member is known to have; only the leader knows
+
+    friend bool operator==(const MemberInfo&, const MemberInfo&) = default;
+};
+
+struct Status {
+    NodeId id = 0;
+    std::string cluster{};     // its name, as configured
+    std::string cluster_id{};  // 32 hexadecimal digits; empty until the cluster is formed
+    Role role = Role::voter;
+    Standing standing = Standing::follower;
+    std::uint64_t term = 0;
+    std::optional<NodeId> leader{};  // empty: none known
+    std::uint64_t commit_index = 0;
+    std::uint64_t applied_index = 0;
+    std::vector<MemberInfo> members{};  // by id, this node included
+    SessionId session = 0;              // this node's own; 0 while it has none
+    std::string address{};              // where this node listens; empty if it does not
+    Duration uptime{};
+    std::string version{};
+    bool ready = false;           // calls are answered
+    std::string why_not_ready{};  // a sentence, empty when ready
+    bool stopped = false;
+    std::string why_stopped{};
+};
+
+// Counters since the node was opened, unless called a present number.
+struct Metrics {
+    // Of this node's own program.
+    std::uint64_t acquires = 0;  // asked for, tries included
+    std::uint64_t granted = 0;
+    std::uint64_t busy = 0;  // tries that found the name taken
+    std::uint64_t timed_out = 0;
+    std::uint64_t cancelled = 0;
+    std::uint64_t failed = 0;  // for any other reason
+    std::uint64_t released = 0;
+    std::uint64_t holds_lost = 0;
+    std::uint64_t calls_refused = 0;     // a bound was reached
+    std::uint64_t sessions_expired = 0;  // of this node
+    std::uint64_t holds = 0;             // present number
+    std::uint64_t waits = 0;             // present number
+
+    // Of the cluster, as this node sees it.
+    std::uint64_t names = 0;           // present number
+    std::uint64_t sessions = 0;        // present number
+    std::uint64_t leader_changes = 0;  // seen by this node
+    std::uint64_t entries_applied = 0;
+    std::uint64_t commands_applied = 0;
+
+    // Of the machinery.
+    std::uint64_t log_writes = 0;  // each is one sync
+    std::uint64_t log_bytes = 0;
+    std::uint64_t messages_sent = 0;
+    std::uint64_t messages_received = 0;
+    std::uint64_t messages_refused = 0;  // malformed, or from somebody who may not
+    std::uint64_t messages_dropped = 0;  // a peer was too slow
+    std::uint64_t connections_refused = 0;
+    std::uint64_t loop_overruns = 0;   // pieces of work longer than 5 ms
+    std::uint64_t late_callbacks = 0;  // callbacks of the program longer than 10 ms
+    Duration slowest_loop_turn{};
+    Duration slowest_log_write{};
+    std::uint64_t log_lines_left_out = 0;  // of the node's own log, repeated too often
+};
+
+}  // namespace mortise

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <mortise/errc.hpp>
+#include <mortise/info.hpp>
+
+namespace mortise {
+
+// What a code alone cannot say.
+struct ErrorDetail {
+    // One step of a circle of waits: both are labels of lockers.
+    struct Wait {
+        std::string locker;
+        std::string waits_for;
+        friend bool operator==(const Wait&, const Wait&) = default;
+    };
+
+    std::string name{};                 // of the lock
+    std::vector<Wait> cycle{};          // Errc::deadlock: the circle, closed by its last step
+    std::vector<HolderInfo> holders{};  // who was in the way, as far as known
+};
+
+// Thrown by every call that has no std::error_code argument. code() is an Errc; what() has the name
+// of the lock, and the circle of a deadlock, with control characters escaped. Copying does not
+// throw.
+class LockError : public std::system_error {
+public:
+    explicit LockError(std::error_code code, ErrorDetail detail = {});
+    LockError(const LockError&) noexcept = default;
+    LockError& operator=(const LockError&) noexcept = default;
+    ~LockError() override;
+
+    [[nodiscard]] const ErrorDetail& detail() const noexcept { return *detail_; }
+
+private:
+    std::shared_ptr<const ErrorDetail> detail_;
+};
+
+}  // namespace mortise

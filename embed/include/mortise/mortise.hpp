@@ -1,0 +1,21 @@
+// Everything but <mortise/async.hpp>, which needs Asio.
+#pragma once
+
+#include <mortise/boot_clock.hpp>
+#include <mortise/config.hpp>
+#include <mortise/duration.hpp>
+#include <mortise/enums.hpp>
+#include <mortise/errc.hpp>
+#include <mortise/escaped.hpp>
+#include <mortise/event.hpp>
+#include <mortise/fencing_token.hpp>
+#include <mortise/hold.hpp>
+#include <mortise/info.hpp>
+#include <mortise/lock_error.hpp>
+#include <mortise/mutex.hpp>
+#include <mortise/node.hpp>
+#include <mortise/node_id.hpp>
+#include <mortise/options.hpp>
+#include <mortise/remote.hpp>
+#include <mortise/shared_mutex.hpp>
+#include <mortise/subscription.hpp>

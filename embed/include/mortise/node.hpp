@@ -1,0 +1,132 @@
+// One peer of a cluster, in this process.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <mortise/config.hpp>
+#include <mortise/duration.hpp>
+#include <mortise/enums.hpp>
+#include <mortise/errc.hpp>
+#include <mortise/hold.hpp>
+#include <mortise/info.hpp>
+#include <mortise/lock_error.hpp>
+#include <mortise/options.hpp>
+#include <mortise/subscription.hpp>
+
+namespace mortise {
+
+namespace detail {
+class NodeRuntime;
+}
+
+// Keeps a copy of the lock table and a vote in its cluster, serves its peers on threads of its own,
+// and acquires locks for this program. Several nodes in one process are normal. All members are
+// thread-safe, but for construction, moving and destruction.
+//
+// Names are 1-512 bytes of any kind (S38). The forms with `ec` do not throw: `ec` is cleared on
+// success and on an empty answer. Without it they throw LockError. Errors of every call:
+// node_stopped after close() or a failure of the node, invalid_argument, no_quorum when no majority
+// answered in time, session_expired (retry), resource_exhausted.
+class Node {
+public:
+    // Opens the data directory, listens and starts. Throws std::system_error with one clear line:
+    // a configuration that makes no sense, a directory that another process has, a port in use,
+    // damaged data. Does not wait for the cluster. Blocks for the time of the recovery.
+    explicit Node(Config config);
+    // As close(), for at most close_timeout.
+    ~Node();
+    Node(Node&&) noexcept;
+    Node& operator=(Node&&) noexcept;
+
+    // Waits until this node has a session in a cluster with a leader. False when the time was over;
+    // node_stopped when the node stopped.
+    [[nodiscard]] bool wait_ready(std::chrono::steady_clock::time_point deadline);
+    [[nodiscard]] bool wait_ready(std::chrono::steady_clock::time_point deadline,
+                                  std::error_code& ec);
+
+    [[nodiscard]] NodeId id() const noexcept;
+    // What it knows of itself and of the cluster. Of a stopped node: as it was, and why it stopped.
+    [[nodiscard]] Status status() const;
+    [[nodiscard]] Metrics metrics() const;
+
+    // Ends pending calls with node_stopped, releases everything in one command, hands leadership
+    // over and stops. Waits for it at most close_timeout, and for callbacks that are running; no
+    // callback runs after it returned. On a thread of the node (in a callback) it returns at once
+    // and finishes elsewhere. Repeated, it does nothing.
+    void close();
+
+    // --- acquire -------------------------------------------------------------------------------
+
+    // Waits until the lock is held: without end once the cluster has queued the request, unless
+    // options.wait_max (timed_out) or options.cancel (cancelled) end it.
+    [[nodiscard]] Hold acquire(std::string_view name, const AcquireOptions& options = {});
+    [[nodiscard]] Hold acquire(std::string_view name, std::error_code& ec);
+    [[nodiscard]] Hold acquire(std::string_view name, const AcquireOptions& options,
+                               std::error_code& ec);
+
+    // One attempt: empty when somebody else has it. `busy` is told who. No wait_max in options.
+    [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name,
+                                                  const AcquireOptions& options = {});
+    [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name, std::error_code& ec);
+    [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name,
+                                                  const AcquireOptions& options,
+                                                  std::error_code& ec);
+    [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name, LockInfo& busy);
+    [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name,
+                                                  const AcquireOptions& options, LockInfo& busy);
+
+    // Empty when the wait ended first. A wait of zero or less is one attempt. options.wait_max is
+    // ignored.
+    [[nodiscard]] std::optional<Hold> acquire_for(std::string_view name, Duration wait_max,
+                                                  const AcquireOptions& options = {});
+    [[nodiscard]] std::optional<Hold> acquire_for(std::string_view name, Duration wait_max,
+                                                  std::error_code& ec);
+    [[nodiscard]] std::optional<Hold> acquire_for(std::string_view name, Duration wait_max,
+                                                  const AcquireOptions& options,
+                                                  std::error_code& ec);
+    [[nodiscard]] std::optional<Hold> acquire_until(std::string_view name,
+                                                    std::chrono::steady_clock::time_point deadline,
+                                                    const AcquireOptions& options = {});
+    [[nodiscard]] std::optional<Hold> acquire_until(std::string_view name,
+                                                    std::chrono::steady_clock::time_point deadline,
+                                                    std::error_code& ec);
+    [[nodiscard]] std::optional<Hold> acquire_until(std::string_view name,
+                                                    std::chrono::steady_clock::time_point deadline,
+                                                    const AcquireOptions& options,
+                                                    std::error_code& ec);
+
+    // --- look ----------------------------------------------------------------------------------
+
+    // Who holds the name and who waits. Of an unknown name: empty, with that name.
+    [[nodiscard]] LockInfo inspect(std::string_view name,
+                                   ReadLevel level = ReadLevel::linearizable);
+    [[nodiscard]] LockInfo inspect(std::string_view name, std::error_code& ec);
+    [[nodiscard]] LockInfo inspect(std::string_view name, ReadLevel level, std::error_code& ec);
+
+    // The locks whose names begin with `prefix`, in byte order, those behind `after`, at most
+    // `limit`: ask again with the last name for the next page.
+    [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::string_view after = {},
+                                             std::size_t limit = 1000,
+                                             ReadLevel level = ReadLevel::linearizable);
+    [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::error_code& ec);
+    [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::string_view after,
+                                             std::size_t limit, ReadLevel level,
+                                             std::error_code& ec);
+
+    // Told of what happens to this node, on a thread of its own, until the Subscription goes.
+    [[nodiscard]] Subscription on_event(NodeEventSink sink);
+
+private:
+    friend class detail::NodeRuntime;
+
+    std::shared_ptr<detail::NodeRuntime> runtime_;
+};
+
+}  // namespace mortise

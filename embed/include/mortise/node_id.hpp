@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace mortise {
+
+// A member's number, as configured: 1 or more. 0 means none.
+using NodeId = std::uint64_t;
+
+// Numbers the sessions of a cluster; never reused. 0 means none.
+using SessionId = std::uint64_t;
+
+}  // namespace mortise

@@ -1,0 +1,68 @@
+// What an acquire may ask for besides the name.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include <mortise/duration.hpp>
+#include <mortise/enums.hpp>
+
+namespace mortise {
+
+namespace detail {
+class LockerState;
+}
+
+// An explicit owner of holds (S22). `Locker{}` is none: each Hold is its own owner. In this version
+// there is no other.
+class Locker {
+public:
+    Locker() = default;
+
+    friend bool operator==(const Locker&, const Locker&) = default;
+
+private:
+    std::shared_ptr<detail::LockerState> state_;
+};
+
+// An aggregate: name the members that you set, new ones are added last.
+//
+//   node.acquire("orders/42", {.label = "nightly", .wait_max = 5s});
+//
+// What this version cannot do yet is refused with Errc::invalid_argument when it is set, never
+// ignored: max_hold, min_hold, progress_timeout, lock_delay, priority, the policies
+// prefer_readers and prefer_writers, OnUncertain::suspend, and the three callbacks.
+//
+// In a coroutine, name the options before co_await: g++ 12 destroys aggregate temporaries there
+// while they are still in use.
+struct AcquireOptions {
+    LockMode mode = LockMode::exclusive;
+    std::string label{};  // at most 256 bytes; shown to who looks, told to the next holder
+
+    Duration wait_max = Duration::max();  // acquire() throws timed_out after it
+    Duration max_hold = Duration::max();
+    Duration min_hold = Duration::max();
+    Duration progress_timeout = Duration::max();
+    Duration lock_delay = Duration::max();
+
+    int priority = 0;
+    // Belongs to the lock: set by the request that creates it, a different one later is
+    // kind_mismatch. Absent: whatever it is; phase_fair for a new one.
+    std::optional<QueuePolicy> queue_policy{};
+    OnUncertain on_uncertain = OnUncertain::lose;
+    Caching caching = Caching::adaptive;
+    Locker locker{};
+
+    std::stop_token cancel{};  // ends the wait with Errc::cancelled
+
+    std::function<void(Duration remaining)> on_at_risk{};
+    std::function<void()> on_suspended{};
+    std::function<void(LockMode mode, std::size_t waiters, std::string_view reason)> on_contended{};
+};
+
+}  // namespace mortise

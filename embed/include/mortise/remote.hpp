@@ -1,0 +1,49 @@
+// Asks a cluster from outside, through any of its members: what the command line does.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <mortise/duration.hpp>
+#include <mortise/enums.hpp>
+#include <mortise/info.hpp>
+
+namespace mortise {
+
+// What one member answered, or why it did not.
+struct MemberReport {
+    std::string address;
+    std::error_code error;
+    std::string problem;  // one line; empty without error
+    Status status;
+};
+
+// Thread-safe like an int: one thread at a time. Every call connects anew and blocks for at most
+// `timeout` per member.
+class Remote {
+public:
+    // Addresses are "host:port". Throws std::system_error (invalid_argument) for a malformed one.
+    explicit Remote(std::vector<std::string> addresses, Duration timeout);
+    ~Remote();
+    Remote(Remote&&) noexcept;
+    Remote& operator=(Remote&&) noexcept;
+
+    // Asks every address, in their order.
+    [[nodiscard]] std::vector<MemberReport> status();
+    // As Node::list and Node::inspect, of the first member that answers. Throw LockError with
+    // no_quorum when none does, or none can say in time.
+    [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::string_view after = {},
+                                             std::size_t limit = 1000,
+                                             ReadLevel level = ReadLevel::linearizable);
+    [[nodiscard]] LockInfo inspect(std::string_view name,
+                                   ReadLevel level = ReadLevel::linearizable);
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mortise

@@ -1,0 +1,43 @@
+#include "embed/lease.hpp"
+
+#include "embed/hold_record.hpp"
+
+namespace mortise::detail {
+
+bool Lease::extend(core::Instant valid_until) {
+    auto present = valid_until_.load(std::memory_order_acquire);
+    while (present != over) {
+        if (present >= valid_until.ns) return true;
+        if (valid_until_.compare_exchange_weak(present, valid_until.ns)) return true;
+    }
+    return false;
+}
+
+bool Lease::end_if_run_out(core::Instant boot) {
+    auto present = valid_until_.load(std::memory_order_acquire);
+    while (present != over && boot.ns >= present) {
+        if (valid_until_.compare_exchange_weak(present, over)) return true;
+    }
+    return false;
+}
+
+void Lease::add(const std::shared_ptr<HoldRecord>& hold) {
+    holds_.with([&](auto& holds) { holds.emplace(hold.get(), hold); });
+}
+
+void Lease::remove(const HoldRecord* hold) {
+    holds_.with([&](auto& holds) { holds.erase(hold); });
+}
+
+std::vector<std::shared_ptr<HoldRecord>> Lease::take_holds() {
+    std::vector<std::shared_ptr<HoldRecord>> taken;
+    holds_.with([&](auto& holds) {
+        for (const auto& [key, weak] : holds) {
+            if (auto hold = weak.lock()) taken.push_back(std::move(hold));
+        }
+        holds.clear();
+    });
+    return taken;
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,60 @@
+// One run of a session's lease, from a renewal that began it to when it ran out; what holds look at
+// when they are asked whether they are valid. Whoever notices first that it is over, the lease
+// thread or the core, ends it for all its holds by one atomic; a renewal that comes later begins
+// another one (S6, S7).
+#pragma once
+
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/agent/call.hpp"
+#include "core/base/instant.hpp"
+#include "embed/guarded.hpp"
+
+namespace mortise::detail {
+
+class HoldRecord;
+
+// Thread-safe.
+class Lease {
+public:
+    // At risk when less than `margin` is left: a renewal is overdue then.
+    Lease(core::SessionId session, core::Instant valid_until, core::Nanoseconds margin)
+        : session_{session}, margin_{margin}, valid_until_{valid_until.ns} {}
+
+    [[nodiscard]] core::SessionId session() const { return session_; }
+    // Of the boot clock; the distant past once it is over.
+    [[nodiscard]] core::Instant valid_until() const {
+        return {valid_until_.load(std::memory_order_acquire)};
+    }
+    [[nodiscard]] bool is_over() const { return valid_until().ns == over; }
+    [[nodiscard]] bool is_valid(core::Instant boot) const { return boot < valid_until(); }
+    [[nodiscard]] bool is_at_risk(core::Instant boot) const {
+        return boot + margin_ >= valid_until();
+    }
+
+    // False when it is over: it stays so.
+    bool extend(core::Instant valid_until);
+    // Ends it, if it had run out by `boot`. True when this call did.
+    bool end_if_run_out(core::Instant boot);
+    // True when this call ended it.
+    bool end() { return valid_until_.exchange(over, std::memory_order_acq_rel) != over; }
+
+    // The holds that end with it. Those that are gone by themselves are taken off.
+    void add(const std::shared_ptr<HoldRecord>& hold);
+    void remove(const HoldRecord* hold);
+    [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> take_holds();
+
+private:
+    static constexpr std::int64_t over = std::numeric_limits<std::int64_t>::min();
+
+    const core::SessionId session_;
+    const core::Nanoseconds margin_;
+    std::atomic<std::int64_t> valid_until_;
+    Guarded<std::unordered_map<const HoldRecord*, std::weak_ptr<HoldRecord>>> holds_;
+};
+
+}  // namespace mortise::detail

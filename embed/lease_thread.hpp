@@ -1,0 +1,44 @@
+// Watches the lease of this node's session, on the clock that counts suspend, and ends it when it
+// has run out: whatever disk, network or the core thread are doing (S7). Runs nothing of the
+// user's and takes no lock that anybody holds while doing I/O.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "embed/lease.hpp"
+
+namespace mortise::detail {
+
+class LeaseThread {
+public:
+    // `on_over` is called on the thread for each lease that it ended; short, as it watches nothing
+    // meanwhile. Throws std::system_error when there are no descriptors or threads to be had.
+    explicit LeaseThread(std::function<void(std::shared_ptr<Lease>)> on_over);
+    ~LeaseThread();
+    LeaseThread(const LeaseThread&) = delete;
+    LeaseThread& operator=(const LeaseThread&) = delete;
+
+    // Watches this one from now on; call it again when it was extended. One thread at a time.
+    void watch(std::shared_ptr<Lease> lease);
+    // Nothing is watched any more.
+    void stop();
+    // The latest that a tick ever came, in nanoseconds.
+    [[nodiscard]] std::int64_t worst_delay_ns() const { return worst_delay_ns_.load(); }
+
+private:
+    void run();
+    void look();
+    void arm(core::Instant boot) const;
+
+    std::function<void(std::shared_ptr<Lease>)> on_over_;
+    int timer_ = -1;
+    int stop_ = -1;
+    std::atomic<std::shared_ptr<Lease>> watched_;
+    std::atomic<std::int64_t> worst_delay_ns_{0};
+    std::thread thread_;
+};
+
+}  // namespace mortise::detail

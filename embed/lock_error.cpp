@@ -1,0 +1,30 @@
+#include <utility>
+
+#include <mortise/escaped.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise {
+
+namespace {
+
+// "orders/42 (a waits for b, b waits for a)", as far as it is known.
+std::string in_words(const ErrorDetail& detail) {
+    std::string text = escaped(detail.name);
+    std::string circle;
+    for (const auto& [locker, waits_for] : detail.cycle) {
+        if (!circle.empty()) circle += ", ";
+        circle += escaped(locker) + " waits for " + escaped(waits_for);
+    }
+    if (!circle.empty()) text += text.empty() ? circle : " (" + circle + ")";
+    return text;
+}
+
+}  // namespace
+
+LockError::LockError(std::error_code code, ErrorDetail detail)
+    : std::system_error{code, in_words(detail)},
+      detail_{std::make_shared<const ErrorDetail>(std::move(detail))} {}
+
+LockError::~LockError() = default;
+
+}  // namespace mortise

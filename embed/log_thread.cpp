@@ -1,0 +1,91 @@
+#include "embed/log_thread.hpp"
+
+#include <utility>
+
+#include "embed/thread_start.hpp"
+
+namespace mortise::detail {
+
+LogThread::LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events)
+    : store_{std::move(store)},
+      events_{std::move(events)},
+      thread_{start_thread_named("mortise-log", [this] { run(); })} {}
+
+LogThread::~LogThread() {
+    stop();
+}
+
+void LogThread::submit(const core::Write& write) {
+    newest_submitted_ = write.id;
+    {
+        const std::scoped_lock lock{mutex_};
+        queue_.push_back(write);
+    }
+    work_.notify_one();
+}
+
+void LogThread::purge_to(const core::LogBase& base) {
+    {
+        const std::scoped_lock lock{mutex_};
+        purge_to_ = base;
+    }
+    work_.notify_one();
+}
+
+bool LogThread::wait_written(core::WriteId id) {
+    std::unique_lock lock{mutex_};
+    written_.wait(lock, [&] { return newest_written_ >= id || failed_ || stopping_; });
+    return newest_written_ >= id;
+}
+
+void LogThread::stop() {
+    {
+        const std::scoped_lock lock{mutex_};
+        stopping_ = true;
+    }
+    work_.notify_one();
+    if (thread_.joinable()) thread_.join();
+    written_.notify_all();
+}
+
+void LogThread::run() {
+    std::unique_lock lock{mutex_};
+    while (true) {
+        work_.wait(lock, [this] { return !queue_.empty() || purge_to_ || stopping_; });
+        if (failed_ || (queue_.empty() && !purge_to_)) return;
+        const auto writes = std::exchange(queue_, {});
+        const auto purge = std::exchange(purge_to_, {});
+        lock.unlock();
+        if (!writes.empty()) write_all(writes);
+        if (purge && !failed_) {
+            if (const auto purged = store_->purge_to(*purge); !purged) fail(purged.error().what);
+        }
+        lock.lock();
+    }
+}
+
+void LogThread::write_all(const std::vector<core::Write>& writes) {
+    if (const auto written = store_->write(writes); !written) {
+        fail(written.error().what);
+        return;
+    }
+    {
+        const std::scoped_lock lock{mutex_};
+        newest_written_ = writes.back().id;
+    }
+    written_.notify_all();
+    for (const auto& write : writes)
+        events_.written(write.id);
+}
+
+// A disk that failed once is not asked again (P5).
+void LogThread::fail(std::string why) {
+    {
+        const std::scoped_lock lock{mutex_};
+        failed_ = true;
+    }
+    written_.notify_all();
+    events_.failed(std::move(why));
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,63 @@
+// The thread that waits for the disk. Everything that was submitted while one write was under way
+// becomes the next one: one sync for all of it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "embed/driver.hpp"
+#include "storage/log_store.hpp"
+
+namespace mortise::detail {
+
+// What the disk threads tell, on those threads.
+struct DiskEvents {
+    std::function<void(core::WriteId)> written;  // each, in order
+    std::function<void(core::LogIndex)> state_durable;
+    std::function<void(std::string)> failed;  // once per thread; it does nothing any more
+};
+
+class LogThread final : public LogWriter {
+public:
+    LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events);
+    ~LogThread() override;
+
+    // Called on the core thread.
+    void submit(const core::Write& write) override;
+    void purge_to(const core::LogBase& base) override;
+    // The newest that was submitted; written counts from 0 up to it.
+    [[nodiscard]] core::WriteId newest_submitted() const { return newest_submitted_; }
+
+    // Any thread: waits until that write is on disk. False: it never will be.
+    bool wait_written(core::WriteId id);
+    // Writes what was submitted, then ends the thread.
+    void stop();
+
+private:
+    void run();
+    void write_all(const std::vector<core::Write>& writes);
+    void fail(std::string why);
+
+    std::unique_ptr<storage::LogStore> store_;
+    DiskEvents events_;
+    core::WriteId newest_submitted_;
+
+    std::mutex mutex_;
+    std::condition_variable work_;
+    std::condition_variable written_;
+    std::vector<core::Write> queue_;
+    std::optional<core::LogBase> purge_to_;
+    core::WriteId newest_written_;
+    bool failed_ = false;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+}  // namespace mortise::detail

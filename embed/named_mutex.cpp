@@ -1,0 +1,114 @@
+#include "embed/named_mutex.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "embed/thread_owners.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+// The calls themselves wait for the cluster; this only keeps a quick refusal from being repeated
+// without a breath.
+constexpr std::chrono::milliseconds pause{20};
+
+// Asking again may well be answered otherwise. The caller never learns of these: that a mutex is
+// not locked yet is all that they mean to it.
+bool passes(std::error_code ec) {
+    static constexpr std::array passing{Errc::session_expired, Errc::no_quorum,
+                                        Errc::not_ready,       Errc::lock_lost,
+                                        Errc::outcome_unknown, Errc::stale_request};
+    return std::any_of(passing.begin(), passing.end(),
+                       [&](Errc code) { return ec == make_error_code(code); });
+}
+
+// What a try calls false.
+bool is_no(std::error_code ec) {
+    return passes(ec) || ec == Errc::deadlock || ec == Errc::cancelled;
+}
+
+std::shared_ptr<NodeRuntime> runtime_or_throw(const Node& node, std::string_view name) {
+    if (auto runtime = runtime_of(node)) return runtime;
+    throw LockError{Errc::node_stopped, {std::string{name}, {}, {}}};
+}
+
+}  // namespace
+
+NamedMutex::NamedMutex(const Node& node, std::string_view name, AcquireOptions options)
+    : node_{runtime_or_throw(node, name)}, name_{name}, options_{std::move(options)} {
+    const bool is_plain = options_.locker == Locker{} && !options_.wait_max.is_set() &&
+                          options_.mode == LockMode::exclusive;
+    if (!is_plain) fail(Errc::invalid_argument);
+}
+
+NamedMutex::~NamedMutex() {
+    owners().forget(this, name_);
+}
+
+void NamedMutex::lock(LockMode mode) {
+    if (owners().has(name_)) fail(Errc::deadlock);
+    for (;;) {
+        std::error_code ec;
+        if (try_once(order(mode, Attempt::wait, Deadline::max()), ec)) return;
+        if (!passes(ec)) fail(ec);
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+bool NamedMutex::try_lock(LockMode mode) {
+    if (owners().has(name_)) return false;
+    std::error_code ec;
+    const bool locked = try_once(order(mode, Attempt::once, Deadline::max()), ec);
+    if (ec && !is_no(ec)) fail(ec);
+    return locked;
+}
+
+bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
+    if (owners().has(name_)) return false;
+    for (;;) {
+        const bool is_over = deadline <= Deadline::clock::now();
+        std::error_code ec;
+        if (try_once(order(mode, is_over ? Attempt::once : Attempt::until, deadline), ec)) {
+            return true;
+        }
+        if (ec && !is_no(ec)) fail(ec);
+        if (!passes(ec) || deadline <= Deadline::clock::now() + pause) return false;
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+void NamedMutex::unlock(LockMode mode) noexcept {
+    if (!owners().take(this, name_, mode)) report_not_held(*node_, name_);
+}
+
+const Hold& NamedMutex::hold() const {
+    const auto* hold = owners().find(this, name_);
+    return hold != nullptr ? *hold : none_;
+}
+
+AcquireOrder NamedMutex::order(LockMode mode, Attempt attempt, Deadline deadline) const {
+    AcquireOrder order{name_, options_, attempt, deadline};
+    order.options.mode = mode;
+    return order;
+}
+
+// The caller has nothing of that name but perhaps a hold that it lost.
+bool NamedMutex::try_once(AcquireOrder order, std::error_code& ec) {
+    owners().drop_lost(this, name_);
+    Hold hold = acquire(node_, std::move(order), ec);
+    if (ec || !hold) return false;
+    owners().add(this, name_, std::move(hold));
+    return true;
+}
+
+void NamedMutex::fail(std::error_code ec) const {
+    throw LockError{ec, {name_, {}, {}}};
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,234 @@
+#include <string>
+#include <utility>
+
+#include "core/agent/call.hpp"
+#include "embed/node_runtime.hpp"
+#include "embed/translate.hpp"
+#include <mortise/detail/start.hpp>
+#include <mortise/node.hpp>
+
+namespace mortise {
+
+using detail::AcquireOrder;
+using detail::Attempt;
+using detail::Deadline;
+using detail::NodeRuntime;
+
+namespace {
+
+// A node that was moved from is like one that was closed.
+bool is_gone(const std::shared_ptr<NodeRuntime>& runtime, std::error_code& ec) {
+    ec = runtime ? std::error_code{} : Errc::node_stopped;
+    return runtime == nullptr;
+}
+
+[[noreturn]] void fail(std::error_code ec, std::string_view name) {
+    ErrorDetail detail;
+    detail.name = name;
+    throw LockError{ec, std::move(detail)};
+}
+
+std::optional<Hold> attempt(const std::shared_ptr<NodeRuntime>& runtime, AcquireOrder order,
+                            std::error_code& ec, LockInfo* busy = nullptr) {
+    if (is_gone(runtime, ec)) return std::nullopt;
+    auto hold = detail::acquire(runtime, std::move(order), ec, busy);
+    if (ec || !hold) return std::nullopt;
+    return hold;
+}
+
+std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::InspectCall call,
+                           std::error_code& ec) {
+    if (is_gone(runtime, ec)) return {};
+    auto& gate = *runtime->gate();
+    call.tag = gate.next_tag();
+    auto waiting = std::make_shared<detail::WaitingThread>();
+    ec = gate.submit(std::move(call), waiting);
+    if (ec) return {};
+    constexpr auto slack = std::chrono::milliseconds{100};
+    auto outcome =
+        waiting->wait_until(std::chrono::steady_clock::now() + gate.call_timeout() + slack);
+    ec = outcome ? outcome->error : Errc::no_quorum;
+    if (ec) return {};
+    return std::move(outcome->locks);
+}
+
+}  // namespace
+
+Node::Node(Config config) : runtime_{std::make_shared<NodeRuntime>(std::move(config))} {}
+
+Node::~Node() {
+    close();
+}
+
+Node::Node(Node&&) noexcept = default;
+
+Node& Node::operator=(Node&& other) noexcept {
+    if (this != &other) {
+        close();
+        runtime_ = std::move(other.runtime_);
+    }
+    return *this;
+}
+
+bool Node::wait_ready(Deadline deadline, std::error_code& ec) {
+    if (is_gone(runtime_, ec)) return false;
+    const bool ready = runtime_->readiness().wait_until(deadline);
+    if (!ready && runtime_->readiness().why_stopped()) ec = Errc::node_stopped;
+    return ready;
+}
+
+bool Node::wait_ready(Deadline deadline) {
+    std::error_code ec;
+    const bool ready = wait_ready(deadline, ec);
+    if (ec) fail(ec, {});
+    return ready;
+}
+
+NodeId Node::id() const noexcept {
+    return runtime_ ? runtime_->config().own_id() : 0;
+}
+
+Status Node::status() const {
+    return runtime_ ? runtime_->status() : Status{};
+}
+
+Metrics Node::metrics() const {
+    return runtime_ ? runtime_->metrics() : Metrics{};
+}
+
+void Node::close() {
+    if (runtime_) runtime_->close();
+}
+
+Subscription Node::on_event(NodeEventSink sink) {
+    return runtime_ ? runtime_->events().subscribe(std::move(sink)) : Subscription{};
+}
+
+// --- acquire -----------------------------------------------------------------------------------
+
+Hold Node::acquire(std::string_view name, const AcquireOptions& options, std::error_code& ec) {
+    if (is_gone(runtime_, ec)) return {};
+    return detail::acquire(runtime_, {std::string{name}, options, Attempt::wait, {}}, ec);
+}
+
+Hold Node::acquire(std::string_view name, std::error_code& ec) {
+    return acquire(name, {}, ec);
+}
+
+Hold Node::acquire(std::string_view name, const AcquireOptions& options) {
+    std::error_code ec;
+    auto hold = acquire(name, options, ec);
+    if (ec) fail(ec, name);
+    return hold;
+}
+
+std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options,
+                                      std::error_code& ec) {
+    return attempt(runtime_, {std::string{name}, options, Attempt::once, {}}, ec);
+}
+
+std::optional<Hold> Node::try_acquire(std::string_view name, std::error_code& ec) {
+    return try_acquire(name, AcquireOptions{}, ec);
+}
+
+std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options) {
+    std::error_code ec;
+    auto hold = try_acquire(name, options, ec);
+    if (ec) fail(ec, name);
+    return hold;
+}
+
+std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options,
+                                      LockInfo& busy) {
+    std::error_code ec;
+    auto hold = attempt(runtime_, {std::string{name}, options, Attempt::once, {}}, ec, &busy);
+    if (ec) fail(ec, name);
+    return hold;
+}
+
+std::optional<Hold> Node::try_acquire(std::string_view name, LockInfo& busy) {
+    return try_acquire(name, AcquireOptions{}, busy);
+}
+
+std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline,
+                                        const AcquireOptions& options, std::error_code& ec) {
+    AcquireOrder order{std::string{name}, options, Attempt::until, deadline};
+    order.options.wait_max = Duration::max();
+    return attempt(runtime_, std::move(order), ec);
+}
+
+std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline,
+                                        std::error_code& ec) {
+    return acquire_until(name, deadline, AcquireOptions{}, ec);
+}
+
+std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline,
+                                        const AcquireOptions& options) {
+    std::error_code ec;
+    auto hold = acquire_until(name, deadline, options, ec);
+    if (ec) fail(ec, name);
+    return hold;
+}
+
+std::optional<Hold> Node::acquire_for(std::string_view name, Duration wait_max,
+                                      const AcquireOptions& options, std::error_code& ec) {
+    return acquire_until(name, std::chrono::steady_clock::now() + wait_max, options, ec);
+}
+
+std::optional<Hold> Node::acquire_for(std::string_view name, Duration wait_max,
+                                      std::error_code& ec) {
+    return acquire_for(name, wait_max, AcquireOptions{}, ec);
+}
+
+std::optional<Hold> Node::acquire_for(std::string_view name, Duration wait_max,
+                                      const AcquireOptions& options) {
+    return acquire_until(name, std::chrono::steady_clock::now() + wait_max, options);
+}
+
+// --- look --------------------------------------------------------------------------------------
+
+LockInfo Node::inspect(std::string_view name, ReadLevel level, std::error_code& ec) {
+    LockInfo unknown;
+    unknown.name = name;
+    core::InspectCall call;
+    call.name = name;
+    call.local = level == ReadLevel::local;
+    auto locks = look(runtime_, std::move(call), ec);
+    return locks.empty() ? unknown : std::move(locks.front());
+}
+
+LockInfo Node::inspect(std::string_view name, std::error_code& ec) {
+    return inspect(name, ReadLevel::linearizable, ec);
+}
+
+LockInfo Node::inspect(std::string_view name, ReadLevel level) {
+    std::error_code ec;
+    auto info = inspect(name, level, ec);
+    if (ec) fail(ec, name);
+    return info;
+}
+
+std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after, std::size_t limit,
+                                 ReadLevel level, std::error_code& ec) {
+    core::InspectCall call;
+    call.name = prefix;
+    call.is_prefix = true;
+    call.local = level == ReadLevel::local;
+    call.after = after;
+    call.limit = limit;
+    return look(runtime_, std::move(call), ec);
+}
+
+std::vector<LockInfo> Node::list(std::string_view prefix, std::error_code& ec) {
+    return list(prefix, {}, 1000, ReadLevel::linearizable, ec);
+}
+
+std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after, std::size_t limit,
+                                 ReadLevel level) {
+    std::error_code ec;
+    auto locks = list(prefix, after, limit, level, ec);
+    if (ec) fail(ec, prefix);
+    return locks;
+}
+
+}  // namespace mortise

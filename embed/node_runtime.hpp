@@ -1,0 +1,85 @@
+// A node at work: its threads, and how it starts and stops. The public Node, its holds and its
+// mutexes share it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+
+#include "embed/core_loop.hpp"
+#include "embed/log_thread.hpp"
+#include "embed/state_thread.hpp"
+#include "embed/thread_owners.hpp"
+#include <mortise/detail/start.hpp>
+#include <mortise/node.hpp>
+
+namespace mortise::detail {
+
+// Thread-safe.
+class NodeRuntime : public std::enable_shared_from_this<NodeRuntime> {
+public:
+    // Throws std::system_error: see Node's constructor.
+    explicit NodeRuntime(Config config);
+    // Requires that it was closed; a Node sees to that.
+    ~NodeRuntime();
+    NodeRuntime(const NodeRuntime&) = delete;
+    NodeRuntime& operator=(const NodeRuntime&) = delete;
+
+    static const std::shared_ptr<NodeRuntime>& of(const Node& node) { return node.runtime_; }
+
+    [[nodiscard]] const Config& config() const { return config_; }
+    [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
+    [[nodiscard]] Readiness& readiness() { return readiness_; }
+    [[nodiscard]] EventHub& events() { return events_; }
+    [[nodiscard]] ThreadOwners& owners() { return owners_; }
+
+    // As the core thread knows it; as it was last, of a node that stopped or does not answer.
+    [[nodiscard]] Status status();
+    [[nodiscard]] Metrics metrics();
+    void close();
+
+private:
+    void open_store();
+    void start_threads();
+    void run_core_thread();
+    void close_here();
+    void refuse_calls();
+    bool wait_released();
+    void stop_threads();
+    [[nodiscard]] DiskEvents disk_events();
+    void snapshot();
+    template <class Answer>
+    std::optional<Answer> ask(std::function<Answer()> question);
+
+    const Config config_;
+    NodeLog log_;
+    const std::shared_ptr<Notifier> notifier_ = std::make_shared<Notifier>("mortise-notify");
+    EventHub events_{*notifier_};
+    Readiness readiness_;
+    ThreadOwners owners_;
+    asio::io_context io_{1};
+    asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+    std::shared_ptr<CallGate> gate_;
+    LeaseThread leases_;
+    std::shared_ptr<const void> directory_lock_;
+    std::unique_ptr<CoreLoop> loop_;
+    std::unique_ptr<LogThread> log_thread_;
+    std::unique_ptr<StateThread> state_thread_;
+    std::thread core_thread_;
+
+    std::mutex closing_;  // held by the one who closes
+    bool closed_ = false;
+    Guarded<Status> last_status_;
+    Guarded<Metrics> last_metrics_;
+};
+
+}  // namespace mortise::detail

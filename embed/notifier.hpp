@@ -1,0 +1,57 @@
+// Where code of the user's runs: completions, stop callbacks, event sinks. A callback that takes
+// its time does not hold up the others: when it is still running after a moment the rest go on on
+// another thread, up to a bound (S7).
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace mortise::detail {
+
+// Thread-safe.
+class Notifier {
+public:
+    using Task = std::function<void()>;
+
+    // `name` is what its threads are called, at most 15 bytes.
+    explicit Notifier(std::string name);
+    ~Notifier();
+    Notifier(const Notifier&) = delete;
+    Notifier& operator=(const Notifier&) = delete;
+
+    // Tasks begin in the order in which they were posted. False after stop(): it will not run.
+    bool post(Task task);
+    // True on a thread of this notifier.
+    [[nodiscard]] bool is_own_thread() const;
+    // Runs what was posted, then ends its threads and waits for them. Not on a thread of its own.
+    void stop();
+    // Tasks that went to another thread because one took too long.
+    [[nodiscard]] std::uint64_t overruns() const;
+
+private:
+    void run();
+    void wait_for_task(std::unique_lock<std::mutex>& lock);
+    [[nodiscard]] bool may_take() const;
+    void start_thread();
+
+    const std::string name_;
+    mutable std::mutex mutex_;
+    std::condition_variable work_;
+    std::deque<Task> tasks_;
+    std::vector<std::thread> threads_;
+    std::size_t idle_ = 0;
+    std::size_t running_ = 0;
+    std::chrono::steady_clock::time_point last_taken_;
+    std::uint64_t overruns_ = 0;
+    bool stopping_ = false;
+    bool stopped_ = false;
+};
+
+}  // namespace mortise::detail

@@ -1,0 +1,40 @@
+// The calls that the core has and who waits for them. On the core thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "core/agent/call.hpp"
+#include "embed/completion.hpp"
+#include <mortise/enums.hpp>
+
+namespace mortise::detail {
+
+struct PendingCall {
+    std::shared_ptr<Completion> completion;           // of this node's program,
+    std::function<void(core::CallAnswer&)> answered;  // or of somebody who asks from outside
+    std::string name;                                 // of an acquire
+    LockMode mode = LockMode::exclusive;
+};
+
+class PendingCalls {
+public:
+    void add(core::CallTag tag, PendingCall call) { calls_.emplace(tag.raw(), std::move(call)); }
+    // Empty when nobody waits under that tag.
+    [[nodiscard]] std::optional<PendingCall> take(core::CallTag tag) {
+        auto found = calls_.extract(tag.raw());
+        if (found.empty()) return std::nullopt;
+        return std::move(found.mapped());
+    }
+    [[nodiscard]] std::unordered_map<std::uint64_t, PendingCall> take_all() {
+        return std::exchange(calls_, {});
+    }
+    [[nodiscard]] std::size_t size() const { return calls_.size(); }
+
+private:
+    std::unordered_map<std::uint64_t, PendingCall> calls_;
+};
+
+}  // namespace mortise::detail

@@ -1,0 +1,42 @@
+// Lets a few lines of one cause through at once and then one now and then, so that a fault which
+// comes back a thousand times a second fills no disk.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mortise::detail {
+
+class RateLimit {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    static constexpr std::uint32_t burst = 10;
+    static constexpr std::chrono::seconds refill{10};  // for one more
+    // Causes beyond these share one budget.
+    static constexpr std::size_t causes_max = 128;
+
+    // How many of this cause were left out since the last that was let through; empty: this one
+    // is left out too.
+    std::optional<std::uint64_t> admit(std::string_view cause, Clock::time_point now);
+    // In all, of all causes.
+    [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
+
+private:
+    struct Budget {
+        std::uint32_t lines = burst;
+        Clock::time_point counted;  // up to here `lines` is right
+        std::uint64_t left_out = 0;
+    };
+
+    Budget& budget_of(std::string_view cause, Clock::time_point now);
+
+    std::map<std::string, Budget, std::less<>> budgets_;
+    std::uint64_t left_out_ = 0;
+};
+
+}  // namespace mortise::detail

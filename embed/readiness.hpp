@@ -1,0 +1,54 @@
+// Whether this node can answer calls, for threads that wait until it can.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace mortise::detail {
+
+// Thread-safe.
+class Readiness {
+public:
+    void set_ready(bool ready) {
+        {
+            const std::scoped_lock lock{mutex_};
+            ready_ = ready;
+        }
+        changed_.notify_all();
+    }
+    // For good; the first reason stands.
+    void stop(const std::string& why) {
+        {
+            const std::scoped_lock lock{mutex_};
+            if (!stopped_) stopped_ = why;
+        }
+        changed_.notify_all();
+    }
+
+    // False when the time was over, or it stopped.
+    bool wait_until(std::chrono::steady_clock::time_point deadline) {
+        std::unique_lock lock{mutex_};
+        const auto is_decided = [this] { return ready_ || stopped_; };
+        if (deadline == std::chrono::steady_clock::time_point::max()) {
+            changed_.wait(lock, is_decided);
+        } else {
+            changed_.wait_until(lock, deadline, is_decided);
+        }
+        return ready_ && !stopped_;
+    }
+    [[nodiscard]] std::optional<std::string> why_stopped() const {
+        const std::scoped_lock lock{mutex_};
+        return stopped_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    bool ready_ = false;
+    std::optional<std::string> stopped_;
+};
+
+}  // namespace mortise::detail

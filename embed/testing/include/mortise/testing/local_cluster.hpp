@@ -1,0 +1,62 @@
+// A whole cluster in one process, and trouble on demand: for the tests of programs that use
+// Mortise.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <mortise/config.hpp>
+#include <mortise/duration.hpp>
+#include <mortise/node.hpp>
+
+namespace mortise::testing {
+
+// Real nodes on loopback, with real disks in a temporary directory that goes away with the cluster.
+// Nodes count from 0; their NodeId is one more. Faults befall the links between them. One thread at
+// a time may call this object; its nodes are as thread-safe as ever.
+//
+//   mortise::testing::LocalCluster cluster{3};
+//   auto hold = cluster.node(0).acquire("orders/42");
+//   cluster.isolate(0);  // hold.lost() fires, then somebody else can have it
+//
+// Everything blocks, and throws std::system_error when a node cannot start, std::logic_error for a
+// node that there is not.
+class LocalCluster {
+public:
+    // Returns when every node is ready. Throws std::runtime_error if that takes a minute.
+    explicit LocalCluster(std::size_t nodes, TimingConfig timing = {});
+    // Closes what is still running.
+    ~LocalCluster();
+    LocalCluster(LocalCluster&&) noexcept;
+    LocalCluster& operator=(LocalCluster&&) noexcept;
+
+    [[nodiscard]] std::size_t size() const noexcept;
+    // Not of a node that was killed.
+    [[nodiscard]] Node& node(std::size_t index);
+    [[nodiscard]] bool is_running(std::size_t index) const;
+    // Whom most running nodes take for it; empty while they do not agree.
+    [[nodiscard]] std::optional<std::size_t> leader() const;
+    // True once every running node is ready; false when that took longer than `wait_max`.
+    [[nodiscard]] bool wait_ready(Duration wait_max);
+
+    // The node is gone, and nobody is told: its links are cut before it closes, so that nothing it
+    // says on its way out arrives. Holds of it turn node_stopped.
+    void kill(std::size_t index);
+    // Starts it on its old directory, killing it first if it runs. Its links are whole again. Does
+    // not wait until it is ready.
+    void restart(std::size_t index);
+    // Bytes between this node and all others vanish from now on.
+    void isolate(std::size_t index);
+    // All links between running nodes are whole again.
+    void heal();
+
+    [[nodiscard]] std::filesystem::path directory() const;
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mortise::testing

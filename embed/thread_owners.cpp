@@ -1,0 +1,137 @@
+#include "embed/thread_owners.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace mortise::detail {
+
+template <class Left, class Right>
+bool ThreadOwners::Order::operator()(const Left& left, const Right& right) const {
+    const View a = view(left);
+    const View b = view(right);
+    if (const int order = a.name.compare(b.name); order != 0) return order < 0;
+    const std::less<const void*> before;
+    if (a.thread != b.thread) return before(a.thread, b.thread);
+    return before(a.mutex, b.mutex);
+}
+
+// One per thread: its mark, and the tables which may name it.
+class ThreadOwners::Caller {
+public:
+    // Also when the calling thread is so near its end that its Caller is gone already.
+    static const ThreadMark* mark() {
+        if (!mark_) mark_ = is_gone_ ? new ThreadMark : instance_.own_mark_.get();
+        return mark_;
+    }
+
+    // Called before the first entry is made.
+    static void remember(const std::shared_ptr<Shared>& table) {
+        if (is_gone_) return;
+        auto& tables = instance_.tables_;
+        const auto is_same = [&](const auto& known) { return known.lock() == table; };
+        if (std::any_of(tables.begin(), tables.end(), is_same)) return;
+        std::erase_if(tables, [](const auto& known) { return known.expired(); });
+        tables.emplace_back(table);
+    }
+
+    ~Caller() {
+        is_gone_ = true;
+        // What is locked from now on, in the destructors of other thread-local objects, goes with
+        // its mutex. Its mark stays for ever: a byte, and no other thread gets its address.
+        mark_ = nullptr;
+        for (const auto& known : tables_) {
+            if (const auto table = known.lock()) give_back(*table);
+        }
+    }
+
+private:
+    void give_back(Shared& table) {
+        Table gone;
+        table.with([&](Table& owned) {
+            for (auto entry = owned.begin(); entry != owned.end();) {
+                const auto here = entry++;
+                if (here->first.thread == own_mark_.get()) gone.insert(owned.extract(here));
+            }
+        });
+    }
+
+    static thread_local Caller instance_;
+    // These two outlive `instance_`: nothing destroys them.
+    static thread_local const ThreadMark* mark_;
+    static thread_local bool is_gone_;
+
+    std::unique_ptr<ThreadMark> own_mark_ = std::make_unique<ThreadMark>();
+    std::vector<std::weak_ptr<Shared>> tables_;
+};
+
+thread_local ThreadOwners::Caller ThreadOwners::Caller::instance_;
+thread_local const ThreadMark* ThreadOwners::Caller::mark_ = nullptr;
+thread_local bool ThreadOwners::Caller::is_gone_ = false;
+
+ThreadOwners::ThreadOwners() : owned_{std::make_shared<Shared>()} {}
+
+ThreadOwners::~ThreadOwners() = default;
+
+bool ThreadOwners::has(std::string_view name) const {
+    const auto* thread = Caller::mark();
+    return owned_->with([&](const Table& owned) {
+        for (auto entry = owned.lower_bound(View{name, thread, nullptr});
+             entry != owned.end() && entry->first.name == name && entry->first.thread == thread;
+             ++entry) {
+            if (entry->second.hold.state() != HoldState::lost) return true;
+        }
+        return false;
+    });
+}
+
+const Hold* ThreadOwners::find(const void* mutex, std::string_view name) const {
+    const View key{name, Caller::mark(), mutex};
+    return owned_->with([&](const Table& owned) -> const Hold* {
+        const auto entry = owned.find(key);
+        return entry == owned.end() ? nullptr : &entry->second.hold;
+    });
+}
+
+void ThreadOwners::add(const void* mutex, std::string_view name, Hold hold) {
+    Caller::remember(owned_);
+    Key key{std::string{name}, Caller::mark(), mutex};
+    const LockMode mode = hold.mode();
+    owned_->with([&](Table& owned) {
+        owned.try_emplace(std::move(key), Owned{std::move(hold), mode});
+    });
+}
+
+Hold ThreadOwners::take(const void* mutex, std::string_view name, LockMode mode) {
+    const View key{name, Caller::mark(), mutex};
+    return owned_->with([&](Table& owned) {
+        const auto entry = owned.find(key);
+        if (entry == owned.end() || entry->second.mode != mode) return Hold{};
+        return std::move(owned.extract(entry).mapped().hold);
+    });
+}
+
+void ThreadOwners::drop_lost(const void* mutex, std::string_view name) {
+    const View key{name, Caller::mark(), mutex};
+    // Destroyed at the end of the statement, when the table is not locked any more.
+    std::ignore = owned_->with([&](Table& owned) {
+        const auto entry = owned.find(key);
+        const bool is_lost = entry != owned.end() && entry->second.hold.state() == HoldState::lost;
+        return is_lost ? owned.extract(entry) : Table::node_type{};
+    });
+}
+
+void ThreadOwners::forget(const void* mutex, std::string_view name) {
+    Table gone;
+    owned_->with([&](Table& owned) {
+        auto entry = owned.lower_bound(View{name, nullptr, nullptr});
+        while (entry != owned.end() && entry->first.name == name) {
+            const auto here = entry++;
+            if (here->first.mutex == mutex) gone.insert(owned.extract(here));
+        }
+    });
+}
+
+}  // namespace mortise::detail

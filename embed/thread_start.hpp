@@ -1,0 +1,29 @@
+// Threads of the library have names, and take none of the host's signals.
+#pragma once
+
+#include <csignal>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <pthread.h>
+
+namespace mortise::detail {
+
+// Throws std::system_error when there is no thread to be had. Names longer than 15 bytes are cut.
+template <class Body>
+std::thread start_thread_named(const std::string& name, Body body) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // a new thread inherits it
+    struct Restore {
+        const sigset_t& mask;
+        ~Restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
+    } restore{before};
+    std::thread thread{std::move(body)};
+    pthread_setname_np(thread.native_handle(), name.substr(0, 15).c_str());
+    return thread;
+}
+
+}  // namespace mortise::detail

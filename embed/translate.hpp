@@ -1,0 +1,32 @@
+// Between the words of the public API and those of the core.
+#pragma once
+
+#include "core/agent/call.hpp"
+#include "core/locks/lock_machine.hpp"
+#include "core/node/node_core.hpp"
+#include <mortise/config.hpp>
+#include <mortise/errc.hpp>
+#include <mortise/info.hpp>
+#include <mortise/options.hpp>
+
+namespace mortise::detail {
+
+[[nodiscard]] Errc errc_of(core::CallError error);
+[[nodiscard]] core::LockMode to_core(LockMode mode);
+[[nodiscard]] LockMode from_core(core::LockMode mode);
+[[nodiscard]] QueuePolicy from_core(core::QueuePolicy policy);
+[[nodiscard]] Previous from_core(const core::Previous& previous);
+[[nodiscard]] Standing from_core(core::Role role);
+// The machine tells which node a session belongs to.
+[[nodiscard]] LockInfo from_core(const core::LockView& view, const core::LockMachine& machine);
+[[nodiscard]] std::string to_text(const core::ClusterId& cluster);  // 32 hexadecimal digits
+
+// What the name or the options have that no cluster would take; no error when they are fine.
+[[nodiscard]] std::error_code check_request(std::string_view name, const AcquireOptions& options);
+[[nodiscard]] core::Acquire to_request(std::string_view name, const AcquireOptions& options,
+                                       bool wait);
+
+// Voters, timing and limits; the rest is what the data directory says.
+[[nodiscard]] core::NodeOptions node_options(const Config& config);
+
+}  // namespace mortise::detail

@@ -1,0 +1,151 @@
+// Every signature of the public surface, called once on a node that is there.
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <asio/experimental/deferred.hpp>
+#include <asio/use_future.hpp>
+#include <gtest/gtest.h>
+
+#include "tests/embed/one_node.hpp"
+#include <mortise/async.hpp>
+#include <mortise/mortise.hpp>
+
+namespace mortise {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ApiContractCalls : public OneNode {
+protected:
+    static std::chrono::steady_clock::time_point later() {
+        return std::chrono::steady_clock::now() + patience;
+    }
+
+    const AcquireOptions options_{.label = "label"};
+    std::error_code ec_ = Errc::invalid_argument;  // to be cleared
+};
+
+TEST_F(ApiContractCalls, Acquire) {
+    Hold hold = node_.acquire("a");
+    EXPECT_TRUE(hold && hold.valid());
+    hold = node_.acquire("b", options_);
+    hold = node_.acquire("c", ec_);
+    EXPECT_FALSE(ec_);
+    hold = node_.acquire("d", options_, ec_);
+    EXPECT_EQ(hold.name(), "d");
+    hold = node_.acquire("e", {.label = "designated", .wait_max = 5s});
+    EXPECT_EQ(hold.release(), std::error_code{});
+}
+
+TEST_F(ApiContractCalls, TryAcquire) {
+    std::optional<Hold> hold = node_.try_acquire("a");
+    EXPECT_TRUE(hold);
+    LockInfo busy;
+    EXPECT_FALSE(node_.try_acquire("a", ec_));
+    EXPECT_FALSE(ec_);
+    EXPECT_FALSE(node_.try_acquire("a", options_));
+    EXPECT_FALSE(node_.try_acquire("a", options_, ec_));
+    EXPECT_FALSE(node_.try_acquire("a", busy));
+    EXPECT_EQ(busy.holders.at(0).token, hold->token());
+    EXPECT_FALSE(node_.try_acquire("a", options_, busy));
+}
+
+TEST_F(ApiContractCalls, AcquireForAndUntil) {
+    std::optional<Hold> hold = node_.acquire_for("a", 500ms);
+    EXPECT_TRUE(hold);
+    EXPECT_TRUE(node_.acquire_for("b", std::chrono::hours::max(), options_));
+    EXPECT_TRUE(node_.acquire_for("c", 1min, ec_));
+    EXPECT_TRUE(node_.acquire_for("d", 0s, options_, ec_));
+    EXPECT_FALSE(node_.acquire_for("a", -1s));
+    EXPECT_TRUE(node_.acquire_until("e", later()));
+    EXPECT_TRUE(node_.acquire_until("f", later(), options_));
+    EXPECT_TRUE(node_.acquire_until("g", later(), ec_));
+    EXPECT_TRUE(node_.acquire_until("h", later(), options_, ec_));
+    EXPECT_FALSE(ec_);
+}
+
+TEST_F(ApiContractCalls, Look) {
+    const auto hold = node_.acquire("x/1", options_);
+    LockInfo lock = node_.inspect("x/1");
+    EXPECT_EQ(lock.holders.at(0).label, "label");
+    lock = node_.inspect("x/1", ReadLevel::local);
+    lock = node_.inspect("x/1", ec_);
+    lock = node_.inspect("x/1", ReadLevel::linearizable, ec_);
+    EXPECT_FALSE(ec_);
+    std::vector<LockInfo> locks = node_.list("x/");
+    EXPECT_EQ(locks.size(), 1U);
+    EXPECT_TRUE(node_.list("x/", "x/1", 10, ReadLevel::local).empty());
+    EXPECT_EQ(node_.list("x/", ec_).size(), 1U);
+    EXPECT_TRUE(node_.list("x/", "x/1", 10, ReadLevel::linearizable, ec_).empty());
+    const auto unknown = node_.inspect("unknown");
+    EXPECT_EQ(unknown.name, "unknown");
+    EXPECT_FALSE(unknown.is_held());
+}
+
+TEST_F(ApiContractCalls, TheNode) {
+    EXPECT_TRUE(node_.wait_ready(later()));
+    EXPECT_TRUE(node_.wait_ready(later(), ec_));
+    EXPECT_FALSE(ec_);
+    EXPECT_EQ(node_.id(), NodeId{1});
+    const Status status = node_.status();
+    EXPECT_TRUE(status.ready);
+    const Metrics metrics = node_.metrics();
+    EXPECT_EQ(metrics.acquires, 0U);
+    Subscription subscription = node_.on_event([](const NodeEvent&) {});
+    EXPECT_TRUE(subscription);
+    subscription.end();
+    Node moved = std::move(node_);
+    moved.close();
+    moved.close();
+    EXPECT_TRUE(moved.status().stopped);
+}
+
+TEST_F(ApiContractCalls, HoldsMove) {
+    Hold first = node_.acquire("a");
+    const auto token = first.token();
+    Hold second = std::move(first);
+    EXPECT_EQ(second.token(), token);
+    EXPECT_FALSE(first);  // NOLINT(bugprone-use-after-move): it is defined
+    EXPECT_EQ(first.release(), Errc::not_held);
+    second = Hold{};
+    EXPECT_TRUE(node_.acquire_for("a", patience));
+}
+
+TEST_F(ApiContractCalls, Mutexes) {
+    Mutex mutex{node_, "m"};
+    Mutex labelled{node_, "labelled", {.label = "label"}};
+    SharedMutex shared{node_, "s", options_};
+    const std::scoped_lock both{mutex, labelled};
+    const std::shared_lock reader{shared};
+    EXPECT_TRUE(mutex.owned_by_this_thread() && labelled.hold().valid());
+    EXPECT_EQ(shared.hold().mode(), LockMode::shared);
+}
+
+TEST_F(ApiContractCalls, Async) {
+    using asio::use_future;
+    const std::string name = "x";
+    const auto done = [](std::future<Hold> future) {
+        Hold hold = future.get();
+        EXPECT_TRUE(hold.valid());
+        std::future<void> released = async_release(std::move(hold), use_future);
+        released.get();
+    };
+    done(async_acquire(node_, name, use_future));
+    done(async_acquire(node_, name, options_, use_future));
+    done(async_try_acquire(node_, name, use_future));
+    done(async_try_acquire(node_, name, options_, use_future));
+    done(async_acquire_for(node_, name, 30s, use_future));
+    done(async_acquire_for(node_, name, 30s, options_, use_future));
+    done(async_acquire_until(node_, name, later(), use_future));
+    done(async_acquire_until(node_, name, later(), options_, use_future));
+    done(async_acquire(node_, "x", asio::experimental::deferred)(use_future));
+}
+
+}  // namespace
+}  // namespace mortise

@@ -1,0 +1,82 @@
+#include "tests/embed/scripted_node.hpp"
+
+#include <chrono>
+
+#include "embed/call_gate.hpp"
+#include "embed/lease.hpp"
+
+namespace mortise {
+
+Node::Node(Config /*config*/) : runtime_{std::make_shared<detail::NodeRuntime>()} {}
+Node::~Node() = default;
+
+namespace detail {
+
+namespace {
+
+NodeRuntime::Record grant(const AcquireOrder& order, std::int64_t token) {
+    constexpr core::Nanoseconds second = std::chrono::seconds{1};
+    auto lease = std::make_shared<Lease>(core::SessionId{1}, core::Instant::never(), second);
+    auto gate = std::make_shared<CallGate>([] {}, second, nullptr);
+    GrantFacts facts;
+    facts.name = order.name;
+    facts.mode = order.options.mode;
+    facts.token = FencingToken::from_raw(token);
+    return std::make_shared<HoldRecord>(std::move(facts), std::move(lease), std::move(gate));
+}
+
+}  // namespace
+
+void NodeRuntime::will_answer(std::vector<std::error_code> answers) {
+    state_.with([&](State& state) { state.answers.assign(answers.begin(), answers.end()); });
+}
+
+Hold NodeRuntime::answer(const AcquireOrder& order, std::error_code& ec) {
+    return state_.with([&](State& state) -> Hold {
+        state.orders.push_back(order);
+        ec.clear();
+        if (!state.answers.empty()) {
+            ec = state.answers.front();
+            state.answers.pop_front();
+            return {};
+        }
+        state.grants.push_back(grant(order, std::ssize(state.grants) + 1));
+        return HoldRecord::hold_on(state.grants.back());
+    });
+}
+
+void NodeRuntime::on_not_held(std::string_view name) {
+    state_.with([&](State& state) { state.not_held.emplace_back(name); });
+}
+
+std::vector<AcquireOrder> NodeRuntime::orders() const {
+    return state_.with([](const State& state) { return state.orders; });
+}
+
+std::vector<NodeRuntime::Record> NodeRuntime::grants() const {
+    return state_.with([](const State& state) { return state.grants; });
+}
+
+std::vector<std::string> NodeRuntime::not_held() const {
+    return state_.with([](const State& state) { return state.not_held; });
+}
+
+Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
+             LockInfo* /*busy*/) {
+    return node->answer(order, ec);
+}
+
+const std::shared_ptr<NodeRuntime>& runtime_of(const Node& node) {
+    return NodeRuntime::shared(node);
+}
+
+ThreadOwners& thread_owners(NodeRuntime& node) {
+    return node.owners;
+}
+
+void report_not_held(NodeRuntime& node, std::string_view name) {
+    node.on_not_held(name);
+}
+
+}  // namespace detail
+}  // namespace mortise

@@ -1,0 +1,184 @@
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+
+#include <mortise/config.hpp>
+#include <mortise/errc.hpp>
+
+namespace mortise {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+using Variables = std::map<std::string, std::string>;
+
+// Sets the variables for as long as it lives, and puts back what was there.
+class Environment {
+public:
+    explicit Environment(const Variables& variables) {
+        for (const auto& [name, value] : variables) {
+            const char* before = std::getenv(name.c_str());
+            before_.emplace_back(name, before != nullptr ? before : "");
+            setenv(name.c_str(), value.c_str(), 1);
+        }
+    }
+    Environment(const Environment&) = delete;
+    Environment& operator=(const Environment&) = delete;
+    ~Environment() {
+        for (const auto& [name, value] : before_) {
+            if (value.empty()) {
+                unsetenv(name.c_str());
+            } else {
+                setenv(name.c_str(), value.c_str(), 1);
+            }
+        }
+    }
+
+private:
+    std::vector<std::pair<std::string, std::string>> before_;
+};
+
+Config read(const Variables& variables) {
+    const Environment environment{variables};
+    return Config::from_environment();
+}
+
+std::string complaint(const Variables& variables) {
+    try {
+        (void)read(variables);
+    } catch (const ConfigError& error) {
+        EXPECT_EQ(error.code(), Errc::invalid_argument);
+        EXPECT_EQ(error.place().file, "");
+        return error.what();
+    }
+    return {};
+}
+
+TEST(ConfigEnvironment, HasATwinOfEveryKey) {
+    const auto config = read({{"MORTISE_CLUSTER", "orders"},
+                              {"MORTISE_ROLE", "voter"},
+                              {"MORTISE_NODE_ID", "2"},
+                              {"MORTISE_DATA_DIR", "/var/lib/m"},
+                              {"MORTISE_LISTEN", "127.0.0.1:7402"},
+                              {"MORTISE_PEER_LIST", "1=127.0.0.1:7401,2=[::1]:7402"},
+                              {"MORTISE_TIMING_SESSION_TTL", "12s"},
+                              {"MORTISE_TIMING_ELECTION_TIMEOUT", "2s"},
+                              {"MORTISE_TIMING_HEARTBEAT", "200ms"},
+                              {"MORTISE_TIMING_CALL_TIMEOUT", "1m"},
+                              {"MORTISE_TIMING_CLOSE_TIMEOUT", "1.5s"},
+                              {"MORTISE_TIMING_CLOCK_RATE_BOUND", "0.02"},
+                              {"MORTISE_LOG_LEVEL", "debug"},
+                              {"MORTISE_LIMITS_CALLS", "1000"},
+                              {"MORTISE_LIMITS_LOG_BYTES", "2097152"},
+                              {"MORTISE_LIMITS_OUTBOX_BYTES", "1048576"},
+                              {"MORTISE_LIMITS_CONNECTIONS", "5"}});
+    EXPECT_EQ(config.cluster, "orders");
+    EXPECT_EQ(config.role, Role::voter);
+    EXPECT_EQ(config.node_id, 2U);
+    EXPECT_EQ(config.data_dir, "/var/lib/m");
+    EXPECT_EQ(config.listen, "127.0.0.1:7402");
+    EXPECT_THAT(config.peers,
+                ElementsAre(PeerConfig{1, "127.0.0.1:7401"}, PeerConfig{2, "[::1]:7402"}));
+    EXPECT_EQ(config.timing.session_ttl, 12s);
+    EXPECT_EQ(config.timing.election_timeout, 2s);
+    EXPECT_EQ(config.timing.heartbeat, 200ms);
+    EXPECT_EQ(config.timing.call_timeout, 1min);
+    EXPECT_EQ(config.timing.close_timeout, 1'500ms);
+    EXPECT_EQ(config.timing.clock_rate_bound, 0.02);
+    EXPECT_EQ(config.log.level, LogLevel::debug);
+    EXPECT_EQ(config.limits.calls, 1'000U);
+    EXPECT_EQ(config.limits.log_bytes, 2'097'152U);
+    EXPECT_EQ(config.limits.outbox_bytes, 1'048'576U);
+    EXPECT_EQ(config.limits.connections, 5U);
+}
+
+TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
+    struct Row {
+        Variables variables;
+        std::string complaint;
+    };
+    const std::string no_peer = " is no peer: write \"1=host:port,2=host:port\"";
+    const std::string no_tls =
+        ": TLS is not available in this version yet; leave it out and listen on a loopback address";
+    for (const auto& [variables, expected] : std::array{
+             Row{{}, "MORTISE_DATA_DIR: missing: a voter needs a directory of its own"},
+             Row{{{"MORTISE_NODE_ID", "one"}},
+                 "MORTISE_NODE_ID: must be a whole number, not \"one\""},
+             Row{{{"MORTISE_NODE_ID", "-1"}},
+                 "MORTISE_NODE_ID: must be a whole number, not \"-1\""},
+             Row{{{"MORTISE_NODE_ID", "1 "}},
+                 "MORTISE_NODE_ID: must be a whole number, not \"1 \""},
+             Row{{{"MORTISE_NODE_ID", "99999999999999999999"}},
+                 "MORTISE_NODE_ID: must be a whole number, not \"99999999999999999999\""},
+             Row{{{"MORTISE_NODE_ID", "0"}}, "MORTISE_NODE_ID: must be 1 or more"},
+             Row{{{"MORTISE_ROLE", "boss"}},
+                 "MORTISE_ROLE: must be one of voter, learner, client, not \"boss\""},
+             Row{{{"MORTISE_ROLE", "client"}},
+                 "MORTISE_ROLE: client is not available in this version yet; voter is"},
+             Row{{{"MORTISE_TIMING_SESSION_TTL", "10"}},
+                 "MORTISE_TIMING_SESSION_TTL: \"10\" is not a duration: write \"10s\" or \"250ms\" "
+                 "(ns, us, ms, s, m, h)"},
+             Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TIMING_SESSION_TTL", "2s"}},
+                 "MORTISE_TIMING_SESSION_TTL: a session_ttl of 2s is too short: at least 5 x "
+                 "election_timeout, 5s"},
+             Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TIMING_ELECTION_TIMEOUT", "3s"}},
+                 "MORTISE_TIMING_ELECTION_TIMEOUT: a session_ttl of 10s is too short: at least 5 x "
+                 "election_timeout, 15s"},
+             Row{{{"MORTISE_TIMING_CLOCK_RATE_BOUND", "1%"}},
+                 "MORTISE_TIMING_CLOCK_RATE_BOUND: must be a number, not \"1%\""},
+             Row{{{"MORTISE_TLS_CERTIFICATE", "c.pem"}}, "MORTISE_TLS_CERTIFICATE" + no_tls},
+             Row{{{"MORTISE_TLS_KEY", "c.key"}}, "MORTISE_TLS_KEY" + no_tls},
+             Row{{{"MORTISE_TLS_CA", "ca.pem"}}, "MORTISE_TLS_CA" + no_tls},
+             Row{{{"MORTISE_PEER_LIST", "127.0.0.1:1"}},
+                 "MORTISE_PEER_LIST: \"127.0.0.1:1\"" + no_peer},
+             Row{{{"MORTISE_PEER_LIST", "1=a:1,,2=b:1"}}, "MORTISE_PEER_LIST: \"\"" + no_peer},
+             Row{{{"MORTISE_PEER_LIST", "x=a:1"}}, "MORTISE_PEER_LIST: \"x=a:1\"" + no_peer},
+             Row{{{"MORTISE_PEER_LIST", "=a:1"}}, "MORTISE_PEER_LIST: \"=a:1\"" + no_peer},
+             Row{{{"MORTISE_PEER_LIST", "1=a:1,1=b:1"}},
+                 "MORTISE_PEER_LIST: 1 is the id of two peers"},
+             Row{{{"MORTISE_PEER_LIST", "1=a"}},
+                 "MORTISE_PEER_LIST: \"a\" is not an address: write host:port, or [::1]:port for "
+                 "IPv6"},
+             Row{{{"MORTISE_NODE_ID", "3"}, {"MORTISE_PEER_LIST", "1=a:1,2=b:1"}},
+                 "MORTISE_NODE_ID: 3 is not the id of a peer"},
+         }) {
+        EXPECT_EQ(complaint(variables), expected);
+    }
+}
+
+TEST(ConfigEnvironment, TakesAnEmptyVariableForNone) {
+    const auto config = read({{"MORTISE_DATA_DIR", "d"},
+                              {"MORTISE_NODE_ID", ""},
+                              {"MORTISE_PEER_LIST", ""},
+                              {"MORTISE_LOG_LEVEL", ""}});
+    EXPECT_EQ(config.own_id(), 1U);
+    EXPECT_EQ(config.log.level, LogLevel::warn);
+}
+
+// Others put variables there too: service discovery, our own `mortise run`.
+TEST(ConfigEnvironment, LeavesOtherVariablesAlone) {
+    EXPECT_EQ(complaint({{"MORTISE_DATA_DIR", "d"},
+                         {"MORTISE_SERVICE_HOST", "10.0.0.1"},
+                         {"MORTISE_FENCING_TOKEN", "7"}}),
+              "");
+}
+
+TEST(ConfigEnvironment, FileAndEnvironmentDoNotMix) {
+    const Environment environment{{{"MORTISE_CLUSTER", "other"}}};
+    EXPECT_EQ(Config::from_string("data_dir = 'd'\ncluster = 'mine'\n").cluster, "mine");
+    EXPECT_EQ(Config::from_string("data_dir = 'd'\n").cluster, "mortise");
+}
+
+TEST(PeerList, AllowsBlanksAndATrailingComma) {
+    EXPECT_THAT(parse_peer_list(" 1 = a:1 ,\n2=b:2, "),
+                ElementsAre(PeerConfig{1, "a:1"}, PeerConfig{2, "b:2"}));
+    EXPECT_THAT(parse_peer_list(""), ElementsAre());
+}
+
+}  // namespace
+}  // namespace mortise

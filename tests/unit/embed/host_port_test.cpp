@@ -1,0 +1,43 @@
+#include "embed/host_port.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace mortise::detail {
+namespace {
+
+TEST(HostPort, IsANameOrALiteralAddressAndAPort) {
+    EXPECT_EQ(parse_host_port("127.0.0.1:7401"), (HostPort{"127.0.0.1", 7401}));
+    EXPECT_EQ(parse_host_port("[::1]:7401"), (HostPort{"::1", 7401}));
+    EXPECT_EQ(parse_host_port("[2001:db8::7]:1"), (HostPort{"2001:db8::7", 1}));
+    EXPECT_EQ(parse_host_port("node-1.example:65535"), (HostPort{"node-1.example", 65535}));
+    EXPECT_EQ(parse_host_port("db_1:0"), (HostPort{"db_1", 0}));
+}
+
+TEST(HostPort, IsNothingElse) {
+    for (const std::string text :
+         {"",          ":",           "7401",     "host",        "host:",
+          ":7401",     "host:x",      "host:-1",  "host:+1",     "host:65536",
+          "host: 1",   "host:1 ",     "::1:7401", "[::1]",       "[::1]7401",
+          "[::1:7401", "[]:1",        "[host]:1", "[::g]:1",     "a b:1",
+          "host/x:1",  "256.0.0.1:1", "127.1:1",  "1.2.3.4.5:1", "tcp://a:1"}) {
+        EXPECT_EQ(parse_host_port(text), std::nullopt) << text;
+    }
+    EXPECT_EQ(parse_host_port(std::string(254, 'a') + ":1"), std::nullopt);
+    EXPECT_NE(parse_host_port(std::string(253, 'a') + ":1"), std::nullopt);
+    EXPECT_EQ(parse_host_port(std::string{"::1\0", 4} + ":1"), std::nullopt);
+}
+
+TEST(HostPort, KnowsWhatStaysOnThisMachine) {
+    for (const char* text : {"127.0.0.1:1", "127.255.255.254:1", "[::1]:1", "localhost:1"}) {
+        EXPECT_TRUE(is_loopback(parse_host_port(text).value())) << text;
+    }
+    for (const char* text : {"0.0.0.0:1", "[::]:1", "10.0.0.1:1", "128.0.0.1:1", "[::2]:1",
+                             "[::ffff:10.0.0.1]:1", "localhost.example:1", "node-1:1"}) {
+        EXPECT_FALSE(is_loopback(parse_host_port(text).value())) << text;
+    }
+}
+
+}  // namespace
+}  // namespace mortise::detail
