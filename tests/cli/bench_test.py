@@ -1,0 +1,45 @@
+"""The benchmark: that it measures, not what."""
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+from program import OK, run
+
+
+class Bench(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="mortise-bench-test-")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def bench(self, *words):
+        result = run("bench", "--seconds", 1, "--clients", 4, "--directory", self.directory, *words)
+        self.assertEqual((result.returncode, result.stderr), (OK, ""))
+        self.assertEqual(list(self.directory.iterdir()), [])
+        return result.stdout
+
+    def test_measures_the_cluster_and_what_it_rests_on(self):
+        report = json.loads(self.bench("--json"))
+        rows = [report["fdatasync"], report["round_trip"], *report["latencies"]]
+        for row in rows:
+            self.assertGreater(row["count"], 0)
+            times = [row[key] for key in ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")]
+            self.assertEqual(times, sorted(times))
+            self.assertGreater(times[0], 0)
+        self.assertEqual([row["what"] for row in report["latencies"]],
+                         ["acquire on the leader", "release on the leader",
+                          "acquire on the follower", "release on the follower"])
+        for row in report["loads"]:
+            self.assertGreater(row["per_second"], 0)
+        self.assertEqual([row["what"] for row in report["loads"]],
+                         ["4 callers, distinct names", "4 callers, one hot name"])
+
+    def test_prints_two_tables(self):
+        tables = self.bench().split("\n\n")
+        self.assertEqual([len(table.strip().splitlines()) for table in tables], [7, 3])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,117 @@
+"""A cluster of three `mortise node`, as the other commands see it."""
+
+import json
+import signal
+import unittest
+
+from program import OK, UNAVAILABLE, Cluster, run, start, wait_until
+
+
+class ThreeNodes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster()
+        cls.cluster.__enter__()
+        cls.ready_lines = cls.cluster.wait_ready()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cluster.__exit__()
+
+    def json(self, *words):
+        result = run(*words, "--json")
+        self.assertEqual((result.returncode, result.stderr), (OK, ""), result.stderr)
+        return json.loads(result.stdout)
+
+    def test_each_node_says_that_it_is_ready(self):
+        for node, (line, port) in enumerate(zip(self.ready_lines, self.cluster.ports), 1):
+            self.assertEqual(line, f"mortise: node {node} of cluster mortise is ready, "
+                                   f"listening on 127.0.0.1:{port}\n")
+
+    def test_status_shows_one_cluster_with_one_leader(self):
+        def agreed():
+            reports = self.json("status", *self.cluster.peers())
+            return len({report["status"]["leader"] for report in reports}) == 1
+        wait_until(agreed)
+        reports = self.json("status", *self.cluster.peers())
+        self.assertEqual([report["status"]["id"] for report in reports], [1, 2, 3])
+        self.assertEqual(len({report["status"]["cluster_id"] for report in reports}), 1)
+        self.assertRegex(reports[0]["status"]["cluster_id"], r"\A[0-9a-f]{32}\Z")
+        standings = sorted(report["status"]["standing"] for report in reports)
+        self.assertEqual(standings, ["follower", "follower", "leader"])
+        for report in reports:
+            self.assertTrue(report["status"]["ready"])
+            self.assertEqual([member["id"] for member in report["status"]["members"]], [1, 2, 3])
+
+    def test_status_is_a_table_without_colour_in_a_pipe(self):
+        result = run("status", *self.cluster.peers())
+        lines = result.stdout.splitlines()
+        self.assertEqual(result.returncode, OK)
+        self.assertEqual(len(lines), 4)
+        self.assertTrue(lines[0].startswith("PEER "))
+        self.assertNotIn("\x1b", result.stdout)
+        self.assertEqual(sum("leader" in line for line in lines[1:]), 1)
+
+    def test_the_members_may_come_from_a_configuration_or_the_environment(self):
+        self.assertEqual(len(self.json("status", "--config", self.cluster.config(1))), 3)
+        peers = ",".join(f"{node}=127.0.0.1:{port}"
+                         for node, port in enumerate(self.cluster.ports, 1))
+        result = run("status", MORTISE_PEER_LIST=peers)
+        self.assertEqual(len(result.stdout.splitlines()), 4, result.stderr)
+
+    def test_locks_of_an_idle_cluster(self):
+        self.assertEqual(self.json("locks", *self.cluster.peers()), [])
+        self.assertEqual(self.json("locks", "orders/", "--local", *self.cluster.peers()), [])
+        table = run("locks", *self.cluster.peers()).stdout.splitlines()
+        self.assertEqual(len(table), 1)
+
+    def test_inspect_of_a_free_lock(self):
+        lock = self.json("inspect", "orders/42", *self.cluster.peers())
+        self.assertEqual((lock["name"], lock["holders"], lock["waiters"]), ("orders/42", [], []))
+        shown = run("inspect", "or\x1bders", *self.cluster.peers()).stdout
+        self.assertEqual(shown, "or\\x1bders is free\n")
+
+    def test_a_member_that_is_not_there_is_passed_over(self):
+        # Nobody listens on port 1 of loopback.
+        peers = ["--peer", "127.0.0.1:1", *self.cluster.peers()]
+        self.assertEqual(self.json("locks", *peers), [])
+        reports = self.json("status", *peers)
+        self.assertIn("problem", reports[0])
+        self.assertEqual([report["status"]["id"] for report in reports[1:]], [1, 2, 3])
+
+
+class Ending(unittest.TestCase):
+    def test_both_signals_end_a_node_in_order(self):
+        for how in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(signal=how), Cluster() as cluster:
+                cluster.wait_ready()
+                self.assertEqual(cluster.end(how), [OK] * 3)
+
+    def test_a_node_without_its_cluster_waits_and_can_be_ended(self):
+        with Cluster() as cluster:
+            cluster.wait_ready()
+            for process in cluster.processes[1:]:
+                process.kill()
+                process.wait()
+            peer = ["--peer", f"127.0.0.1:{cluster.ports[0]}"]
+            result = run("locks", *peer, "--timeout", "1s")
+            self.assertEqual(result.returncode, UNAVAILABLE, result.stdout)
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            self.assertEqual(run("locks", *peer, "--local").returncode, OK)
+            cluster.processes[0].terminate()
+            self.assertEqual(cluster.processes[0].wait(60), OK)
+
+    def test_a_killed_node_comes_back(self):
+        with Cluster() as cluster:
+            cluster.wait_ready()
+            cluster.processes[0].kill()
+            cluster.processes[0].wait()
+            again = start("node", "--config", cluster.config(1))
+            cluster.processes.append(again)
+            self.assertIn("ready", again.stdout.readline())
+            again.terminate()
+            self.assertEqual(again.wait(60), OK)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

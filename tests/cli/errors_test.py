@@ -1,0 +1,162 @@
+"""Each way to fail: its exit code, and one line about it."""
+
+import os
+import socket
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from program import (CONFIG, DATA_ERROR, IO_ERROR, NO_INPUT, OK, PROGRAM, TAKEN,
+                     UNAVAILABLE, USAGE, config_text, free_ports, run, start)
+
+
+class Errors(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="mortise-cli-test-")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def expect(self, result, code, *texts):
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertTrue(result.stderr.startswith("mortise: "), result.stderr)
+        for text in texts:
+            self.assertIn(text, result.stderr)
+        self.assertEqual(result.stdout, "")
+
+    def config(self, text, name="mortise.toml"):
+        path = self.directory / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def alone(self, **keys):
+        return config_text(1, free_ports(1), self.directory, **keys)
+
+    # --- the command line
+
+    def test_bad_words_are_usage(self):
+        for words in ([], ["nonsense"], ["--nonsense"], ["status", "--nonsense"], ["inspect"],
+                      ["node", "--config"], ["locks", "a", "b"], ["bench", "--seconds", "0"],
+                      ["bench", "--seconds", "many"], ["demo", "extra"],
+                      ["status", "--peer", "127.0.0.1:1", "--config", "x"]):
+            with self.subTest(words=words):
+                self.expect(run(*words), USAGE, "--help")
+
+    def test_no_cluster_named_is_usage(self):
+        self.expect(run("status"), USAGE, "--peer")
+        self.expect(run("locks"), USAGE, "--peer")
+
+    def test_a_malformed_address_is_usage(self):
+        for address in ("localhost", "127.0.0.1:", "127.0.0.1:port", "127.0.0.1:99999", ":"):
+            with self.subTest(address=address):
+                self.expect(run("status", "--peer", address), USAGE)
+
+    def test_a_malformed_timeout_is_usage(self):
+        for timeout in ("soon", "5", "0s", "-1s"):
+            with self.subTest(timeout=timeout):
+                self.expect(run("status", "--peer", "127.0.0.1:1", f"--timeout={timeout}"), USAGE,
+                            "--timeout")
+
+    def test_a_lock_without_a_name_is_usage(self):
+        self.expect(run("inspect", "", "--peer", "127.0.0.1:1"), USAGE)
+
+    def test_the_hidden_command_is_not_for_people(self):
+        self.expect(run("member", "demo"), USAGE)
+
+    def test_help_and_version_are_no_errors(self):
+        for words in (["--help"], ["-h"], ["status", "--help"], ["demo", "--help"]):
+            with self.subTest(words=words):
+                result = run(*words)
+                self.assertEqual((result.returncode, result.stderr), (OK, ""))
+                self.assertIn("--", result.stdout)
+        result = run("--version")
+        self.assertEqual(result.returncode, OK)
+        self.assertRegex(result.stdout, r"\Amortise \d+\.\d+\.\d+\n\Z")
+        self.assertNotIn("member", run("--help").stdout.split("Subcommands")[1].split("\n")[0])
+
+    def test_output_that_cannot_be_written_is_an_io_error(self):
+        if not os.path.exists("/dev/full"):
+            self.fail("this test needs /dev/full")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run([PROGRAM, "--help"], stdout=full, stderr=subprocess.PIPE,
+                                    text=True, check=False)
+        self.assertEqual(result.returncode, IO_ERROR)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+
+    # --- the configuration
+
+    def test_a_configuration_that_cannot_be_read(self):
+        self.expect(run("node", "--config", self.directory / "none.toml"), NO_INPUT, "none.toml")
+        self.expect(run("node", "--config", self.directory), NO_INPUT, str(self.directory))
+        self.expect(run("status", "--config", self.directory / "none.toml"), NO_INPUT, "none.toml")
+
+    def test_a_configuration_that_is_wrong(self):
+        self.expect(run("node", "--config", self.config("nonsense")), CONFIG, "mortise.toml:1")
+        wrong = self.alone(colour='"blue"')
+        self.expect(run("node", "--config", self.config(wrong)), CONFIG, "mortise.toml:", "colour")
+        short = self.alone().replace('session_ttl = "3s"', 'session_ttl = "1s"')
+        self.expect(run("node", "--config", self.config(short)), CONFIG, "session_ttl")
+
+    def test_an_environment_that_is_wrong(self):
+        self.expect(run("node", MORTISE_NODE_ID="one"), CONFIG, "MORTISE_NODE_ID")
+        self.expect(run("status", MORTISE_PEER_LIST="nonsense"), CONFIG, "MORTISE_PEER_LIST")
+
+    def test_no_configuration_at_all(self):
+        self.expect(run("node"), CONFIG)
+
+    # --- what the machine has
+
+    def test_a_port_in_use(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            config = self.config(config_text(1, [port], self.directory))
+            self.expect(run("node", "--config", config), TAKEN, str(port))
+
+    def test_a_directory_in_use(self):
+        first = start("node", "--config", self.config(self.alone()))
+        try:
+            self.assertIn("ready", first.stdout.readline())
+            second = self.config(self.alone(), "second.toml")
+            self.expect(run("node", "--config", second), TAKEN, "in use", str(first.pid))
+        finally:
+            first.terminate()
+            self.assertEqual(first.wait(), OK)
+            first.stdout.close()
+            first.stderr.close()
+
+    def test_a_directory_of_another_node(self):
+        config = self.config(self.alone())
+        first = start("node", "--config", config)
+        self.assertIn("ready", first.stdout.readline())
+        first.terminate()
+        self.assertEqual(first.wait(), OK)
+        first.stdout.close()
+        first.stderr.close()
+        ports = free_ports(2)
+        other = config_text(2, ports, self.directory).replace("node-2", "node-1")
+        self.expect(run("node", "--config", self.config(other, "other.toml")), DATA_ERROR)
+
+    def test_a_directory_that_cannot_be_made(self):
+        (self.directory / "node-1").write_text("a file", encoding="utf-8")
+        self.expect(run("node", "--config", self.config(self.alone())), IO_ERROR, "node-1")
+
+    def test_nobody_there(self):
+        port = free_ports(1)[0]
+        peer = ["--peer", f"127.0.0.1:{port}", "--timeout", "500ms"]
+        self.expect(run("status", *peer), UNAVAILABLE, str(port))
+        self.expect(run("locks", *peer), UNAVAILABLE)
+        self.expect(run("inspect", "orders/42", *peer), UNAVAILABLE)
+
+    def test_somebody_there_who_says_nothing(self):
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            peer = f"127.0.0.1:{silent.getsockname()[1]}"
+            self.expect(run("status", "--peer", peer, "--timeout", "300ms"), UNAVAILABLE)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

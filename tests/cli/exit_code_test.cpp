@@ -1,0 +1,60 @@
+#include "tools/mortise/exit_code.hpp"
+
+#include <system_error>
+
+#include <gtest/gtest.h>
+
+#include "storage/errors.hpp"
+#include <mortise/config.hpp>
+#include <mortise/errc.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise::cli {
+namespace {
+
+ExitCode code_of(std::error_code code) {
+    return exit_code_of(std::system_error{code, "what"});
+}
+
+TEST(ExitCode, AFailureCarriesItsOwn) {
+    EXPECT_EQ(exit_code_of(Failure{ExitCode::usage, "x"}), ExitCode::usage);
+}
+
+TEST(ExitCode, AConfigurationThatIsWrongAndOneThatIsNotThereDiffer) {
+    EXPECT_EQ(exit_code_of(ConfigError{Errc::invalid_argument, {"f", 1, "k"}, "no"}),
+              ExitCode::config);
+    const auto missing = std::make_error_code(std::errc::no_such_file_or_directory);
+    EXPECT_EQ(exit_code_of(ConfigError{missing, {"f", 0, ""}, "no"}), ExitCode::no_input);
+}
+
+TEST(ExitCode, OfCalls) {
+    EXPECT_EQ(exit_code_of(LockError{Errc::no_quorum}), ExitCode::unavailable);
+    EXPECT_EQ(exit_code_of(LockError{Errc::not_ready}), ExitCode::unavailable);
+    EXPECT_EQ(exit_code_of(LockError{Errc::invalid_argument}), ExitCode::usage);
+}
+
+// The program knows these by the name of their category alone.
+TEST(ExitCode, OfTheDataDirectory) {
+    EXPECT_EQ(code_of(storage::Errc::locked), ExitCode::taken);
+    EXPECT_EQ(code_of(storage::Errc::io), ExitCode::io_error);
+    EXPECT_EQ(code_of(storage::Errc::damaged), ExitCode::data_error);
+    EXPECT_EQ(code_of(storage::Errc::newer_format), ExitCode::data_error);
+    EXPECT_EQ(code_of(storage::Errc::wrong_node), ExitCode::data_error);
+}
+
+TEST(ExitCode, OfTheSystem) {
+    EXPECT_EQ(code_of(std::make_error_code(std::errc::address_in_use)), ExitCode::taken);
+    EXPECT_EQ(code_of(std::make_error_code(std::errc::address_not_available)), ExitCode::config);
+    EXPECT_EQ(code_of(std::make_error_code(std::errc::no_space_on_device)), ExitCode::io_error);
+}
+
+TEST(ExitCode, AnythingElseIsAMistakeOfOurs) {
+    EXPECT_EQ(exit_code_of(std::runtime_error{"x"}), ExitCode::software);
+}
+
+TEST(ExitCode, TheReasonIsOneLineAndHarmless) {
+    EXPECT_EQ(line_of(std::runtime_error{"a\nb\x1b[2J"}), "a\\x0ab\\x1b[2J");
+}
+
+}  // namespace
+}  // namespace mortise::cli

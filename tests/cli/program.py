@@ -1,0 +1,103 @@
+"""The program under test, and clusters of it."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "mortise"
+PATIENCE = 60  # seconds; nothing here takes as long unless it hangs
+
+OK, FAILED, USAGE, DATA_ERROR, NO_INPUT, UNAVAILABLE, IO_ERROR, TAKEN, CONFIG = (
+    0, 1, 64, 65, 66, 69, 74, 75, 78)
+INTERRUPTED = 130
+
+
+def environment(**more):
+    plain = {key: value for key, value in os.environ.items() if not key.startswith("MORTISE_")}
+    return plain | more
+
+
+def run(*words, **variables):
+    return subprocess.run([PROGRAM, *map(str, words)], env=environment(**variables),
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def start(*words, **variables):
+    return subprocess.Popen([PROGRAM, *map(str, words)], env=environment(**variables),
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def free_ports(count):
+    """Ports that were free a moment ago."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def config_text(node, ports, directory, **keys):
+    lines = [f'node_id = {node}', f'data_dir = "{directory}/node-{node}"',
+             f'listen = "127.0.0.1:{ports[node - 1]}"']
+    lines += [f"{key} = {value}" for key, value in keys.items()]
+    for number, port in enumerate(ports, 1):
+        lines += ["[[peer]]", f"id = {number}", f'address = "127.0.0.1:{port}"']
+    lines += ["[timing]", 'session_ttl = "3s"', 'election_timeout = "500ms"', 'heartbeat = "50ms"']
+    return "\n".join(lines) + "\n"
+
+
+class Cluster:
+    """Three processes of `mortise node`."""
+
+    def __init__(self, size=3):
+        self.directory = tempfile.TemporaryDirectory(prefix="mortise-cli-test-")
+        self.ports = free_ports(size)
+        self.processes = []
+
+    def config(self, node):
+        path = Path(self.directory.name) / f"node-{node}.toml"
+        path.write_text(config_text(node, self.ports, self.directory.name), encoding="utf-8")
+        return path
+
+    def peers(self):
+        return [word for port in self.ports for word in ("--peer", f"127.0.0.1:{port}")]
+
+    def __enter__(self):
+        try:
+            for node in range(1, len(self.ports) + 1):
+                self.processes.append(start("node", "--config", self.config(node)))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def wait_ready(self):
+        return [process.stdout.readline() for process in self.processes]
+
+    def end(self, how=signal.SIGTERM):
+        for process in self.processes:
+            process.send_signal(how)
+        return [process.wait(PATIENCE) for process in self.processes]
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            process.stdout.close()
+            process.stderr.close()
+        self.directory.cleanup()
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError("waited in vain")
+        time.sleep(0.05)

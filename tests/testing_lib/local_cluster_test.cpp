@@ -1,0 +1,169 @@
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <mortise/testing/local_cluster.hpp>
+
+namespace mortise::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+TimingConfig quick() {
+    TimingConfig timing;
+    timing.session_ttl = 2s;
+    timing.election_timeout = 300ms;
+    timing.heartbeat = 50ms;
+    timing.call_timeout = 5s;
+    timing.close_timeout = 1s;
+    return timing;
+}
+
+constexpr auto patience = 60s;
+
+bool stops(const std::stop_token& token) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (!token.stop_requested() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(1ms);
+    return token.stop_requested();
+}
+
+std::size_t await_leader(const LocalCluster& cluster) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < end) {
+        const auto leader = cluster.leader();
+        if (leader && cluster.is_running(*leader)) return *leader;
+        std::this_thread::sleep_for(5ms);
+    }
+    throw std::runtime_error{"no leader"};
+}
+
+// Calls fail with no_quorum or session_expired while the cluster finds itself again.
+Hold acquire_in_the_end(Node& node, const char* name) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (true) {
+        std::error_code ec;
+        auto hold = node.acquire(name, ec);
+        if (!ec) return hold;
+        if (!is_retryable(ec) || std::chrono::steady_clock::now() > end) throw LockError{ec};
+        std::this_thread::sleep_for(10ms);
+    }
+}
+
+TEST(LocalCluster, StartsNodesThatAgreeOnALeader) {
+    LocalCluster cluster{3, quick()};
+    EXPECT_EQ(cluster.size(), 3U);
+    await_leader(cluster);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_TRUE(cluster.is_running(i));
+        EXPECT_EQ(cluster.node(i).id(), i + 1);
+    }
+}
+
+TEST(LocalCluster, ALockHeldOnOneNodeIsBusyOnTheOthers) {
+    LocalCluster cluster{3, quick()};
+    auto hold = cluster.node(0).acquire("orders/42");
+    EXPECT_TRUE(hold.valid());
+    EXPECT_FALSE(cluster.node(1).try_acquire("orders/42"));
+    EXPECT_FALSE(cluster.node(2).try_acquire("orders/42"));
+    const auto token = hold.token();
+    EXPECT_FALSE(hold.release());
+    const auto next = cluster.node(1).acquire("orders/42");
+    EXPECT_GT(next.token(), token);
+}
+
+TEST(LocalCluster, GoesOnWithoutItsLeader) {
+    LocalCluster cluster{3, quick()};
+    const auto leader = await_leader(cluster);
+    const auto held = cluster.node(leader).acquire("orders/42");
+    const auto token = held.token();
+    cluster.kill(leader);
+    EXPECT_FALSE(cluster.is_running(leader));
+    EXPECT_FALSE(held.valid());
+    EXPECT_EQ(held.why_lost(), LossReason::node_stopped);
+    EXPECT_THROW(static_cast<void>(cluster.node(leader)), std::logic_error);
+    const auto next = acquire_in_the_end(cluster.node((leader + 1) % 3), "orders/42");
+    EXPECT_GT(next.token(), token);
+    EXPECT_EQ(next.previous().how, Predecessor::expired);
+}
+
+TEST(LocalCluster, AnIsolatedHolderIsToldBeforeAnotherIsGranted) {
+    LocalCluster cluster{3, quick()};
+    const auto victim = (await_leader(cluster) + 1) % 3;
+    const auto held = cluster.node(victim).acquire("orders/42");
+    std::atomic<bool> granted = false;
+    std::atomic<bool> told_first = false;
+    const std::stop_callback on_lost{held.lost(), [&] { told_first = !granted; }};
+    cluster.isolate(victim);
+    const auto next = acquire_in_the_end(cluster.node((victim + 1) % 3), "orders/42");
+    granted = true;
+    EXPECT_FALSE(held.valid());
+    EXPECT_TRUE(stops(held.lost()));
+    EXPECT_TRUE(told_first);
+    EXPECT_EQ(held.why_lost(), LossReason::expired);
+    EXPECT_GT(next.token(), held.token());
+    EXPECT_TRUE(cluster.is_running(victim));
+}
+
+TEST(LocalCluster, AnIsolatedNodeWorksAgainOnceTheLinksAreHealed) {
+    LocalCluster cluster{3, quick()};
+    const auto victim = await_leader(cluster);
+    cluster.isolate(victim);
+    auto held = acquire_in_the_end(cluster.node((victim + 1) % 3), "orders/42");
+    cluster.heal();
+    const auto other = acquire_in_the_end(cluster.node(victim), "orders/43");
+    EXPECT_TRUE(other.valid());
+    EXPECT_FALSE(cluster.node(victim).try_acquire("orders/42"));
+    EXPECT_FALSE(held.release());
+}
+
+TEST(LocalCluster, AKilledNodeComesBackOnItsDirectory) {
+    LocalCluster cluster{3, quick()};
+    auto held = cluster.node(0).acquire("orders/42");
+    const auto cluster_id = cluster.node(0).status().cluster_id;
+    const auto token = held.token();
+    cluster.kill(0);
+    cluster.restart(0);
+    ASSERT_TRUE(cluster.wait_ready(patience));
+    EXPECT_EQ(cluster.node(0).status().cluster_id, cluster_id);
+    const auto next = acquire_in_the_end(cluster.node(0), "orders/42");
+    EXPECT_GT(next.token(), token);
+}
+
+TEST(LocalCluster, RestartKillsARunningNodeFirst) {
+    LocalCluster cluster{3, quick()};
+    const auto held = cluster.node(1).acquire("orders/42");
+    cluster.restart(1);
+    EXPECT_EQ(held.why_lost(), LossReason::node_stopped);
+    EXPECT_TRUE(cluster.wait_ready(patience));
+}
+
+TEST(LocalCluster, OneNodeIsAClusterToo) {
+    LocalCluster cluster{1, quick()};
+    EXPECT_TRUE(cluster.node(0).acquire("orders/42").valid());
+}
+
+TEST(LocalCluster, LeavesNothingOnTheDisk) {
+    std::filesystem::path directory;
+    {
+        LocalCluster cluster{1, quick()};
+        directory = cluster.directory();
+        EXPECT_TRUE(std::filesystem::exists(directory / "1"));
+    }
+    EXPECT_FALSE(std::filesystem::exists(directory));
+}
+
+TEST(LocalCluster, ANodeThatThereIsNotIsAMistake) {
+    LocalCluster cluster{1, quick()};
+    EXPECT_THROW(static_cast<void>(cluster.node(1)), std::logic_error);
+    EXPECT_THROW(cluster.restart(1), std::logic_error);
+    EXPECT_THROW(cluster.isolate(1), std::logic_error);
+}
+
+}  // namespace
+}  // namespace mortise::testing

@@ -1,0 +1,139 @@
+#include "tools/mortise/command_line.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "tools/mortise/commands.hpp"
+#include <mortise/escaped.hpp>
+
+namespace mortise::cli {
+
+namespace {
+
+using Chosen = std::function<ExitCode()>;
+
+class CommandLine {
+public:
+    CommandLine() {
+        app_.set_version_flag("--version", "mortise " MORTISE_VERSION);
+        app_.set_help_flag("-h,--help", "Print this page, or that of a command");
+        app_.require_subcommand(1);
+        app_.get_formatter()->column_width(28);
+        app_.footer("Exit codes: docs/cli.md. `mortise COMMAND --help` tells more.");
+        add_node();
+        add_status();
+        add_locks();
+        add_inspect();
+        add_demo();
+        add_bench();
+        add_member();
+    }
+
+    int parse(int argc, char** argv) {
+        try {
+            app_.parse(argc, argv);
+        } catch (const CLI::Success& success) {
+            return app_.exit(success);
+        } catch (const CLI::ParseError& error) {
+            throw Failure{ExitCode::usage, std::string{error.what()} + "; see mortise --help"};
+        }
+        return static_cast<int>(chosen_());
+    }
+
+private:
+    template <class Command>
+    CLI::App* add(const std::string& name, const std::string& does, Command& command) {
+        auto* sub = app_.add_subcommand(name, does);
+        sub->callback([this, &command] { chosen_ = [&command] { return run(command); }; });
+        return sub;
+    }
+    static void add_access(CLI::App& sub, Access& access) {
+        auto* peer = sub.add_option("--peer", access.peers, "A member, HOST:PORT; may be repeated")
+                         ->take_all()
+                         ->allow_extra_args(false);
+        sub.add_option("--config", access.config, "A configuration that names the members")
+            ->excludes(peer);
+        sub.add_option("--timeout", access.timeout, "How long to wait for each member")
+            ->capture_default_str();
+        sub.add_flag("--json", access.json, "Print JSON");
+        sub.footer("Without --peer and --config, MORTISE_PEER_LIST names the members.");
+    }
+
+    void add_node() {
+        auto* sub =
+            add("node", "Run a peer without an application, until SIGINT or SIGTERM", node_);
+        sub->add_option("--config", node_.config,
+                        "The configuration, TOML; without it the environment (MORTISE_...)");
+    }
+    void add_status() {
+        add_access(*add("status", "Show the members of a cluster", status_), status_.access);
+    }
+    void add_locks() {
+        auto* sub = add("locks", "List locks: who holds them, who waits", locks_);
+        sub->add_option("PREFIX", locks_.prefix, "Only names that begin so");
+        sub->add_flag("--local", locks_.local, "As the member knows it, perhaps old");
+        add_access(*sub, locks_.access);
+    }
+    void add_inspect() {
+        auto* sub = add("inspect", "Show one lock", inspect_);
+        sub->add_option("NAME", inspect_.name, "The lock")->required();
+        sub->add_flag("--local", inspect_.local, "As the member knows it, perhaps old");
+        add_access(*sub, inspect_.access);
+    }
+    void add_demo() {
+        auto* sub =
+            add("demo", "Three nodes on this machine, a kill and a partition, a verdict", demo_);
+        sub->add_option("--seed", demo_.seed, "Of the workers' choices");
+        sub->add_option("--keep-log", demo_.keep_log, "Leave the workers' fenced log here");
+    }
+    void add_bench() {
+        auto* sub = add("bench", "Measure a temporary cluster of three on this machine", bench_);
+        sub->add_option("--seconds", bench_.seconds, "For each measurement")
+            ->check(CLI::Range(1, 3600))
+            ->capture_default_str();
+        sub->add_option("--clients", bench_.clients, "Callers at once, all nodes together")
+            ->check(CLI::Range(1, 1000))
+            ->capture_default_str();
+        sub->add_option("--directory", bench_.directory, "On the disk to be measured")
+            ->check(CLI::ExistingDirectory);
+        sub->add_flag("--json", bench_.json, "Print JSON");
+        sub->footer("It cannot put load on a running cluster yet.");
+    }
+    void add_member() {
+        auto* sub = add("member", "", member_);
+        sub->group("");
+        sub->add_option("ROLE", member_.role)->required();
+        sub->add_option("WORDS", member_.words);
+    }
+
+    CLI::App app_{"Mortise: locks for a cluster of processes", "mortise"};
+    NodeCommand node_;
+    StatusCommand status_;
+    LocksCommand locks_;
+    InspectCommand inspect_;
+    DemoCommand demo_;
+    BenchCommand bench_;
+    MemberCommand member_;
+    Chosen chosen_;
+};
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+    try {
+        const int code = CommandLine{}.parse(argc, argv);
+        std::cout.flush();
+        if (std::cout) return code;
+        throw Failure{ExitCode::io_error, "cannot write to standard output"};
+    } catch (const std::exception& error) {
+        std::cerr << "mortise: " << line_of(error) << '\n';
+        return static_cast<int>(exit_code_of(error));
+    }
+}
+
+}  // namespace mortise::cli

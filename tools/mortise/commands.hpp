@@ -1,0 +1,69 @@
+// What the command line can ask for. Each command prints its answer to stdout and throws for
+// everything that keeps it from giving one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/mortise/exit_code.hpp"
+
+namespace mortise::cli {
+
+struct NodeCommand {
+    std::optional<std::filesystem::path> config;  // none: the environment
+};
+ExitCode run(const NodeCommand& command);
+
+// How to reach a cluster, and how to show what it says.
+struct Access {
+    std::vector<std::string> peers;
+    std::optional<std::filesystem::path> config;
+    std::string timeout = "5s";
+    bool json = false;
+};
+
+struct StatusCommand {
+    Access access;
+};
+ExitCode run(const StatusCommand& command);
+
+struct LocksCommand {
+    Access access;
+    std::string prefix;
+    bool local = false;
+};
+ExitCode run(const LocksCommand& command);
+
+struct InspectCommand {
+    Access access;
+    std::string name;
+    bool local = false;
+};
+ExitCode run(const InspectCommand& command);
+
+struct DemoCommand {
+    std::uint64_t seed = 0;          // 0: another one each time
+    std::filesystem::path keep_log;  // where to leave the fenced log; empty: nowhere
+};
+ExitCode run(const DemoCommand& command);
+
+struct BenchCommand {
+    std::size_t seconds = 5;  // for each measurement
+    std::size_t clients = 32;
+    std::filesystem::path directory;  // whose disk is measured; empty: the system's temporary one
+    bool json = false;
+};
+ExitCode run(const BenchCommand& command);
+
+// A node in a process of its own, on a leash (child_process.hpp); never typed by a person.
+struct MemberCommand {
+    std::string role;
+    std::vector<std::string> words;
+};
+ExitCode run(const MemberCommand& command);
+
+}  // namespace mortise::cli

@@ -1,0 +1,80 @@
+// Who holds what, as the workers tell it; and the log they write to.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/mortise/demo/fenced_log.hpp"
+#include "tools/mortise/demo/view.hpp"
+#include "tools/mortise/process_cluster.hpp"
+
+namespace mortise::cli {
+
+class Scene {
+public:
+    Scene(std::vector<std::string> locks, const std::filesystem::path& log_file, bool live);
+
+    // Members are told the answers of the store. Must be called before anything else.
+    void attach(ProcessCluster& cluster);
+
+    // A line from a member.
+    void take(std::size_t member, const Json& line);
+    void note(LogRecord::Kind kind, std::size_t member, const std::string& words);
+    void say(const std::string& words) { view_.event(words); }
+    void refresh() { view_.refresh(); }
+
+    // Events of this member and these locks are worth a line from now on.
+    void watch(std::size_t member);
+    void watch_nobody();
+
+    [[nodiscard]] std::set<std::string> held_by(std::size_t member) const;
+    // Of the member that is watched: lost, and granted to another since.
+    [[nodiscard]] const std::set<std::string>& lost() const { return lost_; }
+    [[nodiscard]] const std::set<std::string>& passed_on() const { return passed_on_; }
+    [[nodiscard]] std::size_t grants_of(std::size_t member) const;
+    [[nodiscard]] std::size_t refused() const { return refused_; }
+    [[nodiscard]] bool is_done(std::size_t member) const { return done_.contains(member); }
+    [[nodiscard]] const FencedLog& log() const { return log_; }
+
+private:
+    struct Holder {
+        std::size_t member = 0;
+        int worker = 0;
+        FencingToken token;
+        bool lost = false;
+    };
+
+    void on_write(std::size_t member, const Json& line);
+    void on_grant(std::size_t member, const Json& line);
+    void on_lost(std::size_t member, const Json& line);
+    void on_free(std::size_t member, const Json& line);
+    void tell_passed_on(const std::string& lock, const Holder& holder, std::chrono::nanoseconds at);
+    [[nodiscard]] std::vector<std::string> picture() const;
+    [[nodiscard]] std::string picture_of(std::size_t member) const;
+
+    std::vector<std::string> locks_;
+    FencedLog log_;
+    View view_;
+    ProcessCluster* cluster_ = nullptr;
+    std::map<std::string, Holder> holders_;
+    std::map<std::size_t, std::size_t> grants_;
+    std::map<std::size_t, std::string> troubles_;  // "killed", "cut off"
+    std::set<std::size_t> done_;
+    std::size_t writes_ = 0;
+    std::size_t refused_ = 0;
+
+    std::optional<std::size_t> watched_;
+    std::set<std::string> expected_;  // locks of the watched member that are to pass on
+    std::chrono::nanoseconds watched_since_{};
+    std::map<std::string, std::chrono::nanoseconds> lost_at_;
+    std::set<std::string> lost_;
+    std::set<std::string> passed_on_;
+};
+
+}  // namespace mortise::cli

@@ -1,0 +1,39 @@
+// How the program ends. docs/cli.md tells the world; the numbers are those of <sysexits.h>.
+#pragma once
+
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+namespace mortise::cli {
+
+enum class ExitCode : int {
+    ok = 0,
+    failed = 1,        // the demonstration found a promise broken
+    usage = 64,        // the command line
+    data_error = 65,   // the data directory is damaged, newer, or another node's
+    no_input = 66,     // the configuration file cannot be read
+    unavailable = 69,  // no member answers, or no majority
+    software = 70,     // a mistake of ours
+    io_error = 74,
+    taken = 75,  // the port or the data directory is in use: later, perhaps
+    config = 78,
+    interrupted = 130,  // by SIGINT, where that is not the way to end it
+};
+
+// Ends the program with one line on stderr.
+class Failure : public std::runtime_error {
+public:
+    Failure(ExitCode code, const std::string& line) : std::runtime_error{line}, code_{code} {}
+    [[nodiscard]] ExitCode code() const noexcept { return code_; }
+
+private:
+    ExitCode code_;
+};
+
+// What a program that ends with this exception exits with.
+[[nodiscard]] ExitCode exit_code_of(const std::exception& error);
+// Never more than one line.
+[[nodiscard]] std::string line_of(const std::exception& error);
+
+}  // namespace mortise::cli

@@ -1,0 +1,111 @@
+#include "tools/mortise/json_form.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace mortise::cli {
+
+namespace {
+
+bool is_utf8(std::string_view bytes) {
+    try {
+        return !Json(std::string{bytes}).dump().empty();
+    } catch (const Json::type_error&) {
+        return false;
+    }
+}
+
+std::string hex(std::string_view bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (const char byte : bytes) {
+        const auto value = static_cast<unsigned char>(byte);
+        text += digits[value >> 4U];
+        text += digits[value & 15U];
+    }
+    return text;
+}
+
+// A member does not always know which node a session belongs to.
+Json known(NodeId node) {
+    return node == 0 ? Json(nullptr) : Json(node);
+}
+
+Json json_of(const HolderInfo& holder) {
+    return {{"node", known(holder.node)},
+            {"session", holder.session},
+            {"label", json_text(holder.label)},
+            {"mode", to_string(holder.mode)},
+            {"token", holder.token.to_string()},
+            {"since", holder.since},
+            {"cached", holder.cached}};
+}
+
+Json json_of(const WaiterInfo& waiter) {
+    return {{"node", known(waiter.node)},
+            {"session", waiter.session},
+            {"label", json_text(waiter.label)},
+            {"mode", to_string(waiter.mode)},
+            {"since", waiter.since}};
+}
+
+Json json_of(const MemberInfo& member) {
+    return {{"id", member.id},
+            {"role", to_string(member.role)},
+            {"address", member.address},
+            {"connected", member.connected},
+            {"matching", member.matching}};
+}
+
+Json json_of(const Status& status) {
+    using std::chrono::duration_cast;
+    using std::chrono::milliseconds;
+    // A member does not tell its cluster's name and its session to strangers.
+    Json json{{"id", status.id},
+              {"cluster_id", status.cluster_id},
+              {"role", to_string(status.role)},
+              {"standing", to_string(status.standing)},
+              {"term", status.term},
+              {"leader", status.leader ? Json(*status.leader) : Json(nullptr)},
+              {"commit_index", status.commit_index},
+              {"applied_index", status.applied_index},
+              {"address", status.address},
+              {"uptime_ms", duration_cast<milliseconds>(status.uptime.to_nanoseconds()).count()},
+              {"version", status.version},
+              {"ready", status.ready},
+              {"why_not_ready", status.why_not_ready},
+              {"members", Json::array()}};
+    for (const auto& member : status.members)
+        json["members"].push_back(json_of(member));
+    return json;
+}
+
+}  // namespace
+
+Json json_text(std::string_view bytes) {
+    if (is_utf8(bytes)) return std::string{bytes};
+    return {{"hex", hex(bytes)}};
+}
+
+Json json_of(const LockInfo& lock) {
+    Json json{{"name", json_text(lock.name)},
+              {"policy", to_string(lock.policy)},
+              {"holders", Json::array()},
+              {"waiters", Json::array()}};
+    for (const auto& holder : lock.holders)
+        json["holders"].push_back(json_of(holder));
+    for (const auto& waiter : lock.waiters)
+        json["waiters"].push_back(json_of(waiter));
+    return json;
+}
+
+Json json_of(const MemberReport& report) {
+    Json json{{"peer", report.address}};
+    if (report.error)
+        json["problem"] = report.problem;
+    else
+        json["status"] = json_of(report.status);
+    return json;
+}
+
+}  // namespace mortise::cli

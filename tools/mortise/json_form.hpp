@@ -1,0 +1,20 @@
+// Listings as JSON. Tokens are strings: they have 63 bits, and many readers only 53. So are names
+// and labels that are not UTF-8: those become {"hex": "..."}.
+#pragma once
+
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include <mortise/info.hpp>
+#include <mortise/remote.hpp>
+
+namespace mortise::cli {
+
+using Json = nlohmann::ordered_json;
+
+[[nodiscard]] Json json_text(std::string_view bytes);
+[[nodiscard]] Json json_of(const LockInfo& lock);
+[[nodiscard]] Json json_of(const MemberReport& report);
+
+}  // namespace mortise::cli

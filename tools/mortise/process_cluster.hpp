@@ -1,0 +1,97 @@
+// Three nodes of a temporary cluster, each in a process of its own on this machine.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+
+#include "tools/mortise/child_process.hpp"
+#include <mortise/config.hpp>
+#include <mortise/testing/link_matrix.hpp>
+#include <mortise/testing/temp_directory.hpp>
+
+namespace mortise::cli {
+
+// Everything happens on the thread that calls: in pump_until(), and nowhere else, lines of members
+// arrive. SIGINT and SIGTERM are noticed there too, and throw Failure{interrupted}; destruction
+// then leaves nothing behind.
+class ProcessCluster {
+public:
+    enum class Links {
+        direct,   // members know each other's ports
+        proxied,  // every link can be cut
+    };
+    struct Plan {
+        std::string role;  // `mortise member ROLE`
+        std::size_t size = 3;
+        Links links = Links::direct;
+        TimingConfig timing;
+        std::filesystem::path parent_directory;  // empty: the system's temporary one
+    };
+    struct MemberState {
+        bool ready = false;
+        bool leads = false;
+        NodeId leader = 0;
+        std::string why_not_ready;
+    };
+    // Members count from 0; the NodeId is one more.
+    using OnLine = std::function<void(std::size_t member, const Json& line)>;
+
+    ProcessCluster(Plan plan, OnLine on_line);
+
+    void start(std::size_t member);
+    void kill(std::size_t member);
+    void say(std::size_t member, const Json& line);
+    // From now on a member that ends is no failure.
+    void let_end() { may_end_ = true; }
+    void say_to_all(const Json& line);
+    void set_links(std::size_t member, testing::LinkMode mode);
+
+    [[nodiscard]] std::size_t size() const { return members_.size(); }
+    [[nodiscard]] pid_t pid(std::size_t member) const;
+    [[nodiscard]] bool is_running(std::size_t member) const;
+    [[nodiscard]] const MemberState& state(std::size_t member) const;
+    // Whom a majority takes for it.
+    [[nodiscard]] std::optional<std::size_t> leader() const;
+    [[nodiscard]] bool all_ready() const;
+    [[nodiscard]] const std::filesystem::path& directory() const { return directory_.path(); }
+
+    // False when `limit` was over before `done` was true. Throws Failure when a member ends that
+    // was not killed. `idle` is called now and then.
+    bool pump_until(const std::function<bool()>& done, std::chrono::milliseconds limit);
+    void set_idle(std::function<void()> idle) { idle_ = std::move(idle); }
+
+private:
+    struct Member {
+        std::unique_ptr<ChildProcess> process;
+        MemberState state;
+        bool listening = false;
+    };
+
+    [[nodiscard]] Config config_of(std::size_t member);
+    void reserve_ports();
+    void take(std::size_t member, const Json& line);
+    void look_after_members();
+
+    Plan plan_;
+    OnLine on_line_;
+    std::function<void()> idle_;
+    asio::io_context io_{1};
+    asio::signal_set signals_{io_};
+    bool interrupted_ = false;
+    bool may_end_ = false;
+    testing::TempDirectory directory_;
+    std::unique_ptr<testing::LinkMatrix> links_;
+    std::vector<std::string> ports_;  // for direct links
+    std::vector<Member> members_;
+};
+
+}  // namespace mortise::cli

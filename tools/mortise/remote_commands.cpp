@@ -1,0 +1,172 @@
+// status, locks, inspect: a cluster as it is seen from outside.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/mortise/commands.hpp"
+#include "tools/mortise/json_form.hpp"
+#include "tools/mortise/table.hpp"
+#include "tools/mortise/terminal.hpp"
+#include <mortise/config.hpp>
+#include <mortise/escaped.hpp>
+#include <mortise/remote.hpp>
+
+namespace mortise::cli {
+
+namespace {
+
+constexpr std::size_t page = 1000;
+
+// "1=host:port,2=host:port"
+std::vector<std::string> addresses_in(std::string_view list) {
+    std::vector<std::string> addresses;
+    while (!list.empty()) {
+        const auto comma = std::min(list.find(','), list.size());
+        const auto entry = list.substr(0, comma);
+        const auto equals = entry.find('=');
+        if (equals == std::string_view::npos)
+            throw Failure{ExitCode::config,
+                          "MORTISE_PEER_LIST: not \"1=host:port,2=host:port\": " + escaped(list)};
+        addresses.emplace_back(entry.substr(equals + 1));
+        list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+    return addresses;
+}
+
+std::vector<std::string> addresses_of(const Access& access) {
+    if (!access.peers.empty()) return access.peers;
+    std::vector<std::string> addresses;
+    if (access.config) {
+        for (const auto& peer : Config::from_file(*access.config).peers)
+            addresses.push_back(peer.address);
+        if (addresses.empty())
+            throw Failure{ExitCode::config, access.config->string() + ": names no peers"};
+    } else if (const char* list = std::getenv("MORTISE_PEER_LIST")) {
+        addresses = addresses_in(list);
+    }
+    if (addresses.empty())
+        throw Failure{ExitCode::usage,
+                      "which cluster? give --peer HOST:PORT or --config FILE, or set "
+                      "MORTISE_PEER_LIST"};
+    return addresses;
+}
+
+Remote remote_of(const Access& access) {
+    const auto timeout = Duration::parse(access.timeout);
+    if (!timeout || *timeout <= Duration::zero())
+        throw Failure{ExitCode::usage, "--timeout: not a duration like \"5s\" or \"250ms\": " +
+                                           escaped(access.timeout)};
+    return Remote{addresses_of(access), *timeout};
+}
+
+ReadLevel level_of(bool local) {
+    return local ? ReadLevel::local : ReadLevel::linearizable;
+}
+
+std::vector<std::string> row_of(const MemberReport& report) {
+    if (report.error) return {report.address, "-", "-", "-", "-", "-", escaped(report.problem)};
+    const auto& status = report.status;
+    return {report.address,
+            std::to_string(status.id),
+            std::string{to_string(status.standing)},
+            std::to_string(status.term),
+            status.leader ? std::to_string(*status.leader) : "-",
+            std::to_string(status.applied_index),
+            escaped(status.stopped ? "stopped: " + status.why_stopped
+                    : status.ready ? "ready"
+                                   : "not ready: " + status.why_not_ready)};
+}
+
+// A member does not always know which node a session belongs to.
+std::string known(std::uint64_t number) {
+    return number == 0 ? "-" : std::to_string(number);
+}
+
+void add_rows(Table& table, const LockInfo& lock) {
+    for (const auto& holder : lock.holders)
+        table.add({escaped(lock.name), holder.cached ? "caches" : "holds",
+                   std::string{to_string(holder.mode)}, known(holder.node), known(holder.session),
+                   holder.token.to_string(), std::to_string(holder.since), escaped(holder.label)});
+    for (const auto& waiter : lock.waiters)
+        table.add({escaped(lock.name), "waits", std::string{to_string(waiter.mode)},
+                   known(waiter.node), known(waiter.session), "-", std::to_string(waiter.since),
+                   escaped(waiter.label)});
+}
+
+Table lock_table() {
+    return Table{{"NAME", "DOES", "MODE", "NODE", "SESSION", "TOKEN", "SINCE", "LABEL"}};
+}
+
+}  // namespace
+
+ExitCode run(const StatusCommand& command) {
+    const auto reports = remote_of(command.access).status();
+    const bool answered =
+        std::ranges::any_of(reports, [](const MemberReport& report) { return !report.error; });
+    if (!answered)
+        throw Failure{ExitCode::unavailable,
+                      "no member answered: " + reports.front().address + ": " +
+                          (reports.front().problem.empty() ? reports.front().error.message()
+                                                           : reports.front().problem)};
+    if (command.access.json) {
+        auto list = Json::array();
+        for (const auto& report : reports)
+            list.push_back(json_of(report));
+        std::cout << list.dump(2) << '\n';
+        return ExitCode::ok;
+    }
+    Table table{{"PEER", "ID", "STANDING", "TERM", "LEADER", "APPLIED", "STATE"}};
+    for (const auto& report : reports)
+        table.add(row_of(report));
+    std::cout << table.text(is_terminal());
+    return ExitCode::ok;
+}
+
+ExitCode run(const LocksCommand& command) {
+    auto remote = remote_of(command.access);
+    std::vector<LockInfo> locks;
+    std::string after;
+    while (true) {
+        auto part = remote.list(command.prefix, after, page, level_of(command.local));
+        if (part.empty()) break;
+        after = part.back().name;
+        const bool last = part.size() < page;
+        std::ranges::move(part, std::back_inserter(locks));
+        if (last) break;
+    }
+    if (command.access.json) {
+        auto list = Json::array();
+        for (const auto& lock : locks)
+            list.push_back(json_of(lock));
+        std::cout << list.dump(2) << '\n';
+        return ExitCode::ok;
+    }
+    auto table = lock_table();
+    for (const auto& lock : locks)
+        add_rows(table, lock);
+    std::cout << table.text(is_terminal());
+    return ExitCode::ok;
+}
+
+ExitCode run(const InspectCommand& command) {
+    const auto lock = remote_of(command.access).inspect(command.name, level_of(command.local));
+    if (command.access.json) {
+        std::cout << json_of(lock).dump(2) << '\n';
+        return ExitCode::ok;
+    }
+    if (lock.holders.empty() && lock.waiters.empty()) {
+        std::cout << escaped(command.name) << " is free\n";
+        return ExitCode::ok;
+    }
+    auto table = lock_table();
+    add_rows(table, lock);
+    std::cout << table.text(is_terminal()) << "policy: " << to_string(lock.policy) << '\n';
+    return ExitCode::ok;
+}
+
+}  // namespace mortise::cli
