@@ -1,0 +1,60 @@
+// A number in a file, and the newest token it was written with: what a cluster of processes shares
+// and a lock protects. Reading and writing are atomic each, what is between them is not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace mortise::tests {
+
+class SharedCounter {
+public:
+    explicit SharedCounter(const std::string& path)
+        : file_{open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)} {
+        if (file_ < 0) throw std::system_error{errno, std::generic_category(), path};
+    }
+    ~SharedCounter() { close(file_); }
+    SharedCounter(const SharedCounter&) = delete;
+    SharedCounter& operator=(const SharedCounter&) = delete;
+
+    [[nodiscard]] std::int64_t read() {
+        const Exclusive lock{file_};
+        return load().value;
+    }
+
+    // Fenced: false, and nothing is written, if a newer token was here before.
+    bool write(std::int64_t value, std::int64_t token, bool fenced) {
+        const Exclusive lock{file_};
+        if (fenced && token < load().token) return false;
+        const Content content{value, token};
+        return pwrite(file_, &content, sizeof content, 0) == sizeof content;
+    }
+
+private:
+    struct Content {
+        std::int64_t value = 0;
+        std::int64_t token = 0;
+    };
+    struct Exclusive {
+        explicit Exclusive(int f) : file{f} { flock(file, LOCK_EX); }
+        ~Exclusive() { flock(file, LOCK_UN); }
+        Exclusive(const Exclusive&) = delete;
+        Exclusive& operator=(const Exclusive&) = delete;
+        int file;
+    };
+
+    Content load() {
+        Content content;
+        if (pread(file_, &content, sizeof content, 0) != sizeof content) return {};
+        return content;
+    }
+
+    int file_;
+};
+
+}  // namespace mortise::tests
