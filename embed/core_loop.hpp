@@ -96,7 +96,8 @@ private:
     void complete(PendingCall& call, core::CallAnswer& answer);
     CallOutcome outcome_of(PendingCall& call, core::CallAnswer& answer);
     Hold make_hold(PendingCall& call, core::Acquired& acquired);
-    void lose(HoldRecord& hold, LossReason why);
+    void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
+    void session_expired();
     void give_back_holds_of(const Lease& lease);
     void lose_everything();
     void hand_over_leadership();

@@ -39,7 +39,7 @@ storage::Opened open_directory(const Config& config) {
 std::function<void(std::shared_ptr<Lease>)> tell_holds(Notifier& notifier) {
     return [&notifier](const std::shared_ptr<Lease>& lease) {
         for (auto& hold : lease->take_holds()) {
-            hold->mark_lost(LossReason::expired);
+            if (!hold->mark_lost(LossReason::expired)) continue;  // given back just before
             notifier.post([hold = std::move(hold)] { hold->request_stop(); });
         }
     };

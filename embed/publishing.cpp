@@ -43,15 +43,18 @@ void CoreLoop::noted(const core::Note& note) {
 
 // --- leases and holds --------------------------------------------------------------------------
 
-void CoreLoop::lose(HoldRecord& hold, LossReason why) {
-    if (!hold.mark_lost(why)) return;
+// Once for each hold, as it is taken off the list. The lease thread may have marked it before; then
+// it told its owner as well. What its owner gave back meanwhile was not lost.
+void CoreLoop::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
+    const bool marked = hold->mark_lost(why);
+    if (hold->is_released()) return;
     ++metrics_.holds_lost;
-    const auto& facts = hold.facts();
     parts_.events.publish({.kind = NodeEvent::Kind::hold_lost,
-                           .session = hold.lease()->session().raw(),
-                           .name = facts.name,
-                           .token = facts.token,
-                           .reason = why});
+                           .session = hold->lease()->session().raw(),
+                           .name = hold->facts().name,
+                           .token = hold->facts().token,
+                           .reason = hold->why_lost()});
+    if (marked) parts_.notifier.post([hold] { hold->request_stop(); });
 }
 
 void CoreLoop::lost(const core::HoldLost& lost) {
@@ -61,9 +64,8 @@ void CoreLoop::lost(const core::HoldLost& lost) {
     const bool expired = lost.reason == core::HoldLost::Reason::expired;
     // One flag for all that depend on it, before the first of them is told.
     if (expired) hold->lease()->end();
-    lose(*hold, expired ? LossReason::expired : LossReason::node_stopped);
+    lose(hold, expired ? LossReason::expired : LossReason::node_stopped);
     hold->lease()->remove(hold.get());
-    parts_.notifier.post([hold = hold] { hold->request_stop(); });
 }
 
 void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
@@ -73,6 +75,7 @@ void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
         if (lease_) {
             lease_->end();
             give_back_holds_of(*lease_);
+            if (!same) session_expired();
         }
         // Overdue at half of it, as far as that is not over anyway.
         const core::Nanoseconds ttl = std::chrono::milliseconds{options_.session_ttl_ms};
@@ -87,6 +90,12 @@ void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
     parts_.leases.watch(lease_);
 }
 
+void CoreLoop::session_expired() {
+    ++metrics_.sessions_expired;
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::session_expired, .session = lease_->session().raw()});
+}
+
 // The lease thread found it over just before the renewal arrived that would have saved it: the core
 // still counts on these holds, their owners do not.
 void CoreLoop::give_back_holds_of(const Lease& lease) {
@@ -96,8 +105,7 @@ void CoreLoop::give_back_holds_of(const Lease& lease) {
             ++hold;
             continue;
         }
-        lose(*hold->second, LossReason::expired);
-        parts_.notifier.post([record = hold->second] { record->request_stop(); });
+        lose(hold->second, LossReason::expired);
         calls.calls.emplace_back(core::ReleaseCall{{}, hold->first});
         hold = holds_.erase(hold);
     }
@@ -114,8 +122,7 @@ Hold CoreLoop::make_hold(PendingCall& call, core::Acquired& acquired) {
     auto record = std::make_shared<HoldRecord>(std::move(facts), lease_, parts_.gate);
     lease_->add(record);
     // The lease thread may have taken its list just before.
-    if (lease_->is_over()) {
-        lose(*record, LossReason::expired);
+    if (lease_->is_over() && record->mark_lost(LossReason::expired)) {
         parts_.notifier.post([record] { record->request_stop(); });
     }
     holds_.emplace(acquired.hold, record);
@@ -203,8 +210,7 @@ void CoreLoop::stopped(const std::string& reason) {
 void CoreLoop::lose_everything() {
     if (lease_) lease_->end();
     for (const auto& [operation, hold] : std::exchange(holds_, {})) {
-        lose(*hold, LossReason::node_stopped);
-        parts_.notifier.post([record = hold] { record->request_stop(); });
+        lose(hold, LossReason::node_stopped);
     }
     auto refused = parts_.gate->close();
     for (auto& submitted : refused) {

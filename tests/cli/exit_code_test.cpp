@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include <asio/error.hpp>
 #include <gtest/gtest.h>
 
 #include "storage/errors.hpp"
@@ -46,6 +47,8 @@ TEST(ExitCode, OfTheSystem) {
     EXPECT_EQ(code_of(std::make_error_code(std::errc::address_in_use)), ExitCode::taken);
     EXPECT_EQ(code_of(std::make_error_code(std::errc::address_not_available)), ExitCode::config);
     EXPECT_EQ(code_of(std::make_error_code(std::errc::no_space_on_device)), ExitCode::io_error);
+    EXPECT_EQ(code_of(asio::error::make_error_code(asio::error::address_in_use)), ExitCode::taken);
+    EXPECT_EQ(code_of(asio::error::make_error_code(asio::error::broken_pipe)), ExitCode::io_error);
 }
 
 TEST(ExitCode, AnythingElseIsAMistakeOfOurs) {
@@ -53,6 +56,10 @@ TEST(ExitCode, AnythingElseIsAMistakeOfOurs) {
 }
 
 TEST(ExitCode, TheReasonIsOneLineAndHarmless) {
+    const auto full = std::make_error_code(std::errc::no_space_on_device);
+    EXPECT_EQ(line_of(std::system_error{full, "cannot write: " + full.message()}),
+              "cannot write: " + full.message());
+    EXPECT_EQ(line_of(std::system_error{full, "cannot write"}), "cannot write: " + full.message());
     EXPECT_EQ(line_of(std::runtime_error{"a\nb\x1b[2J"}), "a\\x0ab\\x1b[2J");
 }
 

@@ -117,6 +117,7 @@ private:
     };
 
     void keep(mortise::Hold hold) {
+        const std::scoped_lock lock{mutex_};  // whoever hears of it may release it
         const auto name = hold.name();
         const auto token = to_string(hold.token());
         say("held " + name + " " + token + " " + std::string{to_string(hold.previous().how)} + " " +
@@ -128,7 +129,6 @@ private:
         kept.on_lost = std::make_unique<std::stop_callback<std::function<void()>>>(hold.lost(),
                                                                                    std::move(lost));
         kept.hold = std::make_unique<mortise::Hold>(std::move(hold));
-        const std::scoped_lock lock{mutex_};
         holds_[name] = std::move(kept);
     }
 

@@ -27,12 +27,18 @@ ExitCode of_directory(int code) {
     return code == io ? ExitCode::io_error : ExitCode::data_error;
 }
 
+// Asio's category does not translate every code of the system's.
+bool is(std::error_code code, std::errc what) {
+    return code == what || (std::string_view{code.category().name()} == "asio.system" &&
+                            code.value() == static_cast<int>(what));
+}
+
 ExitCode of_code(std::error_code code) {
     const std::string_view category = code.category().name();
     if (code.category() == error_category()) return of_call(static_cast<Errc>(code.value()));
     if (category == "mortise.storage") return of_directory(code.value());
-    if (code == std::errc::address_in_use) return ExitCode::taken;
-    if (code == std::errc::address_not_available || code == std::errc::permission_denied)
+    if (is(code, std::errc::address_in_use)) return ExitCode::taken;
+    if (is(code, std::errc::address_not_available) || is(code, std::errc::permission_denied))
         return ExitCode::config;
     return ExitCode::io_error;
 }
@@ -49,7 +55,13 @@ ExitCode exit_code_of(const std::exception& error) {
 }
 
 std::string line_of(const std::exception& error) {
-    return escaped(error.what());
+    std::string line = error.what();
+    if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
+        // It adds the words of the code to ours, which may end with them already.
+        const auto words = ": " + system->code().message();
+        if (line.ends_with(words + words)) line.erase(line.size() - words.size());
+    }
+    return escaped(line);
 }
 
 }  // namespace mortise::cli

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include <mortise/info.hpp>
 
@@ -18,6 +19,8 @@ class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;
     explicit Subscription(std::shared_ptr<void> ending) noexcept : ending_{std::move(ending)} {}
+    Subscription(Subscription&&) noexcept = default;
+    Subscription& operator=(Subscription&&) noexcept = default;
 
     void end() noexcept { ending_.reset(); }
     [[nodiscard]] explicit operator bool() const noexcept { return ending_ != nullptr; }

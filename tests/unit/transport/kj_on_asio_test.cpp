@@ -53,17 +53,16 @@ TEST(KjLoop, SharesItsThreadWithAnother) {
     asio::io_context io;
     Guest one{io};
     Guest other{io};
-    auto promised = [&] {
-        kj::PromiseFulfillerPair<void> pair{nullptr, nullptr};
-        one.loop.run([&] { pair = kj::newPromiseAndFulfiller<void>(); });
-        return pair;
-    }();
     bool done = false;
     kj::Promise<void> promise = nullptr;
-    one.loop.run(
-        [&] { promise = promised.promise.then([&] { done = true; }).eagerlyEvaluate(nullptr); });
+    kj::Own<kj::PromiseFulfiller<void>> fulfiller;
+    one.loop.run([&] {
+        auto pair = kj::newPromiseAndFulfiller<void>();
+        fulfiller = kj::mv(pair.fulfiller);
+        promise = pair.promise.then([&] { done = true; }).eagerlyEvaluate(nullptr);
+    });
     other.loop.run([] {});
-    promised.fulfiller->fulfill();  // from outside: wakes its loop
+    fulfiller->fulfill();  // from outside: wakes its loop
     EXPECT_TRUE(run_until(io, [&] { return done; }));
     one.loop.run([&] { promise = nullptr; });
 }
@@ -106,9 +105,10 @@ protected:
         ours_ = kj::heap<AsioStream<Socket>>(guest_.loop, std::move(one));
         theirs_ = kj::heap<AsioStream<Socket>>(guest_.loop, acceptor.accept());
     }
-    ~AsioStreamTest() override {
+    ~AsioStreamTest() noexcept override = default;
+    void TearDown() override {
         guest_.loop.run([&] {
-            tasks_ = {};
+            tasks_.clear();
             ours_ = nullptr;
             theirs_ = nullptr;
         });

@@ -1,0 +1,50 @@
+#include "embed/call_gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+class CallGateTest : public ::testing::Test {
+protected:
+    std::error_code acquire() {
+        return gate_.submit(core::AcquireCall{gate_.next_tag(), {}, core::Instant::never()}, {});
+    }
+    std::error_code release() { return gate_.submit(core::ReleaseCall{}, {}); }
+
+    int wakes_ = 0;
+    CallGate gate_{[this] { ++wakes_; }, 1s, std::make_shared<Notifier>("test")};
+};
+
+TEST_F(CallGateTest, WakesOnceForABurst) {
+    for (int i = 0; i < 10; ++i)
+        EXPECT_FALSE(acquire());
+    EXPECT_EQ(wakes_, 1);
+    EXPECT_EQ(gate_.take().size(), 10U);
+    EXPECT_FALSE(acquire());
+    EXPECT_EQ(wakes_, 2);
+}
+
+TEST_F(CallGateTest, RefusesWhatBeginsAndTakesWhatEndsWhenItIsFull) {
+    while (!acquire()) {
+    }
+    EXPECT_EQ(acquire(), Errc::resource_exhausted);
+    EXPECT_FALSE(release());
+    EXPECT_EQ(gate_.take().size(), 65'537U);
+    EXPECT_FALSE(acquire());
+}
+
+TEST_F(CallGateTest, GivesBackWhatItHadWhenItCloses) {
+    EXPECT_FALSE(acquire());
+    EXPECT_EQ(gate_.close().size(), 1U);
+    EXPECT_EQ(acquire(), Errc::node_stopped);
+    EXPECT_EQ(release(), Errc::node_stopped);
+    EXPECT_EQ(wakes_, 1);
+}
+
+}  // namespace
+}  // namespace mortise::detail

@@ -1,0 +1,105 @@
+#include "embed/lease.hpp"
+
+#include <gtest/gtest.h>
+
+#include "embed/call_gate.hpp"
+#include "embed/clocks.hpp"
+#include "embed/hold_record.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+core::Instant in(core::Nanoseconds time) {
+    return boot_now() + time;
+}
+
+std::shared_ptr<HoldRecord> hold_on(const std::shared_ptr<Lease>& lease) {
+    GrantFacts facts;
+    facts.name = "name";
+    facts.token = FencingToken::from_raw(7);
+    auto gate = std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test"));
+    auto record = std::make_shared<HoldRecord>(std::move(facts), lease, std::move(gate));
+    lease->add(record);
+    return record;
+}
+
+TEST(Lease, IsValidUntilItsEnd) {
+    const Lease lease{core::SessionId{1}, core::Instant{100}, 10ns};
+    EXPECT_TRUE(lease.is_valid({99}));
+    EXPECT_FALSE(lease.is_valid({100}));
+    EXPECT_FALSE(lease.is_at_risk({89}));
+    EXPECT_TRUE(lease.is_at_risk({90}));
+}
+
+TEST(Lease, IsOnlyEverExtendedForward) {
+    Lease lease{core::SessionId{1}, core::Instant{100}, 10ns};
+    EXPECT_TRUE(lease.extend({200}));
+    EXPECT_TRUE(lease.extend({150}));
+    EXPECT_EQ(lease.valid_until(), core::Instant{200});
+}
+
+TEST(Lease, EndsOnceItHasRunOutAndNotBefore) {
+    Lease lease{core::SessionId{1}, core::Instant{100}, 10ns};
+    EXPECT_FALSE(lease.end_if_run_out({99}));
+    EXPECT_TRUE(lease.end_if_run_out({100}));
+    EXPECT_FALSE(lease.end_if_run_out({100}));
+}
+
+// A renewal that arrives after the owners were told must not make their holds valid again.
+TEST(Lease, IsNotExtendedOnceItIsOver) {
+    Lease lease{core::SessionId{1}, core::Instant{100}, 10ns};
+    EXPECT_TRUE(lease.end());
+    EXPECT_FALSE(lease.extend({1'000}));
+    EXPECT_FALSE(lease.is_valid({0}));
+    EXPECT_FALSE(lease.end());
+}
+
+TEST(HoldRecord, IsLostWithItsLeaseBeforeAnybodyGetsToIt) {
+    const auto lease = std::make_shared<Lease>(core::SessionId{1}, in(1h), 1s);
+    const auto record = hold_on(lease);
+    EXPECT_EQ(record->state(), HoldState::held);
+    EXPECT_FALSE(record->failure());
+    lease->end();
+    EXPECT_FALSE(record->is_valid());
+    EXPECT_EQ(record->state(), HoldState::lost);
+    EXPECT_EQ(record->why_lost(), LossReason::expired);
+    EXPECT_EQ(record->failure(), Errc::lock_lost);
+}
+
+TEST(HoldRecord, IsAtRiskNearTheEndOfItsLease) {
+    const auto record = hold_on(std::make_shared<Lease>(core::SessionId{1}, in(1h), 2h));
+    EXPECT_EQ(record->state(), HoldState::at_risk);
+    EXPECT_TRUE(record->is_valid());
+}
+
+TEST(HoldRecord, EndsOnce) {
+    const auto lease = std::make_shared<Lease>(core::SessionId{1}, in(1h), 1s);
+    const auto released = hold_on(lease);
+    EXPECT_TRUE(released->mark_released());
+    EXPECT_FALSE(released->mark_lost(LossReason::expired));
+    EXPECT_EQ(released->state(), HoldState::released);
+    EXPECT_EQ(released->failure(), Errc::not_held);
+
+    const auto lost = hold_on(lease);
+    EXPECT_TRUE(lost->mark_lost(LossReason::node_stopped));
+    EXPECT_FALSE(lost->mark_released());
+    EXPECT_EQ(lost->failure(), Errc::node_stopped);
+}
+
+TEST(Lease, ForgetsHoldsThatAreGone) {
+    const auto lease = std::make_shared<Lease>(core::SessionId{1}, in(1h), 1s);
+    const auto kept = hold_on(lease);
+    const auto removed = hold_on(lease);
+    hold_on(lease).reset();
+    lease->remove(removed.get());
+    const auto left = lease->take_holds();
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_EQ(left.front(), kept);
+    EXPECT_TRUE(lease->take_holds().empty());
+}
+
+}  // namespace
+}  // namespace mortise::detail
