@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/base/ids.hpp"
 #include "core/raft/configuration.hpp"
+#include "core/raft/entry.hpp"
 
 namespace mortise::core {
 
