@@ -48,11 +48,11 @@ std::optional<HostPort> parse_host_port(std::string_view text) {
     if (host.front() == '[' && host.back() == ']') {
         host = host.substr(1, host.size() - 2);
         if (!is_ipv6(host)) return std::nullopt;
-    } else if (!is_name(host)) {
-        return std::nullopt;
-    } else if (host.find_first_not_of("0123456789.") == std::string::npos && !is_ipv4(host)) {
-        return std::nullopt;  // no name consists of digits: a misspelt address
+        return HostPort{std::move(host), *port};
     }
+    // No name consists of digits: that would be a misspelt address.
+    const bool digits = host.find_first_not_of("0123456789.") == std::string::npos;
+    if (!is_name(host) || (digits && !is_ipv4(host))) return std::nullopt;
     return HostPort{std::move(host), *port};
 }
 

@@ -56,7 +56,7 @@ private:
         const void* mutex = nullptr;
     };
     struct Order {
-        using is_transparent = void;
+        using is_transparent = void;  // NOLINT(readability-identifier-naming)
         static View view(const Key& key) { return {key.name, key.thread, key.mutex}; }
         static View view(const View& key) { return key; }
         template <class Left, class Right>

@@ -10,7 +10,7 @@ namespace mortise::storage {
 namespace {
 
 constexpr std::uint8_t version = 1;
-constexpr std::size_t countdown_bytes = 3 * 8;
+constexpr std::size_t countdown_bytes = std::size_t{3} * 8;
 constexpr std::size_t file_bytes_max = std::size_t{64} << 20U;
 constexpr std::size_t checksum_bytes = 8;
 

@@ -12,6 +12,7 @@
 namespace mortise::transport {
 namespace {
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Gate final : public wire::Gate::Server {
 public:
     explicit Gate(std::weak_ptr<Visit> visit) : visit_{std::move(visit)} {}
@@ -44,6 +45,7 @@ private:
     bool greeted_ = false;
 };
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Peer final : public wire::Peer::Server {
 public:
     Peer(std::weak_ptr<Visit> visit, Lane lane) : visit_{std::move(visit)}, lane_{lane} {}

@@ -16,6 +16,7 @@
 
 namespace mortise::transport {
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class KjLoop final : private kj::EventPort {
 public:
     // `settle` is called after every outermost run(), when KJ is not on the stack: the place to do

@@ -95,6 +95,7 @@ private:
 
 namespace {
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Sink final : public wire::OutcomeSink::Server {
 public:
     Sink(std::weak_ptr<MemberClient::Impl> client, OutcomeSink& sink)

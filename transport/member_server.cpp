@@ -16,6 +16,7 @@ kj::Exception useless() {
     return {kj::Exception::Type::FAILED, "", 0, kj::heapString("malformed")};
 }
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Subscription final : public wire::Subscription::Server {
 public:
     explicit Subscription(std::unique_ptr<OutcomeStream> stream) : stream_{std::move(stream)} {}
@@ -24,6 +25,7 @@ private:
     std::unique_ptr<OutcomeStream> stream_;
 };
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Member final : public wire::Member::Server {
 public:
     Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service)

@@ -21,6 +21,7 @@ struct FrameLimits {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class MessageStream final : public capnp::MessageStream {
 public:
     // `ended` is called when there is nothing more to read, for whatever reason.

@@ -12,6 +12,7 @@ namespace mortise::transport {
 
 // Made and destroyed within KjLoop::run, but not by what runs on it: KJ does not survive a promise
 // that destroys itself. Whoever wants an end to it from there closes it now and destroys it later.
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class RpcConnection final : private kj::TaskSet::ErrorHandler {
 public:
     // `ended` is called once, within KJ, when the connection is of no more use: its other side is

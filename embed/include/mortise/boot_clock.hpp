@@ -8,10 +8,12 @@ namespace mortise {
 // machine is suspended: what a hold's validity is measured with. Its time points mean nothing on
 // another machine.
 struct BootClock {
+    // NOLINTBEGIN(readability-identifier-naming): what the standard asks of a clock.
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
     using period = duration::period;
     using time_point = std::chrono::time_point<BootClock>;
+    // NOLINTEND(readability-identifier-naming)
 
     static constexpr bool is_steady = true;
 

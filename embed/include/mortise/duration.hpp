@@ -65,7 +65,7 @@ private:
             return saturated_integer<Unit>(count);
         } else {
             const auto ns = static_cast<long double>(count) * Unit::num / Unit::den;
-            if (ns != ns) return 0;
+            if (ns != ns) return 0;  // NOLINT(misc-redundant-expression): not a number
             if (ns >= 0x1p63L) return highest_;
             if (ns <= -0x1p63L) return lowest_;
             return static_cast<std::int64_t>(ns);

@@ -171,10 +171,10 @@ private:
 };
 
 void print(const Verdict& verdict) {
-    std::cout << "\nfrom the workers' fenced log: " << verdict.grants << " grants, "
-              << verdict.accepted << " writes accepted, " << verdict.refused
-              << " late ones refused, " << verdict.losses << " holds lost, " << verdict.kills
-              << " node killed, " << verdict.partitions << " cut off\n";
+    std::cout << "\nfrom the workers' fenced log: grants " << verdict.grants << ", writes accepted "
+              << verdict.accepted << ", late writes refused " << verdict.refused << ", holds lost "
+              << verdict.losses << ", nodes killed " << verdict.kills << ", cut off "
+              << verdict.partitions << '\n';
     for (const auto& violation : verdict.violations)
         std::cout << "BROKEN: " << violation << '\n';
     if (verdict.holds())
