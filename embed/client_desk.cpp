@@ -35,6 +35,8 @@ transport::MemberStatus ClientDesk::status() {
     status.names = core.machine().table().records().size();
     status.uptime = steady_now() - loop_.began();
     status.version = version;
+    status.cluster_name = loop_.config().cluster;
+    status.session = core.agent().open_session();
     for (const auto id : raft.configuration().all()) {
         const bool is_self = id == status.self;
         const auto* progress = raft.progress_of(id);

@@ -64,6 +64,7 @@ public:
     [[nodiscard]] Metrics metrics() const;
 
     // --- for the desk
+    [[nodiscard]] const Config& config() const { return parts_.config; }
     [[nodiscard]] core::NodeId self() const { return options_.self; }
     [[nodiscard]] bool is_ready() const { return ready_; }
     [[nodiscard]] core::Instant began() const { return began_; }

@@ -155,19 +155,19 @@ void CoreLoop::complete(PendingCall& call, core::CallAnswer& answer) {
 }
 
 CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
-    const auto& machine = driver_->core().machine();
     CallOutcome outcome;
     std::visit(core::Overloaded{
                    [&](core::Acquired& acquired) { outcome.hold = make_hold(call, acquired); },
                    [&](core::Busy& busy) {
                        ++metrics_.busy;
-                       if (busy.seen.name.empty()) busy.seen = machine.inspect(call.name);
-                       outcome.locks.push_back(from_core(busy.seen, machine));
+                       if (busy.seen.name.empty())
+                           busy.seen = driver_->core().machine().inspect(call.name);
+                       outcome.locks.push_back(from_core(busy.seen));
                    },
                    [&](core::Released&) { ++metrics_.released; },
                    [&](core::Viewed& viewed) {
                        for (const auto& view : viewed.locks)
-                           outcome.locks.push_back(from_core(view, machine));
+                           outcome.locks.push_back(from_core(view));
                    },
                    [](core::Closed&) {},
                    [&](core::CallError error) { outcome.error = errc_of(error); },

@@ -20,6 +20,8 @@ using detail::from_core;
 Status from_member(const transport::MemberStatus& member) {
     Status status;
     status.id = member.self.raw();
+    status.cluster = member.cluster_name;
+    if (member.session) status.session = member.session->raw();
     status.cluster_id = detail::to_text(member.cluster);
     status.standing = from_core(member.role);
     status.term = member.term.raw();
@@ -66,7 +68,7 @@ public:
     }
 
     // Of the first member that knows.
-    std::vector<LockInfo> list(transport::ListRequest request) {
+    std::vector<LockInfo> list(const transport::ListRequest& request) {
         std::error_code refusal = Errc::no_quorum;
         for (const auto& address : addresses_) {
             auto locks = list_of(address, request, refusal);
@@ -113,7 +115,7 @@ private:
             }
             const auto& page = std::get<transport::ListReply>(*answer);
             for (const auto& view : page.locks)
-                locks.push_back(from_core(view, nobody_));
+                locks.push_back(from_core(view));
             if (!page.more || page.locks.empty() || locks.size() >= wanted) return locks;
             request.after = locks.back().name;
         }
@@ -121,7 +123,6 @@ private:
 
     std::vector<std::string> addresses_;
     core::Nanoseconds patience_;
-    core::LockMachine nobody_;  // members do not tell which node a session belongs to
 };
 
 Remote::Remote(std::vector<std::string> addresses, Duration timeout)
@@ -144,7 +145,7 @@ std::vector<LockInfo> Remote::list(std::string_view prefix, std::string_view aft
     request.after = after;
     request.limit = limit;
     request.local = level == ReadLevel::local;
-    return impl_->list(std::move(request));
+    return impl_->list(request);
 }
 
 LockInfo Remote::inspect(std::string_view name, ReadLevel level) {
@@ -154,7 +155,7 @@ LockInfo Remote::inspect(std::string_view name, ReadLevel level) {
     request.prefix = name;
     request.is_exact = true;
     request.local = level == ReadLevel::local;
-    auto locks = impl_->list(std::move(request));
+    auto locks = impl_->list(request);
     if (!locks.empty()) return std::move(locks.front());
     LockInfo unknown;
     unknown.name = name;

@@ -74,13 +74,13 @@ void StateThread::run() {
             if (unflushed_since_) flush();
             return;
         }
-        if (!carry_out(std::move(deltas), std::move(countdowns))) return;
+        if (!carry_out(deltas, countdowns)) return;
         lock.lock();
     }
 }
 
-bool StateThread::carry_out(std::deque<Handed> deltas,
-                            std::optional<std::vector<core::SavedCountdown>> countdowns) {
+bool StateThread::carry_out(const std::deque<Handed>& deltas,
+                            const std::optional<std::vector<core::SavedCountdown>>& countdowns) {
     for (const auto& handed : deltas) {
         if (!write(handed)) return false;
     }

@@ -36,8 +36,8 @@ private:
     };
 
     void run();
-    bool carry_out(std::deque<Handed> deltas,
-                   std::optional<std::vector<core::SavedCountdown>> countdowns);
+    bool carry_out(const std::deque<Handed>& deltas,
+                   const std::optional<std::vector<core::SavedCountdown>>& countdowns);
     bool write(const Handed& handed);
     bool flush();
     bool fail(std::string why);

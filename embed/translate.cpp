@@ -48,20 +48,20 @@ Previous from_core(const core::Previous& previous) {
             FencingToken::from_raw(static_cast<std::int64_t>(previous.token.raw()))};
 }
 
-LockInfo from_core(const core::LockView& view, const core::LockMachine& machine) {
+LockInfo from_core(const core::LockView& view) {
     LockInfo info;
     info.name = view.name;
     info.policy = from_core(view.policy);
     for (const auto& grant : view.holders) {
         const auto session = grant.operation.session;
         info.holders.push_back(
-            {machine.node_of(session).raw(), session.raw(), grant.label, from_core(grant.mode),
+            {view.nodes.at(session).raw(), session.raw(), grant.label, from_core(grant.mode),
              FencingToken::from_raw(static_cast<std::int64_t>(grant.token.raw())),
              grant.since.raw(), false});
     }
     for (const auto& waiter : view.waiters) {
         const auto session = waiter.operation.session;
-        info.waiters.push_back({machine.node_of(session).raw(), session.raw(), waiter.label,
+        info.waiters.push_back({view.nodes.at(session).raw(), session.raw(), waiter.label,
                                 from_core(waiter.mode), waiter.since.raw()});
     }
     return info;

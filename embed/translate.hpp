@@ -18,7 +18,7 @@ namespace mortise::detail {
 [[nodiscard]] Previous from_core(const core::Previous& previous);
 [[nodiscard]] Standing from_core(core::Role role);
 // The machine tells which node a session belongs to.
-[[nodiscard]] LockInfo from_core(const core::LockView& view, const core::LockMachine& machine);
+[[nodiscard]] LockInfo from_core(const core::LockView& view);
 [[nodiscard]] std::string to_text(const core::ClusterId& cluster);  // 32 hexadecimal digits
 
 // What the name or the options have that no cluster would take; no error when they are fine.

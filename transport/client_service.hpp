@@ -41,6 +41,8 @@ struct MemberStatus {
     std::uint64_t names = 0;
     core::Nanoseconds uptime{};
     std::string version;
+    std::string cluster_name;
+    std::optional<core::SessionId> session;  // of the member's own program
 
     friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
 };

@@ -63,17 +63,19 @@ MemberInfo get(CheckedReading& reading, wire::MemberInfo::Reader from) {
 
 // Holders and waiters look alike but for the token.
 template <class Party>
-Party get_party(CheckedReading& reading, auto from, const char* what) {
+Party get_party(CheckedReading& reading, auto from, core::LockView& view, const char* what) {
     Party party;
     party.operation = get_operation(reading, from.getOperation());
+    view.nodes[party.operation.session] = reading.set<core::NodeId>(from.getNode(), what);
     party.mode = reading.known(from.getMode(), core::LockMode::exclusive, what);
     party.since = reading.index(from.getSince(), what);
     party.label = reading.text(from.getLabel(), core::label_bytes_max, what);
     return party;
 }
 
-void put_party(const auto& party, auto to) {
+void put_party(const auto& party, const core::LockView& view, auto to) {
     put_operation(party.operation, to.initOperation());
+    to.setNode(view.nodes.at(party.operation.session).raw());
     to.setMode(static_cast<wire::LockMode>(party.mode));
     to.setSince(party.since.raw());
     if (!party.label.empty()) to.setLabel(data_of(party.label));
@@ -84,12 +86,12 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
     to.setPolicy(static_cast<wire::QueuePolicy>(view.policy));
     auto holders = to.initHolders(size_of(std::min(view.holders.size(), list_holders_max)));
     for (unsigned i = 0; i < holders.size(); ++i) {
-        put_party(view.holders[i], holders[i]);
+        put_party(view.holders[i], view, holders[i]);
         holders[i].setToken(view.holders[i].token.raw());
     }
     auto waiters = to.initWaiters(size_of(std::min(view.waiters.size(), list_holders_max)));
     for (unsigned i = 0; i < waiters.size(); ++i)
-        put_party(view.waiters[i], waiters[i]);
+        put_party(view.waiters[i], view, waiters[i]);
 }
 
 core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
@@ -98,19 +100,20 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
     if (view.name.empty()) reading.fail(Malformed::bad_number, "Lock.name");
     view.policy = reading.known(from.getPolicy(), core::QueuePolicy::fifo, "Lock.policy");
     reading.list(from.getHolders(), list_holders_max, "Lock.holders", [&](auto each) {
-        view.holders.push_back(get_party<core::Grant>(reading, each, "Lock.holders"));
+        view.holders.push_back(get_party<core::Grant>(reading, each, view, "Lock.holders"));
         view.holders.back().token =
             reading.set<core::FencingToken>(each.getToken(), "Lock.holders.token");
     });
     reading.list(from.getWaiters(), list_holders_max, "Lock.waiters", [&](auto each) {
-        view.waiters.push_back(get_party<core::LockView::Waiting>(reading, each, "Lock.waiters"));
+        view.waiters.push_back(
+            get_party<core::LockView::Waiting>(reading, each, view, "Lock.waiters"));
     });
     return view;
 }
 
 // What is told of a lock, at most so many bytes.
 std::size_t told_bytes(const core::LockView& view) {
-    constexpr std::size_t party_bytes = 8 * word_bytes;
+    constexpr std::size_t party_bytes = 9 * word_bytes;
     std::size_t bytes = view.name.size() + party_bytes;
     const auto add = [&](const auto& parties) {
         const auto told = std::min(parties.size(), list_holders_max);
@@ -185,6 +188,8 @@ void write(const MemberStatus& status, wire::Status::Builder to) {
     to.setNames(status.names);
     to.setUptimeNs(static_cast<std::uint64_t>(std::max<std::int64_t>(status.uptime.count(), 0)));
     to.setVersion(data_of(std::string_view{status.version}.substr(0, text_bytes_max)));
+    to.setClusterName(data_of(std::string_view{status.cluster_name}.substr(0, text_bytes_max)));
+    to.setSession(status.session.value_or(core::SessionId{}).raw());
 }
 
 core::Result<MemberStatus> read(wire::Status::Reader from) {
@@ -207,6 +212,8 @@ core::Result<MemberStatus> read(wire::Status::Reader from) {
     constexpr auto uptime_max = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
     status.uptime = core::Nanoseconds{std::min(from.getUptimeNs(), uptime_max)};
     status.version = reading.text(from.getVersion(), text_bytes_max, "Status.version");
+    status.cluster_name = reading.text(from.getClusterName(), text_bytes_max, "Status.clusterName");
+    if (from.getSession() != 0) status.session = core::SessionId{from.getSession()};
     return reading.finish(std::move(status));
 }
 

@@ -113,7 +113,10 @@ Listener::Listener(asio::io_context& io, const NetworkLimits& limits, NetworkCou
     : loop_{std::make_shared<Loop>(io, limits, counters, log)} {}
 
 Listener::~Listener() {
-    stop();
+    try {
+        stop();
+    } catch (...) {  // a timer that could not be cancelled goes with the loop's state
+    }
 }
 
 core::Result<void> Listener::open(const std::string& address) {

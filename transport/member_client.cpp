@@ -311,7 +311,10 @@ MemberClient::MemberClient(asio::io_context& io, core::ClusterId cluster, Log lo
     : impl_{std::make_shared<Impl>(io, cluster, std::move(log))} {}
 
 MemberClient::~MemberClient() {
-    close();
+    try {
+        close();
+    } catch (...) {  // what could not be closed goes with the members
+    }
 }
 
 void MemberClient::connect(const std::string& address, core::Nanoseconds timeout,
@@ -360,7 +363,8 @@ void MemberClient::forward(core::Forward forward, Done<ForwardReply> done) {
     impl_->call<ForwardReply>(std::move(done), make, take);
 }
 
-void MemberClient::outcomes(OutcomesRequest request, OutcomeSink& sink, Done<core::LogIndex> done) {
+void MemberClient::outcomes(const OutcomesRequest& request, OutcomeSink& sink,
+                            Done<core::LogIndex> done) {
     impl_->outcomes(request, sink, std::move(done));
 }
 

@@ -43,7 +43,7 @@ public:
     void forward(core::Forward forward, Done<ForwardReply> done);
     // One stream at a time; answers with the index behind which it begins. The sink is called until
     // it is told of the end, the connection breaks, or the client is closed.
-    void outcomes(OutcomesRequest request, OutcomeSink& sink, Done<core::LogIndex> done);
+    void outcomes(const OutcomesRequest& request, OutcomeSink& sink, Done<core::LogIndex> done);
     void end_outcomes();
     // Once connected: called once when the connection breaks, after those that wait.
     void on_lost(std::function<void(core::Error)> lost);

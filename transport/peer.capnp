@@ -249,6 +249,8 @@ struct Status {
   names @12 :UInt64;
   uptimeNs @13 :UInt64;
   version @14 :Data;           # of the library
+  clusterName @15 :Data;       # as this member was configured
+  session @16 :UInt64;         # of this member's own program; zero while it has none
 }
 
 struct MemberInfo {
@@ -322,6 +324,7 @@ struct Holder {
   token @2 :UInt64;
   since @3 :UInt64;            # log index
   label @4 :Data;
+  node @5 :UInt64;             # whose session it is
 }
 
 struct Waiter {
@@ -329,6 +332,7 @@ struct Waiter {
   mode @1 :LockMode;
   since @2 :UInt64;
   label @3 :Data;
+  node @4 :UInt64;
 }
 
 # --- outcomes, streamed --------------------------------------------------------------------------

@@ -178,11 +178,11 @@ void PeerLink::flush() {
     while (id_ && in_flight_ < options_.calls_in_flight_max) {
         auto batch = outbox_.take_batch();
         if (batch.empty()) return;
-        send(std::move(batch));
+        send(batch);
     }
 }
 
-void PeerLink::send(std::vector<core::PeerMessage> batch) {
+void PeerLink::send(const std::vector<core::PeerMessage>& batch) {
     const auto words = words_of(batch);
     if (words > peer_frame_words_max) {  // one message: the other side would not read it
         counters_.messages_dropped += batch.size();

@@ -86,7 +86,7 @@ private:
     void connected(Attempt attempt, const asio::error_code& error, asio::ip::tcp::socket socket);
     void say_hello(Attempt attempt);
     void answered(Attempt attempt, const core::Hello& ours, wire::HelloAnswer::Reader answer);
-    void send(std::vector<core::PeerMessage> batch);
+    void send(const std::vector<core::PeerMessage>& batch);
     void returned(Attempt attempt);
     void set_timer();
     void report(Refusal refusal);

@@ -21,6 +21,7 @@ std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, Strangers::
     auto stream = kj::heap<AsioStream<asio::ip::tcp::socket>>(owner.loop(), std::move(socket));
     visitor->connection_ = std::make_unique<RpcConnection>(
         kj::mv(stream), capnp::rpc::twoparty::Side::SERVER,
+        // NOLINTNEXTLINE(cppcoreguidelines-slicing): every client is the same reference, typed.
         capnp::Capability::Client{make_gate(visitor)}, stranger_limits,
         [raw = visitor.get()] { raw->owner_.left(*raw); });
     return visitor;

@@ -31,8 +31,9 @@ struct LockView {
     };
     std::string name;
     QueuePolicy policy = QueuePolicy::phase_fair;
-    std::vector<Grant> holders;    // oldest first
-    std::vector<Waiting> waiters;  // in log order
+    std::vector<Grant> holders;         // oldest first
+    std::vector<Waiting> waiters;       // in log order
+    std::map<SessionId, NodeId> nodes;  // whose the sessions are that are named here
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 

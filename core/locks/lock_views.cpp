@@ -32,6 +32,10 @@ LockView LockMachine::inspect(std::string_view name) const {
                 {waiter->operation, waiter->mode, waiter->ticket.index, waiter->label});
         }
     }
+    for (const auto& holder : view.holders)
+        view.nodes[holder.operation.session] = node_of(holder.operation.session);
+    for (const auto& waiter : view.waiters)
+        view.nodes[waiter.operation.session] = node_of(waiter.operation.session);
     // Of a name that has only traces of the dead nothing is left, its policy included.
     if (!view.holders.empty() || !view.waiters.empty()) view.policy = record->policy();
     return view;

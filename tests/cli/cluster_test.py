@@ -4,7 +4,7 @@ import json
 import signal
 import unittest
 
-from program import OK, UNAVAILABLE, Cluster, run, start, wait_until
+from program import HOLDER, OK, UNAVAILABLE, Cluster, run, start, wait_until
 
 
 class ThreeNodes(unittest.TestCase):
@@ -78,6 +78,41 @@ class ThreeNodes(unittest.TestCase):
         reports = self.json("status", *peers)
         self.assertIn("problem", reports[0])
         self.assertEqual([report["status"]["id"] for report in reports[1:]], [1, 2, 3])
+
+
+class AProgramThatHolds(unittest.TestCase):
+    """Two of the nodes are `mortise node`, the third is a program with a lock of its own."""
+
+    def json(self, *words):
+        result = run(*words, "--json", *self.cluster.peers())
+        self.assertEqual((result.returncode, result.stderr), (OK, ""), result.stderr)
+        return json.loads(result.stdout)
+
+    def test_its_lock_and_its_waiter_are_listed(self):
+        with Cluster(last=HOLDER) as self.cluster:
+            token = self.cluster.wait_ready()[2].split()[1]
+            wait_until(lambda: self.json("locks")[0]["waiters"])
+            lock, = self.json("locks")
+            holder, = lock["holders"]
+            waiter, = lock["waiters"]
+            status = self.json("status")[2]["status"]
+            self.assertEqual(status["cluster"], "mortise")
+            self.assertEqual((lock["name"], lock["policy"]), ("orders/42", "phase_fair"))
+            self.assertEqual((holder["node"], holder["session"]), (3, status["session"]))
+            self.assertEqual((waiter["node"], waiter["session"]), (3, status["session"]))
+            self.assertEqual((holder["label"], waiter["label"]), ("the holder", "the waiter"))
+            self.assertEqual((holder["mode"], waiter["mode"]), ("exclusive", "shared"))
+            self.assertEqual(str(holder["token"]), token)
+            self.assertEqual(self.json("inspect", "orders/42"), lock)
+            self.assertEqual(self.json("locks", "nothing/"), [])
+            rows = [line.split() for line in
+                    run("locks", *self.cluster.peers()).stdout.splitlines()[1:]]
+            self.assertEqual([row[:4] for row in rows],
+                             [["orders/42", "holds", "exclusive", "3"],
+                              ["orders/42", "waits", "shared", "3"]])
+            self.cluster.processes[2].stdin.close()
+            self.assertEqual(self.cluster.processes[2].wait(60), OK)
+            self.assertEqual(self.json("locks"), [])
 
 
 class Ending(unittest.TestCase):

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "mortise"
+# A program that links the library: see holder.cpp. Only for the tests that are given it.
+HOLDER = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else None
 PATIENCE = 60  # seconds; nothing here takes as long unless it hangs
 
 OK, FAILED, USAGE, DATA_ERROR, NO_INPUT, UNAVAILABLE, IO_ERROR, TAKEN, CONFIG = (
@@ -29,8 +31,13 @@ def run(*words, **variables):
 
 
 def start(*words, **variables):
-    return subprocess.Popen([PROGRAM, *map(str, words)], env=environment(**variables),
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return start_program(PROGRAM, *words, **variables)
+
+
+def start_program(program, *words, **variables):
+    return subprocess.Popen([program, *map(str, words)], env=environment(**variables),
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True)
 
 
 def free_ports(count):
@@ -53,9 +60,10 @@ def config_text(node, ports, directory, **keys):
 
 
 class Cluster:
-    """Three processes of `mortise node`."""
+    """Three processes of `mortise node`; the last may be another program."""
 
-    def __init__(self, size=3):
+    def __init__(self, size=3, last=None):
+        self.last = last
         self.directory = tempfile.TemporaryDirectory(prefix="mortise-cli-test-")
         self.ports = free_ports(size)
         self.processes = []
@@ -70,8 +78,11 @@ class Cluster:
 
     def __enter__(self):
         try:
-            for node in range(1, len(self.ports) + 1):
+            plain = len(self.ports) if self.last is None else len(self.ports) - 1
+            for node in range(1, plain + 1):
                 self.processes.append(start("node", "--config", self.config(node)))
+            if self.last is not None:
+                self.processes.append(start_program(self.last, self.config(len(self.ports))))
         except BaseException:
             self.__exit__()
             raise
@@ -90,6 +101,7 @@ class Cluster:
             if process.poll() is None:
                 process.kill()
             process.wait()
+            process.stdin.close()
             process.stdout.close()
             process.stderr.close()
         self.directory.cleanup()

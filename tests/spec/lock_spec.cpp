@@ -518,10 +518,16 @@ LockView LockSpec::inspect(std::string_view name) const {
     LockView view;
     view.name = name;
     for (const auto& holder : holders(name)) {
-        if (live(holder.operation.session) != nullptr) view.holders.push_back(holder);
+        const auto* session = live(holder.operation.session);
+        if (session == nullptr) continue;
+        view.holders.push_back(holder);
+        view.nodes[session->id] = session->opened.node;
     }
     for (const auto& waiting : queue(name)) {
-        if (live(waiting.operation.session) != nullptr) view.waiters.push_back(waiting);
+        const auto* session = live(waiting.operation.session);
+        if (session == nullptr) continue;
+        view.waiters.push_back(waiting);
+        view.nodes[session->id] = session->opened.node;
     }
     if (view.holders.empty() && view.waiters.empty()) return view;
     for (const auto& record : records_) {

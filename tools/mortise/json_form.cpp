@@ -26,13 +26,8 @@ std::string hex(std::string_view bytes) {
     return text;
 }
 
-// A member does not always know which node a session belongs to.
-Json known(NodeId node) {
-    return node == 0 ? Json(nullptr) : Json(node);
-}
-
 Json json_of(const HolderInfo& holder) {
-    return {{"node", known(holder.node)},
+    return {{"node", holder.node},
             {"session", holder.session},
             {"label", json_text(holder.label)},
             {"mode", to_string(holder.mode)},
@@ -42,7 +37,7 @@ Json json_of(const HolderInfo& holder) {
 }
 
 Json json_of(const WaiterInfo& waiter) {
-    return {{"node", known(waiter.node)},
+    return {{"node", waiter.node},
             {"session", waiter.session},
             {"label", json_text(waiter.label)},
             {"mode", to_string(waiter.mode)},
@@ -60,8 +55,8 @@ Json json_of(const MemberInfo& member) {
 Json json_of(const Status& status) {
     using std::chrono::duration_cast;
     using std::chrono::milliseconds;
-    // A member does not tell its cluster's name and its session to strangers.
     Json json{{"id", status.id},
+              {"cluster", json_text(status.cluster)},
               {"cluster_id", status.cluster_id},
               {"role", to_string(status.role)},
               {"standing", to_string(status.standing)},
@@ -70,6 +65,7 @@ Json json_of(const Status& status) {
               {"commit_index", status.commit_index},
               {"applied_index", status.applied_index},
               {"address", status.address},
+              {"session", status.session == 0 ? Json(nullptr) : Json(status.session)},
               {"uptime_ms", duration_cast<milliseconds>(status.uptime.to_nanoseconds()).count()},
               {"version", status.version},
               {"ready", status.ready},

@@ -82,20 +82,16 @@ std::vector<std::string> row_of(const MemberReport& report) {
                                    : "not ready: " + status.why_not_ready)};
 }
 
-// A member does not always know which node a session belongs to.
-std::string known(std::uint64_t number) {
-    return number == 0 ? "-" : std::to_string(number);
-}
-
 void add_rows(Table& table, const LockInfo& lock) {
     for (const auto& holder : lock.holders)
         table.add({escaped(lock.name), holder.cached ? "caches" : "holds",
-                   std::string{to_string(holder.mode)}, known(holder.node), known(holder.session),
-                   holder.token.to_string(), std::to_string(holder.since), escaped(holder.label)});
+                   std::string{to_string(holder.mode)}, std::to_string(holder.node),
+                   std::to_string(holder.session), holder.token.to_string(),
+                   std::to_string(holder.since), escaped(holder.label)});
     for (const auto& waiter : lock.waiters)
         table.add({escaped(lock.name), "waits", std::string{to_string(waiter.mode)},
-                   known(waiter.node), known(waiter.session), "-", std::to_string(waiter.since),
-                   escaped(waiter.label)});
+                   std::to_string(waiter.node), std::to_string(waiter.session), "-",
+                   std::to_string(waiter.since), escaped(waiter.label)});
 }
 
 Table lock_table() {

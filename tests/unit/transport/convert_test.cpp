@@ -144,6 +144,10 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
     for (auto count = prng.below(4); count > 0; --count)
         view.waiters.push_back(
             {operation(prng), mode(), index(prng), text(prng, core::label_bytes_max)});
+    for (const auto& holder : view.holders)
+        view.nodes[holder.operation.session] = core::NodeId{positive(prng)};
+    for (const auto& waiter : view.waiters)
+        view.nodes[waiter.operation.session] = core::NodeId{positive(prng)};
     return view;
 }
 
@@ -179,6 +183,8 @@ MemberStatus status(Prng& prng) {
     status.uptime = core::Nanoseconds{
         static_cast<std::int64_t>(number(prng, std::numeric_limits<std::int64_t>::max()))};
     status.version = text(prng, text_bytes_max);
+    status.cluster_name = text(prng, text_bytes_max);
+    if (coin(prng)) status.session = core::SessionId{positive(prng)};
     return status;
 }
 
@@ -426,6 +432,8 @@ TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
         reply.locks.push_back(lock(prng, 'a' + i));
         reply.locks.back().waiters.assign(
             2'000, {operation(prng), core::LockMode::shared, LogIndex{1}, std::string(256, 'x')});
+        auto& told = reply.locks.back();
+        told.nodes[told.waiters.front().operation.session] = core::NodeId{1};
     }
     const auto words = bytes_with<wire::ListAnswer>(ListAnswer{reply});
     EXPECT_LT(words.size(), client_frame_words_max);
@@ -607,9 +615,10 @@ TEST(Malformed, AHelloWithVotersOutOfOrderOrTooMany) {
 TEST(Malformed, EnumsOfLocksAndOutcomesThatAreNotKnown) {
     Prng prng{8};
     ListReply reply;
-    reply.locks.push_back({"a", core::QueuePolicy::fifo, {}, {}});
+    reply.locks.push_back({"a", core::QueuePolicy::fifo, {}, {}, {}});
     reply.locks[0].holders.push_back(
         {operation(prng), core::LockMode::shared, core::FencingToken{1}, LogIndex{1}, ""});
+    reply.locks[0].nodes[reply.locks[0].holders[0].operation.session] = core::NodeId{1};
     const auto lock_code = [&](auto change) {
         return complaint<wire::ListAnswer>(ListAnswer{reply},
                                            [&](auto root) { change(root.getLocks()[0]); });
@@ -619,6 +628,7 @@ TEST(Malformed, EnumsOfLocksAndOutcomesThatAreNotKnown) {
     EXPECT_EQ(lock_code([](auto l) { l.getHolders()[0].setMode(static_cast<wire::LockMode>(6)); }),
               Malformed::unknown_kind);
     EXPECT_EQ(lock_code([](auto l) { l.getHolders()[0].setToken(0); }), Malformed::bad_number);
+    EXPECT_EQ(lock_code([](auto l) { l.getHolders()[0].setNode(0); }), Malformed::bad_number);
     EXPECT_EQ(lock_code([](auto l) { l.initName(513); }), Malformed::too_long);
     EXPECT_EQ(lock_code([](auto l) { l.initName(0); }), Malformed::bad_number);
     const auto failure = complaint<wire::ListAnswer>(

@@ -161,7 +161,7 @@ private:
     }
 }
 
-void tell_status(Leash& leash, const Node& node, std::stop_token stop) {
+void tell_status(Leash& leash, const Node& node, const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         leash.say(short_status(node));
         std::this_thread::sleep_for(status_period);
@@ -172,13 +172,15 @@ void tell_status(Leash& leash, const Node& node, std::stop_token stop) {
 
 ExitCode run_demo_member(Leash& leash) {
     auto node = open_member(leash);
-    std::jthread status{[&](std::stop_token stop) { tell_status(leash, node, std::move(stop)); }};
+    std::jthread status{[&](const std::stop_token& stop) { tell_status(leash, node, stop); }};
     const auto task = leash.next();
     Orders orders;
     std::vector<std::unique_ptr<Worker>> crew;
+    crew.reserve(workers);
     for (int i = 0; i < workers; ++i)
         crew.push_back(std::make_unique<Worker>(node, leash, orders, task, i));
     std::vector<std::thread> threads;
+    threads.reserve(crew.size());
     for (const auto& worker : crew)
         threads.emplace_back([&worker] { worker->run(); });
     std::thread listener{[&] { obey(leash, orders, crew); }};
