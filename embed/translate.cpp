@@ -114,7 +114,8 @@ core::NodeOptions node_options(const Config& config) {
     options.heartbeat = timing.heartbeat.to_nanoseconds();
     options.session_ttl_ms =
         static_cast<std::uint32_t>(timing.session_ttl.to_nanoseconds().count() / 1'000'000);
-    options.clock_rate_bound_ppm = static_cast<std::uint32_t>(std::lround(timing.clock_rate_bound * 1e6));
+    options.clock_rate_bound_ppm =
+        static_cast<std::uint32_t>(std::lround(timing.clock_rate_bound * 1e6));
     options.call_timeout = timing.call_timeout.to_nanoseconds();
     options.log_bytes_max = config.limits.log_bytes;
     return options;
