@@ -48,7 +48,7 @@ void SessionAgent::lapse() {
     lapsed_ = true;
     for (auto& [seq, name] : std::exchange(holds_, {})) {
         out_.lost.push_back({{*session_, seq}, HoldLost::Reason::expired});
-        if constexpr (planted(Mutant::local_loss_without_reaper)) continue;
+        if (planted(Mutant::local_loss_without_reaper)) continue;
         end_operation({{}, seq, std::move(name), false});
     }
 }

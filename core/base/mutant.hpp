@@ -1,31 +1,39 @@
-// Planted faults. Each is one wrong but plausible line, compiled in by -DMORTISE_MUTANT=<name>; the
-// tests must notice every one of them (P13). In a build without that switch all are constant false.
+// Planted faults: each is one wrong but plausible line, and the tests must notice every one of them
+// (P13). They are compiled in by the option MORTISE_MUTANTS alone; which one is at work then says
+// MORTISE_MUTANT in the environment. In every other build all of them are constant false.
+// `./dev mutants` runs the tests against each.
 #pragma once
 
 #include <cstdint>
 
 namespace mortise::core {
 
+// X(name, what is wrong)
+#define MORTISE_PLANTED_FAULTS(X)                                                                  \
+    X(self_ack_before_durable, "the leader counts itself before its write is durable")             \
+    X(formation_by_majority, "S47 without unanimity")                                              \
+    X(expiry_by_leader_alone, "S4 counted by the leader's clock alone")                            \
+    X(lease_from_last_request, "S3 measured from the newest request sent, not the named one")      \
+    X(local_loss_without_reaper, "S6: a hold lost locally is not given back")                      \
+    X(commit_earlier_term, "a leader counts replicas for an entry of an earlier term")             \
+    X(ack_unverified_tail, "a follower claims durable entries its leader never checked")           \
+    X(append_reply_any_term, "a leader counts acknowledgements of earlier terms")                  \
+    X(vote_before_durable, "a vote is sent before it is on disk")                                  \
+    X(read_before_own_commit, "a new leader answers reads before its first commit")
+
 enum class Mutant : std::uint8_t {
-    none,
-    self_ack_before_durable,    // the leader counts itself before its write is durable
-    formation_by_majority,      // S47 without unanimity
-    expiry_by_leader_alone,     // S4 counted by the leader's clock alone
-    lease_from_last_request,    // S3 measured from the newest request sent, not the named one
-    local_loss_without_reaper,  // S6: a hold lost locally is not given back
-    commit_earlier_term,        // a leader counts replicas for an entry of an earlier term
-    ack_unverified_tail,        // a follower claims durable entries its leader never checked
-    append_reply_any_term,      // a leader counts acknowledgements of earlier terms
-    vote_before_durable,        // a vote is sent before it is on disk
-    read_before_own_commit,     // a new leader answers reads before its first commit
+#define MORTISE_PLANTED_FAULT(name, what) name,
+    MORTISE_PLANTED_FAULTS(MORTISE_PLANTED_FAULT)
+#undef MORTISE_PLANTED_FAULT
 };
 
-#ifndef MORTISE_MUTANT
-#define MORTISE_MUTANT none
-#endif
-
-constexpr bool planted(Mutant mutant) {
-    return mutant != Mutant::none && mutant == Mutant::MORTISE_MUTANT;
+#ifdef MORTISE_MUTANTS
+// Looks at the environment once. An unknown name ends the process: it would look like a survivor.
+bool planted(Mutant mutant);
+#else
+constexpr bool planted(Mutant /*mutant*/) {
+    return false;
 }
+#endif
 
 }  // namespace mortise::core

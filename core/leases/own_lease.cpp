@@ -32,7 +32,7 @@ void OwnLease::sent(std::uint64_t number, Instant boot) {
 
 void OwnLease::applied(std::uint64_t number) {
     auto named = sent_.find(number);
-    if constexpr (planted(Mutant::lease_from_last_request)) {
+    if (planted(Mutant::lease_from_last_request)) {
         if (!sent_.empty()) named = std::prev(sent_.end());
     }
     if (named == sent_.end()) return;

@@ -120,7 +120,7 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
         vote_for(from);
         follower->election_at = draw_election_deadline(now);  // let it win (V5)
     }
-    if constexpr (planted(Mutant::vote_before_durable)) {
+    if (planted(Mutant::vote_before_durable)) {
         send(from, VoteReply{term(), request.round, granted});
         return;
     }

@@ -251,7 +251,7 @@ RaftOutput Raft::collect(Instant now) {
     send_owed_votes();
     send_owed_replies();
     if (is_leader()) {
-        if constexpr (planted(Mutant::self_ack_before_durable)) advance_commit();
+        if (planted(Mutant::self_ack_before_durable)) advance_commit();
         send_appends();
     }
     return std::exchange(out_, {});

@@ -96,7 +96,7 @@ void Raft::send_owed_replies() {
     }
     if (!std::exchange(follower->reply_owed, false)) return;
     auto match = std::min(writes_.durable(), follower->verified);
-    if constexpr (planted(Mutant::ack_unverified_tail)) match = writes_.durable();
+    if (planted(Mutant::ack_unverified_tail)) match = writes_.durable();
     AppendReply reply;
     reply.term = term();
     reply.read_round = follower->read_round;
