@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/base/fields.hpp"
 #include "core/base/overloaded.hpp"
+#include "core/locks/fields.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -30,22 +32,16 @@ constexpr std::uint8_t acquire_waits = 1;
 constexpr std::uint8_t acquire_names_policy = 2;
 
 void head(ByteWriter& out, Kind kind) {
-    out.u8(static_cast<std::uint8_t>(kind));
+    put_enum(out, kind);
     out.text({});
 }
 
-void put(ByteWriter& out, const OpenSession& c) {
+void put_command(ByteWriter& out, const OpenSession& c) {
     head(out, Kind::open_session);
-    out.u64(c.nonce);
-    out.u64(c.node.raw());
-    out.u64(c.incarnation.raw());
-    out.varint(c.boot_epoch.raw());
-    out.u32(c.ttl_ms);
-    out.u32(c.rho_ppm);
-    out.u8(c.former_life_ended ? 1 : 0);
+    put(out, c);
 }
 
-void put(ByteWriter& out, const Renew& c) {
+void put_command(ByteWriter& out, const Renew& c) {
     head(out, Kind::renew);
     out.varint(c.renewals.size());
     for (const auto& renewal : c.renewals) {
@@ -54,22 +50,22 @@ void put(ByteWriter& out, const Renew& c) {
     }
 }
 
-void put(ByteWriter& out, const CloseSession& c) {
+void put_command(ByteWriter& out, const CloseSession& c) {
     head(out, Kind::close_session);
     out.varint(c.session.raw());
 }
 
-void put(ByteWriter& out, const Expire& c) {
+void put_command(ByteWriter& out, const Expire& c) {
     head(out, Kind::expire);
     out.varint(c.session.raw());
     out.varint(c.renewed_at.raw());
 }
 
-void put(ByteWriter& out, const Sweep& /*c*/) {
+void put_command(ByteWriter& out, const Sweep& /*c*/) {
     head(out, Kind::sweep);
 }
 
-void put(ByteWriter& out, const Acknowledge& c) {
+void put_command(ByteWriter& out, const Acknowledge& c) {
     head(out, Kind::acknowledge);
     out.varint(c.session.raw());
     out.varint(c.received.raw());
@@ -80,9 +76,9 @@ void put(ByteWriter& out, const Acquire& c) {
     if (c.wait) flags |= acquire_waits;
     if (c.policy_given) flags |= acquire_names_policy;
     out.text(c.name);
-    out.u8(static_cast<std::uint8_t>(c.mode));
+    put_enum(out, c.mode);
     out.u8(flags);
-    out.u8(static_cast<std::uint8_t>(c.policy));
+    put_enum(out, c.policy);
     out.text(c.label);
 }
 
@@ -100,7 +96,7 @@ Kind kind_of(const RequestBody& body) {
                       body);
 }
 
-void put(ByteWriter& out, const Request& c) {
+void put_command(ByteWriter& out, const Request& c) {
     head(out, kind_of(c.body));
     out.varint(c.session.raw());
     out.varint(c.seq.raw());
@@ -108,30 +104,9 @@ void put(ByteWriter& out, const Request& c) {
     std::visit([&](const auto& body) { put(out, body); }, c.body);
 }
 
-bool get_flag(ByteReader& in) {
-    const auto flag = in.u8();
-    if (flag > 1) in.fail();
-    return flag == 1;
-}
-
-template <class AnyId>
-AnyId get_id(ByteReader& in) {
-    const AnyId id{in.varint()};
-    if (!id.is_set()) in.fail();
-    return id;
-}
-
-OpenSession get_open_session(ByteReader& in) {
-    OpenSession c;
-    c.nonce = in.u64();
-    c.node = NodeId{in.u64()};
-    c.incarnation = Incarnation{in.u64()};
-    c.boot_epoch = BootEpoch{in.varint()};
-    c.ttl_ms = in.u32();
-    c.rho_ppm = in.u32();
-    c.former_life_ended = get_flag(in);
-    const bool is_somebody =
-        c.nonce != 0 && c.node.is_set() && c.incarnation.is_set() && c.boot_epoch.is_set();
+OpenSession get_opening(ByteReader& in) {
+    const auto c = get_open_session(in);
+    const bool is_somebody = c.node.is_set() && c.incarnation.is_set() && c.boot_epoch.is_set();
     if (!is_somebody || c.ttl_ms == 0 || c.rho_ppm >= 500'000) in.fail();
     return c;
 }
@@ -149,20 +124,13 @@ Renew get_renew(ByteReader& in) {
 Acquire get_acquire(ByteReader& in) {
     Acquire c;
     c.name = in.text(name_bytes_max);
-    const auto mode = in.u8();
+    c.mode = get_enum(in, LockMode::exclusive);
     const auto flags = in.u8();
-    const auto policy = in.u8();
+    c.policy = get_enum(in, QueuePolicy::fifo);
     c.label = in.text(label_bytes_max);
-    const bool known = mode < lock_modes && flags <= (acquire_waits | acquire_names_policy) &&
-                       policy <= static_cast<std::uint8_t>(QueuePolicy::fifo);
-    if (!known || c.name.empty()) {
-        in.fail();
-        return c;
-    }
-    c.mode = static_cast<LockMode>(mode);
     c.wait = (flags & acquire_waits) != 0;
     c.policy_given = (flags & acquire_names_policy) != 0;
-    c.policy = static_cast<QueuePolicy>(policy);
+    if (c.name.empty() || flags > (acquire_waits | acquire_names_policy)) in.fail();
     return c;
 }
 
@@ -183,7 +151,7 @@ Command get_command(ByteReader& in) {
     const auto kind = static_cast<Kind>(in.u8());
     (void)in.text(identity_bytes_max);
     switch (kind) {
-        case Kind::open_session: return get_open_session(in);
+        case Kind::open_session: return get_opening(in);
         case Kind::renew: return get_renew(in);
         case Kind::close_session: return CloseSession{get_id<SessionId>(in)};
         case Kind::expire: {
@@ -207,7 +175,7 @@ Command get_command(ByteReader& in) {
 
 void BatchBuilder::add(const Command& command) {
     ByteWriter out;
-    std::visit([&](const auto& c) { put(out, c); }, command);
+    std::visit([&](const auto& c) { put_command(out, c); }, command);
     commands_ += out.take();
     ++count_;
 }

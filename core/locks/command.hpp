@@ -25,8 +25,7 @@ struct OperationId {
     friend constexpr auto operator<=>(const OperationId&, const OperationId&) = default;
 };
 
-// --- sessions
-// -------------------------------------------------------------------------------------
+// --- sessions -----------------------------------------------------------------------------------
 
 // Repeated under the same nonce it opens the same session once. It is renewal 0 (S3).
 struct OpenSession {
@@ -80,8 +79,7 @@ struct Acknowledge {
     friend bool operator==(const Acknowledge&, const Acknowledge&) = default;
 };
 
-// --- requests
-// -------------------------------------------------------------------------------------
+// --- requests -----------------------------------------------------------------------------------
 
 struct Acquire {
     std::string name;

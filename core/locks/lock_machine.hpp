@@ -37,6 +37,9 @@ struct LockView {
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 
+// A source file per subject: lock_machine.cpp has apply and the sessions, requests.cpp what
+// sessions ask for, sweeping.cpp what is cleared after they ended, lock_views.cpp what readers are
+// told, machine_rows.cpp the way to disk and back, lock_machine_invariants.cpp what is always true.
 class LockMachine {
 public:
     // Applies the commands of one entry. Requires indexes to rise.

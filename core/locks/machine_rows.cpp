@@ -4,12 +4,47 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/base/fields.hpp"
 #include "core/locks/limits.hpp"
+#include "core/locks/name_row.hpp"
+#include "core/locks/row_key.hpp"
+#include "core/locks/session_row.hpp"
 
 namespace mortise::core {
 
-// --- to rows
-// --------------------------------------------------------------------------------------
+namespace {
+
+std::string encode_totals(const StateTotals& totals) {
+    auto out = begin_row();
+    out.varint(totals.newest_token.raw());
+    out.varint(totals.newest_session.raw());
+    out.varint(totals.endings);
+    out.varint(totals.sessions);
+    out.varint(totals.names);
+    out.varint(totals.incarnations);
+    put_flag(out, totals.waited_done);
+    out.text(totals.waited_cursor);
+    return out.take();
+}
+
+std::optional<StateTotals> decode_totals(std::string_view value) {
+    auto in = open_row(value);
+    StateTotals totals;
+    totals.newest_token = FencingToken{in.varint()};
+    totals.newest_session = SessionId{in.varint()};
+    totals.endings = in.varint();
+    totals.sessions = in.varint();
+    totals.names = in.varint();
+    totals.incarnations = in.varint();
+    totals.waited_done = get_flag(in);
+    totals.waited_cursor = in.text(name_bytes_max);
+    if (!in.done()) return std::nullopt;
+    return totals;
+}
+
+}  // namespace
+
+// --- to rows ------------------------------------------------------------------------------------
 
 std::string LockMachine::totals() const {
     StateTotals totals;
@@ -62,8 +97,7 @@ std::vector<Row> LockMachine::take_changed_rows() {
     return rows;
 }
 
-// --- from rows
-// ------------------------------------------------------------------------------------
+// --- from rows ----------------------------------------------------------------------------------
 
 bool MachineLoader::add(std::string_view key, std::string_view value) {
     is_empty_ = false;

@@ -3,14 +3,27 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
-#include "core/codec/row_codec.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/row.hpp"
 
 namespace mortise::core {
+
+// What is not about one session or name; and how many rows there are, so that a lost one shows.
+struct StateTotals {
+    FencingToken newest_token;
+    SessionId newest_session;
+    std::uint64_t endings = 0;
+    std::uint64_t sessions = 0;
+    std::uint64_t names = 0;
+    std::uint64_t incarnations = 0;
+    std::string waited_cursor;
+    bool waited_done = true;
+};
 
 // Trusts no byte: rows may come damaged from a disk, or from another node.
 class MachineLoader {

@@ -6,10 +6,10 @@
 
 #include "core/base/check.hpp"
 #include "core/base/prng.hpp"
-#include "core/codec/row_codec.hpp"
 #include "core/locks/limits.hpp"
+#include "core/locks/row_key.hpp"
 #include "tests/spec/script.hpp"
-#include "tests/unit/locks/machine_fixture.hpp"
+#include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
 namespace {

@@ -1,5 +1,5 @@
 // Sessions: S1-S4, S10, S11, and what their end means for the names.
-#include "tests/unit/locks/machine_fixture.hpp"
+#include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
 namespace {

@@ -1,6 +1,6 @@
 // One name: tokens, turns, fairness, and what is remembered (P1, P2, P9, S12, S13, S23, S29-S31,
 // S37).
-#include "tests/unit/locks/machine_fixture.hpp"
+#include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
 namespace {

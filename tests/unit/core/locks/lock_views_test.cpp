@@ -1,5 +1,5 @@
 // What readers are told (S11, S20, S46).
-#include "tests/unit/locks/machine_fixture.hpp"
+#include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
 namespace {

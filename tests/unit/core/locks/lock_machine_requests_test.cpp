@@ -1,6 +1,6 @@
 // Requests: exactly once, cancels, releases (S16-S22).
 #include "core/base/check.hpp"
-#include "tests/unit/locks/machine_fixture.hpp"
+#include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
 namespace {

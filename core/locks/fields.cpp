@@ -1,0 +1,48 @@
+#include "core/locks/fields.hpp"
+
+#include "core/base/fields.hpp"
+#include "core/locks/limits.hpp"
+
+namespace mortise::core {
+
+void put(ByteWriter& out, const OpenSession& opened) {
+    out.u64(opened.nonce);
+    out.u64(opened.node.raw());
+    out.u64(opened.incarnation.raw());
+    out.varint(opened.boot_epoch.raw());
+    out.u32(opened.ttl_ms);
+    out.u32(opened.rho_ppm);
+    put_flag(out, opened.former_life_ended);
+}
+
+OpenSession get_open_session(ByteReader& in) {
+    OpenSession opened;
+    opened.nonce = in.u64();
+    opened.node = NodeId{in.u64()};
+    opened.incarnation = Incarnation{in.u64()};
+    opened.boot_epoch = BootEpoch{in.varint()};
+    opened.ttl_ms = in.u32();
+    opened.rho_ppm = in.u32();
+    opened.former_life_ended = get_flag(in);
+    if (opened.nonce == 0) in.fail();
+    return opened;
+}
+
+void put(ByteWriter& out, const Previous& previous) {
+    put_enum(out, previous.how);
+    out.varint(previous.token.raw());
+    out.text(previous.label);
+}
+
+Previous get_previous(ByteReader& in) {
+    Previous previous;
+    previous.how = get_enum(in, Predecessor::broken);
+    previous.token = FencingToken{in.varint()};
+    previous.label = in.text(label_bytes_max);
+    const bool is_nobody = !previous.token.is_set() && previous.label.empty();
+    const bool wrong = previous.how == Predecessor::none ? !is_nobody : !previous.token.is_set();
+    if (wrong) in.fail();
+    return previous;
+}
+
+}  // namespace mortise::core

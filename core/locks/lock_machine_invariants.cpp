@@ -1,0 +1,53 @@
+// What is true of a lock machine at every index.
+#include "core/base/check.hpp"
+#include "core/locks/lock_machine.hpp"
+
+namespace mortise::core {
+
+const Operation* LockMachine::operation_of(OperationId id) const {
+    const auto* session = sessions_.find(id.session);
+    const auto ended = ended_.find(id.session);
+    if (session == nullptr && ended == ended_.end()) return nullptr;
+    const auto& operations = session != nullptr ? session->operations : ended->second.operations;
+    const auto found = operations.find(id.seq);
+    return found == operations.end() ? nullptr : &found->second;
+}
+
+void LockMachine::check_invariants() const {
+    LockTable::Views unfinished;
+    for (const auto& [id, ended] : ended_) {
+        MORTISE_CHECK(!ended.operations.empty() && sessions_.find(id) == nullptr);
+        for (const auto& [seq, operation] : ended.operations)
+            unfinished.insert(operation.name);
+    }
+    MORTISE_CHECK(!ended_.empty() || (waited_done_ && waited_cursor_.empty()));
+    table_.check_invariants(unfinished);
+    check_operations();
+}
+
+// What sessions have is what names tell of them.
+void LockMachine::check_operations() const {
+    std::size_t operations = 0;
+    for (const auto& [name, record] : table_.records()) {
+        for (const auto& holder : record.holders()) {
+            const auto* operation = operation_of(holder.operation);
+            MORTISE_CHECK(operation != nullptr && operation->held && operation->name == name);
+            ++operations;
+        }
+        const auto* queue = table_.queue_of(name);
+        if (queue == nullptr) continue;
+        for (const auto* waiter : queue->in_order()) {
+            const auto* operation = operation_of(waiter->operation);
+            MORTISE_CHECK(operation != nullptr && !operation->held && operation->name == name);
+            MORTISE_CHECK(operation->ticket == waiter->ticket && operation->mode == waiter->mode);
+            ++operations;
+        }
+    }
+    for (const auto& [id, session] : sessions_.all())
+        operations -= session.operations.size();
+    for (const auto& [id, ended] : ended_)
+        operations -= ended.operations.size();
+    MORTISE_CHECK(operations == 0);
+}
+
+}  // namespace mortise::core

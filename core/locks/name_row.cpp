@@ -1,0 +1,110 @@
+#include "core/locks/name_row.hpp"
+
+#include <utility>
+
+#include "core/base/fields.hpp"
+#include "core/locks/fields.hpp"
+#include "core/locks/limits.hpp"
+#include "core/locks/row_key.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+constexpr std::size_t holder_bytes_min = 6;
+constexpr std::size_t waiter_bytes_min = 6;
+
+void put(ByteWriter& out, OperationId operation) {
+    out.varint(operation.session.raw());
+    out.varint(operation.seq.raw());
+}
+
+OperationId get_operation(ByteReader& in) {
+    const auto session = get_id<SessionId>(in);
+    return {session, get_id<Seq>(in)};
+}
+
+void put(ByteWriter& out, const Grant& grant) {
+    put(out, grant.operation);
+    put_enum(out, grant.mode);
+    out.varint(grant.token.raw());
+    out.varint(grant.since.raw());
+    out.text(grant.label);
+}
+
+void put(ByteWriter& out, const Waiter& waiter) {
+    out.varint(waiter.ticket.index.raw());
+    out.varint(waiter.ticket.place);
+    put(out, waiter.operation);
+    put_enum(out, waiter.mode);
+    out.text(waiter.label);
+}
+
+void get_holders(ByteReader& in, LockRecord& record) {
+    for (auto left = in.count(holder_bytes_min); left > 0 && in.ok(); --left) {
+        Grant grant;
+        grant.operation = get_operation(in);
+        grant.mode = get_enum(in, LockMode::exclusive);
+        grant.token = get_id<FencingToken>(in);
+        grant.since = get_id<LogIndex>(in);
+        grant.label = in.text(label_bytes_max);
+        const bool fits = grant.token <= record.newest_token() && record.admits(grant.mode);
+        if (!in.ok() || !fits) return in.fail();
+        record.add(std::move(grant));
+    }
+}
+
+void get_waiters(ByteReader& in, WaitQueue& queue) {
+    Ticket before;
+    for (auto left = in.count(waiter_bytes_min); left > 0 && in.ok(); --left) {
+        Waiter waiter;
+        waiter.ticket.index = get_id<LogIndex>(in);
+        const auto place = in.varint();
+        waiter.ticket.place = static_cast<std::uint32_t>(place);
+        waiter.operation = get_operation(in);
+        waiter.mode = get_enum(in, LockMode::exclusive);
+        waiter.label = in.text(label_bytes_max);
+        const bool in_order = place == waiter.ticket.place && before < waiter.ticket;
+        if (!in.ok() || !in_order) return in.fail();
+        before = waiter.ticket;
+        queue.add(std::move(waiter));
+    }
+}
+
+}  // namespace
+
+std::string encode_name(const LockRecord& record, const WaitQueue* queue) {
+    auto out = begin_row();
+    put_enum(out, record.policy());
+    put_enum(out, record.turn);
+    put(out, record.previous);
+    out.varint(record.newest_token().raw());
+    put_enum(out, record.newest_mode());
+    out.varint(record.holders().size());
+    for (const auto& grant : record.holders())
+        put(out, grant);
+    out.varint(queue == nullptr ? 0 : queue->size());
+    if (queue != nullptr) {
+        for (const auto* waiter : queue->in_order())
+            put(out, *waiter);
+    }
+    return out.take();
+}
+
+std::optional<SavedName> decode_name(std::string_view value) {
+    auto in = open_row(value);
+    const auto policy = get_enum(in, QueuePolicy::fifo);
+    const auto turn = get_enum(in, Turn::readers);
+    auto previous = get_previous(in);
+    const auto newest_token = get_id<FencingToken>(in);
+    const auto newest_mode = get_enum(in, LockMode::exclusive);
+    SavedName saved{LockRecord{policy, newest_token, newest_mode}, {}};
+    saved.record.turn = turn;
+    saved.record.previous = std::move(previous);
+    get_holders(in, saved.record);
+    get_waiters(in, saved.queue);
+    if (!in.done() || saved.record.previous.token > newest_token) return std::nullopt;
+    return saved;
+}
+
+}  // namespace mortise::core

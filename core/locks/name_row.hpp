@@ -1,0 +1,21 @@
+// The value of the row of a name: its record, and who waits for it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/locks/lock_record.hpp"
+#include "core/locks/wait_queue.hpp"
+
+namespace mortise::core {
+
+struct SavedName {
+    LockRecord record;
+    WaitQueue queue;
+};
+
+[[nodiscard]] std::string encode_name(const LockRecord& record, const WaitQueue* queue);
+[[nodiscard]] std::optional<SavedName> decode_name(std::string_view value);
+
+}  // namespace mortise::core

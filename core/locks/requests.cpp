@@ -1,0 +1,108 @@
+// The requests of sessions: acquire, release, cancel, each at most once (S17).
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/locks/limits.hpp"
+#include "core/locks/lock_machine.hpp"
+
+namespace mortise::core {
+
+void LockMachine::on(const Request& command) {
+    const auto* session = sessions_.find(command.session);
+    if (session == nullptr) return;  // its node learns that by SessionEnded or RenewalLost
+    const OperationId id{command.session, command.seq};
+    if (session->seen.contains(command.seq)) {
+        const auto kept = session->answers.find(command.seq);
+        const auto waiting = session->operations.find(command.seq);
+        if (kept != session->answers.end()) {
+            outcomes_->push_back(Answered{id, kept->second});
+        } else if (waiting != session->operations.end() && !waiting->second.held) {
+            outcomes_->push_back(Queued{id});  // a repeat attaches to it again
+        } else {
+            outcomes_->push_back(Answered{id, {AnswerKind::stale_request, {}, {}}});
+        }
+        return;
+    }
+    if (command.after.is_set() && !session->seen.contains(command.after)) return;
+    const bool acquires = std::holds_alternative<Acquire>(command.body);
+    // Its node refuses before it sends; what was granted can always be given up (P11).
+    if (acquires && session->operations.size() + session->answers.size() >= 2 * operations_max)
+        return;
+    auto& changed = *sessions_.change(command.session);
+    changed.seen.insert(command.seq);
+    std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
+}
+
+void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
+    auto last = touch(acquire.name);
+    const Ticket ticket{index_, place_};
+    const OperationId id{session.id, seq};
+    LockTable::Grants grants;
+    const auto result = table_.acquire(ticket, id, acquire, std::move(last), grants);
+    const bool stays = result == LockTable::Result::granted || result == LockTable::Result::queued;
+    if (stays) session.operations[seq] = {acquire.name, acquire.mode, ticket, false};
+    publish(std::move(grants));
+    switch (result) {
+        case LockTable::Result::granted: break;
+        case LockTable::Result::queued: outcomes_->push_back(Queued{id}); break;
+        case LockTable::Result::busy: answer(session, seq, {AnswerKind::busy, {}, {}}); break;
+        case LockTable::Result::kind_mismatch:
+            answer(session, seq, {AnswerKind::kind_mismatch, {}, {}});
+            break;
+        case LockTable::Result::resource_exhausted:
+            answer(session, seq, {AnswerKind::resource_exhausted, {}, {}});
+            break;
+    }
+}
+
+void LockMachine::on(Session& session, Seq seq, const Release& release) {
+    auto operation = take_operation(session, release.operation, true);
+    if (!operation) {
+        answer(session, seq, {AnswerKind::not_held, {}, {}});
+        return;
+    }
+    give_up(session, seq, release.operation, *operation);
+}
+
+void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
+    if (auto operation = take_operation(session, cancel.operation, false)) {
+        give_up(session, seq, cancel.operation, *operation);
+        return;
+    }
+    if (session.seen.contains(cancel.operation)) {
+        answer(session, seq, {AnswerKind::not_held, {}, {}});
+        return;
+    }
+    // The cancel was faster than what it cancels: when that arrives, it has been.
+    session.seen.insert(cancel.operation);
+    answer(session, cancel.operation, {AnswerKind::cancelled, {}, {}});
+    answer(session, seq, {AnswerKind::cancelled, {}, {}});
+}
+
+// Takes an operation that is about to end out of its session. Its name is cleared before: that may
+// grant the very operation, and then it is a grant that ends.
+std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, bool held_only) {
+    auto found = session.operations.find(seq);
+    if (found == session.operations.end()) return std::nullopt;
+    touch(found->second.name);
+    if (held_only && !found->second.held) return std::nullopt;
+    return std::move(session.operations.extract(found).mapped());
+}
+
+// Ends `operation` at the request `seq`, answers, and lets others enter.
+void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation) {
+    LockTable::Grants grants;
+    if (operation.held) {
+        const OperationId grant{session.id, target};
+        const bool freed = table_.release(operation.name, grant, Predecessor::clean, grants);
+        MORTISE_CHECK(freed);
+        answer(session, seq, {AnswerKind::released, {}, {}});
+    } else {
+        table_.withdraw(operation.name, operation.ticket, operation.mode, grants);
+        answer(session, target, {AnswerKind::cancelled, {}, {}});
+        answer(session, seq, {AnswerKind::cancelled, {}, {}});
+    }
+    publish(std::move(grants));
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,110 @@
+#include "core/locks/session_row.hpp"
+
+#include <utility>
+
+#include "core/base/fields.hpp"
+#include "core/locks/fields.hpp"
+#include "core/locks/row_key.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+void put(ByteWriter& out, const SeqSet& seen) {
+    out.varint(seen.runs());
+    seen.each_run([&](Seq first, Seq last) {
+        out.varint(first.raw());
+        out.varint(last.raw());
+    });
+}
+
+void get_seen(ByteReader& in, SeqSet& seen) {
+    for (auto left = in.count(2); left > 0 && in.ok(); --left) {
+        const auto first = get_id<Seq>(in);
+        const Seq last{in.varint()};
+        if (!seen.append(first, last)) in.fail();
+    }
+}
+
+void put_answers(ByteWriter& out, const Session& session) {
+    out.varint(session.answered().size());
+    for (const auto& [at, seq] : session.answered()) {
+        const auto& answer = session.answers.at(seq);
+        out.varint(at.raw());
+        out.varint(seq.raw());
+        put_enum(out, answer.kind);
+        if (answer.kind != AnswerKind::granted) continue;
+        out.varint(answer.token.raw());
+        put(out, answer.previous);
+    }
+}
+
+void get_answers(ByteReader& in, Session& session) {
+    LogIndex before;
+    for (auto left = in.count(3); left > 0 && in.ok(); --left) {
+        const auto at = get_id<LogIndex>(in);
+        const auto seq = get_id<Seq>(in);
+        Answer answer;
+        answer.kind = get_enum(in, AnswerKind::resource_exhausted);
+        if (answer.kind == AnswerKind::granted) {
+            answer.token = get_id<FencingToken>(in);
+            answer.previous = get_previous(in);
+        }
+        if (!in.ok() || at < before || session.answers.contains(seq)) return in.fail();
+        session.keep_answer(at, seq, std::move(answer));
+        before = at;
+    }
+}
+
+}  // namespace
+
+std::string encode_session(const Session& session) {
+    auto out = begin_row();
+    put(out, session.opened);
+    out.varint(session.renewed_at.raw());
+    out.varint(session.renewal_number);
+    put(out, session.seen);
+    put_answers(out, session);
+    return out.take();
+}
+
+std::optional<Session> decode_session(SessionId id, std::string_view value) {
+    auto in = open_row(value);
+    Session session;
+    session.id = id;
+    session.opened = get_open_session(in);
+    session.renewed_at = get_id<LogIndex>(in);
+    session.renewal_number = in.varint();
+    get_seen(in, session.seen);
+    get_answers(in, session);
+    if (!in.done()) return std::nullopt;
+    return session;
+}
+
+std::string encode_ended(Predecessor how) {
+    auto out = begin_row();
+    put_enum(out, how);
+    return out.take();
+}
+
+std::optional<Predecessor> decode_ended(std::string_view value) {
+    auto in = open_row(value);
+    const auto how = get_enum(in, Predecessor::expired);
+    if (!in.done() || how == Predecessor::none) return std::nullopt;
+    return how;
+}
+
+std::string encode_epoch(BootEpoch epoch) {
+    auto out = begin_row();
+    out.varint(epoch.raw());
+    return out.take();
+}
+
+std::optional<BootEpoch> decode_epoch(std::string_view value) {
+    auto in = open_row(value);
+    const BootEpoch epoch{in.varint()};
+    if (!in.done()) return std::nullopt;
+    return epoch;
+}
+
+}  // namespace mortise::core
