@@ -5,7 +5,7 @@
 #include "core/locks/limits.hpp"
 #include "embed/host_port.hpp"
 #include "embed/translate.hpp"
-#include "transport/member_client.hpp"
+#include "transport/blocking_member_client.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
 #include <mortise/lock_error.hpp>

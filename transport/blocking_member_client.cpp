@@ -1,7 +1,8 @@
-#include <chrono>
-#include <utility>
+#include "transport/blocking_member_client.hpp"
 
-#include "transport/member_client.hpp"
+#include <chrono>
+#include <optional>
+#include <utility>
 
 namespace mortise::transport {
 

@@ -75,8 +75,7 @@ struct ForwardReply {
     friend bool operator==(const ForwardReply&, const ForwardReply&) = default;
 };
 
-// --- outcomes
-// -------------------------------------------------------------------------------------
+// --- outcomes -----------------------------------------------------------------------------------
 
 struct OutcomesRequest {
     core::LogIndex after;  // not set: from now on

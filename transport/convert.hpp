@@ -17,8 +17,7 @@
 
 namespace mortise::transport {
 
-// --- between peers
-// --------------------------------------------------------------------------------
+// --- between peers ------------------------------------------------------------------------------
 
 void write(const Greeting& greeting, wire::Hello::Builder to);
 [[nodiscard]] core::Result<Greeting> read(wire::Hello::Reader from);
@@ -34,8 +33,7 @@ void write(const std::vector<core::PeerMessage>& batch,
 [[nodiscard]] core::Result<std::vector<core::PeerMessage>> read(
     capnp::List<wire::PeerMessage>::Reader from);
 
-// --- for clients
-// ----------------------------------------------------------------------------------
+// --- for clients --------------------------------------------------------------------------------
 
 void write(const core::Forward& forward, wire::Forward::Builder to);
 [[nodiscard]] core::Result<core::Forward> read(wire::Forward::Reader from);
@@ -61,8 +59,7 @@ void write(const std::vector<OutcomeBatch>& batches,
 [[nodiscard]] core::Result<std::vector<OutcomeBatch>> read(
     capnp::List<wire::OutcomeBatch>::Reader from);
 
-// --- bytes
-// ----------------------------------------------------------------------------------------
+// --- bytes --------------------------------------------------------------------------------------
 
 [[nodiscard]] inline std::string_view bytes_of(capnp::Data::Reader data) {
     return {data.asChars().begin(), data.size()};

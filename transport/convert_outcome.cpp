@@ -19,6 +19,7 @@ static_assert(static_cast<int>(core::OpenRefusal::table_full) ==
               static_cast<int>(wire::OpenRefusal::TABLE_FULL));
 static_assert(static_cast<int>(core::SessionEnd::former_life) ==
               static_cast<int>(wire::SessionEnd::FORMER_LIFE));
+static_assert(static_cast<int>(StreamEnd::stopping) == static_cast<int>(wire::StreamEnd::STOPPING));
 
 void put(const core::Answered& answered, wire::Answered::Builder to) {
     const auto& answer = answered.answer;
@@ -147,6 +148,43 @@ core::Result<std::vector<OutcomeBatch>> read(capnp::List<wire::OutcomeBatch>::Re
         batches.push_back(std::move(batch));
     });
     return reading.finish(std::move(batches));
+}
+
+// --- the request for them, and how they end -----------------------------------------------------
+
+void write(const OutcomesRequest& request, wire::OutcomesRequest::Builder to) {
+    to.setAfter(request.after.raw());
+    auto sessions = to.initSessions(static_cast<unsigned>(request.sessions.size()));
+    for (unsigned i = 0; i < sessions.size(); ++i)
+        sessions.set(i, request.sessions[i].raw());
+    auto nonces = to.initNonces(static_cast<unsigned>(request.nonces.size()));
+    for (unsigned i = 0; i < nonces.size(); ++i)
+        nonces.set(i, request.nonces[i]);
+}
+
+core::Result<OutcomesRequest> read(wire::OutcomesRequest::Reader from) {
+    CheckedReading reading;
+    OutcomesRequest request;
+    request.after = reading.index(from.getAfter(), "OutcomesRequest.after");
+    reading.list(from.getSessions(), watched_max, "OutcomesRequest.sessions",
+                 [&](std::uint64_t raw) {
+                     request.sessions.push_back(
+                         reading.set<core::SessionId>(raw, "OutcomesRequest.sessions"));
+                 });
+    reading.list(from.getNonces(), watched_max, "OutcomesRequest.nonces", [&](std::uint64_t raw) {
+        if (raw == 0) reading.fail(Malformed::bad_number, "OutcomesRequest.nonces");
+        request.nonces.push_back(raw);
+    });
+    return reading.finish(std::move(request));
+}
+
+wire::StreamEnd to_wire(StreamEnd reason) {
+    return static_cast<wire::StreamEnd>(reason);
+}
+
+StreamEnd from_wire(wire::StreamEnd reason) {
+    CheckedReading reading;
+    return reading.known(reason, StreamEnd::stopping, "StreamEnd");
 }
 
 }  // namespace mortise::transport

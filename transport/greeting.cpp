@@ -1,10 +1,19 @@
 #include "transport/greeting.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace mortise::transport {
 
 namespace {
+
+class RefusalCategory final : public std::error_category {
+public:
+    [[nodiscard]] const char* name() const noexcept override { return "mortise.refusal"; }
+    [[nodiscard]] std::string message(int code) const override {
+        return std::string{to_string(static_cast<Refusal>(code - 1))};
+    }
+};
 
 // Where only one of the two belongs to a cluster the other may yet join it.
 bool clusters_agree(const core::ClusterId& a, const core::ClusterId& b) {
@@ -35,6 +44,15 @@ std::string_view to_string(Refusal refusal) {
         case Refusal::no_service: return "nothing of that kind is offered here";
     }
     return to_string(Refusal::unspecified);
+}
+
+const std::error_category& refusal_category() {
+    static const RefusalCategory category;
+    return category;
+}
+
+std::error_code make_error_code(Refusal refusal) {
+    return {static_cast<int>(refusal) + 1, refusal_category()};  // zero would mean success
 }
 
 std::optional<std::uint16_t> common_protocol(const Greeting& theirs) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <system_error>
+#include <type_traits>
 #include <vector>
 
 #include "core/node/hello.hpp"
@@ -55,6 +57,9 @@ enum class Refusal : std::uint8_t {
 // One sentence for a person; names nothing of this node.
 [[nodiscard]] std::string_view to_string(Refusal refusal);
 
+[[nodiscard]] const std::error_category& refusal_category();
+[[nodiscard]] std::error_code make_error_code(Refusal refusal);
+
 // Whether we go on with a caller. `known` are the nodes that may call, in any order.
 [[nodiscard]] std::optional<Refusal> judge_caller(const Greeting& caller, const core::Hello& ours,
                                                   const std::vector<core::NodeId>& known);
@@ -66,3 +71,6 @@ enum class Refusal : std::uint8_t {
 [[nodiscard]] std::optional<std::uint16_t> common_protocol(const Greeting& theirs);
 
 }  // namespace mortise::transport
+
+template <>
+struct std::is_error_code_enum<mortise::transport::Refusal> : std::true_type {};

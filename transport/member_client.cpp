@@ -10,6 +10,7 @@
 #include "transport/convert.hpp"
 #include "transport/dial.hpp"
 #include "transport/limits.hpp"
+#include "transport/outcome_receiver.hpp"
 #include "transport/rpc_connection.hpp"
 
 // KJ deletes what it owns by its true type.
@@ -17,14 +18,6 @@
 
 namespace mortise::transport {
 namespace {
-
-class RefusalCategory final : public std::error_category {
-public:
-    [[nodiscard]] const char* name() const noexcept override { return "mortise.refusal"; }
-    [[nodiscard]] std::string message(int code) const override {
-        return std::string{to_string(static_cast<Refusal>(code - 1))};
-    }
-};
 
 core::Error failure(std::errc code, std::string what) {
     return {std::make_error_code(code), std::move(what)};
@@ -35,19 +28,11 @@ core::Error nonsense() {
 
 }  // namespace
 
-const std::error_category& refusal_category() {
-    static const RefusalCategory category;
-    return category;
-}
-
-std::error_code make_error_code(Refusal refusal) {
-    return {static_cast<int>(refusal) + 1, refusal_category()};  // zero would mean success
-}
-
-class MemberClient::Impl final : public std::enable_shared_from_this<Impl> {
+class MemberClient::Impl final : public std::enable_shared_from_this<Impl>, public ReceiverOwner {
 public:
     Impl(asio::io_context& io, core::ClusterId cluster, Log log)
         : loop_{io, std::move(log), [this] { settle(); }}, timer_{io}, cluster_{cluster} {}
+    ~Impl() noexcept override = default;
 
     void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
     void outcomes(const OutcomesRequest& request, OutcomeSink& sink, Done<core::LogIndex> done);
@@ -62,10 +47,10 @@ public:
     void later(std::function<void()> what) {
         if (!closed_) to_call_.push_back(std::move(what));
     }
-    [[nodiscard]] OutcomeSink* sink() const { return sink_; }
-    void nonsense_received();
 
 private:
+    void tell(OutcomeSink& sink, std::function<void(OutcomeSink&)> what) override;
+    void nonsense_received() override;
     void connected(const asio::error_code& error, asio::ip::tcp::socket socket);
     void say_hello(asio::ip::tcp::socket socket);
     void greeted(wire::HelloAnswer::Reader answer);
@@ -92,54 +77,6 @@ private:
     bool settling_ = false;
     bool in_call_ = false;
 };
-
-namespace {
-
-// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
-class Sink final : public wire::OutcomeSink::Server {
-public:
-    Sink(std::weak_ptr<MemberClient::Impl> client, OutcomeSink& sink)
-        : client_{std::move(client)}, sink_{&sink} {}
-
-    kj::Promise<void> outcomes(OutcomesContext context) override;
-    kj::Promise<void> ended(EndedContext context) override;
-
-private:
-    // With the sink, if it is still the current one.
-    void tell(std::function<void(OutcomeSink&)> what);
-
-    std::weak_ptr<MemberClient::Impl> client_;
-    OutcomeSink* sink_;
-};
-
-void Sink::tell(std::function<void(OutcomeSink&)> what) {
-    const auto client = client_.lock();
-    if (!client) return;
-    client->later([sink = sink_, what = std::move(what), raw = client.get()] {
-        if (raw->sink() == sink) what(*sink);
-    });
-}
-
-kj::Promise<void> Sink::outcomes(OutcomesContext context) {
-    auto batches = read_guarded([&] { return context.getParams().getBatches(); });
-    const core::LogIndex applied{context.getParams().getApplied()};
-    if (!batches) {
-        if (const auto client = client_.lock()) client->nonsense_received();
-        return kj::READY_NOW;
-    }
-    tell([applied, batches = std::move(*batches)](OutcomeSink& sink) mutable {
-        sink.applied(applied, std::move(batches));
-    });
-    return kj::READY_NOW;
-}
-
-kj::Promise<void> Sink::ended(EndedContext context) {
-    const auto reason = from_wire(context.getParams().getReason());
-    tell([reason](OutcomeSink& sink) { sink.ended(reason); });
-    return kj::READY_NOW;
-}
-
-}  // namespace
 
 void MemberClient::Impl::connect(const std::string& address, core::Nanoseconds timeout,
                                  Done<core::Hello> done) {
@@ -219,6 +156,12 @@ void MemberClient::Impl::broken() {
     connection_->add(kj::evalLast([this, tell = std::move(tell)] { later(tell); }));
 }
 
+void MemberClient::Impl::tell(OutcomeSink& sink, std::function<void(OutcomeSink&)> what) {
+    later([this, to = &sink, what = std::move(what)] {
+        if (sink_ == to) what(*to);
+    });
+}
+
 void MemberClient::Impl::nonsense_received() {
     connection_->close();
     broken();
@@ -254,7 +197,7 @@ void MemberClient::Impl::outcomes(const OutcomesRequest& request, OutcomeSink& s
     auto make = [&](wire::Member::Client& member) {
         auto call = member.outcomesRequest();
         write(request, call.initRequest());
-        call.setSink(kj::heap<Sink>(weak_from_this(), sink));
+        call.setSink(make_outcome_receiver(weak_from_this(), sink));
         return call;
     };
     auto take = [this](auto& response) -> core::Result<core::LogIndex> {

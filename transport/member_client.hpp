@@ -1,14 +1,11 @@
 // A program that is no member of the cluster, talking to one. Asynchronous, on the thread that runs
-// the io_context, which is also where every call is made; and, below, for programs that would
-// rather wait.
+// the io_context, which is also where every call is made. BlockingMemberClient is for programs that
+// would rather wait.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <system_error>
-#include <type_traits>
 
 #include <asio/io_context.hpp>
 
@@ -18,9 +15,6 @@
 #include "transport/log.hpp"
 
 namespace mortise::transport {
-
-[[nodiscard]] const std::error_category& refusal_category();
-[[nodiscard]] std::error_code make_error_code(Refusal refusal);
 
 class MemberClient {
 public:
@@ -56,28 +50,4 @@ private:
     std::shared_ptr<Impl> impl_;
 };
 
-// Runs a loop of its own on the calling thread while it waits. After a time-out, or any other error
-// but a refusal to list, it is of no more use.
-class BlockingMemberClient {
-public:
-    explicit BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster = {})
-        : timeout_{timeout}, client_{io_, cluster} {}
-
-    core::Result<core::Hello> connect(const std::string& address);
-    core::Result<MemberStatus> status();
-    core::Result<ListAnswer> list(ListRequest request);
-    core::Result<ForwardReply> forward(core::Forward forward);
-
-private:
-    template <class T, class Start>
-    core::Result<T> wait(Start start);
-
-    core::Nanoseconds timeout_;  // of each call
-    asio::io_context io_;
-    MemberClient client_;
-};
-
 }  // namespace mortise::transport
-
-template <>
-struct std::is_error_code_enum<mortise::transport::Refusal> : std::true_type {};

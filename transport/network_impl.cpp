@@ -89,10 +89,6 @@ NetworkCounters PeerNetwork::Impl::counters() const {
 
 void PeerNetwork::Impl::send(core::NodeId to, core::PeerMessage message) {
     const auto lane = lane_of(message);
-    if (is_cut(to)) {
-        ++counters_.messages_cut;
-        return;
-    }
     for (const auto& link : links_) {
         if (link->peer() != to || link->lane() != lane) continue;
         if (stopped_ || !connections_.is_up(to)) break;

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,8 +31,6 @@ public:
     void stop();
     [[nodiscard]] std::string listening_at() const { return listener_.at(); }
     [[nodiscard]] NetworkCounters counters() const;
-    void cut(core::NodeId peer) { cut_.insert(peer); }
-    void heal(core::NodeId peer) { cut_.erase(peer); }
 
 private:
     // network_impl.cpp
@@ -51,14 +48,13 @@ private:
     std::optional<ConnectionId> link_up(PeerLink& link, const Greeting& theirs) override;
     void link_down(ConnectionId id) override;
     void bury(std::unique_ptr<RpcConnection> connection) override;
-    [[nodiscard]] bool is_cut(core::NodeId peer) const override { return cut_.contains(peer); }
 
     // of visitors
     void accept(asio::ip::tcp::socket socket, Strangers::Place place);
     Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
     Admittance admit_client(Visitor& visitor);
     Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);
-    Admittance refuse(Visitor& visitor, Refusal refusal);
+    Admittance refuse(Refusal refusal);
     void received(Visitor& visitor, std::vector<core::PeerMessage> batch) override;
     void malformed(Visitor& visitor) override;
     void left(Visitor& visitor) override;
@@ -80,7 +76,6 @@ private:
     PeerConnections connections_;
     std::vector<std::unique_ptr<PeerLink>> links_;  // never changes once started
     std::map<Visitor*, std::shared_ptr<Visitor>> visitors_;
-    std::set<core::NodeId> cut_;
 
     // To be destroyed when KJ is not on the stack.
     std::vector<std::unique_ptr<RpcConnection>> dead_connections_;

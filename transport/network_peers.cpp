@@ -42,30 +42,25 @@ void PeerNetwork::Impl::accept(asio::ip::tcp::socket socket, Strangers::Place pl
     });
 }
 
-Admittance PeerNetwork::Impl::refuse(Visitor& visitor, Refusal refusal) {
+Admittance PeerNetwork::Impl::refuse(Refusal refusal) {
     counters_.count(refusal);
-    static_cast<void>(visitor);
     log(LogLevel::debug, "refused a caller: " + std::string{to_string(refusal)});
     return {refusal, {}, std::nullopt, std::nullopt};
 }
 
 Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeting>& caller) {
-    if (!caller) return refuse(visitor, Refusal::malformed);
-    if (stopped_) return refuse(visitor, Refusal::stopping);
+    if (!caller) return refuse(Refusal::malformed);
+    if (stopped_) return refuse(Refusal::stopping);
     if (const auto refusal = judge_caller(*caller, events_.hello(), known_))
-        return refuse(visitor, *refusal);
+        return refuse(*refusal);
     const auto lane = lane_of(caller->purpose);
     if (!lane) return admit_client(visitor);
-    if (is_cut(caller->hello.node)) {
-        left(visitor);  // without a word
-        return refuse(visitor, Refusal::busy);
-    }
     return admit_peer(visitor, *lane, *caller);
 }
 
 Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
-    if (clients_ == nullptr) return refuse(visitor, Refusal::no_service);
-    if (counters().clients >= options_.limits.clients_max) return refuse(visitor, Refusal::busy);
+    if (clients_ == nullptr) return refuse(Refusal::no_service);
+    if (counters().clients >= options_.limits.clients_max) return refuse(Refusal::busy);
     visitor.become_client(client_limits);
     Admittance admittance;
     admittance.ours.purpose = Purpose::client;
@@ -77,10 +72,10 @@ Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
 // The hello of the caller is told before our half of it is said: it may change what we say.
 Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Greeting& caller) {
     const auto admission = connections_.admit(Direction::incoming, lane, caller.hello);
-    if (!admission.id) return refuse(visitor, Refusal::stale);
+    if (!admission.id) return refuse(Refusal::stale);
     visitor.become_peer(caller.hello.node, *admission.id, peer_limits);
     apply(admission.change);
-    if (stopped_) return refuse(visitor, Refusal::stopping);
+    if (stopped_) return refuse(Refusal::stopping);
     for (const auto& link : links_) {
         if (link->peer() == caller.hello.node) link->peer_seen();
     }
@@ -154,10 +149,6 @@ void PeerNetwork::Impl::received(Visitor& visitor, std::vector<core::PeerMessage
 
 void PeerNetwork::Impl::deliver(core::NodeId from, core::PeerMessage message) {
     if (stopped_) return;
-    if (is_cut(from)) {
-        ++counters_.messages_cut;
-        return;
-    }
     ++counters_.messages_received;
     events_.received(from, std::move(message));
 }

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <asio/post.hpp>
-
 #include "core/base/overloaded.hpp"
 #include "transport/clock.hpp"
 #include "transport/convert.hpp"
@@ -78,15 +76,8 @@ void PeerLink::set_timer() {
 
 void PeerLink::act(const link_action::Connect& action) {
     attempt_ = action.attempt;
-    auto& io = owner_.loop().io();
-    if (owner_.is_cut(peer())) {
-        asio::post(io, [self = std::weak_ptr{self_}, attempt = attempt_] {
-            if (const auto alive = self.lock()) (*alive)->feed(link_event::ConnectFailed{attempt});
-        });
-        return;
-    }
     dial_ = Dial::start(
-        io, options_.peer.address,
+        owner_.loop().io(), options_.peer.address,
         [this, attempt = attempt_](const asio::error_code& error, asio::ip::tcp::socket socket) {
             connected(attempt, error, std::move(socket));
         });

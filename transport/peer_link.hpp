@@ -34,7 +34,6 @@ public:
     virtual void link_down(ConnectionId id) = 0;
     // To be destroyed later, outside KJ.
     virtual void bury(std::unique_ptr<RpcConnection> connection) = 0;
-    [[nodiscard]] virtual bool is_cut(core::NodeId peer) const = 0;
     virtual void log(LogLevel level, std::string text) = 0;
 };
 

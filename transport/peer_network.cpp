@@ -49,12 +49,4 @@ NetworkCounters PeerNetwork::counters() const {
     return impl_->counters();
 }
 
-void PeerNetwork::cut(core::NodeId peer) {
-    impl_->cut(peer);
-}
-
-void PeerNetwork::heal(core::NodeId peer) {
-    impl_->heal(peer);
-}
-
 }  // namespace mortise::transport

@@ -84,7 +84,6 @@ struct NetworkCounters {
     std::uint64_t batches_sent = 0;
     std::uint64_t messages_received = 0;
     std::uint64_t messages_dropped = 0;  // no connection, no room, or late
-    std::uint64_t messages_cut = 0;      // by cut()
     std::uint64_t clients = 0;           // connected now
 
     void count(Refusal refusal);
@@ -112,11 +111,6 @@ public:
     // With the real port, when 0 was asked for. Empty before listen().
     [[nodiscard]] std::string listening_at() const;
     [[nodiscard]] NetworkCounters counters() const;
-
-    // For tests with faults: nothing gets to the peer or comes from it any more, and nobody is
-    // told, until heal().
-    void cut(core::NodeId peer);
-    void heal(core::NodeId peer);
 
     class Impl;
 

@@ -22,8 +22,7 @@ using core::Term;
 
 constexpr auto all_bits = std::numeric_limits<std::uint64_t>::max();
 
-// --- things at random
-// -----------------------------------------------------------------------------
+// --- things at random ---------------------------------------------------------------------------
 
 // Small numbers, large ones, and the ends of their range.
 std::uint64_t number(Prng& prng, std::uint64_t max = all_bits) {
@@ -206,8 +205,7 @@ Greeting greeting(Prng& prng) {
     return greeting;
 }
 
-// --- through bytes and back
-// -----------------------------------------------------------------------------------
+// --- through bytes and back ---------------------------------------------------------------------
 
 // What is on the wire, without its frame head.
 template <class Wire, class Value>
@@ -447,8 +445,7 @@ TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
     EXPECT_TRUE(told.truncated);
 }
 
-// --- what is refused
-// ------------------------------------------------------------------------------
+// --- what is refused ----------------------------------------------------------------------------
 
 // The complaint about a struct that `spoil` has spoilt.
 template <class Wire, class Value>
@@ -670,8 +667,7 @@ TEST(Malformed, EachHasItsOwnWords) {
         EXPECT_EQ(std::ranges::count(words, words[i]), 1) << words[i];
 }
 
-// --- damage
-// ---------------------------------------------------------------------------------------
+// --- damage -------------------------------------------------------------------------------------
 
 // Whatever it is: refused, or something that can be written and read again.
 template <class Wire>

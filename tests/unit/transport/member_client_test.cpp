@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/transport/network_support.hpp"
+#include "transport/blocking_member_client.hpp"
 
 namespace mortise::transport {
 namespace {

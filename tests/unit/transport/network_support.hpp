@@ -85,6 +85,14 @@ inline core::Hello hello_of(std::uint64_t id, std::uint64_t boot_epoch = 1) {
             {core::NodeId{1}, core::NodeId{2}, core::NodeId{3}}};
 }
 
+// Messages that can be told apart.
+inline core::PeerMessage numbered(std::uint64_t number) {
+    return core::RaftMessage{core::ReadRequest{core::Term{1}, core::ReadId{number}}};
+}
+inline std::uint64_t number_of(const core::PeerMessage& message) {
+    return std::get<core::ReadRequest>(std::get<core::RaftMessage>(message)).id.raw();
+}
+
 // One of nodes 1, 2, ... at the given addresses.
 struct Node {
     Node(asio::io_context& io, std::uint64_t id, const std::vector<std::string>& addresses,

@@ -216,8 +216,7 @@ TEST_F(PeerConnectionsTest, PeersDoNotDisturbEachOther) {
     EXPECT_TRUE(connections.is_up(peer));
 }
 
-// --- two nodes that dial each other
-// --------------------------------------------------------------------------------------
+// --- two nodes that dial each other -------------------------------------------------------------
 
 struct Wire {  // one connection
     std::size_t from = 0;

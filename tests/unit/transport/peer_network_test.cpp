@@ -14,7 +14,6 @@
 
 #include "core/base/prng.hpp"
 #include "tests/unit/transport/network_support.hpp"
-
 namespace mortise::transport {
 namespace {
 
@@ -28,12 +27,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-PeerMessage numbered(std::uint64_t number) {
-    return core::RaftMessage{core::ReadRequest{Term{1}, core::ReadId{number}}};
-}
-std::uint64_t number_of(const PeerMessage& message) {
-    return std::get<core::ReadRequest>(std::get<core::RaftMessage>(message)).id.raw();
-}
 core::Entry entry(std::uint64_t index, std::string payload) {
     return core::make_entry({Term{3}, LogIndex{index}}, core::EntryKind::commands,
                             core::Bytes{std::move(payload)});
@@ -278,34 +271,6 @@ TEST_F(PeerNetworkTest, APeerThatFallsSilentIsLost) {
     }));
     EXPECT_TRUE(run_until(io_, [&] { return !a.is_up(2); }));
     EXPECT_GT(a.network->counters().lost_silent, 0U);
-}
-
-TEST_F(PeerNetworkTest, ACutPeerHearsAndSaysNothingUntilItIsHealed) {
-    auto& a = add(1);
-    auto& b = add(2);
-    ASSERT_TRUE(meet(a, b));
-    a.network->cut(NodeId{2});
-    a.network->send(NodeId{2}, numbered(1));
-    b.network->send(NodeId{1}, numbered(2));
-    ASSERT_TRUE(run_until(io_, [&] { return a.network->counters().messages_cut == 2; }));
-    EXPECT_TRUE(a.events.messages.empty() && b.events.messages.empty());
-    a.network->heal(NodeId{2});
-    a.network->send(NodeId{2}, numbered(3));
-    b.network->send(NodeId{1}, numbered(4));
-    ASSERT_TRUE(
-        run_until(io_, [&] { return !a.events.messages.empty() && !b.events.messages.empty(); }));
-    EXPECT_EQ(number_of(a.events.messages[0].second), 4U);
-    EXPECT_EQ(number_of(b.events.messages[0].second), 3U);
-}
-
-TEST_F(PeerNetworkTest, APeerThatIsCutFromTheBeginningIsMetOnceHealed) {
-    auto& a = add(1);
-    a.network->cut(NodeId{2});
-    auto& b = add(2);
-    EXPECT_TRUE(run_until(io_, [&] { return b.network->counters().dial_failures >= 2; }));
-    EXPECT_THAT(a.events.ups, SizeIs(0));
-    a.network->heal(NodeId{2});
-    EXPECT_TRUE(meet(a, b));
 }
 
 TEST_F(PeerNetworkTest, NothingHappensAfterStopAlsoFromWithinAnEvent) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -13,12 +12,10 @@ namespace mortise::transport {
 namespace {
 
 // Known by their numbers on both sides.
-static_assert(static_cast<int>(core::Role::leader) == static_cast<int>(wire::Role::LEADER));
 static_assert(static_cast<int>(core::LockMode::exclusive) ==
               static_cast<int>(wire::LockMode::EXCLUSIVE));
 static_assert(static_cast<int>(core::QueuePolicy::fifo) ==
               static_cast<int>(wire::QueuePolicy::FIFO));
-static_assert(static_cast<int>(StreamEnd::stopping) == static_cast<int>(wire::StreamEnd::STOPPING));
 // Zero is no failure on the wire.
 static_assert(static_cast<int>(core::CallError::node_stopped) + 1 ==
               static_cast<int>(wire::Failure::NODE_STOPPED));
@@ -37,29 +34,6 @@ core::CallError get(CheckedReading& reading, wire::Failure failure) {
     if (known == 0) reading.fail(Malformed::unknown_kind, "Failure");
     return static_cast<core::CallError>(std::max<std::uint16_t>(known, 1) - 1);
 }
-
-void put(const MemberInfo& info, wire::MemberInfo::Builder to) {
-    to.setNode(info.member.id.raw());
-    to.setIncarnation(info.member.incarnation.raw());
-    to.setAddress(data_of(info.member.address));
-    to.setIsVoter(info.is_voter);
-    to.setIsConnected(info.is_connected);
-    to.setMatch(info.match.raw());
-}
-
-MemberInfo get(CheckedReading& reading, wire::MemberInfo::Reader from) {
-    MemberInfo info;
-    info.member = {reading.set<core::NodeId>(from.getNode(), "MemberInfo.node"),
-                   core::Incarnation{from.getIncarnation()},
-                   reading.text(from.getAddress(), address_bytes_max, "MemberInfo.address")};
-    info.is_voter = from.getIsVoter();
-    info.is_connected = from.getIsConnected();
-    info.match = reading.index(from.getMatch(), "MemberInfo.match");
-    return info;
-}
-
-// --- locks
-// ----------------------------------------------------------------------------------------
 
 // Holders and waiters look alike but for the token.
 template <class Party>
@@ -165,61 +139,6 @@ ListReply get(CheckedReading& reading, wire::ListAnswer::Reader from) {
 
 }  // namespace
 
-// --- status
-// ---------------------------------------------------------------------------------------
-
-void write(const MemberStatus& status, wire::Status::Builder to) {
-    to.setNode(status.self.raw());
-    auto cluster = to.initCluster();
-    cluster.setHigh(status.cluster.high);
-    cluster.setLow(status.cluster.low);
-    to.setRole(static_cast<wire::Role>(status.role));
-    to.setReady(status.ready);
-    to.setTerm(status.term.raw());
-    to.setLeader(status.leader.value_or(core::NodeId{}).raw());
-    to.setCommit(status.commit.raw());
-    to.setApplied(status.applied.raw());
-    to.setLogFirst(status.log_first.raw());
-    to.setLogLast(status.log_last.raw());
-    auto members = to.initMembers(size_of(std::min(status.members.size(), members_max)));
-    for (unsigned i = 0; i < members.size(); ++i)
-        put(status.members[i], members[i]);
-    to.setSessions(status.sessions);
-    to.setNames(status.names);
-    to.setUptimeNs(static_cast<std::uint64_t>(std::max<std::int64_t>(status.uptime.count(), 0)));
-    to.setVersion(data_of(std::string_view{status.version}.substr(0, text_bytes_max)));
-    to.setClusterName(data_of(std::string_view{status.cluster_name}.substr(0, text_bytes_max)));
-    to.setSession(status.session.value_or(core::SessionId{}).raw());
-}
-
-core::Result<MemberStatus> read(wire::Status::Reader from) {
-    CheckedReading reading;
-    MemberStatus status;
-    status.self = reading.set<core::NodeId>(from.getNode(), "Status.node");
-    status.cluster = {from.getCluster().getHigh(), from.getCluster().getLow()};
-    status.role = reading.known(from.getRole(), core::Role::leader, "Status.role");
-    status.ready = from.getReady();
-    status.term = core::Term{from.getTerm()};
-    if (from.getLeader() != 0) status.leader = core::NodeId{from.getLeader()};
-    status.commit = reading.index(from.getCommit(), "Status.commit");
-    status.applied = reading.index(from.getApplied(), "Status.applied");
-    status.log_first = reading.index(from.getLogFirst(), "Status.logFirst");
-    status.log_last = reading.index(from.getLogLast(), "Status.logLast");
-    reading.list(from.getMembers(), members_max, "Status.members",
-                 [&](auto each) { status.members.push_back(get(reading, each)); });
-    status.sessions = from.getSessions();
-    status.names = from.getNames();
-    constexpr auto uptime_max = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
-    status.uptime = core::Nanoseconds{std::min(from.getUptimeNs(), uptime_max)};
-    status.version = reading.text(from.getVersion(), text_bytes_max, "Status.version");
-    status.cluster_name = reading.text(from.getClusterName(), text_bytes_max, "Status.clusterName");
-    if (from.getSession() != 0) status.session = core::SessionId{from.getSession()};
-    return reading.finish(std::move(status));
-}
-
-// --- list
-// -----------------------------------------------------------------------------------------
-
 void write(const ListRequest& request, wire::ListRequest::Builder to) {
     MORTISE_CHECK(!request.is_exact);
     to.setPrefix(data_of(request.prefix));
@@ -253,44 +172,6 @@ core::Result<ListAnswer> read(wire::ListAnswer::Reader from) {
         default: reading.fail(Malformed::unknown_kind, "ListAnswer");
     }
     return reading.finish(std::move(answer));
-}
-
-// --- streams of outcomes; the outcomes themselves are in convert_outcome.cpp
-// --------------------------------------------------------------------------------------
-
-void write(const OutcomesRequest& request, wire::OutcomesRequest::Builder to) {
-    to.setAfter(request.after.raw());
-    auto sessions = to.initSessions(size_of(request.sessions.size()));
-    for (unsigned i = 0; i < sessions.size(); ++i)
-        sessions.set(i, request.sessions[i].raw());
-    auto nonces = to.initNonces(size_of(request.nonces.size()));
-    for (unsigned i = 0; i < nonces.size(); ++i)
-        nonces.set(i, request.nonces[i]);
-}
-
-core::Result<OutcomesRequest> read(wire::OutcomesRequest::Reader from) {
-    CheckedReading reading;
-    OutcomesRequest request;
-    request.after = reading.index(from.getAfter(), "OutcomesRequest.after");
-    reading.list(from.getSessions(), watched_max, "OutcomesRequest.sessions",
-                 [&](std::uint64_t raw) {
-                     request.sessions.push_back(
-                         reading.set<core::SessionId>(raw, "OutcomesRequest.sessions"));
-                 });
-    reading.list(from.getNonces(), watched_max, "OutcomesRequest.nonces", [&](std::uint64_t raw) {
-        if (raw == 0) reading.fail(Malformed::bad_number, "OutcomesRequest.nonces");
-        request.nonces.push_back(raw);
-    });
-    return reading.finish(std::move(request));
-}
-
-wire::StreamEnd to_wire(StreamEnd reason) {
-    return static_cast<wire::StreamEnd>(reason);
-}
-
-StreamEnd from_wire(wire::StreamEnd reason) {
-    CheckedReading reading;
-    return reading.known(reason, StreamEnd::stopping, "StreamEnd");
 }
 
 }  // namespace mortise::transport

@@ -1,0 +1,34 @@
+// MemberClient for programs that would rather wait.
+#pragma once
+
+#include <string>
+
+#include <asio/io_context.hpp>
+
+#include "core/base/result.hpp"
+#include "transport/member_client.hpp"
+
+namespace mortise::transport {
+
+// Runs a loop of its own on the calling thread while it waits. After a time-out, or any other error
+// but a refusal to list, it is of no more use.
+class BlockingMemberClient {
+public:
+    explicit BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster = {})
+        : timeout_{timeout}, client_{io_, cluster} {}
+
+    core::Result<core::Hello> connect(const std::string& address);
+    core::Result<MemberStatus> status();
+    core::Result<ListAnswer> list(ListRequest request);
+    core::Result<ForwardReply> forward(core::Forward forward);
+
+private:
+    template <class T, class Start>
+    core::Result<T> wait(Start start);
+
+    core::Nanoseconds timeout_;  // of each call
+    asio::io_context io_;
+    MemberClient client_;
+};
+
+}  // namespace mortise::transport

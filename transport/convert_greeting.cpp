@@ -1,0 +1,63 @@
+#include "transport/checked_reading.hpp"
+#include "transport/convert.hpp"
+
+namespace mortise::transport {
+
+// Known by their numbers on both sides.
+static_assert(static_cast<int>(Purpose::client) == static_cast<int>(wire::Purpose::CLIENT));
+static_assert(static_cast<int>(Refusal::no_service) == static_cast<int>(wire::Refusal::NO_SERVICE));
+
+void write(const Greeting& greeting, wire::Hello::Builder to) {
+    to.setProtocolLowest(greeting.lowest);
+    to.setProtocolHighest(greeting.highest);
+    to.setFeatures(greeting.features);
+    to.setPurpose(static_cast<wire::Purpose>(greeting.purpose));
+    auto cluster = to.initCluster();
+    cluster.setHigh(greeting.hello.cluster.high);
+    cluster.setLow(greeting.hello.cluster.low);
+    to.setNode(greeting.hello.node.raw());
+    to.setIncarnation(greeting.hello.incarnation.raw());
+    to.setBootEpoch(greeting.hello.boot_epoch.raw());
+    auto voters = to.initVoters(static_cast<unsigned>(greeting.hello.voters.size()));
+    for (unsigned i = 0; i < voters.size(); ++i)
+        voters.set(i, greeting.hello.voters[i].raw());
+}
+
+core::Result<Greeting> read(wire::Hello::Reader from) {
+    CheckedReading reading;
+    Greeting greeting;
+    greeting.lowest = from.getProtocolLowest();
+    greeting.highest = from.getProtocolHighest();
+    if (greeting.lowest > greeting.highest) reading.fail(Malformed::bad_order, "Hello.protocol");
+    greeting.features = from.getFeatures();
+    greeting.purpose = reading.known(from.getPurpose(), Purpose::client, "Hello.purpose");
+    auto& hello = greeting.hello;
+    hello.cluster = {from.getCluster().getHigh(), from.getCluster().getLow()};
+    hello.node = core::NodeId{from.getNode()};
+    hello.incarnation = core::Incarnation{from.getIncarnation()};
+    hello.boot_epoch = core::BootEpoch{from.getBootEpoch()};
+    const bool whole =
+        hello.node.is_set() && hello.incarnation.is_set() && hello.boot_epoch.is_set();
+    if (greeting.purpose != Purpose::client && !whole) {
+        reading.fail(Malformed::bad_number, "Hello.node");
+    }
+    core::NodeId before;
+    reading.list(from.getVoters(), voters_max, "Hello.voters", [&](std::uint64_t voter) {
+        if (voter <= before.raw()) reading.fail(Malformed::bad_order, "Hello.voters");
+        before = core::NodeId{voter};
+        hello.voters.push_back(before);
+    });
+    return reading.finish(std::move(greeting));
+}
+
+void write(Refusal refusal, wire::Refused::Builder to) {
+    to.setReason(static_cast<wire::Refusal>(refusal));
+    to.setText(data_of(to_string(refusal)));
+}
+
+Refusal read(wire::Refused::Reader from) {
+    CheckedReading reading;
+    return reading.known(from.getReason(), Refusal::no_service, "Refused.reason");
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,21 @@
+// The part of the conversions between peers that is about Raft's messages.
+#pragma once
+
+#include <optional>
+
+#include "core/raft/entry.hpp"
+#include "core/raft/message.hpp"
+#include "transport/checked_reading.hpp"
+#include "transport/peer.capnp.h"
+
+namespace mortise::transport {
+
+void put_entry(const core::Entry& entry, wire::Entry::Builder to);
+[[nodiscard]] core::Entry get_entry(CheckedReading& reading, wire::Entry::Reader from);
+
+void put_raft(const core::RaftMessage& message, wire::PeerMessage::Builder to);
+// Empty: it is not one of Raft's.
+[[nodiscard]] std::optional<core::RaftMessage> get_raft(CheckedReading& reading,
+                                                        wire::PeerMessage::Reader from);
+
+}  // namespace mortise::transport
