@@ -1,4 +1,5 @@
-// The clocks of this machine (S5). Nothing else in the library reads one.
+// The clocks of this machine that leases rest on (S5). core and the driver read none: the time is
+// handed to them. Elsewhere the time-outs of calls and sockets read the steady clock themselves.
 #pragma once
 
 #include <ctime>

@@ -25,6 +25,10 @@ USES = {
     "tools": {"tools", "mortise", "asio", "CLI", "nlohmann", "httplib"},
     "tests": None,  # everything
 }
+# The parts of core, each of which may include itself and those before it.
+CORE_ORDER = ("base", "locks", "codec", "raft", "leases", "agent", "node")
+# Plain values that earlier parts write down or send.
+CORE_VALUES = {"core/raft/configuration.hpp", "core/leases/run_out.hpp"}
 WATCHED = set().union(*(uses for uses in USES.values() if uses), {"tests", "examples"})
 
 # In core these would make two runs of the same input differ.
@@ -34,6 +38,10 @@ IMPURE = {
 }
 # There, the order of an iteration is part of the answer.
 ORDERED = ("core/locks/", "core/raft/")
+
+# Rules are cited by number; this page lists them, a row of a table each.
+RULES = "docs/rules.md"
+CITATION = re.compile(r"(?<![\w\"])[SP][1-9]\d?\b")
 
 COLUMNS_MAX = 100
 CODE = {".cpp", ".hpp", ".capnp", ".cmake", ".py", ".sh"}
@@ -85,14 +93,34 @@ def includes(folder, line):
             yield f"core includes the C++ standard library and itself: no <{path}>"
 
 
+def part_of_core(path):
+    """The place in CORE_ORDER; None for what is in no part."""
+    parts = path.split("/")
+    if parts[0] != "core" or len(parts) < 3:
+        return None
+    return CORE_ORDER.index(parts[1]) if parts[1] in CORE_ORDER else len(CORE_ORDER)
+
+
+def core_order(name, line):
+    include = re.match(r'\s*#\s*include\s*"(core/[^"]+)"', line)
+    here = part_of_core(name)
+    if here is None or not include or include[1] in CORE_VALUES:
+        return
+    if (part_of_core(include[1]) or 0) > here:
+        parts = [path.split("/")[1] for path in (name, include[1])]
+        yield "core/{} comes before core/{} and must not include it".format(*parts)
+
+
 def cpp(name, lines):
     folder = folder_of(name)
-    if folder is None:
+    if folder is None or part_of_core(name) == len(CORE_ORDER):
         yield 1, "this folder is not in the table of tools/tidy.py"
         return
     for number, line in enumerate(lines, 1):
         line = re.sub(r"//.*", "", line) if "#include" not in line else line
         for complaint in includes(folder, line):
+            yield number, complaint
+        for complaint in core_order(name, line):
             yield number, complaint
         if folder == "core" and "_clock::now(" in line:
             yield number, "core is pure: time is handed in"
@@ -157,16 +185,26 @@ def markdown(root, name, lines):
         yield 1, f"a page has one title, not {titles}"
 
 
+def rules(root):
+    """The numbers that the page lists."""
+    if not (root / RULES).is_file():
+        return set()
+    rows = (re.match(r"\| ([SP]\d+) \|", line) for line in read(root / RULES))
+    return {row[1] for row in rows if row}
+
+
 def read(path):
     return path.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
-def complaints(root, name):
+def complaints(root, name, listed):
     path = Path(name)
     if path.suffix not in TEXT and name not in CODE_NAMES:
         return
     lines = read(root / name)
     for number, line in enumerate(lines, 1):
+        for cited in sorted(set(CITATION.findall(line)) - listed):
+            yield number, f"{cited} is not in {RULES}"
         if UNFINISHED in line:
             yield number, f"{UNFINISHED}: finish it, or say in prose what is missing"
         is_code = path.suffix in CODE or name in CODE_NAMES or path.name in CODE_NAMES
@@ -180,8 +218,9 @@ def complaints(root, name):
 
 def check(root):
     """Every complaint about the tree as `name:line: text`."""
+    listed = rules(root)
     for name in tree(root):
-        for number, text in sorted(complaints(root, name)):
+        for number, text in sorted(complaints(root, name, listed)):
             yield f"{name}:{number}: {text}"
 
 

@@ -97,10 +97,50 @@ class Purity(Tidy):
         for name in ("core/locks/x.cpp", "core/raft/x.cpp"):
             self.finds(name, text, "1: iteration order", "2: iteration order")
             (self.root / name).unlink(missing_ok=True)
-        self.finds("core/cache/x.cpp", text)
+        self.finds("core/agent/x.cpp", text)
 
     def test_a_comment_may_speak_of_them(self):
         self.finds("core/locks/x.cpp", "int x;  // not std::unordered_map, not a_clock::now()\n")
+
+
+class PartsOfCore(Tidy):
+    def test_each_part_includes_itself_and_those_before_it(self):
+        for place, part in enumerate(tidy.CORE_ORDER):
+            text = "".join(f'#include "core/{other}/y.hpp"\n'
+                           for other in tidy.CORE_ORDER[:place + 1])
+            with self.subTest(part=part):
+                self.finds(f"core/{part}/x.cpp", text)
+
+    def test_no_part_includes_those_behind_it(self):
+        for place, part in enumerate(tidy.CORE_ORDER):
+            for later in tidy.CORE_ORDER[place + 1:]:
+                with self.subTest(part=part, later=later):
+                    self.finds(f"core/{part}/x.cpp", f'\n#include "core/{later}/y.hpp"\n',
+                               f"2: core/{part} comes before core/{later}")
+            (self.root / f"core/{part}/x.cpp").unlink(missing_ok=True)
+
+    def test_values_go_everywhere(self):
+        for value in sorted(tidy.CORE_VALUES):
+            self.finds("core/base/x.cpp", f'#include "{value}"\n')
+
+    def test_a_new_part_is_put_in_its_place_first(self):
+        self.finds("core/cache/x.cpp", "int x;\n", "1: not in the table")
+
+
+class Rules(Tidy):
+    def cite(self, number):
+        return f"// As {'S'}{number} says.\n"
+
+    def test_a_rule_that_is_not_listed(self):
+        self.plant("docs/rules.md", "# Rules\n\n| # | rule |\n| --- | --- |\n| S12 | one |\n")
+        self.finds("core/x.cpp", "int x;\n" + self.cite(13), "2: S" + "13 is not in docs/rules.md")
+        self.finds("core/x.cpp", self.cite(12))
+
+    def test_without_the_page_none_is_listed(self):
+        self.finds("core/x.cpp", self.cite(12), "1: S12 is not in")
+
+    def test_what_looks_like_one(self):
+        self.finds("tools/x.cpp", 'auto a = "P' + '50"; int S100 = 1, XS1, S0; // SS1\n')
 
 
 class Lines(Tidy):
