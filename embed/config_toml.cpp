@@ -147,13 +147,21 @@ private:
             if (known_.contains(path)) continue;
             const auto inside = names_in(path + ".");
             if (inside.empty()) {
-                take(path, "unknown key; known here: " + names_in(prefix));
+                take(path, "unknown key; " + hint(step(key), prefix));
             } else if (const auto* inner = node.as_table()) {
                 find_unknown(*inner, path + ".");
             } else {
                 take(path, "must be a table, not " + std::string{kind_of(node)});
             }
         }
+    }
+
+    // A key of that name that is at home elsewhere; else what is known here.
+    std::string hint(const std::string& name, const std::string& prefix) const {
+        for (const auto& key : known_) {
+            if (key == name || key.ends_with("." + name)) return "did you mean " + key + "?";
+        }
+        return "known here: " + names_in(prefix);
     }
 
     // The known keys and tables right below.

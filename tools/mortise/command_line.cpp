@@ -69,6 +69,7 @@ private:
             add("node", "Run a peer without an application, until SIGINT or SIGTERM", node_);
         sub->add_option("--config", node_.config,
                         "The configuration, TOML; without it the environment (MORTISE_...)");
+        sub->footer("docs/configuration.md lists the keys, their defaults and ranges.");
     }
     void add_status() {
         add_access(*add("status", "Show the members of a cluster", status_), status_.access);

@@ -38,6 +38,8 @@ struct TimingConfig {
     Duration close_timeout = std::chrono::seconds{2};
     // By which part the clocks of the members may run too fast or too slow; 0.01 is 1 %.
     double clock_rate_bound = 0.01;
+
+    friend bool operator==(const TimingConfig&, const TimingConfig&) = default;
 };
 
 // Paths of PEM files.
@@ -49,6 +51,7 @@ struct TlsConfig {
     [[nodiscard]] bool is_set() const noexcept {
         return !certificate.empty() || !key.empty() || !ca.empty();
     }
+    friend bool operator==(const TlsConfig&, const TlsConfig&) = default;
 };
 
 struct LogConfig {
@@ -65,6 +68,8 @@ struct LimitsConfig {
     std::uint64_t log_bytes = std::uint64_t{256} << 20U;    // kept in memory for slow members
     std::uint64_t outbox_bytes = std::uint64_t{16} << 20U;  // waiting to be sent, for each peer
     std::uint64_t connections = 64;                         // that have not said who they are yet
+
+    friend bool operator==(const LimitsConfig&, const LimitsConfig&) = default;
 };
 
 struct Config {

@@ -6,13 +6,13 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/unit/embed/config_sample.hpp"
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
 
 namespace mortise {
 namespace {
 
-using namespace std::chrono_literals;
 using testing::ElementsAre;
 
 using Variables = std::map<std::string, std::string>;
@@ -60,41 +60,25 @@ std::string complaint(const Variables& variables) {
 }
 
 TEST(ConfigEnvironment, HasATwinOfEveryKey) {
-    const auto config = read({{"MORTISE_CLUSTER", "orders"},
-                              {"MORTISE_ROLE", "voter"},
-                              {"MORTISE_NODE_ID", "2"},
-                              {"MORTISE_DATA_DIR", "/var/lib/m"},
-                              {"MORTISE_LISTEN", "127.0.0.1:7402"},
-                              {"MORTISE_PEER_LIST", "1=127.0.0.1:7401,2=[::1]:7402"},
-                              {"MORTISE_TIMING_SESSION_TTL", "12s"},
-                              {"MORTISE_TIMING_ELECTION_TIMEOUT", "2s"},
-                              {"MORTISE_TIMING_HEARTBEAT", "200ms"},
-                              {"MORTISE_TIMING_CALL_TIMEOUT", "1m"},
-                              {"MORTISE_TIMING_CLOSE_TIMEOUT", "1.5s"},
-                              {"MORTISE_TIMING_CLOCK_RATE_BOUND", "0.02"},
-                              {"MORTISE_LOG_LEVEL", "debug"},
-                              {"MORTISE_LIMITS_CALLS", "1000"},
-                              {"MORTISE_LIMITS_LOG_BYTES", "2097152"},
-                              {"MORTISE_LIMITS_OUTBOX_BYTES", "1048576"},
-                              {"MORTISE_LIMITS_CONNECTIONS", "5"}});
-    EXPECT_EQ(config.cluster, "orders");
-    EXPECT_EQ(config.role, Role::voter);
-    EXPECT_EQ(config.node_id, 2U);
-    EXPECT_EQ(config.data_dir, "/var/lib/m");
-    EXPECT_EQ(config.listen, "127.0.0.1:7402");
-    EXPECT_THAT(config.peers,
-                ElementsAre(PeerConfig{1, "127.0.0.1:7401"}, PeerConfig{2, "[::1]:7402"}));
-    EXPECT_EQ(config.timing.session_ttl, 12s);
-    EXPECT_EQ(config.timing.election_timeout, 2s);
-    EXPECT_EQ(config.timing.heartbeat, 200ms);
-    EXPECT_EQ(config.timing.call_timeout, 1min);
-    EXPECT_EQ(config.timing.close_timeout, 1'500ms);
-    EXPECT_EQ(config.timing.clock_rate_bound, 0.02);
-    EXPECT_EQ(config.log.level, LogLevel::debug);
-    EXPECT_EQ(config.limits.calls, 1'000U);
-    EXPECT_EQ(config.limits.log_bytes, 2'097'152U);
-    EXPECT_EQ(config.limits.outbox_bytes, 1'048'576U);
-    EXPECT_EQ(config.limits.connections, 5U);
+    const std::string peers = "1=127.0.0.1:7401,2=[::1]:7402,3=node-3.example:7403";
+    test::expect_equal(read({{"MORTISE_CLUSTER", "orders"},
+                             {"MORTISE_ROLE", "voter"},
+                             {"MORTISE_NODE_ID", "2"},
+                             {"MORTISE_DATA_DIR", "/var/lib/orders/mortise"},
+                             {"MORTISE_LISTEN", "127.0.0.1:7402"},
+                             {"MORTISE_PEER_LIST", peers},
+                             {"MORTISE_TIMING_SESSION_TTL", "12s"},
+                             {"MORTISE_TIMING_ELECTION_TIMEOUT", "2s"},
+                             {"MORTISE_TIMING_HEARTBEAT", "200ms"},
+                             {"MORTISE_TIMING_CALL_TIMEOUT", "1m"},
+                             {"MORTISE_TIMING_CLOSE_TIMEOUT", "1.5s"},
+                             {"MORTISE_TIMING_CLOCK_RATE_BOUND", "0.02"},
+                             {"MORTISE_LOG_LEVEL", "debug"},
+                             {"MORTISE_LIMITS_CALLS", "1000"},
+                             {"MORTISE_LIMITS_LOG_BYTES", "2097152"},
+                             {"MORTISE_LIMITS_OUTBOX_BYTES", "1048576"},
+                             {"MORTISE_LIMITS_CONNECTIONS", "5"}}),
+                       test::sample_config());
 }
 
 TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/unit/embed/config_sample.hpp"
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
 
@@ -18,9 +19,9 @@ using testing::StartsWith;
 // Complete but for the place where a test adds its lines.
 constexpr std::string_view whole = R"(cluster  = "orders"
 role     = "voter"
-node_id  = 1
+node_id  = 2
 data_dir = "/var/lib/orders/mortise"
-listen   = "127.0.0.1:7401"
+listen   = "127.0.0.1:7402"
 
 [[peer]]
 id = 1
@@ -28,7 +29,7 @@ address = "127.0.0.1:7401"
 
 [[peer]]
 id = 2
-address = "127.0.0.1:7402"
+address = "[::1]:7402"
 
 [[peer]]
 id = 3
@@ -64,27 +65,7 @@ std::string complaint(std::string_view toml) {
 }
 
 TEST(ConfigToml, ReadsEveryKey) {
-    const auto config = Config::from_string(whole);
-    EXPECT_EQ(config.cluster, "orders");
-    EXPECT_EQ(config.role, Role::voter);
-    EXPECT_EQ(config.node_id, 1U);
-    EXPECT_EQ(config.data_dir, "/var/lib/orders/mortise");
-    EXPECT_EQ(config.listen, "127.0.0.1:7401");
-    EXPECT_THAT(config.peers, testing::ElementsAre(PeerConfig{1, "127.0.0.1:7401"},
-                                                   PeerConfig{2, "127.0.0.1:7402"},
-                                                   PeerConfig{3, "node-3.example:7403"}));
-    EXPECT_EQ(config.timing.session_ttl, 12s);
-    EXPECT_EQ(config.timing.election_timeout, 2s);
-    EXPECT_EQ(config.timing.heartbeat, 200ms);
-    EXPECT_EQ(config.timing.call_timeout, 1min);
-    EXPECT_EQ(config.timing.close_timeout, 1'500ms);
-    EXPECT_EQ(config.timing.clock_rate_bound, 0.02);
-    EXPECT_EQ(config.log.level, LogLevel::debug);
-    EXPECT_EQ(config.limits.calls, 1'000U);
-    EXPECT_EQ(config.limits.log_bytes, 2'097'152U);
-    EXPECT_EQ(config.limits.outbox_bytes, 1'048'576U);
-    EXPECT_EQ(config.limits.connections, 5U);
-    EXPECT_FALSE(config.memory_only);
+    test::expect_equal(Config::from_string(whole), test::sample_config());
 }
 
 TEST(ConfigToml, LeavesTheDefaultsForWhatIsNotThere) {
@@ -111,6 +92,12 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
              Row{"[secrets]\na = 1\n",
                  "mortise.toml:1: secrets: unknown key; known here: cluster, data_dir, limits, "
                  "listen, log, node_id, peer, role, timing, tls"},
+             Row{"session_ttl = '9s'\n",
+                 "mortise.toml:1: session_ttl: unknown key; did you mean timing.session_ttl?"},
+             Row{"[log]\ncalls = 1\nlevel = 'off'\n",
+                 "mortise.toml:2: log.calls: unknown key; did you mean limits.calls?"},
+             Row{"[timing]\nnode_id = 1\n",
+                 "mortise.toml:2: timing.node_id: unknown key; did you mean node_id?"},
              Row{"timing = 3\n", "mortise.toml:1: timing: must be a table, not a whole number"},
              Row{"node_id = '1'\n",
                  "mortise.toml:1: node_id: must be a whole number, not a string"},

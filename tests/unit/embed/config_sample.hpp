@@ -1,0 +1,38 @@
+// A configuration in which every key has another value than by default.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <mortise/config.hpp>
+
+namespace mortise::test {
+
+inline Config sample_config() {
+    using namespace std::chrono_literals;
+    Config config;
+    config.cluster = "orders";
+    config.node_id = 2;
+    config.data_dir = "/var/lib/orders/mortise";
+    config.listen = "127.0.0.1:7402";
+    config.peers = {{1, "127.0.0.1:7401"}, {2, "[::1]:7402"}, {3, "node-3.example:7403"}};
+    config.timing = {12s, 2s, 200ms, 1min, 1'500ms, 0.02};
+    config.log.level = LogLevel::debug;
+    config.limits = {1'000, 2'097'152, 1'048'576, 5};
+    return config;
+}
+
+inline void expect_equal(const Config& config, const Config& expected) {
+    EXPECT_EQ(config.cluster, expected.cluster);
+    EXPECT_EQ(config.role, expected.role);
+    EXPECT_EQ(config.node_id, expected.node_id);
+    EXPECT_EQ(config.data_dir, expected.data_dir);
+    EXPECT_EQ(config.listen, expected.listen);
+    EXPECT_EQ(config.peers, expected.peers);
+    EXPECT_EQ(config.timing, expected.timing);
+    EXPECT_EQ(config.tls, expected.tls);
+    EXPECT_EQ(config.log.level, expected.log.level);
+    EXPECT_EQ(config.limits, expected.limits);
+    EXPECT_EQ(config.memory_only, expected.memory_only);
+}
+
+}  // namespace mortise::test
