@@ -1,0 +1,140 @@
+// The leader's side of expiry (S4): whose word counts, and when it is enough.
+#include "core/leases/expiry_quorum.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace mortise::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr NodeId self{1};
+constexpr LogIndex opened_at{5};
+
+Member member(std::uint64_t id) {
+    return {NodeId{id}, Incarnation{100 + id}, {}};
+}
+
+class ExpiryQuorumTest : public testing::Test {
+protected:
+    ExpiryQuorumTest() {
+        configuration_.cluster = {1, 1};
+        configuration_.voters = {member(1), member(2), member(3)};
+        OpenSession request;
+        request.nonce = 7;
+        session_ = sessions_.open(request, opened_at).id;
+    }
+
+    [[nodiscard]] RunOut run_out(LogIndex renewed_at = opened_at) const {
+        return {session_, renewed_at};
+    }
+    void report(std::uint64_t from) { quorum_.report(NodeId{from}, {run_out()}); }
+    std::vector<Expire> decide(const std::set<RunOut>& own = {}) {
+        return quorum_.decide(configuration_, self, own, sessions_,
+                              [this](SessionId) { return has_renewal_; });
+    }
+    [[nodiscard]] Expire expire() const { return {session_, opened_at}; }
+
+    Configuration configuration_;
+    SessionTable sessions_;
+    SessionId session_;
+    ExpiryQuorum quorum_;
+    bool has_renewal_ = false;
+};
+
+TEST_F(ExpiryQuorumTest, OneClockExpiresNothing) {
+    EXPECT_THAT(decide({run_out()}), IsEmpty());
+    report(2);
+    EXPECT_THAT(decide(), IsEmpty());
+}
+
+TEST_F(ExpiryQuorumTest, AMajorityDoes) {
+    report(2);
+    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+}
+
+TEST_F(ExpiryQuorumTest, TheOthersAreEnoughWithoutTheLeader) {
+    report(2);
+    report(3);
+    EXPECT_THAT(decide(), ElementsAre(expire()));
+}
+
+TEST_F(ExpiryQuorumTest, ReportsUnderTheLeadersOwnNameDoNotCount) {
+    report(self.raw());
+    report(2);
+    EXPECT_THAT(decide(), IsEmpty());
+}
+
+TEST_F(ExpiryQuorumTest, EachRenewalIsExpiredOnce) {
+    report(2);
+    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+    report(3);
+    EXPECT_THAT(decide({run_out()}), IsEmpty());
+}
+
+TEST_F(ExpiryQuorumTest, WhoHasNoVoteDoesNotCount) {
+    configuration_.voters = {member(1), member(2), member(3), member(4), member(5)};
+    configuration_.learners = {member(6)};
+    report(2);
+    report(6);
+    report(9);
+    EXPECT_THAT(decide({run_out()}), IsEmpty());
+    report(3);
+    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+}
+
+TEST_F(ExpiryQuorumTest, VotersAreCountedAtThatMomentInBothHalvesOfAChange) {
+    configuration_.outgoing = {member(1), member(4), member(5)};
+    report(2);
+    report(3);
+    EXPECT_THAT(decide({run_out()}), IsEmpty());
+    report(4);
+    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+}
+
+TEST_F(ExpiryQuorumTest, ARenewalSinceMakesReportsVoid) {
+    report(2);
+    report(3);
+    sessions_.change(session_)->renewed_at = LogIndex{8};
+    EXPECT_THAT(decide({run_out()}), IsEmpty());
+    quorum_.report(NodeId{2}, {run_out(LogIndex{8})});
+    EXPECT_THAT(decide({run_out(LogIndex{8})}), ElementsAre(Expire{session_, LogIndex{8}}));
+}
+
+TEST_F(ExpiryQuorumTest, ARenewalOnItsWayHoldsItBack) {
+    report(2);
+    has_renewal_ = true;
+    EXPECT_THAT(decide({run_out()}), IsEmpty());
+    has_renewal_ = false;
+    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+}
+
+TEST_F(ExpiryQuorumTest, ASessionThatEndedIsNotExpired) {
+    report(2);
+    sessions_.remove(session_);
+    EXPECT_THAT(decide({run_out()}), IsEmpty());
+}
+
+TEST_F(ExpiryQuorumTest, WhatWasHeardOrDecidedInAnotherTermDoesNotCount) {
+    report(2);
+    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+    quorum_.clear();
+    EXPECT_THAT(decide({run_out()}), IsEmpty());
+    report(3);
+    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+}
+
+TEST_F(ExpiryQuorumTest, ASessionIsForgottenWithoutTheOthers) {
+    OpenSession request;
+    request.nonce = 8;
+    const auto other = sessions_.open(request, LogIndex{6}).id;
+    const RunOut of_other{other, LogIndex{6}};
+    quorum_.report(NodeId{2}, {run_out(), of_other});
+    quorum_.forget(session_);
+    EXPECT_THAT(decide({run_out(), of_other}), ElementsAre(Expire{other, LogIndex{6}}));
+}
+
+}  // namespace
+}  // namespace mortise::core
