@@ -34,7 +34,6 @@ TEST(ExitCode, OfCalls) {
     EXPECT_EQ(exit_code_of(LockError{Errc::invalid_argument}), ExitCode::usage);
 }
 
-// The program knows these by the name of their category alone.
 TEST(ExitCode, OfTheDataDirectory) {
     EXPECT_EQ(code_of(storage::Errc::locked), ExitCode::taken);
     EXPECT_EQ(code_of(storage::Errc::io), ExitCode::io_error);
@@ -61,6 +60,10 @@ TEST(ExitCode, TheReasonIsOneLineAndHarmless) {
               "cannot write: " + full.message());
     EXPECT_EQ(line_of(std::system_error{full, "cannot write"}), "cannot write: " + full.message());
     EXPECT_EQ(line_of(std::runtime_error{"a\nb\x1b[2J"}), "a\\x0ab\\x1b[2J");
+    EXPECT_EQ(line_of(std::system_error{Errc::invalid_argument, "not an address"}),
+              "not an address");
+    EXPECT_EQ(line_of(LockError{Errc::invalid_argument, {.name = "x"}}),
+              "x: " + make_error_code(Errc::invalid_argument).message());
 }
 
 }  // namespace

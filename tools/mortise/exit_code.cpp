@@ -4,8 +4,10 @@
 #include <system_error>
 
 #include <mortise/config.hpp>
+#include <mortise/directory_errc.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
+#include <mortise/lock_error.hpp>
 
 namespace mortise::cli {
 
@@ -19,12 +21,9 @@ ExitCode of_call(Errc code) {
     }
 }
 
-// The storage engine's own category is not part of the public headers, its name is.
-ExitCode of_directory(int code) {
-    constexpr int locked = 1;
-    constexpr int io = 5;
-    if (code == locked) return ExitCode::taken;
-    return code == io ? ExitCode::io_error : ExitCode::data_error;
+ExitCode of_directory(DirectoryErrc code) {
+    if (code == DirectoryErrc::locked) return ExitCode::taken;
+    return code == DirectoryErrc::io ? ExitCode::io_error : ExitCode::data_error;
 }
 
 // Asio's category does not translate every code of the system's.
@@ -34,9 +33,9 @@ bool is(std::error_code code, std::errc what) {
 }
 
 ExitCode of_code(std::error_code code) {
-    const std::string_view category = code.category().name();
     if (code.category() == error_category()) return of_call(static_cast<Errc>(code.value()));
-    if (category == "mortise.storage") return of_directory(code.value());
+    if (code.category() == directory_category())
+        return of_directory(static_cast<DirectoryErrc>(code.value()));
     if (is(code, std::errc::address_in_use)) return ExitCode::taken;
     if (is(code, std::errc::address_not_available) || is(code, std::errc::permission_denied))
         return ExitCode::config;
@@ -56,11 +55,14 @@ ExitCode exit_code_of(const std::exception& error) {
 
 std::string line_of(const std::exception& error) {
     std::string line = error.what();
-    if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
-        // It adds the words of the code to ours, which may end with them already.
-        const auto words = ": " + system->code().message();
-        if (line.ends_with(words + words)) line.erase(line.size() - words.size());
-    }
+    const auto* system = dynamic_cast<const std::system_error*>(&error);
+    if (system == nullptr) return escaped(line);
+    // It adds the words of the code to ours, which may end with them already, or say it better.
+    const auto words = ": " + system->code().message();
+    const bool says_all = system->code() == Errc::invalid_argument &&
+                          dynamic_cast<const LockError*>(&error) == nullptr;
+    if (line.ends_with(words + words) || (says_all && line.ends_with(words)))
+        line.erase(line.size() - words.size());
     return escaped(line);
 }
 

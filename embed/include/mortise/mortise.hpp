@@ -3,6 +3,7 @@
 
 #include <mortise/boot_clock.hpp>
 #include <mortise/config.hpp>
+#include <mortise/directory_errc.hpp>
 #include <mortise/duration.hpp>
 #include <mortise/enums.hpp>
 #include <mortise/errc.hpp>

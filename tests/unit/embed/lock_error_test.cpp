@@ -47,6 +47,13 @@ TEST(LockError, NeedsNoDetail) {
     const LockError error{Errc::no_quorum};
     EXPECT_EQ(error.detail().name, "");
     EXPECT_EQ(error.code(), Errc::no_quorum);
+    EXPECT_EQ(std::string{error.what()}, make_error_code(Errc::no_quorum).message());
+}
+
+TEST(LockError, ShowsAnEmptyNameThatWasTheMistake) {
+    const LockError error{Errc::invalid_argument, {.name = ""}};
+    EXPECT_EQ(std::string{error.what()},
+              R"("": )" + make_error_code(Errc::invalid_argument).message());
 }
 
 }  // namespace
