@@ -19,6 +19,16 @@ constexpr auto start_limit = std::chrono::minutes{1};
 
 }  // namespace
 
+TimingConfig quick_timing() {
+    TimingConfig timing;
+    timing.session_ttl = std::chrono::seconds{2};
+    timing.election_timeout = std::chrono::milliseconds{300};
+    timing.heartbeat = std::chrono::milliseconds{50};
+    timing.call_timeout = std::chrono::seconds{5};
+    timing.close_timeout = std::chrono::seconds{2};
+    return timing;
+}
+
 class LocalCluster::Impl {
 public:
     Impl(std::size_t size, TimingConfig timing) : timing_{timing}, links_{size}, nodes_(size) {

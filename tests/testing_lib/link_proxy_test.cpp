@@ -34,6 +34,17 @@ protected:
         socket.connect({asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port)});
         return socket;
     }
+    struct Pair {
+        tcp::socket caller;
+        tcp::socket called;
+    };
+    // Both ends of a connection that has carried a byte.
+    Pair connected() {
+        Pair pair{call(), server_.accept()};
+        say(pair.caller, "a");
+        EXPECT_EQ(hear(pair.called, 1), "a");
+        return pair;
+    }
     static void say(tcp::socket& socket, const std::string& text) {
         asio::write(socket, asio::buffer(text));
     }
@@ -99,10 +110,7 @@ TEST_F(LinkProxyTest, PassesTheEndOnAfterTheLastByte) {
 }
 
 TEST_F(LinkProxyTest, DroppedBytesVanishAndNobodyIsTold) {
-    auto caller = call();
-    auto called = server_.accept();
-    say(caller, "a");
-    EXPECT_EQ(hear(called, 1), "a");
+    auto [caller, called] = connected();
     proxy_.set_mode(link_, LinkMode::drop);
     say(caller, "never");
     wait_for_dropped(5);
@@ -114,10 +122,7 @@ TEST_F(LinkProxyTest, DroppedBytesVanishAndNobodyIsTold) {
 }
 
 TEST_F(LinkProxyTest, AConnectionThatLostBytesIsResetWhenTheLinkPassesAgain) {
-    auto caller = call();
-    auto called = server_.accept();
-    say(caller, "a");
-    EXPECT_EQ(hear(called, 1), "a");
+    auto [caller, called] = connected();
     proxy_.set_mode(link_, LinkMode::drop);
     say(caller, "lost");
     wait_for_dropped(4);
@@ -127,10 +132,7 @@ TEST_F(LinkProxyTest, AConnectionThatLostBytesIsResetWhenTheLinkPassesAgain) {
 }
 
 TEST_F(LinkProxyTest, AConnectionThatWasSilentMeanwhileGoesOn) {
-    auto caller = call();
-    auto called = server_.accept();
-    say(caller, "a");
-    EXPECT_EQ(hear(called, 1), "a");
+    auto [caller, called] = connected();
     proxy_.set_mode(link_, LinkMode::drop);
     proxy_.set_mode(link_, LinkMode::pass);
     say(caller, "b");
@@ -151,10 +153,7 @@ TEST_F(LinkProxyTest, ANewConnectionThroughADroppingLinkOpensAndStaysSilent) {
 }
 
 TEST_F(LinkProxyTest, ARefusingLinkResetsOldAndNewConnections) {
-    auto caller = call();
-    auto called = server_.accept();
-    say(caller, "a");
-    EXPECT_EQ(hear(called, 1), "a");
+    auto [caller, called] = connected();
     proxy_.set_mode(link_, LinkMode::refuse);
     EXPECT_EQ(end_of(caller), asio::error::connection_reset);
     auto late = call();
@@ -184,10 +183,7 @@ TEST_F(LinkProxyTest, LinksAreIndependent) {
     const auto other = proxy_.add_link();
     EXPECT_NE(proxy_.address(other), proxy_.address(link_));
     proxy_.set_mode(other, LinkMode::refuse);
-    auto caller = call();
-    auto called = server_.accept();
-    say(caller, "x");
-    EXPECT_EQ(hear(called, 1), "x");
+    connected();
 }
 
 TEST_F(LinkProxyTest, AMalformedTargetIsRefused) {

@@ -13,16 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TimingConfig quick() {
-    TimingConfig timing;
-    timing.session_ttl = 2s;
-    timing.election_timeout = 300ms;
-    timing.heartbeat = 50ms;
-    timing.call_timeout = 5s;
-    timing.close_timeout = 1s;
-    return timing;
-}
-
 constexpr auto patience = 60s;
 
 bool stops(const std::stop_token& token) {
@@ -55,7 +45,7 @@ Hold acquire_in_the_end(Node& node, const char* name) {
 }
 
 TEST(LocalCluster, StartsNodesThatAgreeOnALeader) {
-    LocalCluster cluster{3, quick()};
+    LocalCluster cluster{3, quick_timing()};
     EXPECT_EQ(cluster.size(), 3U);
     await_leader(cluster);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -65,7 +55,7 @@ TEST(LocalCluster, StartsNodesThatAgreeOnALeader) {
 }
 
 TEST(LocalCluster, ALockHeldOnOneNodeIsBusyOnTheOthers) {
-    LocalCluster cluster{3, quick()};
+    LocalCluster cluster{3, quick_timing()};
     auto hold = cluster.node(0).acquire("orders/42");
     EXPECT_TRUE(hold.valid());
     EXPECT_FALSE(cluster.node(1).try_acquire("orders/42"));
@@ -77,7 +67,7 @@ TEST(LocalCluster, ALockHeldOnOneNodeIsBusyOnTheOthers) {
 }
 
 TEST(LocalCluster, GoesOnWithoutItsLeader) {
-    LocalCluster cluster{3, quick()};
+    LocalCluster cluster{3, quick_timing()};
     const auto leader = await_leader(cluster);
     const auto held = cluster.node(leader).acquire("orders/42");
     const auto token = held.token();
@@ -92,7 +82,7 @@ TEST(LocalCluster, GoesOnWithoutItsLeader) {
 }
 
 TEST(LocalCluster, AnIsolatedHoldIsNotValidOnceAnotherIsGrantedAndItsHolderIsTold) {
-    LocalCluster cluster{3, quick()};
+    LocalCluster cluster{3, quick_timing()};
     const auto victim = (await_leader(cluster) + 1) % 3;
     const auto held = cluster.node(victim).acquire("orders/42");
     cluster.isolate(victim);
@@ -105,7 +95,7 @@ TEST(LocalCluster, AnIsolatedHoldIsNotValidOnceAnotherIsGrantedAndItsHolderIsTol
 }
 
 TEST(LocalCluster, AnIsolatedNodeWorksAgainOnceTheLinksAreHealed) {
-    LocalCluster cluster{3, quick()};
+    LocalCluster cluster{3, quick_timing()};
     const auto victim = await_leader(cluster);
     cluster.isolate(victim);
     auto held = acquire_in_the_end(cluster.node((victim + 1) % 3), "orders/42");
@@ -117,7 +107,7 @@ TEST(LocalCluster, AnIsolatedNodeWorksAgainOnceTheLinksAreHealed) {
 }
 
 TEST(LocalCluster, AKilledNodeComesBackOnItsDirectory) {
-    LocalCluster cluster{3, quick()};
+    LocalCluster cluster{3, quick_timing()};
     auto held = cluster.node(0).acquire("orders/42");
     const auto cluster_id = cluster.node(0).status().cluster_id;
     const auto token = held.token();
@@ -130,7 +120,7 @@ TEST(LocalCluster, AKilledNodeComesBackOnItsDirectory) {
 }
 
 TEST(LocalCluster, RestartKillsARunningNodeFirst) {
-    LocalCluster cluster{3, quick()};
+    LocalCluster cluster{3, quick_timing()};
     const auto held = cluster.node(1).acquire("orders/42");
     cluster.restart(1);
     EXPECT_EQ(held.why_lost(), LossReason::node_stopped);
@@ -138,14 +128,14 @@ TEST(LocalCluster, RestartKillsARunningNodeFirst) {
 }
 
 TEST(LocalCluster, OneNodeIsAClusterToo) {
-    LocalCluster cluster{1, quick()};
+    LocalCluster cluster{1, quick_timing()};
     EXPECT_TRUE(cluster.node(0).acquire("orders/42").valid());
 }
 
 TEST(LocalCluster, LeavesNothingOnTheDisk) {
     std::filesystem::path directory;
     {
-        LocalCluster cluster{1, quick()};
+        LocalCluster cluster{1, quick_timing()};
         directory = cluster.directory();
         EXPECT_TRUE(std::filesystem::exists(directory / "1"));
     }
@@ -153,7 +143,7 @@ TEST(LocalCluster, LeavesNothingOnTheDisk) {
 }
 
 TEST(LocalCluster, ANodeThatThereIsNotIsAMistake) {
-    LocalCluster cluster{1, quick()};
+    LocalCluster cluster{1, quick_timing()};
     EXPECT_THROW(static_cast<void>(cluster.node(1)), std::logic_error);
     EXPECT_THROW(cluster.restart(1), std::logic_error);
     EXPECT_THROW(cluster.isolate(1), std::logic_error);

@@ -11,6 +11,7 @@
 #include "tools/mortise/demo/verdict.hpp"
 #include "tools/mortise/terminal.hpp"
 #include <mortise/boot_clock.hpp>
+#include <mortise/testing/local_cluster.hpp>
 
 namespace mortise::cli {
 
@@ -20,16 +21,6 @@ using namespace std::chrono_literals;
 
 // Of each thing that must happen. They take a second or two.
 constexpr auto patience = 30s;
-
-TimingConfig quick_timing() {
-    TimingConfig timing;
-    timing.session_ttl = 2s;
-    timing.election_timeout = 300ms;
-    timing.heartbeat = 50ms;
-    timing.call_timeout = 3s;
-    timing.close_timeout = 2s;
-    return timing;
-}
 
 std::string names(const std::set<std::string>& locks) {
     std::string text;
@@ -44,7 +35,7 @@ public:
         : seed_{command.seed != 0 ? command.seed : std::random_device{}()},
           cluster_{{.role = "demo",
                     .links = ProcessCluster::Links::proxied,
-                    .timing = quick_timing(),
+                    .timing = testing::quick_timing(),
                     .parent_directory = {}},
                    [this](std::size_t member, const Json& line) { scene_->take(member, line); }},
           log_file_{command.keep_log.empty() ? cluster_.directory() / "fenced.log"
@@ -144,7 +135,7 @@ private:
 
     void start(std::size_t member) {
         cluster_.start(member);
-        cluster_.say(member, {{"locks", locks_}, {"seed", ++seed_}});
+        cluster_.say(member, {{"locks", locks_}, {"seed", seed_ + starts_++}});
     }
     // Until it is told otherwise, or loses it.
     void make_it_hold(std::size_t member) {
@@ -163,7 +154,8 @@ private:
     static std::string name(std::size_t member) { return "node " + std::to_string(member + 1); }
 
     std::vector<std::string> locks_{"orders/1", "orders/2", "orders/3"};
-    std::uint64_t seed_;
+    const std::uint64_t seed_;
+    std::uint64_t starts_ = 0;  // so that each start makes other choices
     ProcessCluster cluster_;
     std::filesystem::path log_file_;
     std::unique_ptr<Scene> scene_;

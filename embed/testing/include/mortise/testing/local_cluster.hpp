@@ -13,6 +13,9 @@
 
 namespace mortise::testing {
 
+// For tests, where nobody wants to wait ten seconds for a lease to run out: sessions of two.
+[[nodiscard]] TimingConfig quick_timing();
+
 // Real nodes on loopback, with real disks in a temporary directory that goes away with the cluster.
 // Nodes count from 0; their NodeId is one more. Faults befall the links between them. One thread at
 // a time may call this object; its nodes are as thread-safe as ever.
