@@ -19,10 +19,17 @@ std::string in_words(const ErrorDetail& detail) {
     return text;
 }
 
+std::system_error in_words(std::error_code code, const ErrorDetail& detail) {
+    auto subject = in_words(detail);
+    // The one thing that is wrong with a call and has no name.
+    if (subject.empty() && code == Errc::invalid_argument) subject = R"("")";
+    return subject.empty() ? std::system_error{code} : std::system_error{code, subject};
+}
+
 }  // namespace
 
 LockError::LockError(std::error_code code, ErrorDetail detail)
-    : std::system_error{code, in_words(detail)},
+    : std::system_error{in_words(code, detail)},
       detail_{std::make_shared<const ErrorDetail>(std::move(detail))} {}
 
 LockError::~LockError() = default;

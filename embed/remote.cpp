@@ -3,11 +3,11 @@
 #include <variant>
 
 #include "core/locks/limits.hpp"
+#include "embed/config_keys.hpp"
 #include "embed/host_port.hpp"
 #include "embed/translate.hpp"
 #include "transport/blocking_member_client.hpp"
 #include <mortise/errc.hpp>
-#include <mortise/escaped.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
 
@@ -51,13 +51,13 @@ void check_prefix(std::string_view prefix) {
 class Remote::Impl {
 public:
     Impl(std::vector<std::string> addresses, Duration timeout)
-        : addresses_{std::move(addresses)},
-          // One half to connect, the other for the answer.
-          patience_{timeout.to_nanoseconds() / 2} {
+        : addresses_{std::move(addresses)}, patience_{timeout.to_nanoseconds()} {
         for (const auto& address : addresses_)
             if (!detail::parse_host_port(address))
-                throw std::system_error{Errc::invalid_argument,
-                                        "not an address like host:port: " + escaped(address)};
+                throw std::system_error{
+                    Errc::invalid_argument,
+                    detail::in_quotes(address) +
+                        " is not an address: write host:port, or [::1]:port for IPv6"};
     }
 
     std::vector<MemberReport> status() {
@@ -69,15 +69,24 @@ public:
 
     // Of the first member that knows.
     std::vector<LockInfo> list(const transport::ListRequest& request) {
-        std::error_code refusal = Errc::no_quorum;
+        Failures failures;
         for (const auto& address : addresses_) {
-            auto locks = list_of(address, request, refusal);
+            auto locks = list_of(address, request, failures);
             if (locks) return *std::move(locks);
         }
-        throw LockError{refusal, {request.is_exact ? request.prefix : std::string{}, {}, {}}};
+        if (!failures.answer && failures.contact)
+            throw std::system_error{failures.contact->code, failures.contact->what};
+        throw LockError{failures.answer.value_or(Errc::no_quorum),
+                        {request.is_exact ? request.prefix : std::string{}, {}, {}}};
     }
 
 private:
+    // The last of each kind.
+    struct Failures {
+        std::optional<std::error_code> answer;  // a member said that it cannot say
+        std::optional<core::Error> contact;     // names the member
+    };
+
     MemberReport report_of(const std::string& address) const {
         MemberReport report;
         report.address = address;
@@ -100,17 +109,27 @@ private:
     // Empty when this member cannot say.
     std::optional<std::vector<LockInfo>> list_of(const std::string& address,
                                                  transport::ListRequest request,
-                                                 std::error_code& refusal) const {
+                                                 Failures& failures) const {
+        const auto failed = [&](core::Error error) {
+            if (error.what.find(address) == std::string::npos)
+                error.what = address + ": " + error.what;
+            failures.contact = std::move(error);
+            return std::nullopt;
+        };
         transport::BlockingMemberClient client{patience_};
-        if (!client.connect(address)) return std::nullopt;
+        if (auto hello = client.connect(address); !hello) return failed(std::move(hello).error());
         const auto wanted = request.limit;
         std::vector<LockInfo> locks;
         while (true) {
             request.limit = wanted - locks.size();
             auto answer = client.list(request);
-            if (!answer) return std::nullopt;
+            if (!answer && answer.error().code == std::errc::timed_out && !request.local) {
+                failures.answer = Errc::no_quorum;  // it is there, and waits for the others
+                return std::nullopt;
+            }
+            if (!answer) return failed(std::move(answer).error());
             if (const auto* error = std::get_if<core::CallError>(&*answer)) {
-                refusal = detail::errc_of(*error);
+                failures.answer = detail::errc_of(*error);
                 return std::nullopt;
             }
             const auto& page = std::get<transport::ListReply>(*answer);

@@ -1,18 +1,19 @@
 #include "transport/blocking_member_client.hpp"
 
-#include <chrono>
 #include <optional>
 #include <utility>
 
 namespace mortise::transport {
 
+BlockingMemberClient::BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster)
+    : deadline_{std::chrono::steady_clock::now() + timeout}, client_{io_, cluster} {}
+
 template <class T, class Start>
 core::Result<T> BlockingMemberClient::wait(Start start) {
     std::optional<core::Result<T>> answer;
     start([&answer](core::Result<T> result) { answer.emplace(std::move(result)); });
-    const auto deadline = std::chrono::steady_clock::now() + timeout_;
     io_.restart();
-    while (!answer && io_.run_one_until(deadline) != 0) {
+    while (!answer && io_.run_one_until(deadline_) != 0) {
     }
     if (answer) return std::move(*answer);
     client_.close();  // nobody waits for that answer any more
@@ -20,8 +21,8 @@ core::Result<T> BlockingMemberClient::wait(Start start) {
 }
 
 core::Result<core::Hello> BlockingMemberClient::connect(const std::string& address) {
-    return wait<core::Hello>(
-        [&](auto done) { client_.connect(address, timeout_, std::move(done)); });
+    const auto left = deadline_ - std::chrono::steady_clock::now();
+    return wait<core::Hello>([&](auto done) { client_.connect(address, left, std::move(done)); });
 }
 
 core::Result<MemberStatus> BlockingMemberClient::status() {

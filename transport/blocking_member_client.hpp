@@ -1,6 +1,7 @@
 // MemberClient for programs that would rather wait.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include <asio/io_context.hpp>
@@ -14,8 +15,8 @@ namespace mortise::transport {
 // but a refusal to list, it is of no more use.
 class BlockingMemberClient {
 public:
-    explicit BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster = {})
-        : timeout_{timeout}, client_{io_, cluster} {}
+    // All its calls together may take as long as `timeout`, which begins here.
+    explicit BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster = {});
 
     core::Result<core::Hello> connect(const std::string& address);
     core::Result<MemberStatus> status();
@@ -26,7 +27,7 @@ private:
     template <class T, class Start>
     core::Result<T> wait(Start start);
 
-    core::Nanoseconds timeout_;  // of each call
+    std::chrono::steady_clock::time_point deadline_;
     asio::io_context io_;
     MemberClient client_;
 };

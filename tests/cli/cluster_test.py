@@ -115,6 +115,31 @@ class AProgramThatHolds(unittest.TestCase):
             self.assertEqual(self.json("locks"), [])
 
 
+class Waiting(unittest.TestCase):
+    def test_a_node_says_why_it_is_not_ready(self):
+        with Cluster() as cluster:
+            for process in cluster.processes[1:]:
+                process.kill()
+                process.wait()
+            # The others may have been there long enough to form the cluster, or not.
+            self.assertRegex(cluster.processes[0].stderr.readline(), r"\Amortise: not ready: \w")
+
+    def test_a_node_says_that_it_listens_where_nobody_calls(self):
+        with Cluster(size=1) as cluster:
+            cluster.wait_ready()
+            cluster.processes[0].terminate()
+            self.assertEqual(cluster.processes[0].wait(60), OK)
+            config = cluster.config(1)
+            listen = f"127.0.0.1:{cluster.ports[0]}"
+            text = config.read_text(encoding="utf-8")
+            config.write_text(text.replace(f'address = "{listen}"', 'address = "127.0.0.1:1"'),
+                              encoding="utf-8")
+            again = start("node", "--config", config)
+            cluster.processes.append(again)
+            self.assertEqual(again.stderr.readline(),
+                             f"mortise: listening on {listen}, peers are told 127.0.0.1:1\n")
+
+
 class Ending(unittest.TestCase):
     def test_both_signals_end_a_node_in_order(self):
         for how in (signal.SIGTERM, signal.SIGINT):
@@ -131,7 +156,11 @@ class Ending(unittest.TestCase):
             peer = ["--peer", f"127.0.0.1:{cluster.ports[0]}"]
             result = run("locks", *peer, "--timeout", "1s")
             self.assertEqual(result.returncode, UNAVAILABLE, result.stdout)
+            self.assertTrue(result.stderr.startswith("mortise: no majority"), result.stderr)
             self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            result = run("inspect", "orders/42", *peer, "--timeout", "1s")
+            self.assertTrue(result.stderr.startswith("mortise: orders/42: no majority"),
+                            result.stderr)
             self.assertEqual(run("locks", *peer, "--local").returncode, OK)
             cluster.processes[0].terminate()
             self.assertEqual(cluster.processes[0].wait(60), OK)

@@ -30,9 +30,10 @@ class Demo(unittest.TestCase):
 
     def test_kills_partitions_and_judges_by_the_log(self):
         log = self.directory / "fenced.log"
-        result = demo(self.directory, "--keep-log", log)
+        result = demo(self.directory, "--seed", "7", "--keep-log", log)
         self.assertEqual((result.returncode, result.stderr), (OK, ""), result.stdout)
         self.assertIn("verdict: no two held a lock at once", result.stdout)
+        self.assertIn("(seed 7)", result.stdout)
         self.assertNotIn("\x1b", result.stdout)
 
         records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]

@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -43,6 +44,11 @@ class Errors(unittest.TestCase):
             with self.subTest(words=words):
                 self.expect(run(*words), USAGE, "--help")
 
+    def test_a_command_that_does_not_exist_is_named(self):
+        for word in ("stats", "help", "Node"):
+            with self.subTest(word=word):
+                self.expect(run(word), USAGE, f"no command '{word}'; see mortise --help")
+
     def test_no_cluster_named_is_usage(self):
         self.expect(run("status"), USAGE, "--peer")
         self.expect(run("locks"), USAGE, "--peer")
@@ -50,16 +56,21 @@ class Errors(unittest.TestCase):
     def test_a_malformed_address_is_usage(self):
         for address in ("localhost", "127.0.0.1:", "127.0.0.1:port", "127.0.0.1:99999", ":"):
             with self.subTest(address=address):
-                self.expect(run("status", "--peer", address), USAGE)
+                line = f'mortise: "{address}" is not an address: write host:port, or ' \
+                       "[::1]:port for IPv6\n"
+                self.expect(run("status", "--peer", address), USAGE, line)
 
     def test_a_malformed_timeout_is_usage(self):
-        for timeout in ("soon", "5", "0s", "-1s"):
+        for timeout, advice in (("soon", "5s or 250ms"), ("5", "5s"), ("0.5", "0.5s"),
+                                ("0", "5s or 250ms"), ("0s", "5s or 250ms"),
+                                ("-1s", "5s or 250ms")):
             with self.subTest(timeout=timeout):
+                line = f'mortise: --timeout: "{timeout}" is not a duration: write {advice}\n'
                 self.expect(run("status", "--peer", "127.0.0.1:1", f"--timeout={timeout}"), USAGE,
-                            "--timeout")
+                            line)
 
     def test_a_lock_without_a_name_is_usage(self):
-        self.expect(run("inspect", "", "--peer", "127.0.0.1:1"), USAGE)
+        self.expect(run("inspect", "", "--peer", "127.0.0.1:1"), USAGE, 'mortise: "": ')
 
     def test_the_hidden_command_is_not_for_people(self):
         self.expect(run("member", "demo"), USAGE)
@@ -146,16 +157,23 @@ class Errors(unittest.TestCase):
     def test_nobody_there(self):
         port = free_ports(1)[0]
         peer = ["--peer", f"127.0.0.1:{port}", "--timeout", "500ms"]
-        self.expect(run("status", *peer), UNAVAILABLE, str(port))
-        self.expect(run("locks", *peer), UNAVAILABLE)
-        self.expect(run("inspect", "orders/42", *peer), UNAVAILABLE)
+        for words in (["status"], ["locks"], ["inspect", "orders/42"]):
+            with self.subTest(words=words):
+                self.expect(run(*words, *peer), UNAVAILABLE, "no member answered: ", str(port),
+                            "Connection refused\n")
 
     def test_somebody_there_who_says_nothing(self):
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
             silent.listen()
-            peer = f"127.0.0.1:{silent.getsockname()[1]}"
-            self.expect(run("status", "--peer", peer, "--timeout", "300ms"), UNAVAILABLE)
+            port = str(silent.getsockname()[1])
+            for words in (["status"], ["locks"], ["inspect", "orders/42"]):
+                with self.subTest(words=words):
+                    begin = time.monotonic()
+                    result = run(*words, "--peer", f"127.0.0.1:{port}", "--timeout", "600ms")
+                    # All of the time is for the one thing that it waits for.
+                    self.assertGreaterEqual(time.monotonic() - begin, 0.6)
+                    self.expect(result, UNAVAILABLE, "no member answered: ", port)
 
 
 if __name__ == "__main__":

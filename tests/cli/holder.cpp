@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
         patient.label = "the waiter";
         const auto second = node.acquire("orders/42", patient);
     }};
-    while (std::getchar() != EOF) {}
-    hold.release();
+    while (std::getchar() != EOF) {
+    }
+    return hold.release() ? 1 : 0;
 }

@@ -35,6 +35,7 @@ public:
     }
 
     int parse(int argc, char** argv) {
+        if (argc > 1) check_command(argv[1]);
         try {
             app_.parse(argc, argv);
         } catch (const CLI::Success& success) {
@@ -46,6 +47,14 @@ public:
     }
 
 private:
+    // The parser would ask for a command, as if none had been given.
+    void check_command(const std::string& word) {
+        const auto commands = app_.get_subcommands([](const CLI::App*) { return true; });
+        const bool known = std::ranges::any_of(
+            commands, [&](const CLI::App* command) { return command->get_name() == word; });
+        if (!word.starts_with('-') && !known)
+            throw Failure{ExitCode::usage, "no command \'" + word + "\'; see mortise --help"};
+    }
     template <class Command>
     CLI::App* add(const std::string& name, const std::string& does, Command& command) {
         auto* sub = app_.add_subcommand(name, does);

@@ -14,6 +14,7 @@ namespace mortise::cli {
 namespace {
 
 constexpr auto glance = std::chrono::milliseconds{200};
+constexpr auto patience = std::chrono::seconds{2};
 
 // The node answers, or it will not any more.
 bool is_settled(Node& node) {
@@ -21,8 +22,36 @@ bool is_settled(Node& node) {
     return node.wait_ready(std::chrono::steady_clock::now(), ec) || ec;
 }
 
-void announce(const Node& node) {
-    const auto status = node.status();
+// Behind a proxy this is meant so; else it is a slip that costs an evening.
+void tell_of_two_addresses(const Config& config) {
+    for (const auto& peer : config.peers) {
+        if (peer.id == config.own_id() && peer.address != config.listen)
+            std::cerr << "mortise: listening on " << escaped(config.listen) << ", peers are told "
+                      << escaped(peer.address) << std::endl;
+    }
+}
+
+// Says on stderr why the node is not ready, each reason once until it changes.
+class Waiting {
+public:
+    void look(const Status& status) {
+        if (status.ready) {
+            since_ = Clock::now();
+            told_.clear();
+        } else if (Clock::now() - since_ >= patience && status.why_not_ready != told_) {
+            told_ = status.why_not_ready;
+            std::cerr << "mortise: not ready: " << escaped(told_) << std::endl;
+        }
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    Clock::time_point since_ = Clock::now();
+    std::string told_;
+};
+
+void announce(const Status& status) {
     std::cout << "mortise: node " << status.id << " of cluster " << escaped(status.cluster)
               << " is ready";
     if (!status.address.empty()) std::cout << ", listening on " << status.address;
@@ -33,14 +62,19 @@ void announce(const Node& node) {
 
 ExitCode run(const NodeCommand& command) {
     EndSignals signals;
-    Node node{command.config ? Config::from_file(*command.config) : Config::from_environment()};
+    const auto config =
+        command.config ? Config::from_file(*command.config) : Config::from_environment();
+    Node node{config};
+    tell_of_two_addresses(config);
+    Waiting waiting;
     bool announced = false;
     while (!signals.wait_for(glance)) {
         const auto status = node.status();
         if (status.stopped)
             throw Failure{ExitCode::io_error, "the node stopped: " + status.why_stopped};
-        if (!announced && is_settled(node) && node.status().ready) {
-            announce(node);
+        waiting.look(status);
+        if (!announced && status.ready && is_settled(node)) {
+            announce(status);
             announced = true;
         }
     }

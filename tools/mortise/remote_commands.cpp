@@ -14,6 +14,7 @@
 #include "tools/mortise/terminal.hpp"
 #include <mortise/config.hpp>
 #include <mortise/escaped.hpp>
+#include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
 
 namespace mortise::cli {
@@ -56,16 +57,58 @@ std::vector<std::string> addresses_of(const Access& access) {
     return addresses;
 }
 
+Duration timeout_of(const std::string& text) {
+    const auto timeout = Duration::parse(text);
+    if (timeout && *timeout > Duration::zero()) return *timeout;
+    const auto seconds = Duration::parse(text + "s");
+    const bool lacks_unit = seconds && *seconds > Duration::zero();
+    throw Failure{ExitCode::usage, "--timeout: \"" + escaped(text) +
+                                       "\" is not a duration: write " +
+                                       (lacks_unit ? text + "s" : "5s or 250ms")};
+}
+
 Remote remote_of(const Access& access) {
-    const auto timeout = Duration::parse(access.timeout);
-    if (!timeout || *timeout <= Duration::zero())
-        throw Failure{ExitCode::usage, "--timeout: not a duration like \"5s\" or \"250ms\": " +
-                                           escaped(access.timeout)};
-    return Remote{addresses_of(access), *timeout};
+    return Remote{addresses_of(access), timeout_of(access.timeout)};
+}
+
+[[noreturn]] void nobody_answered(std::string_view reason) {
+    throw Failure{ExitCode::unavailable, "no member answered: " + std::string{reason}};
+}
+
+// What the first member says that has an answer.
+template <class Ask>
+auto answer_of(const Access& access, Ask ask) {
+    auto remote = remote_of(access);
+    try {
+        return ask(remote);
+    } catch (const LockError&) {
+        throw;
+    } catch (const std::system_error& error) {
+        nobody_answered(line_of(error));
+    }
 }
 
 ReadLevel level_of(bool local) {
     return local ? ReadLevel::local : ReadLevel::linearizable;
+}
+
+std::vector<LockInfo> all_locks(Remote& remote, const std::string& prefix, ReadLevel level) {
+    std::vector<LockInfo> locks;
+    std::string after;
+    while (true) {
+        auto part = remote.list(prefix, after, page, level);
+        if (part.empty()) return locks;
+        after = part.back().name;
+        const bool last = part.size() < page;
+        std::ranges::move(part, std::back_inserter(locks));
+        if (last) return locks;
+    }
+}
+
+// Most problems name the member already.
+std::string reason_of(const MemberReport& report) {
+    const bool named = report.problem.find(report.address) != std::string::npos;
+    return named ? report.problem : report.address + ": " + report.problem;
 }
 
 std::vector<std::string> row_of(const MemberReport& report) {
@@ -104,11 +147,7 @@ ExitCode run(const StatusCommand& command) {
     const auto reports = remote_of(command.access).status();
     const bool answered =
         std::ranges::any_of(reports, [](const MemberReport& report) { return !report.error; });
-    if (!answered)
-        throw Failure{ExitCode::unavailable,
-                      "no member answered: " + reports.front().address + ": " +
-                          (reports.front().problem.empty() ? reports.front().error.message()
-                                                           : reports.front().problem)};
+    if (!answered) nobody_answered(reason_of(reports.front()));
     if (command.access.json) {
         auto list = Json::array();
         for (const auto& report : reports)
@@ -124,17 +163,9 @@ ExitCode run(const StatusCommand& command) {
 }
 
 ExitCode run(const LocksCommand& command) {
-    auto remote = remote_of(command.access);
-    std::vector<LockInfo> locks;
-    std::string after;
-    while (true) {
-        auto part = remote.list(command.prefix, after, page, level_of(command.local));
-        if (part.empty()) break;
-        after = part.back().name;
-        const bool last = part.size() < page;
-        std::ranges::move(part, std::back_inserter(locks));
-        if (last) break;
-    }
+    const auto locks = answer_of(command.access, [&](Remote& remote) {
+        return all_locks(remote, command.prefix, level_of(command.local));
+    });
     if (command.access.json) {
         auto list = Json::array();
         for (const auto& lock : locks)
@@ -150,7 +181,9 @@ ExitCode run(const LocksCommand& command) {
 }
 
 ExitCode run(const InspectCommand& command) {
-    const auto lock = remote_of(command.access).inspect(command.name, level_of(command.local));
+    const auto lock = answer_of(command.access, [&](Remote& remote) {
+        return remote.inspect(command.name, level_of(command.local));
+    });
     if (command.access.json) {
         std::cout << json_of(lock).dump(2) << '\n';
         return ExitCode::ok;

@@ -33,8 +33,9 @@ public:
 
     // Asks every address, in their order.
     [[nodiscard]] std::vector<MemberReport> status();
-    // As Node::list and Node::inspect, of the first member that answers. Throw LockError with
-    // no_quorum when none does, or none can say in time.
+    // As Node::list and Node::inspect, of the first member that can say. Throw LockError when
+    // members answer that they cannot, no_quorum mostly; std::system_error, which names a member
+    // and what is wrong with the connection to it, when none answers at all.
     [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::string_view after = {},
                                              std::size_t limit = 1000,
                                              ReadLevel level = ReadLevel::linearizable);
