@@ -220,10 +220,12 @@ interface Member {
   forward @3 (forward :Forward) -> (taken :Bool, leader :UInt64);
   # Commands, as a peer would forward them. Taken says that this member passed them on, not that
   # they will be applied: what becomes of them is told by outcomes, and what is not told in time is
-  # sent again. The leader is zero while none is known.
+  # sent again. The leader is zero while none is known. No member takes any until client nodes
+  # exist: it could not tell whose they are (docs/decisions/0009).
 
   outcomes @4 (request :OutcomesRequest, sink :OutcomeSink) -> (answer :OutcomesAnswer);
   # From now on the sink is told what this member applies, as far as the request asks for it.
+  # Refused until client nodes exist.
 }
 
 enum Role {
