@@ -111,6 +111,7 @@ private:
     [[nodiscard]] bool can_propose() const;
     void send_outbound(Outbound outbound, Now now);
     void take_forward(NodeId from, const Forward& forward);
+    void take_renewal(const Renewal& renewal);
     void on_applied_outcome(const Outcome& outcome, LogIndex index, Now now);
 
     void check_grants_are_accounted_for() const;
