@@ -183,6 +183,21 @@ TEST_F(PeerNetworkTest, ARestartedPeerIsMetAgainWithItsNewHello) {
     EXPECT_TRUE(run_until(io_, [&] { return !again.events.messages.empty(); }));
 }
 
+TEST_F(PeerNetworkTest, ACallerWithAPeersNameDoesNotShutThePeerOut) {
+    auto& a = add(1);
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    {
+        Node stranger{
+            io_, 2, {addresses_[0], free_address()}, [](NetworkOptions&, core::Hello& hello) {
+                hello.boot_epoch = core::BootEpoch{UINT64_MAX};
+            }};
+        ASSERT_TRUE(stranger.start());
+        ASSERT_TRUE(run_until(io_, [&] { return !a.is_up(2); }));
+    }
+    EXPECT_TRUE(meet(a, b));
+}
+
 TEST_F(PeerNetworkTest, ANodeOfAnotherClusterIsRefused) {
     auto& a = add(1, [](NetworkOptions&, core::Hello& hello) { hello.cluster = {1, 1}; });
     auto& b = add(2, [](NetworkOptions&, core::Hello& hello) { hello.cluster = {2, 2}; });
