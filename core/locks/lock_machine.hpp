@@ -85,6 +85,7 @@ private:
 
     void on(Session& session, Seq seq, const Acquire& acquire);
     void on(Session& session, Seq seq, const Release& release);
+    [[nodiscard]] static bool is_too_much(const Session& session, const Request& request);
     void on(Session& session, Seq seq, const Cancel& cancel);
     std::optional<Operation> take_operation(Session& session, Seq seq, bool held_only);
     void give_up(Session& session, Seq seq, Seq target, const Operation& operation);
