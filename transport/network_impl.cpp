@@ -51,8 +51,8 @@ PeerNetwork::Impl::Impl(asio::io_context& io, NetworkOptions options, NetworkEve
 
 void PeerNetwork::Impl::start() {
     listener_.start(
-        [self = weak_from_this()](asio::ip::tcp::socket socket, Strangers::Place place) {
-            if (const auto alive = self.lock()) alive->accept(std::move(socket), std::move(place));
+        [self = weak_from_this()](asio::ip::tcp::socket socket, const asio::ip::address& from) {
+            if (const auto alive = self.lock()) alive->accept(std::move(socket), from);
         });
     for (const auto& link : links_)
         link->start();

@@ -54,7 +54,8 @@ private:
     [[nodiscard]] bool is_cut(core::NodeId peer) const override { return cut_.contains(peer); }
 
     // of visitors
-    void accept(asio::ip::tcp::socket socket, Strangers::Place place);
+    void accept(asio::ip::tcp::socket socket, const asio::ip::address& from);
+    [[nodiscard]] Visitor* stranger_in_the_way_of(const asio::ip::address& from) const;
     Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
     Admittance admit_client(Visitor& visitor);
     Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);

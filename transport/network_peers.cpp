@@ -34,10 +34,38 @@ void PeerNetwork::Impl::bury(std::unique_ptr<RpcConnection> connection) {
     dead_connections_.push_back(std::move(connection));
 }
 
-void PeerNetwork::Impl::accept(asio::ip::tcp::socket socket, Strangers::Place place) {
+// The newcomer may be a peer, and a peer says hello at once: when the door is crowded it is whoever
+// has stood there for longest that goes. On the loopback network all share one address.
+Visitor* PeerNetwork::Impl::stranger_in_the_way_of(const asio::ip::address& from) const {
+    std::size_t all = 0;
+    std::size_t here = 0;
+    Visitor* oldest = nullptr;
+    Visitor* oldest_here = nullptr;
+    const auto take_older = [](Visitor*& oldest_yet, Visitor* visitor) {
+        if (oldest_yet == nullptr || visitor->since() < oldest_yet->since()) oldest_yet = visitor;
+    };
+    for (const auto& [visitor, owned] : visitors_) {
+        if (!visitor->is_stranger()) continue;
+        ++all;
+        take_older(oldest, visitor);
+        if (visitor->from() != from) continue;
+        ++here;
+        take_older(oldest_here, visitor);
+    }
+    const auto& limits = options_.limits;
+    const bool crowd_here = !from.is_loopback() && here >= limits.strangers_per_address_max;
+    if (all < limits.strangers_max && !crowd_here) return nullptr;
+    return oldest_here != nullptr ? oldest_here : oldest;
+}
+
+void PeerNetwork::Impl::accept(asio::ip::tcp::socket socket, const asio::ip::address& from) {
     if (stopped_) return;
     loop_.run([&] {
-        auto visitor = Visitor::make(std::move(socket), std::move(place), *this, steady_now());
+        if (auto* const stranger = stranger_in_the_way_of(from)) {
+            ++counters_.strangers_refused;
+            left(*stranger);
+        }
+        auto visitor = Visitor::make(std::move(socket), from, *this, steady_now());
         visitors_.emplace(visitor.get(), visitor);
     });
 }

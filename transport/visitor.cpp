@@ -15,9 +15,9 @@ constexpr std::size_t unsent_bytes_max = std::size_t{32} << 20U;
 
 }  // namespace
 
-std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, Strangers::Place place,
+std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, const asio::ip::address& from,
                                        VisitorOwner& owner, core::Instant now) {
-    auto visitor = std::make_shared<Visitor>(std::move(place), owner, now);
+    auto visitor = std::make_shared<Visitor>(from, owner, now);
     auto stream = kj::heap<AsioStream<asio::ip::tcp::socket>>(owner.loop(), std::move(socket));
     visitor->connection_ = std::make_unique<RpcConnection>(
         kj::mv(stream), capnp::rpc::twoparty::Side::SERVER,
@@ -27,8 +27,8 @@ std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, Strangers::
     return visitor;
 }
 
-Visitor::Visitor(Strangers::Place place, VisitorOwner& owner, core::Instant now)
-    : place_{std::move(place)}, owner_{owner}, since_{now}, frame_since_{now} {}
+Visitor::Visitor(asio::ip::address from, VisitorOwner& owner, core::Instant now)
+    : from_{std::move(from)}, owner_{owner}, since_{now}, frame_since_{now} {}
 
 bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
     if (connection_->unsent_bytes() > unsent_bytes_max) return true;
@@ -42,12 +42,12 @@ bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
 }
 
 void Visitor::become_client(FrameLimits limits) {
-    place_.reset();
+    is_stranger_ = false;
     connection_->frames().set_limits(limits);
 }
 
 void Visitor::become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits) {
-    place_.reset();
+    is_stranger_ = false;
     peer_ = peer;
     id_ = id;
     connection_->frames().set_limits(limits);

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/instant.hpp"
 #include "transport/gate.hpp"
-#include "transport/listener.hpp"
 #include "transport/peer_connections.hpp"
 #include "transport/rpc_connection.hpp"
 
@@ -29,16 +29,18 @@ public:
 class Visitor final : public Visit, public std::enable_shared_from_this<Visitor> {
 public:
     // As RpcConnection: made and destroyed within KJ.
-    static std::shared_ptr<Visitor> make(asio::ip::tcp::socket socket, Strangers::Place place,
-                                         VisitorOwner& owner, core::Instant now);
+    static std::shared_ptr<Visitor> make(asio::ip::tcp::socket socket,
+                                         const asio::ip::address& from, VisitorOwner& owner,
+                                         core::Instant now);
 
-    Visitor(Strangers::Place place, VisitorOwner& owner, core::Instant now);
+    Visitor(asio::ip::address from, VisitorOwner& owner, core::Instant now);
 
     void close() { connection_->close(); }
     [[nodiscard]] bool is_open() const override { return !connection_->is_closed(); }
-    [[nodiscard]] bool is_stranger() const { return place_ != nullptr; }
+    [[nodiscard]] bool is_stranger() const { return is_stranger_; }
     [[nodiscard]] bool is_client() const { return !is_stranger() && !id_; }
     [[nodiscard]] bool sent_bad_frame() const { return connection_->frames().is_malformed(); }
+    [[nodiscard]] const asio::ip::address& from() const { return from_; }
     [[nodiscard]] core::Instant since() const { return since_; }
     // Now and then: true when a frame began and did not end since `limit` ago, or when it asks and
     // does not read the answers.
@@ -62,8 +64,9 @@ private:
     }
     void malformed() override { owner_.malformed(*this); }
 
-    Strangers::Place place_;
+    asio::ip::address from_;
     VisitorOwner& owner_;
+    bool is_stranger_ = true;
     core::Instant since_;
     core::NodeId peer_;
     std::optional<ConnectionId> id_;

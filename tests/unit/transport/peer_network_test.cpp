@@ -228,9 +228,7 @@ TEST_F(PeerNetworkTest, AnotherNodeThanExpectedAtAnAddressIsRefused) {
 }
 
 TEST_F(PeerNetworkTest, StrangersWhoTalkNonsenseAreShownTheDoor) {
-    auto& a = add(1, [](NetworkOptions& options, core::Hello&) {
-        options.limits.strangers_per_address_max = 64;
-    });
+    auto& a = add(1);
     core::Prng prng{1};
     std::string noise(4'000, '\0');
     for (auto& byte : noise)
@@ -249,18 +247,34 @@ TEST_F(PeerNetworkTest, StrangersWhoTalkNonsenseAreShownTheDoor) {
 }
 
 TEST_F(PeerNetworkTest, AStrangerWhoSaysNoHelloIsNotWaitedFor) {
-    auto& a = add(1, [](NetworkOptions& options, core::Hello&) {
-        options.limits.hello_timeout = 200ms;
-        options.limits.strangers_max = 2;
-    });
+    auto& a =
+        add(1, [](NetworkOptions& options, core::Hello&) { options.limits.hello_timeout = 200ms; });
     Stranger silent{io_, addresses_[0]};
     Stranger slow{io_, addresses_[0]};
     slow.say(std::string{"\x00\x00\x00\x00\x10\x00", 6});
-    Stranger one_too_many{io_, addresses_[0]};
-    EXPECT_TRUE(run_until(io_, [&] { return one_too_many.is_closed(); }));
     EXPECT_TRUE(run_until(io_, [&] { return silent.is_closed() && slow.is_closed(); }));
     EXPECT_EQ(a.network->counters().strangers_timed_out, 2U);
-    EXPECT_GE(a.network->counters().strangers_refused, 1U);
+    EXPECT_TRUE(meet(a, add(2)));
+}
+
+TEST_F(PeerNetworkTest, SilentConnectionsDoNotKeepAPeerOut) {
+    auto& a = add(1, [](NetworkOptions& options, core::Hello&) {
+        options.limits.strangers_max = 2;
+        options.limits.hello_timeout = 1h;
+    });
+    const auto accepted = [&](std::uint64_t count) {
+        return run_until(io_, [&] { return a.network->counters().accepted == count; });
+    };
+    Stranger oldest{io_, addresses_[0]};
+    ASSERT_TRUE(accepted(1));
+    Stranger older{io_, addresses_[0]};
+    ASSERT_TRUE(accepted(2));
+    EXPECT_FALSE(oldest.is_closed());
+    Stranger newest{io_, addresses_[0]};
+    EXPECT_TRUE(run_until(io_, [&] { return oldest.is_closed(); }));
+    EXPECT_FALSE(older.is_closed());
+    EXPECT_FALSE(newest.is_closed());
+    EXPECT_EQ(a.network->counters().strangers_refused, 1U);
     EXPECT_TRUE(meet(a, add(2)));
 }
 
