@@ -11,7 +11,7 @@ namespace {
 constexpr FrameLimits peer_limits{peer_frame_words_max};
 constexpr FrameLimits client_limits{client_frame_words_max};
 // Of one connection whose peer is not up yet. It comes up within a round trip, or not at all.
-constexpr std::size_t early_max = 4 * send_messages_max;
+constexpr std::size_t early_bytes_max = 4 * send_bytes_max;
 
 }  // namespace
 
@@ -170,10 +170,7 @@ void PeerNetwork::Impl::received(Visitor& visitor, std::vector<core::PeerMessage
                 deliver(visitor.peer(), std::move(message));
                 break;
             case PeerConnections::Verdict::early:
-                if (visitor.early.size() < early_max) {
-                    visitor.early.push_back(std::move(message));
-                    break;
-                }
+                if (visitor.keep_early(message, early_bytes_max, steady_now())) break;
                 [[fallthrough]];
             case PeerConnections::Verdict::late: ++counters_.messages_dropped;
         }
@@ -196,7 +193,7 @@ void PeerNetwork::Impl::deliver_early(core::NodeId peer) {
         if (visitor->id() && visitor->peer() == peer) visitors.push_back(owned);
     }
     for (const auto& visitor : visitors) {
-        for (auto& message : std::exchange(visitor->early, {}))
+        for (auto& message : visitor->take_early())
             deliver(peer, std::move(message));
     }
 }

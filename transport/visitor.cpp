@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "transport/limits.hpp"
+#include "transport/wire_size.hpp"
 
 namespace mortise::transport {
 namespace {
@@ -39,6 +40,24 @@ bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
         return false;
     }
     return now - frame_since_ > limit;
+}
+
+bool Visitor::keep_early(core::PeerMessage& message, std::size_t bytes_max, core::Instant now) {
+    const auto bytes = wire_words(message) * word_bytes;
+    if (early_bytes_ + bytes > bytes_max) return false;
+    if (early_.empty()) early_since_ = now;
+    early_bytes_ += bytes;
+    early_.push_back(std::move(message));
+    return true;
+}
+
+std::vector<core::PeerMessage> Visitor::take_early() {
+    early_bytes_ = 0;
+    return std::exchange(early_, {});
+}
+
+std::optional<core::Instant> Visitor::early_since() const {
+    return early_.empty() ? std::nullopt : std::optional{early_since_};
 }
 
 void Visitor::become_client(FrameLimits limits) {

@@ -1,7 +1,6 @@
 // One connection that somebody made to this node.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -52,8 +51,11 @@ public:
     [[nodiscard]] core::NodeId peer() const { return peer_; }
     [[nodiscard]] std::optional<ConnectionId> id() const { return id_; }
 
-    // What arrived before its peer was up.
-    std::deque<core::PeerMessage> early;
+    // What arrived before its peer was up. Takes the message, unless there is no room for it.
+    bool keep_early(core::PeerMessage& message, std::size_t bytes_max, core::Instant now);
+    std::vector<core::PeerMessage> take_early();
+    // Since when something of that kind waits.
+    [[nodiscard]] std::optional<core::Instant> early_since() const;
 
 private:
     Admittance hello(const std::optional<Greeting>& caller) override {
@@ -73,6 +75,9 @@ private:
     std::uint64_t frame_seen_ = 0;
     core::Instant frame_since_;
     std::unique_ptr<RpcConnection> connection_;
+    std::vector<core::PeerMessage> early_;
+    std::size_t early_bytes_ = 0;
+    core::Instant early_since_;
 };
 
 }  // namespace mortise::transport
