@@ -6,12 +6,22 @@
 #include "embed/clocks.hpp"
 #include "embed/core_loop.hpp"
 #include "embed/version.hpp"
+#include "transport/limits.hpp"
 
 namespace mortise::detail {
 
 namespace {
 
 constexpr std::size_t list_limit_max = 1'000;
+// Of one page; one more than is told of one lock tells whether there are more.
+constexpr std::size_t parties_max = transport::list_holders_max + 1;
+
+std::size_t parties_of(const std::vector<core::LockView>& locks) {
+    std::size_t parties = 0;
+    for (const auto& lock : locks)
+        parties += lock.holders.size() + lock.waiters.size();
+    return parties;
+}
 
 }  // namespace
 
@@ -58,11 +68,14 @@ void ClientDesk::list(transport::ListRequest request,
     call.local = request.local;
     call.after = std::move(request.after);
     call.limit = request.is_exact ? 1 : limit + 1;  // one more tells whether there are more
-    loop_.submit(std::move(call), [limit, answer = std::move(answer)](core::CallAnswer& given) {
+    call.parties_max = parties_max;
+    loop_.submit(std::move(call), [limit, is_exact = request.is_exact,
+                                   answer = std::move(answer)](core::CallAnswer& given) {
         if (auto* viewed = std::get_if<core::Viewed>(&given.result)) {
             transport::ListReply reply;
-            reply.more = viewed->locks.size() > limit;
-            if (reply.more) viewed->locks.resize(limit);
+            const bool too_many = viewed->locks.size() > limit;
+            if (too_many) viewed->locks.resize(limit);
+            reply.more = too_many || (!is_exact && parties_of(viewed->locks) >= parties_max);
             reply.locks = std::move(viewed->locks);
             answer(std::move(reply));
             return;

@@ -24,6 +24,14 @@ constexpr std::uint64_t traversal_words_max = 4 * peer_frame_words_max;
 constexpr std::size_t send_bytes_max = std::size_t{1} << 20U;
 constexpr std::size_t send_messages_max = 256;
 
+// Lists that clients have asked for and this node has not answered.
+constexpr std::size_t lists_per_client_max = 4;
+constexpr std::size_t lists_max = 64;
+// Answers that a client has not read. Above the first it is given no more lists, above the second
+// it is shown the door.
+constexpr std::size_t unread_bytes_congested = std::size_t{2} << 20U;
+constexpr std::size_t unread_bytes_max = std::size_t{8} << 20U;
+
 // Of fields, in what is received.
 constexpr std::size_t batch_messages_max = 4'096;
 constexpr std::size_t voters_max = 64;

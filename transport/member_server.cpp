@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "transport/convert.hpp"
+#include "transport/limits.hpp"
 #include "transport/outcome_stream.hpp"
 
 // KJ deletes what it owns by its true type.
@@ -28,8 +29,8 @@ private:
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Member final : public wire::Member::Server {
 public:
-    Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service)
-        : visit_{std::move(visit)}, loop_{loop}, service_{service} {}
+    Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service, Places lists)
+        : visit_{std::move(visit)}, loop_{loop}, service_{service}, all_lists_{std::move(lists)} {}
 
     kj::Promise<void> status(StatusContext context) override;
     kj::Promise<void> list(ListContext context) override;
@@ -46,11 +47,17 @@ private:
         if (const auto visit = visit_.lock()) visit->malformed();
         return useless();
     }
+    [[nodiscard]] bool is_congested() const {
+        const auto visit = visit_.lock();
+        return !visit || visit->is_congested();
+    }
     kj::Promise<ListAnswer> ask(ListRequest request);
 
     std::weak_ptr<Visit> visit_;
     KjLoop& loop_;
     ClientService& service_;
+    Places all_lists_;
+    Places own_lists_{lists_per_client_max};
 };
 
 kj::Promise<void> Member::status(StatusContext context) {
@@ -61,10 +68,14 @@ kj::Promise<void> Member::status(StatusContext context) {
 
 // The service may answer when this connection, or even the loop, is gone.
 kj::Promise<ListAnswer> Member::ask(ListRequest request) {
+    auto own = own_lists_.take();
+    auto place = own ? all_lists_.take() : nullptr;
+    if (!place || is_congested()) return ListAnswer{core::CallError::resource_exhausted};
     auto promised = kj::newPromiseAndFulfiller<ListAnswer>();
     auto fulfiller =
         std::make_shared<kj::Own<kj::PromiseFulfiller<ListAnswer>>>(kj::mv(promised.fulfiller));
-    service_.list(std::move(request), [fulfiller, loop = loop_.handle()](ListAnswer answer) {
+    service_.list(std::move(request), [fulfiller, loop = loop_.handle(), own = std::move(own),
+                                       place = std::move(place)](ListAnswer answer) {
         const auto alive = loop.lock();
         if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(std::move(answer)); });
     });
@@ -124,8 +135,9 @@ kj::Promise<void> Member::outcomes(OutcomesContext context) {
 
 }  // namespace
 
-wire::Member::Client make_member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service) {
-    return kj::heap<Member>(std::move(visit), loop, service);
+wire::Member::Client make_member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service,
+                                 Places lists) {
+    return kj::heap<Member>(std::move(visit), loop, service, std::move(lists));
 }
 
 }  // namespace mortise::transport

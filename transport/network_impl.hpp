@@ -10,10 +10,12 @@
 #include <asio/steady_timer.hpp>
 
 #include "transport/client_service.hpp"
+#include "transport/limits.hpp"
 #include "transport/listener.hpp"
 #include "transport/peer_connections.hpp"
 #include "transport/peer_link.hpp"
 #include "transport/peer_network.hpp"
+#include "transport/places.hpp"
 #include "transport/visitor.hpp"
 
 namespace mortise::transport {
@@ -81,6 +83,7 @@ private:
     PeerConnections connections_;
     std::vector<std::unique_ptr<PeerLink>> links_;  // never changes once started
     std::map<Visitor*, std::shared_ptr<Visitor>> visitors_;
+    Places lists_{lists_max};  // of all clients
     std::set<core::NodeId> cut_;
 
     // To be destroyed when KJ is not on the stack.

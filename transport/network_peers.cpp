@@ -98,7 +98,7 @@ Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
     Admittance admittance;
     admittance.ours.purpose = Purpose::client;
     admittance.ours.hello = events_.hello();
-    admittance.member = make_member(visitor.weak_from_this(), loop_, *clients_);
+    admittance.member = make_member(visitor.weak_from_this(), loop_, *clients_, lists_);
     return admittance;
 }
 

@@ -212,7 +212,8 @@ interface Member {
   status @0 () -> (status :Status);
 
   list @1 (request :ListRequest) -> (answer :ListAnswer);
-  # The locks whose names begin with a prefix, in byte order, a page at a time.
+  # The locks whose names begin with a prefix, in byte order, a page at a time. Whoever has a few
+  # pages under way, or answers that it has not read, is told resourceExhausted.
 
   inspect @2 (name :Data, local :Bool) -> (answer :ListAnswer);
   # One lock. A name that nobody uses is a lock without holders and waiters.

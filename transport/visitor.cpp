@@ -11,9 +11,6 @@ namespace {
 // An honest hello takes four frames.
 constexpr FrameLimits stranger_limits{hello_frame_words_max, 16};
 
-// Of answers. More than an honest client, which waits for some before it asks again, lets pile up.
-constexpr std::size_t unsent_bytes_max = std::size_t{32} << 20U;
-
 }  // namespace
 
 std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, const asio::ip::address& from,
@@ -29,10 +26,25 @@ std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, const asio:
 }
 
 Visitor::Visitor(asio::ip::address from, VisitorOwner& owner, core::Instant now)
-    : from_{std::move(from)}, owner_{owner}, since_{now}, frame_since_{now} {}
+    : from_{std::move(from)}, owner_{owner}, since_{now}, frame_since_{now}, read_at_{now} {}
 
+// Nothing is done any more for somebody who is about to be shown the door.
+bool Visitor::is_open() const {
+    return !connection_->is_closed() && connection_->unsent_bytes() <= unread_bytes_max;
+}
+
+bool Visitor::is_congested() const {
+    return connection_->unsent_bytes() > unread_bytes_congested;
+}
+
+// Both look every time.
 bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
-    if (connection_->unsent_bytes() > unsent_bytes_max) return true;
+    const bool frame = frame_is_stuck(now, limit);
+    const bool reader = reader_is_stuck(now, limit);
+    return frame || reader;
+}
+
+bool Visitor::frame_is_stuck(core::Instant now, core::Nanoseconds limit) {
     const auto& frames = connection_->frames();
     if (!frames.is_inside_frame() || frames.frames() != frame_seen_) {
         frame_seen_ = frames.frames();
@@ -40,6 +52,14 @@ bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
         return false;
     }
     return now - frame_since_ > limit;
+}
+
+bool Visitor::reader_is_stuck(core::Instant now, core::Nanoseconds limit) {
+    const auto unread = connection_->unsent_bytes();
+    const auto before = std::exchange(unread_seen_, unread);
+    if (unread > unread_bytes_max) return true;
+    if (unread == 0 || unread < before) read_at_ = now;
+    return now - read_at_ > limit;
 }
 
 bool Visitor::keep_early(core::PeerMessage& message, std::size_t bytes_max, core::Instant now) {

@@ -35,14 +35,15 @@ public:
     Visitor(asio::ip::address from, VisitorOwner& owner, core::Instant now);
 
     void close() { connection_->close(); }
-    [[nodiscard]] bool is_open() const override { return !connection_->is_closed(); }
+    [[nodiscard]] bool is_open() const override;
+    [[nodiscard]] bool is_congested() const override;
     [[nodiscard]] bool is_stranger() const { return is_stranger_; }
     [[nodiscard]] bool is_client() const { return !is_stranger() && !id_; }
     [[nodiscard]] bool sent_bad_frame() const { return connection_->frames().is_malformed(); }
     [[nodiscard]] const asio::ip::address& from() const { return from_; }
     [[nodiscard]] core::Instant since() const { return since_; }
     // Now and then: true when a frame began and did not end since `limit` ago, or when it asks and
-    // does not read the answers.
+    // has not read the answers since then, or has too much to read.
     [[nodiscard]] bool is_stuck(core::Instant now, core::Nanoseconds limit);
 
     // It said a good hello.
@@ -58,6 +59,8 @@ public:
     [[nodiscard]] std::optional<core::Instant> early_since() const;
 
 private:
+    [[nodiscard]] bool frame_is_stuck(core::Instant now, core::Nanoseconds limit);
+    [[nodiscard]] bool reader_is_stuck(core::Instant now, core::Nanoseconds limit);
     Admittance hello(const std::optional<Greeting>& caller) override {
         return owner_.admit(*this, caller);
     }
@@ -72,12 +75,14 @@ private:
     core::Instant since_;
     core::NodeId peer_;
     std::optional<ConnectionId> id_;
-    std::uint64_t frame_seen_ = 0;
-    core::Instant frame_since_;
-    std::unique_ptr<RpcConnection> connection_;
     std::vector<core::PeerMessage> early_;
     std::size_t early_bytes_ = 0;
     core::Instant early_since_;
+    std::uint64_t frame_seen_ = 0;
+    core::Instant frame_since_;
+    std::size_t unread_seen_ = 0;
+    core::Instant read_at_;
+    std::unique_ptr<RpcConnection> connection_;
 };
 
 }  // namespace mortise::transport

@@ -145,6 +145,7 @@ private:
 
     PendingReads reads_;
     std::uint64_t reads_asked_ = 0;
+    Instant reads_due_ = Instant::never();  // more than one step answers
 
     std::optional<NodeId> leader_;  // as the agent was told, and in which term
     Term leader_term_;

@@ -3,6 +3,7 @@
 
 #include "core/codec/command_codec.hpp"
 #include "tests/embed/one_node.hpp"
+#include "transport/limits.hpp"
 #include "transport/member_client.hpp"
 
 namespace mortise {
@@ -71,6 +72,29 @@ TEST_F(ClientDoor, NothingThatAClientForwardsChangesAnything) {
     const auto told = client_.status();
     ASSERT_TRUE(told);
     EXPECT_EQ(told->sessions, 1U);
+}
+
+// One lock with more holders than are told ends its page; the next begins behind it.
+TEST_F(ClientDoor, APageEndsWithALockOfManyHolders) {
+    AcquireOptions shared;
+    shared.mode = LockMode::shared;
+    std::vector<Hold> holds;
+    while (holds.size() <= transport::list_holders_max)
+        holds.push_back(node_.acquire("many", shared));
+    holds.push_back(node_.acquire("one"));
+    const auto first = client_.list({"", "", 10, false, false});
+    ASSERT_TRUE(first && std::holds_alternative<transport::ListReply>(*first));
+    const auto& page = std::get<transport::ListReply>(*first);
+    ASSERT_EQ(page.locks.size(), 1U);
+    EXPECT_EQ(page.locks[0].holders.size(), transport::list_holders_max);
+    EXPECT_TRUE(page.truncated);
+    EXPECT_TRUE(page.more);
+    const auto second = client_.list({"", "many", 10, false, false});
+    ASSERT_TRUE(second && std::holds_alternative<transport::ListReply>(*second));
+    const auto& last = std::get<transport::ListReply>(*second);
+    ASSERT_EQ(last.locks.size(), 1U);
+    EXPECT_EQ(last.locks[0].name, "one");
+    EXPECT_FALSE(last.more);
 }
 
 }  // namespace
