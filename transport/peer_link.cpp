@@ -85,8 +85,10 @@ void PeerLink::act(const link_action::Connect& action) {
         });
         return;
     }
+    // In turns, should it be somewhere else by now, or silent there.
+    tries_last_known_ = !tries_last_known_;
     dial_ = Dial::start(
-        io, options_.peer.address,
+        io, {options_.peer.address, tries_last_known_ ? last_known_ : std::nullopt},
         [this, attempt = attempt_](const asio::error_code& error, asio::ip::tcp::socket socket) {
             connected(attempt, error, std::move(socket));
         });
@@ -96,6 +98,9 @@ void PeerLink::connected(Attempt attempt, const asio::error_code& error,
                          asio::ip::tcp::socket socket) {
     dial_.reset();
     if (error) return feed(link_event::ConnectFailed{attempt});
+    asio::error_code gone;
+    const auto at = socket.remote_endpoint(gone);
+    if (!gone) dialled_ = at;
     socket_.emplace(std::move(socket));
     feed(link_event::Connected{attempt});
 }
@@ -154,6 +159,8 @@ void PeerLink::act(const link_action::PublishUp& action) {
     suspect_ = false;
     last_sent_ = last_progress_ = steady_now();
     reported_.reset();
+    last_known_ = dialled_;
+    tries_last_known_ = false;
     id_ = owner_.link_up(*this, action.theirs);
     if (!id_) feed(link_event::Lost{action.attempt});
 }
