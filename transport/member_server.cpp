@@ -20,9 +20,11 @@ kj::Exception useless() {
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Subscription final : public wire::Subscription::Server {
 public:
-    explicit Subscription(std::unique_ptr<OutcomeStream> stream) : stream_{std::move(stream)} {}
+    Subscription(Places::Place place, std::unique_ptr<OutcomeStream> stream)
+        : place_{std::move(place)}, stream_{std::move(stream)} {}
 
 private:
+    Places::Place place_;
     std::unique_ptr<OutcomeStream> stream_;
 };
 
@@ -58,6 +60,7 @@ private:
     ClientService& service_;
     Places all_lists_;
     Places own_lists_{lists_per_client_max};
+    Places streams_{1};
 };
 
 kj::Promise<void> Member::status(StatusContext context) {
@@ -121,15 +124,20 @@ kj::Promise<void> Member::outcomes(OutcomesContext context) {
     if (!is_open()) return useless();
     const auto request = read_guarded([&] { return context.getParams().getRequest(); });
     if (!request) return malformed();
+    auto answer = context.getResults().initAnswer();
+    auto place = streams_.take();
+    if (!place) {
+        answer.setRefused(to_wire(StreamEnd::too_many));
+        return kj::READY_NOW;
+    }
     auto stream = std::make_unique<OutcomeStream>(loop_, service_, context.getParams().getSink());
     const auto subscribed = stream->open(*request);
-    auto answer = context.getResults().initAnswer();
     if (const auto* refused = std::get_if<StreamEnd>(&subscribed)) {
         answer.setRefused(to_wire(*refused));
         return kj::READY_NOW;
     }
     answer.setApplied(std::get<Subscribed>(subscribed).applied.raw());
-    answer.setSubscription(kj::heap<Subscription>(std::move(stream)));
+    answer.setSubscription(kj::heap<Subscription>(std::move(place), std::move(stream)));
     return kj::READY_NOW;
 }
 

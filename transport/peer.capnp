@@ -225,8 +225,8 @@ interface Member {
   # exist: it could not tell whose they are (docs/decisions/0009).
 
   outcomes @4 (request :OutcomesRequest, sink :OutcomeSink) -> (answer :OutcomesAnswer);
-  # From now on the sink is told what this member applies, as far as the request asks for it.
-  # Refused until client nodes exist.
+  # From now on the sink is told what this member applies, as far as the request asks for it. One
+  # at a time for each connection. Refused until client nodes exist.
 }
 
 enum Role {

@@ -245,6 +245,19 @@ TEST_F(MemberClientTest, IsToldTheEndOfAStream) {
     EXPECT_THAT(sink.told, SizeIs(1));
 }
 
+TEST_F(MemberClientTest, HasOneStreamAtATime) {
+    ASSERT_TRUE(connect());
+    Sink sink;
+    const auto stream = [&] {
+        return wait<LogIndex>([&](auto done) { client_->outcomes({}, sink, std::move(done)); });
+    };
+    ASSERT_TRUE(stream());
+    EXPECT_FALSE(stream());
+    client_->end_outcomes();
+    ASSERT_TRUE(run_until(io_, [&] { return service_.sink == nullptr; }));
+    EXPECT_TRUE(stream());
+}
+
 TEST_F(MemberClientTest, AStreamThatCannotBeginIsAnError) {
     ASSERT_TRUE(connect());
     Sink sink;
