@@ -3,6 +3,7 @@
 
 #include "core/base/check.hpp"
 #include "core/base/overloaded.hpp"
+#include "core/codec/configuration_codec.hpp"
 #include "transport/checked_reading.hpp"
 #include "transport/convert.hpp"
 
@@ -174,6 +175,66 @@ core::ReadReply get(CheckedReading& reading, wire::ReadReply::Reader from) {
             reading.index(from.getIndex(), "ReadReply.index")};
 }
 
+void put(const core::SnapshotChunk& m, wire::SnapshotChunk::Builder to) {
+    to.setTerm(m.term.raw());
+    put(m.last, to.initLast());
+    to.setConfiguration(data_of(core::encode_configuration(m.configuration).view()));
+    to.setPosition(m.position);
+    to.setDone(m.done);
+    to.setChecksum(m.checksum);
+    if (m.rows.empty()) return;
+    auto rows = to.initRows(static_cast<unsigned>(m.rows.size()));
+    for (unsigned i = 0; i < rows.size(); ++i) {
+        MORTISE_CHECK(m.rows[i].value.has_value());  // a state has no row that is gone
+        rows[i].setKey(data_of(m.rows[i].key));
+        rows[i].setValue(data_of(*m.rows[i].value));
+    }
+}
+
+core::SnapshotChunk get(CheckedReading& reading, wire::SnapshotChunk::Reader from) {
+    core::SnapshotChunk m;
+    m.term = core::Term{from.getTerm()};
+    m.last = get(reading, from.getLast(), "SnapshotChunk.last");
+    auto configuration = core::decode_configuration(
+        reading.bytes(from.getConfiguration(), payload_bytes_max, "SnapshotChunk.configuration"));
+    if (!configuration) reading.fail(Malformed::unknown_kind, "SnapshotChunk.configuration");
+    m.configuration = std::move(configuration).value_or(core::Configuration{});
+    m.position = from.getPosition();
+    m.done = from.getDone();
+    m.checksum = from.getChecksum();
+    reading.list(from.getRows(), rows_max, "SnapshotChunk.rows", [&](auto each) {
+        auto key = reading.text(each.getKey(), row_key_bytes_max, "SnapshotChunk.rows.key");
+        if (!m.rows.empty() && key <= m.rows.back().key)
+            reading.fail(Malformed::bad_order, "SnapshotChunk.rows");
+        m.rows.push_back({std::move(key), reading.text(each.getValue(), row_value_bytes_max,
+                                                       "SnapshotChunk.rows.value")});
+    });
+    return m;
+}
+
+void put(const core::SnapshotReply& m, wire::SnapshotReply::Builder to) {
+    to.setTerm(m.term.raw());
+    put(m.last, to.initLast());
+    to.setNext(m.next);
+    to.setInstalled(m.installed);
+    to.setRefused(m.refused);
+}
+
+core::SnapshotReply get(CheckedReading& reading, wire::SnapshotReply::Reader from) {
+    return {core::Term{from.getTerm()}, get(reading, from.getLast(), "SnapshotReply.last"),
+            from.getNext(), from.getInstalled(), from.getRefused()};
+}
+
+void put(const core::NotAMember& m, wire::NotAMember::Builder to) {
+    to.setTerm(m.term.raw());
+    put(m.configuration, to.initConfiguration());
+}
+
+core::NotAMember get(CheckedReading& reading, wire::NotAMember::Reader from) {
+    return {core::Term{from.getTerm()},
+            get(reading, from.getConfiguration(), "NotAMember.configuration")};
+}
+
 void put(const core::Forward& m, wire::Forward::Builder to) {
     if (!m.urgent.empty()) to.setUrgent(data_of(m.urgent.view()));
     if (!m.acquires.empty()) to.setAcquires(data_of(m.acquires.view()));
@@ -205,7 +266,9 @@ void put(const core::RaftMessage& message, wire::PeerMessage::Builder to) {
                    [&](const core::TimeoutNow& m) { put(m, to.initTimeoutNow()); },
                    [&](const core::ReadRequest& m) { put(m, to.initReadRequest()); },
                    [&](const core::ReadReply& m) { put(m, to.initReadReply()); },
-                   [](const auto&) { MORTISE_CHECK(false); },  // has_wire_form() says so
+                   [&](const core::SnapshotChunk& m) { put(m, to.initSnapshotChunk()); },
+                   [&](const core::SnapshotReply& m) { put(m, to.initSnapshotReply()); },
+                   [&](const core::NotAMember& m) { put(m, to.initNotAMember()); },
                },
                message);
 }
@@ -225,6 +288,9 @@ core::PeerMessage get(CheckedReading& reading, wire::PeerMessage::Reader from) {
         case Which::FORMATION_OFFER:
             return core::FormationOffer{get(reading, from.getFormationOffer())};
         case Which::FORWARD: return get(reading, from.getForward());
+        case Which::SNAPSHOT_CHUNK: return get(reading, from.getSnapshotChunk());
+        case Which::SNAPSHOT_REPLY: return get(reading, from.getSnapshotReply());
+        case Which::NOT_A_MEMBER: return get(reading, from.getNotAMember());
     }
     reading.fail(Malformed::unknown_kind, "PeerMessage");
     return {};
@@ -240,16 +306,6 @@ core::Result<core::Forward> read(wire::Forward::Reader from) {
     CheckedReading reading;
     auto forward = get(reading, from);
     return reading.finish(std::move(forward));
-}
-
-bool has_wire_form(const core::PeerMessage& message) {
-    const auto* raft = std::get_if<core::RaftMessage>(&message);
-    if (raft == nullptr) return true;
-    return std::visit(core::Overloaded{[](const core::SnapshotChunk&) { return false; },
-                                       [](const core::SnapshotReply&) { return false; },
-                                       [](const core::NotAMember&) { return false; },
-                                       [](const auto&) { return true; }},
-                      *raft);
 }
 
 void write(const core::PeerMessage& message, wire::PeerMessage::Builder to) {

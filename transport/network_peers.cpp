@@ -8,7 +8,6 @@
 namespace mortise::transport {
 namespace {
 
-constexpr FrameLimits peer_limits{peer_frame_words_max};
 constexpr FrameLimits client_limits{client_frame_words_max};
 // Of one connection whose peer is not up yet. It comes up within a round trip, or not at all.
 constexpr std::size_t early_bytes_max = 4 * send_bytes_max;
@@ -106,7 +105,7 @@ Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
 Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Greeting& caller) {
     const auto admission = connections_.admit(Direction::incoming, lane, caller.hello);
     if (!admission.id) return refuse(visitor, Refusal::stale);
-    visitor.become_peer(caller.hello.node, *admission.id, peer_limits);
+    visitor.become_peer(caller.hello.node, *admission.id, {frame_words_max(lane)});
     apply(admission.change);
     if (stopped_) return refuse(visitor, Refusal::stopping);
     for (const auto& link : links_) {

@@ -32,7 +32,11 @@ bool carries_entries(const core::PeerMessage& message) {
 }  // namespace
 
 Lane lane_of(const core::PeerMessage& message) {
-    return std::holds_alternative<core::Forward>(message) ? Lane::forwarding : Lane::replication;
+    const auto* raft = std::get_if<core::RaftMessage>(&message);
+    // Long, and in no hurry: nothing that keeps a leader waits behind it.
+    const bool is_state = raft != nullptr && std::holds_alternative<core::SnapshotChunk>(*raft);
+    const bool forwards = std::holds_alternative<core::Forward>(message) || is_state;
+    return forwards ? Lane::forwarding : Lane::replication;
 }
 
 void Outbox::push(core::PeerMessage message) {

@@ -15,6 +15,11 @@ namespace mortise::transport {
 // The lane a message travels on.
 [[nodiscard]] Lane lane_of(const core::PeerMessage& message);
 
+// What fits into one frame there.
+constexpr std::size_t frame_words_max(Lane lane) {
+    return lane == Lane::forwarding ? forwarding_frame_words_max : peer_frame_words_max;
+}
+
 struct OutboxLimits {
     std::size_t bytes_max = std::size_t{16} << 20U;
     std::size_t batch_bytes_max = send_bytes_max;

@@ -6,7 +6,8 @@
 # its work. A connection serves one purpose for all its life:
 #
 #   replication   a peer's Raft messages and founding offers      -> Peer
-#   forwarding    what a peer's program asks of the leader        -> Peer
+#   forwarding    what a peer's program asks of the leader, and
+#                 a state on its way to a peer that fell behind   -> Peer
 #   client        a program that is no member                     -> Member
 #
 # Messages between peers travel one way, on the connection that their sender opened; so two nodes
@@ -95,7 +96,8 @@ interface Peer {
 }
 
 struct PeerMessage {
-  # Replication carries all of them but forward, forwarding carries nothing else.
+  # Forwarding carries forward and snapshotChunk, which are long and may wait; replication all the
+  # others.
   union {
     preVoteRequest @0 :PreVoteRequest;
     preVoteReply @1 :VoteReply;
@@ -108,6 +110,9 @@ struct PeerMessage {
     readReply @8 :ReadReply;
     formationOffer @9 :Entry;
     forward @10 :Forward;
+    snapshotChunk @11 :SnapshotChunk;
+    snapshotReply @12 :SnapshotReply;
+    notAMember @13 :NotAMember;
   }
 }
 
@@ -191,6 +196,35 @@ struct ReadReply {
   term @0 :UInt64;
   id @1 :UInt64;
   index @2 :UInt64;
+}
+
+struct SnapshotChunk {
+  # A piece of the state as of last.
+  term @0 :UInt64;
+  last @1 :LogId;
+  configuration @2 :Data;  # in force at last; as the payload of an entry of that kind
+  position @3 :UInt64;     # counts the chunks of one state from zero
+  rows @4 :List(Row);      # ascending by key, also from chunk to chunk; docs/formats.md
+  done @5 :Bool;           # no chunk follows
+  checksum @6 :UInt64;     # over all chunks so far
+}
+
+struct Row {
+  key @0 :Data;
+  value @1 :Data;
+}
+
+struct SnapshotReply {
+  term @0 :UInt64;
+  last @1 :LogId;      # the state that is meant
+  next @2 :UInt64;     # the position wanted next
+  installed @3 :Bool;  # its log goes on from last, durably
+  refused @4 :Bool;    # it can make nothing of this state
+}
+
+struct NotAMember {
+  term @0 :UInt64;
+  configuration @1 :LogId;  # the committed entry that says so
 }
 
 struct Forward {

@@ -14,7 +14,7 @@ namespace {
 
 // An honest answer to hello takes four frames.
 constexpr FrameLimits hello_limits{hello_frame_words_max, 16};
-constexpr FrameLimits peer_limits{peer_frame_words_max};
+constexpr FrameLimits answer_limits{peer_frame_words_max};
 // Around the messages of a call.
 constexpr std::size_t call_words = 64;
 
@@ -146,7 +146,7 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
         return feed(link_event::Lost{attempt});
     }
     remote_.emplace(answer.getPeer());
-    connection_->frames().set_limits(peer_limits);
+    connection_->frames().set_limits(answer_limits);
     feed(link_event::Greeted{attempt, ours, *theirs});
     if (const auto refusal = machine_.refusal()) {
         counters_.count(*refusal);
@@ -191,7 +191,7 @@ void PeerLink::flush() {
 
 void PeerLink::send(const std::vector<core::PeerMessage>& batch) {
     const auto words = words_of(batch);
-    if (words > peer_frame_words_max) {  // one message: the other side would not read it
+    if (words > frame_words_max(options_.lane)) {  // one message: the other side would not read it
         counters_.messages_dropped += batch.size();
         return;
     }

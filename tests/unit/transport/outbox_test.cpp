@@ -63,6 +63,9 @@ TEST(Outbox, EveryKindHasItsLane) {
     EXPECT_EQ(lane_of(vote(1)), Lane::replication);
     EXPECT_EQ(lane_of(append(1, 1)), Lane::replication);
     EXPECT_EQ(lane_of(core::FormationOffer{}), Lane::replication);
+    EXPECT_EQ(lane_of(core::RaftMessage{core::SnapshotChunk{}}), Lane::forwarding);
+    EXPECT_EQ(lane_of(core::RaftMessage{core::SnapshotReply{}}), Lane::replication);
+    EXPECT_EQ(lane_of(core::RaftMessage{core::NotAMember{}}), Lane::replication);
 }
 
 TEST(Outbox, GivesWhatWaitsInOrderAsOneBatch) {

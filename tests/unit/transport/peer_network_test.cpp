@@ -39,6 +39,15 @@ core::Entry entry(std::uint64_t index, std::string payload) {
                             core::Bytes{std::move(payload)});
 }
 
+core::SnapshotChunk snapshot_chunk(std::size_t row_bytes) {
+    core::SnapshotChunk chunk;
+    chunk.term = Term{10};
+    chunk.configuration.cluster = {1, 2};
+    chunk.configuration.voters = {{NodeId{1}, core::Incarnation{1}, "one:1"}};
+    chunk.rows = {{"key", std::string(row_bytes, 'x')}};
+    return chunk;
+}
+
 std::vector<PeerMessage> one_of_each_kind() {
     const LogId last{Term{2}, LogIndex{5}};
     std::vector<core::RaftMessage> raft{
@@ -50,7 +59,10 @@ std::vector<PeerMessage> one_of_each_kind() {
         core::AppendReply{Term{6}, 7, false, LogIndex{5}, {}, {}, {}},
         core::TimeoutNow{Term{7}, last},
         core::ReadRequest{Term{8}, core::ReadId{9}},
-        core::ReadReply{Term{9}, core::ReadId{9}, LogIndex{5}}};
+        core::ReadReply{Term{9}, core::ReadId{9}, LogIndex{5}},
+        snapshot_chunk(10),
+        core::SnapshotReply{Term{10}, last, 1, false, false},
+        core::NotAMember{Term{11}, last}};
     std::vector<PeerMessage> all(raft.begin(), raft.end());
     all.emplace_back(core::FormationOffer{
         core::make_entry({Term{1}, LogIndex{1}}, core::EntryKind::configuration,
@@ -129,6 +141,21 @@ TEST_F(PeerNetworkTest, ALargeBatchArrivesWhole) {
     ASSERT_TRUE(run_until(io_, [&] { return !b.events.messages.empty(); }));
     const auto& heard = std::get<core::RaftMessage>(b.events.messages[0].second);
     EXPECT_EQ(std::get<core::AppendRequest>(heard).entries, append.entries);
+}
+
+// A name that tens of thousands wait for is one row.
+TEST_F(PeerNetworkTest, ALongRowOfAStateArrivesWholeAndDelaysNoHeartbeat) {
+    auto& a = add(1);
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    const auto chunk = snapshot_chunk(std::size_t{15} << 20U);
+    a.network->send(NodeId{2}, core::RaftMessage{chunk});
+    a.network->send(NodeId{2}, numbered(1));
+    ASSERT_TRUE(run_until(io_, [&] { return b.events.messages.size() == 2; }));
+    EXPECT_EQ(number_of(b.events.messages[0].second), 1U);
+    const auto& heard = std::get<core::RaftMessage>(b.events.messages[1].second);
+    EXPECT_EQ(std::get<core::SnapshotChunk>(heard).rows, chunk.rows);
+    EXPECT_TRUE(a.is_up(2) && b.is_up(1));
 }
 
 TEST_F(PeerNetworkTest, WhatIsSentInOneTurnTravelsTogetherAndInOrder) {
