@@ -24,6 +24,7 @@ struct WordyService : ClientService {
             page.locks[i].holders.resize(1);
             page.locks[i].holders[0].operation = {core::SessionId{1}, core::Seq{1}};
             page.locks[i].holders[0].token = core::FencingToken{1};
+            page.locks[i].nodes[core::SessionId{1}] = core::NodeId{1};
         }
     }
     MemberStatus status() override { return {}; }
