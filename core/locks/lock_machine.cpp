@@ -128,9 +128,8 @@ void LockMachine::on(const Request& command) {
     std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
 }
 
-// No session makes the state grow without bound (P11). Its node refuses long before, and gives up
-// what it has: that only a session passed over which acknowledges nothing, or leaves gaps in its
-// numbers that no order of arrival makes.
+// No session makes the state grow without bound (P11). Its node refuses long before. Only one that
+// acknowledges nothing, or leaves gaps in its numbers that no order of arrival makes, gets here.
 bool LockMachine::is_too_much(const Session& session, const Request& request) {
     const auto kept = session.operations.size() + session.answers.size();
     if (kept >= session_requests_max) return true;
