@@ -3,17 +3,25 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/overloaded.hpp"
 #include "embed/clocks.hpp"
 #include "embed/core_loop.hpp"
 #include "embed/version.hpp"
+#include "transport/limits.hpp"
 
 namespace mortise::detail {
 
 namespace {
 
-constexpr std::size_t streams_max = 1'024;
 constexpr std::size_t list_limit_max = 1'000;
+// Of one page; one more than is told of one lock tells whether there are more.
+constexpr std::size_t parties_max = transport::list_holders_max + 1;
+
+std::size_t parties_of(const std::vector<core::LockView>& locks) {
+    std::size_t parties = 0;
+    for (const auto& lock : locks)
+        parties += lock.holders.size() + lock.waiters.size();
+    return parties;
+}
 
 }  // namespace
 
@@ -60,11 +68,14 @@ void ClientDesk::list(transport::ListRequest request,
     call.local = request.local;
     call.after = std::move(request.after);
     call.limit = request.is_exact ? 1 : limit + 1;  // one more tells whether there are more
-    loop_.submit(std::move(call), [limit, answer = std::move(answer)](core::CallAnswer& given) {
+    call.parties_max = parties_max;
+    loop_.submit(std::move(call), [limit, is_exact = request.is_exact,
+                                   answer = std::move(answer)](core::CallAnswer& given) {
         if (auto* viewed = std::get_if<core::Viewed>(&given.result)) {
             transport::ListReply reply;
-            reply.more = viewed->locks.size() > limit;
-            if (reply.more) viewed->locks.resize(limit);
+            const bool too_many = viewed->locks.size() > limit;
+            if (too_many) viewed->locks.resize(limit);
+            reply.more = too_many || (!is_exact && parties_of(viewed->locks) >= parties_max);
             reply.locks = std::move(viewed->locks);
             answer(std::move(reply));
             return;
@@ -74,71 +85,17 @@ void ClientDesk::list(transport::ListRequest request,
     });
 }
 
-transport::ForwardReply ClientDesk::forward(core::Forward forward) {
-    const auto leader = loop_.driver().core().raft().leader();
-    if (leader) loop_.step(core::ClientForward{std::move(forward)});
-    return {leader.has_value(), leader};
+// Nobody knows yet whose commands these are: a stranger's would end anybody's session
+// (docs/decisions/0009).
+transport::ForwardReply ClientDesk::forward(core::Forward /*forward*/) {
+    return {false, loop_.driver().core().raft().leader()};
 }
 
-transport::SubscribeAnswer ClientDesk::subscribe(const transport::OutcomesRequest& request,
-                                                 transport::OutcomeSink& sink) {
-    const auto applied = loop_.driver().core().applied_index();
-    // What was applied is not kept: who missed something asks again, and is answered (S17).
-    if (request.after.is_set() && request.after < applied) {
-        return transport::StreamEnd::position_gone;
-    }
-    if (streams_.size() >= streams_max) return transport::StreamEnd::too_many;
-    newest_ = newest_.next();
-    streams_[newest_] = {request, &sink};
-    return transport::Subscribed{newest_, applied};
+transport::SubscribeAnswer ClientDesk::subscribe(const transport::OutcomesRequest& /*request*/,
+                                                 transport::OutcomeSink& /*sink*/) {
+    return transport::StreamEnd::unspecified;
 }
 
-void ClientDesk::unsubscribe(transport::SubscriptionId id) {
-    streams_.erase(id);
-}
-
-// A session that was opened under a nonce of the stream belongs to it from then on.
-bool ClientDesk::wants(Stream& stream, const core::Outcome& outcome) {
-    auto& sessions = stream.wanted.sessions;
-    const auto has = [&](core::SessionId id) { return std::ranges::count(sessions, id) != 0; };
-    const auto asked = [&](std::uint64_t nonce) {
-        return std::ranges::count(stream.wanted.nonces, nonce) != 0;
-    };
-    return std::visit(
-        core::Overloaded{
-            [&](const core::Answered& answered) { return has(answered.operation.session); },
-            [&](const core::Queued& queued) { return has(queued.operation.session); },
-            [&](const core::SessionOpened& opened) {
-                if (!asked(opened.nonce)) return false;
-                if (!has(opened.session)) sessions.push_back(opened.session);
-                return true;
-            },
-            [&](const core::OpenRefused& refused) { return asked(refused.nonce); },
-            [&](const core::SessionRenewed& renewed) { return has(renewed.session); },
-            [&](const core::RenewalLost& lost) { return has(lost.session); },
-            [&](const core::SessionEnded& ended) { return has(ended.session); },
-        },
-        outcome);
-}
-
-void ClientDesk::applied(const core::Applied& applied) {
-    const auto index = applied.entry.id.index;
-    // A sink may end its own stream.
-    for (auto next = streams_.begin(); next != streams_.end();) {
-        auto& stream = (next++)->second;
-        transport::OutcomeBatch batch{index, {}};
-        for (const auto& outcome : applied.outcomes) {
-            if (wants(stream, outcome)) batch.outcomes.push_back(outcome);
-        }
-        std::vector<transport::OutcomeBatch> batches;
-        if (!batch.outcomes.empty()) batches.push_back(std::move(batch));
-        stream.sink->applied(index, std::move(batches));
-    }
-}
-
-void ClientDesk::end() {
-    for (auto& [id, stream] : std::exchange(streams_, {}))
-        stream.sink->ended(transport::StreamEnd::stopping);
-}
+void ClientDesk::unsubscribe(transport::SubscriptionId /*id*/) {}
 
 }  // namespace mortise::detail

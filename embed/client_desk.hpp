@@ -1,10 +1,7 @@
-// What this node does for those who ask from outside (transport/client_service.hpp). On the core
-// thread.
+// What this node does for those who ask from outside (transport/client_service.hpp): it tells, and
+// takes no commands and streams no outcomes until client nodes exist. On the core thread.
 #pragma once
 
-#include <map>
-
-#include "core/node/effects.hpp"
 #include "transport/client_service.hpp"
 
 namespace mortise::detail {
@@ -24,22 +21,8 @@ public:
                                                        transport::OutcomeSink& sink) override;
     void unsubscribe(transport::SubscriptionId id) override;
 
-    // Passed on to the streams that it concerns.
-    void applied(const core::Applied& applied);
-    // The node stops: every stream ends.
-    void end();
-
 private:
-    struct Stream {
-        transport::OutcomesRequest wanted;
-        transport::OutcomeSink* sink = nullptr;
-    };
-
-    static bool wants(Stream& stream, const core::Outcome& outcome);
-
     CoreLoop& loop_;
-    std::map<transport::SubscriptionId, Stream> streams_;
-    transport::SubscriptionId newest_;
 };
 
 }  // namespace mortise::detail

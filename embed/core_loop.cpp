@@ -230,7 +230,6 @@ void CoreLoop::hand_over_leadership() {
 void CoreLoop::end() {
     ended_ = true;
     timer_.cancel();
-    desk_.end();
     if (network_) network_->stop();
     lose_everything();
 }

@@ -19,7 +19,6 @@ void CoreLoop::send(core::NodeId to, core::PeerMessage message) {
 void CoreLoop::applied(const core::Applied& applied) {
     ++metrics_.entries_applied;
     metrics_.commands_applied += applied.outcomes.size();
-    desk_.applied(applied);
 }
 
 void CoreLoop::noted(const core::Note& note) {

@@ -13,16 +13,16 @@ namespace {
 static_assert(static_cast<int>(core::EntryKind::commands) ==
               static_cast<int>(wire::EntryKind::COMMANDS));
 
-void put(const core::LogId& id, wire::LogId::Builder to) {
+}  // namespace
+
+void put_log_id(const core::LogId& id, wire::LogId::Builder to) {
     to.setTerm(id.term.raw());
     to.setIndex(id.index.raw());
 }
 
-core::LogId get(CheckedReading& reading, wire::LogId::Reader from, const char* what) {
+core::LogId get_log_id(CheckedReading& reading, wire::LogId::Reader from, const char* what) {
     return {core::Term{from.getTerm()}, reading.index(from.getIndex(), what)};
 }
-
-}  // namespace
 
 void put_entry(const core::Entry& entry, wire::Entry::Builder to) {
     to.setTerm(entry.id.term.raw());
@@ -51,24 +51,24 @@ namespace {
 void put(const core::PreVoteRequest& m, wire::PreVoteRequest::Builder to) {
     to.setTerm(m.term.raw());
     to.setRound(m.round);
-    put(m.last, to.initLast());
+    put_log_id(m.last, to.initLast());
 }
 
 core::PreVoteRequest get(CheckedReading& reading, wire::PreVoteRequest::Reader from) {
     return {core::Term{from.getTerm()}, from.getRound(),
-            get(reading, from.getLast(), "PreVoteRequest.last")};
+            get_log_id(reading, from.getLast(), "PreVoteRequest.last")};
 }
 
 void put(const core::VoteRequest& m, wire::VoteRequest::Builder to) {
     to.setTerm(m.term.raw());
     to.setRound(m.round);
-    put(m.last, to.initLast());
+    put_log_id(m.last, to.initLast());
     to.setTransfer(m.transfer);
 }
 
 core::VoteRequest get(CheckedReading& reading, wire::VoteRequest::Reader from) {
     return {core::Term{from.getTerm()}, from.getRound(),
-            get(reading, from.getLast(), "VoteRequest.last"), from.getTransfer()};
+            get_log_id(reading, from.getLast(), "VoteRequest.last"), from.getTransfer()};
 }
 
 template <class Reply>
@@ -85,7 +85,7 @@ Reply get_vote(wire::VoteReply::Reader from) {
 
 void put(const core::AppendRequest& m, wire::AppendRequest::Builder to) {
     to.setTerm(m.term.raw());
-    put(m.previous, to.initPrevious());
+    put_log_id(m.previous, to.initPrevious());
     to.setCommit(m.commit.raw());
     to.setReplicated(m.replicated.raw());
     to.setReadRound(m.read_round);
@@ -98,7 +98,7 @@ void put(const core::AppendRequest& m, wire::AppendRequest::Builder to) {
 core::AppendRequest get(CheckedReading& reading, wire::AppendRequest::Reader from) {
     core::AppendRequest m;
     m.term = core::Term{from.getTerm()};
-    m.previous = get(reading, from.getPrevious(), "AppendRequest.previous");
+    m.previous = get_log_id(reading, from.getPrevious(), "AppendRequest.previous");
     m.commit = reading.index(from.getCommit(), "AppendRequest.commit");
     m.replicated = reading.index(from.getReplicated(), "AppendRequest.replicated");
     m.read_round = from.getReadRound();
@@ -120,7 +120,7 @@ void put(const core::AppendReply& m, wire::AppendReply::Builder to) {
     to.setRejected(m.rejected);
     to.setMatch(m.match.raw());
     to.setPrevious(m.previous.raw());
-    put(m.hint, to.initHint());
+    put_log_id(m.hint, to.initHint());
     if (m.run_out.empty()) return;
     auto run_out = to.initRunOut(static_cast<unsigned>(m.run_out.size()));
     for (unsigned i = 0; i < run_out.size(); ++i) {
@@ -136,7 +136,7 @@ core::AppendReply get(CheckedReading& reading, wire::AppendReply::Reader from) {
     m.rejected = from.getRejected();
     m.match = reading.index(from.getMatch(), "AppendReply.match");
     m.previous = reading.index(from.getPrevious(), "AppendReply.previous");
-    m.hint = get(reading, from.getHint(), "AppendReply.hint");
+    m.hint = get_log_id(reading, from.getHint(), "AppendReply.hint");
     reading.list(from.getRunOut(), run_outs_max, "AppendReply.runOut", [&](auto each) {
         m.run_out.push_back(
             {reading.set<core::SessionId>(each.getSession(), "AppendReply.runOut.session"),
@@ -147,11 +147,11 @@ core::AppendReply get(CheckedReading& reading, wire::AppendReply::Reader from) {
 
 void put(const core::TimeoutNow& m, wire::TimeoutNow::Builder to) {
     to.setTerm(m.term.raw());
-    put(m.last, to.initLast());
+    put_log_id(m.last, to.initLast());
 }
 
 core::TimeoutNow get(CheckedReading& reading, wire::TimeoutNow::Reader from) {
-    return {core::Term{from.getTerm()}, get(reading, from.getLast(), "TimeoutNow.last")};
+    return {core::Term{from.getTerm()}, get_log_id(reading, from.getLast(), "TimeoutNow.last")};
 }
 
 void put(const core::ReadRequest& m, wire::ReadRequest::Builder to) {
@@ -174,6 +174,16 @@ core::ReadReply get(CheckedReading& reading, wire::ReadReply::Reader from) {
             reading.index(from.getIndex(), "ReadReply.index")};
 }
 
+void put(const core::NotAMember& m, wire::NotAMember::Builder to) {
+    to.setTerm(m.term.raw());
+    put_log_id(m.configuration, to.initConfiguration());
+}
+
+core::NotAMember get(CheckedReading& reading, wire::NotAMember::Reader from) {
+    return {core::Term{from.getTerm()},
+            get_log_id(reading, from.getConfiguration(), "NotAMember.configuration")};
+}
+
 }  // namespace
 
 void put_raft(const core::RaftMessage& message, wire::PeerMessage::Builder to) {
@@ -187,6 +197,9 @@ void put_raft(const core::RaftMessage& message, wire::PeerMessage::Builder to) {
                    [&](const core::TimeoutNow& m) { put(m, to.initTimeoutNow()); },
                    [&](const core::ReadRequest& m) { put(m, to.initReadRequest()); },
                    [&](const core::ReadReply& m) { put(m, to.initReadReply()); },
+                   [&](const core::SnapshotChunk& m) { put_snapshot(m, to.initSnapshotChunk()); },
+                   [&](const core::SnapshotReply& m) { put_snapshot(m, to.initSnapshotReply()); },
+                   [&](const core::NotAMember& m) { put(m, to.initNotAMember()); },
                },
                message);
 }
@@ -203,6 +216,9 @@ std::optional<core::RaftMessage> get_raft(CheckedReading& reading, wire::PeerMes
         case Which::TIMEOUT_NOW: return get(reading, from.getTimeoutNow());
         case Which::READ_REQUEST: return get(reading, from.getReadRequest());
         case Which::READ_REPLY: return get(reading, from.getReadReply());
+        case Which::SNAPSHOT_CHUNK: return get_snapshot(reading, from.getSnapshotChunk());
+        case Which::SNAPSHOT_REPLY: return get_snapshot(reading, from.getSnapshotReply());
+        case Which::NOT_A_MEMBER: return get(reading, from.getNotAMember());
         default: return std::nullopt;
     }
 }

@@ -6,11 +6,12 @@
 #include <asio/post.hpp>
 
 #include "transport/address.hpp"
+#include "transport/resolver.hpp"
 
 namespace mortise::transport {
 namespace {
 
-// Without a look-up, which takes a thread of its own.
+// Without a look-up.
 std::optional<asio::ip::tcp::endpoint> numeric(const HostPort& at) {
     asio::error_code error;
     const auto address = asio::ip::make_address(at.host, error);
@@ -20,43 +21,60 @@ std::optional<asio::ip::tcp::endpoint> numeric(const HostPort& at) {
 
 }  // namespace
 
-std::shared_ptr<Dial> Dial::start(asio::io_context& io, const std::string& address, Done done) {
+std::shared_ptr<Dial> Dial::start(asio::io_context& io, const DialTarget& target, Done done) {
     auto dial = std::make_shared<Dial>(io);
     dial->done_ = std::move(done);
-    dial->resolve(address);
+    dial->begin(target);
     return dial;
 }
 
 void Dial::cancel() {
     done_ = nullptr;
-    resolver_.cancel();
+    waiting_.reset();
     asio::error_code ignored;
     socket_.close(ignored);
 }
 
-void Dial::resolve(const std::string& address) {
-    const auto at = parse_address(address);
+void Dial::begin(const DialTarget& target) {
+    const auto at = parse_address(target.address);
     if (!at) {
         asio::post(socket_.get_executor(),
                    [self = shared_from_this()] { self->finish(asio::error::invalid_argument); });
-        return;
+    } else if (const auto endpoint = numeric(*at)) {
+        connect({*endpoint});
+    } else if (target.last_known) {
+        connect_to_last_known(*at, *target.last_known);
+    } else {
+        look_up(*at);
     }
-    if (const auto endpoint = numeric(*at)) {
-        connect(Endpoints::create(*endpoint, at->host, at->port));
-        return;
-    }
-    resolver_.async_resolve(
-        at->host, at->port, asio::ip::tcp::resolver::numeric_service,
-        [self = shared_from_this()](const asio::error_code& error, const Endpoints& found) {
+}
+
+void Dial::connect_to_last_known(const HostPort& at, const asio::ip::tcp::endpoint& last_known) {
+    socket_.async_connect(last_known,
+                          [self = shared_from_this(), at](const asio::error_code& error) {
+                              if (!self->done_) return;
+                              if (!error) return self->finish(error);
+                              asio::error_code ignored;
+                              self->socket_.close(ignored);
+                              self->look_up(at);
+                          });
+}
+
+void Dial::look_up(const HostPort& at) {
+    waiting_.emplace(io_.get_executor());
+    asio::use_service<Resolver>(io_).resolve(
+        at, [self = shared_from_this()](const Resolver::Found& found) {
             if (!self->done_) return;
-            if (error) return self->finish(error);
-            self->connect(found);
+            self->waiting_.reset();
+            if (found.error) return self->finish(found.error);
+            self->connect(found.endpoints);
         });
 }
 
-void Dial::connect(const Endpoints& endpoints) {
+void Dial::connect(std::vector<asio::ip::tcp::endpoint> endpoints) {
+    endpoints_ = std::move(endpoints);
     asio::async_connect(
-        socket_, endpoints,
+        socket_, endpoints_,
         [self = shared_from_this()](const asio::error_code& error, const asio::ip::tcp::endpoint&) {
             self->finish(error);
         });

@@ -3,11 +3,22 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include <asio/executor_work_guard.hpp>
 #include <asio/ip/tcp.hpp>
 
+#include "transport/address.hpp"
+
 namespace mortise::transport {
+
+struct DialTarget {
+    std::string address;
+    // Where it was the last time, tried before its name is looked up again.
+    std::optional<asio::ip::tcp::endpoint> last_known = std::nullopt;
+};
 
 class Dial : public std::enable_shared_from_this<Dial> {
 public:
@@ -15,21 +26,24 @@ public:
 
     // Never calls back from within. Trying takes as long as the network lets it: whoever has a
     // limit cancels.
-    static std::shared_ptr<Dial> start(asio::io_context& io, const std::string& address, Done done);
+    static std::shared_ptr<Dial> start(asio::io_context& io, const DialTarget& target, Done done);
 
-    explicit Dial(asio::io_context& io) : resolver_{io}, socket_{io} {}
+    explicit Dial(asio::io_context& io) : io_{io}, socket_{io} {}
     // Nothing is called any more.
     void cancel();
 
 private:
-    using Endpoints = asio::ip::tcp::resolver::results_type;
-
-    void resolve(const std::string& address);
-    void connect(const Endpoints& endpoints);
+    void begin(const DialTarget& target);
+    void connect_to_last_known(const HostPort& at, const asio::ip::tcp::endpoint& last_known);
+    void look_up(const HostPort& at);
+    void connect(std::vector<asio::ip::tcp::endpoint> endpoints);
     void finish(const asio::error_code& error);
 
-    asio::ip::tcp::resolver resolver_;
+    asio::io_context& io_;
     asio::ip::tcp::socket socket_;
+    std::vector<asio::ip::tcp::endpoint> endpoints_;
+    // While a name is looked up, which is no work of the io_context's own.
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> waiting_;
     Done done_;
 };
 

@@ -13,16 +13,26 @@ constexpr std::size_t word_bytes = 8;
 // Of one frame, header and body, in words (frame_check).
 constexpr std::size_t hello_frame_words_max = 512;         // 4 KiB, before hello
 constexpr std::size_t peer_frame_words_max = 256U << 10U;  // 2 MiB
+// A row of a state travels in one piece, and those that many wait for are long.
+constexpr std::size_t forwarding_frame_words_max = std::size_t{2} << 20U;  // 16 MiB
 constexpr std::size_t client_frame_words_max = 256U << 10U;
 constexpr std::size_t frame_segments_max = 16;
 
 // For capnp::ReaderOptions: a message is walked through at most four times.
 constexpr int nesting_max = 16;
-constexpr std::uint64_t traversal_words_max = 4 * peer_frame_words_max;
+constexpr std::uint64_t traversal_words_max = 4 * forwarding_frame_words_max;
 
 // What this node itself puts into one call; one message is never cut, whatever it weighs.
 constexpr std::size_t send_bytes_max = std::size_t{1} << 20U;
 constexpr std::size_t send_messages_max = 256;
+
+// Lists that clients have asked for and this node has not answered.
+constexpr std::size_t lists_per_client_max = 4;
+constexpr std::size_t lists_max = 64;
+// Answers that a client has not read. Above the first it is given no more lists, above the second
+// it is shown the door.
+constexpr std::size_t unread_bytes_congested = std::size_t{2} << 20U;
+constexpr std::size_t unread_bytes_max = std::size_t{8} << 20U;
 
 // Of fields, in what is received.
 constexpr std::size_t batch_messages_max = 4'096;
@@ -30,6 +40,9 @@ constexpr std::size_t voters_max = 64;
 constexpr std::size_t entries_max = 16'384;  // of one AppendRequest
 constexpr std::size_t run_outs_max = 4'096;
 constexpr std::size_t payload_bytes_max = std::size_t{1} << 20U;
+constexpr std::size_t rows_max = 65'536;  // of one SnapshotChunk
+constexpr std::size_t row_key_bytes_max = 1'024;
+constexpr std::size_t row_value_bytes_max = word_bytes * forwarding_frame_words_max;
 constexpr std::size_t members_max = 1'024;
 constexpr std::size_t address_bytes_max = 512;
 constexpr std::size_t text_bytes_max = 256;  // versions, reasons

@@ -34,27 +34,11 @@ bool is_shortage(const asio::error_code& error) {
 
 }  // namespace
 
-Strangers::Place Strangers::admit(const asio::ip::address& from) {
-    auto& here = count_->by_address[from];
-    if (count_->total >= limits_.strangers_max || here >= limits_.strangers_per_address_max) {
-        if (here == 0) count_->by_address.erase(from);
-        return nullptr;
-    }
-    ++count_->total;
-    ++here;
-    return Place{count_.get(), [count = count_, from](void*) {
-                     --count->total;
-                     const auto found = count->by_address.find(from);
-                     if (--found->second == 0) count->by_address.erase(found);
-                 }};
-}
-
 struct Listener::Loop : std::enable_shared_from_this<Loop> {
     Loop(asio::io_context& io, const NetworkLimits& limits, NetworkCounters& the_counters,
          const Log& the_log)
         : acceptor{io},
           pause{io},
-          strangers{limits},
           pause_length{limits.accept_pause},
           counters{the_counters},
           log{the_log} {}
@@ -65,7 +49,6 @@ struct Listener::Loop : std::enable_shared_from_this<Loop> {
 
     asio::ip::tcp::acceptor acceptor;
     asio::steady_timer pause;
-    Strangers strangers;
     core::Nanoseconds pause_length;
     NetworkCounters& counters;
     const Log& log;
@@ -100,10 +83,9 @@ void Listener::Loop::on_accept(const asio::error_code& error, asio::ip::tcp::soc
     asio::error_code gone;
     const auto from = socket.remote_endpoint(gone);
     if (!gone) {
-        auto place = strangers.admit(from.address());
-        ++(place ? counters.accepted : counters.strangers_refused);
+        ++counters.accepted;
         prepare(socket);
-        if (place) accepted(std::move(socket), std::move(place));
+        accepted(std::move(socket), from.address());
     }
     if (!stopped) accept();
 }

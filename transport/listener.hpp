@@ -1,10 +1,8 @@
-// The door: accepts connections, but only so many strangers at a time.
+// The door: accepts connections, and waits when there are no descriptors for them.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include <asio/ip/tcp.hpp>
@@ -15,28 +13,9 @@
 
 namespace mortise::transport {
 
-// How many connections there are whose other side is not known yet.
-class Strangers {
-public:
-    explicit Strangers(const NetworkLimits& limits) : limits_{limits} {}
-
-    // A place among them, for as long as it exists; none when there are too many.
-    using Place = std::shared_ptr<void>;
-    Place admit(const asio::ip::address& from);
-
-private:
-    struct Count {
-        std::size_t total = 0;
-        std::map<asio::ip::address, std::size_t> by_address;
-    };
-
-    NetworkLimits limits_;
-    std::shared_ptr<Count> count_ = std::make_shared<Count>();
-};
-
 class Listener {
 public:
-    using Accepted = std::function<void(asio::ip::tcp::socket, Strangers::Place)>;
+    using Accepted = std::function<void(asio::ip::tcp::socket, const asio::ip::address&)>;
 
     Listener(asio::io_context& io, const NetworkLimits& limits, NetworkCounters& counters,
              const Log& log);

@@ -90,7 +90,7 @@ void MemberClient::Impl::connect(const std::string& address, core::Nanoseconds t
             alive->give_up(failure(std::errc::timed_out, alive->address_ + " does not answer"));
         });
     });
-    dial_ = Dial::start(loop_.io(), address,
+    dial_ = Dial::start(loop_.io(), {address},
                         [this](const asio::error_code& error, asio::ip::tcp::socket socket) {
                             connected(error, std::move(socket));
                         });

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "transport/convert.hpp"
+#include "transport/limits.hpp"
 #include "transport/outcome_stream.hpp"
 
 // KJ deletes what it owns by its true type.
@@ -19,17 +20,19 @@ kj::Exception useless() {
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Subscription final : public wire::Subscription::Server {
 public:
-    explicit Subscription(std::unique_ptr<OutcomeStream> stream) : stream_{std::move(stream)} {}
+    Subscription(Places::Place place, std::unique_ptr<OutcomeStream> stream)
+        : place_{std::move(place)}, stream_{std::move(stream)} {}
 
 private:
+    Places::Place place_;
     std::unique_ptr<OutcomeStream> stream_;
 };
 
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Member final : public wire::Member::Server {
 public:
-    Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service)
-        : visit_{std::move(visit)}, loop_{loop}, service_{service} {}
+    Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service, Places lists)
+        : visit_{std::move(visit)}, loop_{loop}, service_{service}, all_lists_{std::move(lists)} {}
 
     kj::Promise<void> status(StatusContext context) override;
     kj::Promise<void> list(ListContext context) override;
@@ -46,11 +49,18 @@ private:
         if (const auto visit = visit_.lock()) visit->malformed();
         return useless();
     }
+    [[nodiscard]] bool is_congested() const {
+        const auto visit = visit_.lock();
+        return !visit || visit->is_congested();
+    }
     kj::Promise<ListAnswer> ask(ListRequest request);
 
     std::weak_ptr<Visit> visit_;
     KjLoop& loop_;
     ClientService& service_;
+    Places all_lists_;
+    Places own_lists_{lists_per_client_max};
+    Places streams_{1};
 };
 
 kj::Promise<void> Member::status(StatusContext context) {
@@ -61,10 +71,14 @@ kj::Promise<void> Member::status(StatusContext context) {
 
 // The service may answer when this connection, or even the loop, is gone.
 kj::Promise<ListAnswer> Member::ask(ListRequest request) {
+    auto own = own_lists_.take();
+    auto place = own ? all_lists_.take() : nullptr;
+    if (!place || is_congested()) return ListAnswer{core::CallError::resource_exhausted};
     auto promised = kj::newPromiseAndFulfiller<ListAnswer>();
     auto fulfiller =
         std::make_shared<kj::Own<kj::PromiseFulfiller<ListAnswer>>>(kj::mv(promised.fulfiller));
-    service_.list(std::move(request), [fulfiller, loop = loop_.handle()](ListAnswer answer) {
+    service_.list(std::move(request), [fulfiller, loop = loop_.handle(), own = std::move(own),
+                                       place = std::move(place)](ListAnswer answer) {
         const auto alive = loop.lock();
         if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(std::move(answer)); });
     });
@@ -110,22 +124,28 @@ kj::Promise<void> Member::outcomes(OutcomesContext context) {
     if (!is_open()) return useless();
     const auto request = read_guarded([&] { return context.getParams().getRequest(); });
     if (!request) return malformed();
+    auto answer = context.getResults().initAnswer();
+    auto place = streams_.take();
+    if (!place) {
+        answer.setRefused(to_wire(StreamEnd::too_many));
+        return kj::READY_NOW;
+    }
     auto stream = std::make_unique<OutcomeStream>(loop_, service_, context.getParams().getSink());
     const auto subscribed = stream->open(*request);
-    auto answer = context.getResults().initAnswer();
     if (const auto* refused = std::get_if<StreamEnd>(&subscribed)) {
         answer.setRefused(to_wire(*refused));
         return kj::READY_NOW;
     }
     answer.setApplied(std::get<Subscribed>(subscribed).applied.raw());
-    answer.setSubscription(kj::heap<Subscription>(std::move(stream)));
+    answer.setSubscription(kj::heap<Subscription>(std::move(place), std::move(stream)));
     return kj::READY_NOW;
 }
 
 }  // namespace
 
-wire::Member::Client make_member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service) {
-    return kj::heap<Member>(std::move(visit), loop, service);
+wire::Member::Client make_member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service,
+                                 Places lists) {
+    return kj::heap<Member>(std::move(visit), loop, service, std::move(lists));
 }
 
 }  // namespace mortise::transport

@@ -6,10 +6,13 @@
 #include "transport/client_service.hpp"
 #include "transport/gate.hpp"
 #include "transport/kj_on_asio.hpp"
+#include "transport/places.hpp"
 
 namespace mortise::transport {
 
-// Of one connection. The loop and the service outlive it.
-wire::Member::Client make_member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service);
+// Of one connection. The loop and the service outlive it. `lists` are those that all connections
+// may have under way.
+wire::Member::Client make_member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service,
+                                 Places lists);
 
 }  // namespace mortise::transport

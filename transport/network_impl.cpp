@@ -50,8 +50,8 @@ PeerNetwork::Impl::Impl(asio::io_context& io, NetworkOptions options, NetworkEve
 
 void PeerNetwork::Impl::start() {
     listener_.start(
-        [self = weak_from_this()](asio::ip::tcp::socket socket, Strangers::Place place) {
-            if (const auto alive = self.lock()) alive->accept(std::move(socket), std::move(place));
+        [self = weak_from_this()](asio::ip::tcp::socket socket, const asio::ip::address& from) {
+            if (const auto alive = self.lock()) alive->accept(std::move(socket), from);
         });
     for (const auto& link : links_)
         link->start();
@@ -131,6 +131,10 @@ void PeerNetwork::Impl::tick() {
 void PeerNetwork::Impl::tick_visitors(core::Instant now) {
     std::vector<std::shared_ptr<Visitor>> late;
     for (const auto& [visitor, owned] : visitors_) {
+        // Its peer was to come up soon.
+        const auto early = visitor->early_since();
+        if (early && now - *early > options_.limits.hello_timeout)
+            counters_.messages_dropped += visitor->take_early().size();
         const bool silent =
             visitor->is_stranger() && now - visitor->since() > options_.limits.hello_timeout;
         const bool stuck = visitor->is_stuck(now, options_.limits.frame_timeout);

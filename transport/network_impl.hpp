@@ -9,10 +9,12 @@
 #include <asio/steady_timer.hpp>
 
 #include "transport/client_service.hpp"
+#include "transport/limits.hpp"
 #include "transport/listener.hpp"
 #include "transport/peer_connections.hpp"
 #include "transport/peer_link.hpp"
 #include "transport/peer_network.hpp"
+#include "transport/places.hpp"
 #include "transport/visitor.hpp"
 
 namespace mortise::transport {
@@ -50,7 +52,8 @@ private:
     void bury(std::unique_ptr<RpcConnection> connection) override;
 
     // of visitors
-    void accept(asio::ip::tcp::socket socket, Strangers::Place place);
+    void accept(asio::ip::tcp::socket socket, const asio::ip::address& from);
+    [[nodiscard]] Visitor* stranger_in_the_way_of(const asio::ip::address& from) const;
     Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
     Admittance admit_client(Visitor& visitor);
     Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);
@@ -76,6 +79,7 @@ private:
     PeerConnections connections_;
     std::vector<std::unique_ptr<PeerLink>> links_;  // never changes once started
     std::map<Visitor*, std::shared_ptr<Visitor>> visitors_;
+    Places lists_{lists_max};  // of all clients
 
     // To be destroyed when KJ is not on the stack.
     std::vector<std::unique_ptr<RpcConnection>> dead_connections_;

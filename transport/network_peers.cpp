@@ -8,10 +8,9 @@
 namespace mortise::transport {
 namespace {
 
-constexpr FrameLimits peer_limits{peer_frame_words_max};
 constexpr FrameLimits client_limits{client_frame_words_max};
 // Of one connection whose peer is not up yet. It comes up within a round trip, or not at all.
-constexpr std::size_t early_max = 4 * send_messages_max;
+constexpr std::size_t early_bytes_max = 4 * send_bytes_max;
 
 }  // namespace
 
@@ -34,10 +33,38 @@ void PeerNetwork::Impl::bury(std::unique_ptr<RpcConnection> connection) {
     dead_connections_.push_back(std::move(connection));
 }
 
-void PeerNetwork::Impl::accept(asio::ip::tcp::socket socket, Strangers::Place place) {
+// The newcomer may be a peer, and a peer says hello at once: when the door is crowded it is whoever
+// has stood there for longest that goes. On the loopback network all share one address.
+Visitor* PeerNetwork::Impl::stranger_in_the_way_of(const asio::ip::address& from) const {
+    std::size_t all = 0;
+    std::size_t here = 0;
+    Visitor* oldest = nullptr;
+    Visitor* oldest_here = nullptr;
+    const auto take_older = [](Visitor*& oldest_yet, Visitor* visitor) {
+        if (oldest_yet == nullptr || visitor->since() < oldest_yet->since()) oldest_yet = visitor;
+    };
+    for (const auto& [visitor, owned] : visitors_) {
+        if (!visitor->is_stranger()) continue;
+        ++all;
+        take_older(oldest, visitor);
+        if (visitor->from() != from) continue;
+        ++here;
+        take_older(oldest_here, visitor);
+    }
+    const auto& limits = options_.limits;
+    const bool crowd_here = !from.is_loopback() && here >= limits.strangers_per_address_max;
+    if (all < limits.strangers_max && !crowd_here) return nullptr;
+    return oldest_here != nullptr ? oldest_here : oldest;
+}
+
+void PeerNetwork::Impl::accept(asio::ip::tcp::socket socket, const asio::ip::address& from) {
     if (stopped_) return;
     loop_.run([&] {
-        auto visitor = Visitor::make(std::move(socket), std::move(place), *this, steady_now());
+        if (auto* const stranger = stranger_in_the_way_of(from)) {
+            ++counters_.strangers_refused;
+            left(*stranger);
+        }
+        auto visitor = Visitor::make(std::move(socket), from, *this, steady_now());
         visitors_.emplace(visitor.get(), visitor);
     });
 }
@@ -65,7 +92,7 @@ Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
     Admittance admittance;
     admittance.ours.purpose = Purpose::client;
     admittance.ours.hello = events_.hello();
-    admittance.member = make_member(visitor.weak_from_this(), loop_, *clients_);
+    admittance.member = make_member(visitor.weak_from_this(), loop_, *clients_, lists_);
     return admittance;
 }
 
@@ -73,7 +100,7 @@ Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
 Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Greeting& caller) {
     const auto admission = connections_.admit(Direction::incoming, lane, caller.hello);
     if (!admission.id) return refuse(Refusal::stale);
-    visitor.become_peer(caller.hello.node, *admission.id, peer_limits);
+    visitor.become_peer(caller.hello.node, *admission.id, {frame_words_max(lane)});
     apply(admission.change);
     if (stopped_) return refuse(Refusal::stopping);
     for (const auto& link : links_) {
@@ -137,10 +164,7 @@ void PeerNetwork::Impl::received(Visitor& visitor, std::vector<core::PeerMessage
                 deliver(visitor.peer(), std::move(message));
                 break;
             case PeerConnections::Verdict::early:
-                if (visitor.early.size() < early_max) {
-                    visitor.early.push_back(std::move(message));
-                    break;
-                }
+                if (visitor.keep_early(message, early_bytes_max, steady_now())) break;
                 [[fallthrough]];
             case PeerConnections::Verdict::late: ++counters_.messages_dropped;
         }
@@ -159,7 +183,7 @@ void PeerNetwork::Impl::deliver_early(core::NodeId peer) {
         if (visitor->id() && visitor->peer() == peer) visitors.push_back(owned);
     }
     for (const auto& visitor : visitors) {
-        for (auto& message : std::exchange(visitor->early, {}))
+        for (auto& message : visitor->take_early())
             deliver(peer, std::move(message));
     }
 }

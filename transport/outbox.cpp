@@ -32,10 +32,18 @@ bool carries_entries(const core::PeerMessage& message) {
 }  // namespace
 
 Lane lane_of(const core::PeerMessage& message) {
-    return std::holds_alternative<core::Forward>(message) ? Lane::forwarding : Lane::replication;
+    const auto* raft = std::get_if<core::RaftMessage>(&message);
+    // Long, and in no hurry: nothing that keeps a leader waits behind it.
+    const bool is_state = raft != nullptr && std::holds_alternative<core::SnapshotChunk>(*raft);
+    const bool forwards = std::holds_alternative<core::Forward>(message) || is_state;
+    return forwards ? Lane::forwarding : Lane::replication;
 }
 
 void Outbox::push(core::PeerMessage message) {
+    if (auto* forward = std::get_if<core::Forward>(&message); forward && forward->renewal) {
+        push_renewal(*std::exchange(forward->renewal, std::nullopt));
+        if (forward->urgent.empty() && forward->acquires.empty()) return;
+    }
     const auto bytes = wire_words(message) * word_bytes;
     if (!fits(bytes) && lane_ == Lane::replication) {
         drop_entries();
@@ -50,12 +58,26 @@ void Outbox::push(core::PeerMessage message) {
     bytes_ += bytes;
 }
 
+// Without asking for room: one for each session is little, and a session is lost without it.
+void Outbox::push_renewal(const core::Renewal& renewal) {
+    for (auto& waiting : urgent_) {
+        auto& other = std::get<core::Forward>(waiting.message).renewal;
+        if (other->session != renewal.session) continue;
+        other->number = std::max(other->number, renewal.number);
+        return;
+    }
+    core::PeerMessage message{core::Forward{{}, {}, renewal}};
+    const auto bytes = wire_words(message) * word_bytes;
+    urgent_.push_back({std::move(message), bytes});
+    bytes_ += bytes;
+}
+
 std::vector<core::PeerMessage> Outbox::take_batch() {
     std::vector<core::PeerMessage> batch;
     auto room = limits_.batch_bytes_max;
     while (move_to(batch, urgent_, room)) {
     }
-    // What is left of the votes goes first the next time, too.
+    // What is left of these goes first the next time, too.
     while (urgent_.empty() && move_to(batch, waiting_, room)) {
     }
     return batch;

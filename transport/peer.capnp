@@ -6,7 +6,8 @@
 # its work. A connection serves one purpose for all its life:
 #
 #   replication   a peer's Raft messages and founding offers      -> Peer
-#   forwarding    what a peer's program asks of the leader        -> Peer
+#   forwarding    what a peer's program asks of the leader, and
+#                 a state on its way to a peer that fell behind   -> Peer
 #   client        a program that is no member                     -> Member
 #
 # Messages between peers travel one way, on the connection that their sender opened; so two nodes
@@ -95,7 +96,8 @@ interface Peer {
 }
 
 struct PeerMessage {
-  # Replication carries all of them but forward, forwarding carries nothing else.
+  # Forwarding carries forward and snapshotChunk, which are long and may wait; replication all the
+  # others.
   union {
     preVoteRequest @0 :PreVoteRequest;
     preVoteReply @1 :VoteReply;
@@ -108,6 +110,9 @@ struct PeerMessage {
     readReply @8 :ReadReply;
     formationOffer @9 :Entry;
     forward @10 :Forward;
+    snapshotChunk @11 :SnapshotChunk;
+    snapshotReply @12 :SnapshotReply;
+    notAMember @13 :NotAMember;
   }
 }
 
@@ -193,6 +198,35 @@ struct ReadReply {
   index @2 :UInt64;
 }
 
+struct SnapshotChunk {
+  # A piece of the state as of last.
+  term @0 :UInt64;
+  last @1 :LogId;
+  configuration @2 :Data;  # in force at last; as the payload of an entry of that kind
+  position @3 :UInt64;     # counts the chunks of one state from zero
+  rows @4 :List(Row);      # ascending by key, also from chunk to chunk; docs/formats.md
+  done @5 :Bool;           # no chunk follows
+  checksum @6 :UInt64;     # over all chunks so far
+}
+
+struct Row {
+  key @0 :Data;
+  value @1 :Data;
+}
+
+struct SnapshotReply {
+  term @0 :UInt64;
+  last @1 :LogId;      # the state that is meant
+  next @2 :UInt64;     # the position wanted next
+  installed @3 :Bool;  # its log goes on from last, durably
+  refused @4 :Bool;    # it can make nothing of this state
+}
+
+struct NotAMember {
+  term @0 :UInt64;
+  configuration @1 :LogId;  # the committed entry that says so
+}
+
 struct Forward {
   urgent @0 :Data;    # a batch of commands, or nothing
   acquires @1 :Data;  # likewise
@@ -212,7 +246,8 @@ interface Member {
   status @0 () -> (status :Status);
 
   list @1 (request :ListRequest) -> (answer :ListAnswer);
-  # The locks whose names begin with a prefix, in byte order, a page at a time.
+  # The locks whose names begin with a prefix, in byte order, a page at a time. Whoever has a few
+  # pages under way, or answers that it has not read, is told resourceExhausted.
 
   inspect @2 (name :Data, local :Bool) -> (answer :ListAnswer);
   # One lock. A name that nobody uses is a lock without holders and waiters.
@@ -220,10 +255,12 @@ interface Member {
   forward @3 (forward :Forward) -> (taken :Bool, leader :UInt64);
   # Commands, as a peer would forward them. Taken says that this member passed them on, not that
   # they will be applied: what becomes of them is told by outcomes, and what is not told in time is
-  # sent again. The leader is zero while none is known.
+  # sent again. The leader is zero while none is known. No member takes any until client nodes
+  # exist: it could not tell whose they are (docs/decisions/0009).
 
   outcomes @4 (request :OutcomesRequest, sink :OutcomeSink) -> (answer :OutcomesAnswer);
-  # From now on the sink is told what this member applies, as far as the request asks for it.
+  # From now on the sink is told what this member applies, as far as the request asks for it. One
+  # at a time for each connection. Refused until client nodes exist.
 }
 
 enum Role {

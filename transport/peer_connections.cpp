@@ -31,12 +31,10 @@ PeerConnections::Admission PeerConnections::admit(Direction direction, Lane lane
     auto& peer = peers_[hello.node];
     const Life life{hello.incarnation, hello.boot_epoch};
     Admission admission;
-    if (peer.newest && *peer.newest != life) {
-        const bool same_directory = peer.newest->incarnation == life.incarnation;
-        if (same_directory && life.boot_epoch < peer.newest->boot_epoch) return admission;
-        close_all(hello.node, peer, admission.change);
-    }
+    if (peer.proven && life.is_older_than(*peer.proven)) return admission;
+    if (peer.newest && *peer.newest != life) close_all(hello.node, peer, admission.change);
     peer.newest = life;
+    if (direction == Direction::outgoing) peer.proven = life;
     const auto slot = slot_of(direction, lane);
     if (peer.connections[slot]) {
         if (is_replication(slot)) {

@@ -8,7 +8,7 @@
 //     be heard after the next hello. A broken forwarding connection ends alone.
 //   - A connection that the peer makes anew replaces the one that it had, likewise.
 //   - A hello of another life ends what is left of the life before; one of an older start of the
-//     same directory is refused.
+//     same directory is refused, older than what answered at the peer's own address.
 #pragma once
 
 #include <array>
@@ -65,6 +65,9 @@ private:
     struct Life {
         core::Incarnation incarnation;
         core::BootEpoch boot_epoch;
+        [[nodiscard]] bool is_older_than(const Life& other) const {
+            return incarnation == other.incarnation && boot_epoch < other.boot_epoch;
+        }
         friend bool operator==(const Life&, const Life&) = default;
     };
     struct Connection {
@@ -74,6 +77,7 @@ private:
     struct Peer {
         std::array<std::optional<Connection>, 4> connections;
         std::optional<Life> newest;  // heard of
+        std::optional<Life> proven;  // heard where we called: anybody may call and say anything
         bool up = false;
     };
     struct Place {

@@ -12,7 +12,7 @@ namespace {
 
 // An honest answer to hello takes four frames.
 constexpr FrameLimits hello_limits{hello_frame_words_max, 16};
-constexpr FrameLimits peer_limits{peer_frame_words_max};
+constexpr FrameLimits answer_limits{peer_frame_words_max};
 // Around the messages of a call.
 constexpr std::size_t call_words = 64;
 
@@ -76,8 +76,10 @@ void PeerLink::set_timer() {
 
 void PeerLink::act(const link_action::Connect& action) {
     attempt_ = action.attempt;
+    // In turns, should it be somewhere else by now, or silent there.
+    tries_last_known_ = !tries_last_known_;
     dial_ = Dial::start(
-        owner_.loop().io(), options_.peer.address,
+        owner_.loop().io(), {options_.peer.address, tries_last_known_ ? last_known_ : std::nullopt},
         [this, attempt = attempt_](const asio::error_code& error, asio::ip::tcp::socket socket) {
             connected(attempt, error, std::move(socket));
         });
@@ -87,6 +89,9 @@ void PeerLink::connected(Attempt attempt, const asio::error_code& error,
                          asio::ip::tcp::socket socket) {
     dial_.reset();
     if (error) return feed(link_event::ConnectFailed{attempt});
+    asio::error_code gone;
+    const auto at = socket.remote_endpoint(gone);
+    if (!gone) dialled_ = at;
     socket_.emplace(std::move(socket));
     feed(link_event::Connected{attempt});
 }
@@ -132,7 +137,7 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
         return feed(link_event::Lost{attempt});
     }
     remote_.emplace(answer.getPeer());
-    connection_->frames().set_limits(peer_limits);
+    connection_->frames().set_limits(answer_limits);
     feed(link_event::Greeted{attempt, ours, *theirs});
     if (const auto refusal = machine_.refusal()) {
         counters_.count(*refusal);
@@ -145,6 +150,8 @@ void PeerLink::act(const link_action::PublishUp& action) {
     suspect_ = false;
     last_sent_ = last_progress_ = steady_now();
     reported_.reset();
+    last_known_ = dialled_;
+    tries_last_known_ = false;
     id_ = owner_.link_up(*this, action.theirs);
     if (!id_) feed(link_event::Lost{action.attempt});
 }
@@ -175,7 +182,7 @@ void PeerLink::flush() {
 
 void PeerLink::send(const std::vector<core::PeerMessage>& batch) {
     const auto words = words_of(batch);
-    if (words > peer_frame_words_max) {  // one message: the other side would not read it
+    if (words > frame_words_max(options_.lane)) {  // one message: the other side would not read it
         counters_.messages_dropped += batch.size();
         return;
     }

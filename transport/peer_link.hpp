@@ -101,7 +101,10 @@ private:
 
     Attempt attempt_;  // of what follows
     std::shared_ptr<Dial> dial_;
-    std::optional<asio::ip::tcp::socket> socket_;  // connected, no hello said yet
+    std::optional<asio::ip::tcp::endpoint> dialled_;
+    std::optional<asio::ip::tcp::endpoint> last_known_;  // where it was up the last time
+    bool tries_last_known_ = false;                      // with this attempt
+    std::optional<asio::ip::tcp::socket> socket_;        // connected, no hello said yet
     std::unique_ptr<RpcConnection> connection_;
     std::optional<wire::Peer::Client> remote_;
     std::optional<ConnectionId> id_;

@@ -28,8 +28,8 @@ struct PeerAddress {
 
 // Of strangers' demands on this node.
 struct NetworkLimits {
-    std::size_t strangers_max = 64;  // connections that have not said a good hello yet
-    std::size_t strangers_per_address_max = 16;
+    std::size_t strangers_max = 64;              // connections that have not said a good hello yet
+    std::size_t strangers_per_address_max = 16;  // of one that is not of the loopback network
     std::size_t clients_max = 256;
     core::Nanoseconds hello_timeout{std::chrono::seconds{5}};
     core::Nanoseconds frame_timeout{std::chrono::seconds{30}};  // from its first byte to its last
@@ -64,7 +64,7 @@ public:
 struct NetworkCounters {
     std::uint64_t accepted = 0;
     std::uint64_t accept_failures = 0;      // out of descriptors, mostly
-    std::uint64_t strangers_refused = 0;    // too many at once
+    std::uint64_t strangers_refused = 0;    // to make room for the next
     std::uint64_t strangers_timed_out = 0;  // no good hello in time
     std::uint64_t malformed_frames = 0;     // each ended its connection
     std::uint64_t malformed_messages = 0;   // likewise

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "transport/limits.hpp"
+#include "transport/wire_size.hpp"
 
 namespace mortise::transport {
 namespace {
@@ -10,14 +11,11 @@ namespace {
 // An honest hello takes four frames.
 constexpr FrameLimits stranger_limits{hello_frame_words_max, 16};
 
-// Of answers. More than an honest client, which waits for some before it asks again, lets pile up.
-constexpr std::size_t unsent_bytes_max = std::size_t{32} << 20U;
-
 }  // namespace
 
-std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, Strangers::Place place,
+std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, const asio::ip::address& from,
                                        VisitorOwner& owner, core::Instant now) {
-    auto visitor = std::make_shared<Visitor>(std::move(place), owner, now);
+    auto visitor = std::make_shared<Visitor>(from, owner, now);
     auto stream = kj::heap<AsioStream<asio::ip::tcp::socket>>(owner.loop(), std::move(socket));
     visitor->connection_ = std::make_unique<RpcConnection>(
         kj::mv(stream), capnp::rpc::twoparty::Side::SERVER,
@@ -27,11 +25,26 @@ std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, Strangers::
     return visitor;
 }
 
-Visitor::Visitor(Strangers::Place place, VisitorOwner& owner, core::Instant now)
-    : place_{std::move(place)}, owner_{owner}, since_{now}, frame_since_{now} {}
+Visitor::Visitor(asio::ip::address from, VisitorOwner& owner, core::Instant now)
+    : from_{std::move(from)}, owner_{owner}, since_{now}, frame_since_{now}, read_at_{now} {}
 
+// Nothing is done any more for somebody who is about to be shown the door.
+bool Visitor::is_open() const {
+    return !connection_->is_closed() && connection_->unsent_bytes() <= unread_bytes_max;
+}
+
+bool Visitor::is_congested() const {
+    return connection_->unsent_bytes() > unread_bytes_congested;
+}
+
+// Both look every time.
 bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
-    if (connection_->unsent_bytes() > unsent_bytes_max) return true;
+    const bool frame = frame_is_stuck(now, limit);
+    const bool reader = reader_is_stuck(now, limit);
+    return frame || reader;
+}
+
+bool Visitor::frame_is_stuck(core::Instant now, core::Nanoseconds limit) {
     const auto& frames = connection_->frames();
     if (!frames.is_inside_frame() || frames.frames() != frame_seen_) {
         frame_seen_ = frames.frames();
@@ -41,13 +54,39 @@ bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
     return now - frame_since_ > limit;
 }
 
+bool Visitor::reader_is_stuck(core::Instant now, core::Nanoseconds limit) {
+    const auto unread = connection_->unsent_bytes();
+    const auto before = std::exchange(unread_seen_, unread);
+    if (unread > unread_bytes_max) return true;
+    if (unread == 0 || unread < before) read_at_ = now;
+    return now - read_at_ > limit;
+}
+
+bool Visitor::keep_early(core::PeerMessage& message, std::size_t bytes_max, core::Instant now) {
+    const auto bytes = wire_words(message) * word_bytes;
+    if (early_bytes_ + bytes > bytes_max) return false;
+    if (early_.empty()) early_since_ = now;
+    early_bytes_ += bytes;
+    early_.push_back(std::move(message));
+    return true;
+}
+
+std::vector<core::PeerMessage> Visitor::take_early() {
+    early_bytes_ = 0;
+    return std::exchange(early_, {});
+}
+
+std::optional<core::Instant> Visitor::early_since() const {
+    return early_.empty() ? std::nullopt : std::optional{early_since_};
+}
+
 void Visitor::become_client(FrameLimits limits) {
-    place_.reset();
+    is_stranger_ = false;
     connection_->frames().set_limits(limits);
 }
 
 void Visitor::become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits) {
-    place_.reset();
+    is_stranger_ = false;
     peer_ = peer;
     id_ = id;
     connection_->frames().set_limits(limits);

@@ -1,13 +1,12 @@
 // One connection that somebody made to this node.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "core/base/instant.hpp"
 #include "transport/gate.hpp"
-#include "transport/listener.hpp"
 #include "transport/peer_connections.hpp"
 #include "transport/rpc_connection.hpp"
 
@@ -29,19 +28,22 @@ public:
 class Visitor final : public Visit, public std::enable_shared_from_this<Visitor> {
 public:
     // As RpcConnection: made and destroyed within KJ.
-    static std::shared_ptr<Visitor> make(asio::ip::tcp::socket socket, Strangers::Place place,
-                                         VisitorOwner& owner, core::Instant now);
+    static std::shared_ptr<Visitor> make(asio::ip::tcp::socket socket,
+                                         const asio::ip::address& from, VisitorOwner& owner,
+                                         core::Instant now);
 
-    Visitor(Strangers::Place place, VisitorOwner& owner, core::Instant now);
+    Visitor(asio::ip::address from, VisitorOwner& owner, core::Instant now);
 
     void close() { connection_->close(); }
-    [[nodiscard]] bool is_open() const override { return !connection_->is_closed(); }
-    [[nodiscard]] bool is_stranger() const { return place_ != nullptr; }
+    [[nodiscard]] bool is_open() const override;
+    [[nodiscard]] bool is_congested() const override;
+    [[nodiscard]] bool is_stranger() const { return is_stranger_; }
     [[nodiscard]] bool is_client() const { return !is_stranger() && !id_; }
     [[nodiscard]] bool sent_bad_frame() const { return connection_->frames().is_malformed(); }
+    [[nodiscard]] const asio::ip::address& from() const { return from_; }
     [[nodiscard]] core::Instant since() const { return since_; }
     // Now and then: true when a frame began and did not end since `limit` ago, or when it asks and
-    // does not read the answers.
+    // has not read the answers since then, or has too much to read.
     [[nodiscard]] bool is_stuck(core::Instant now, core::Nanoseconds limit);
 
     // It said a good hello.
@@ -50,10 +52,15 @@ public:
     [[nodiscard]] core::NodeId peer() const { return peer_; }
     [[nodiscard]] std::optional<ConnectionId> id() const { return id_; }
 
-    // What arrived before its peer was up.
-    std::deque<core::PeerMessage> early;
+    // What arrived before its peer was up. Takes the message, unless there is no room for it.
+    bool keep_early(core::PeerMessage& message, std::size_t bytes_max, core::Instant now);
+    std::vector<core::PeerMessage> take_early();
+    // Since when something of that kind waits.
+    [[nodiscard]] std::optional<core::Instant> early_since() const;
 
 private:
+    [[nodiscard]] bool frame_is_stuck(core::Instant now, core::Nanoseconds limit);
+    [[nodiscard]] bool reader_is_stuck(core::Instant now, core::Nanoseconds limit);
     Admittance hello(const std::optional<Greeting>& caller) override {
         return owner_.admit(*this, caller);
     }
@@ -62,13 +69,19 @@ private:
     }
     void malformed() override { owner_.malformed(*this); }
 
-    Strangers::Place place_;
+    asio::ip::address from_;
     VisitorOwner& owner_;
+    bool is_stranger_ = true;
     core::Instant since_;
     core::NodeId peer_;
     std::optional<ConnectionId> id_;
+    std::vector<core::PeerMessage> early_;
+    std::size_t early_bytes_ = 0;
+    core::Instant early_since_;
     std::uint64_t frame_seen_ = 0;
     core::Instant frame_since_;
+    std::size_t unread_seen_ = 0;
+    core::Instant read_at_;
     std::unique_ptr<RpcConnection> connection_;
 };
 

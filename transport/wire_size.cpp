@@ -1,6 +1,7 @@
 #include "transport/wire_size.hpp"
 
 #include "core/base/overloaded.hpp"
+#include "core/codec/configuration_codec.hpp"
 
 namespace mortise::transport {
 
@@ -50,6 +51,19 @@ std::size_t words(const core::ReadRequest& /*m*/) {
 }
 std::size_t words(const core::ReadReply& /*m*/) {
     return 3;
+}
+std::size_t words(const core::SnapshotChunk& m) {
+    std::size_t sum = 4 + 3 + log_id_words + 1;
+    sum += data_words(core::encode_configuration(m.configuration).size());
+    for (const auto& row : m.rows)
+        sum += 2 + data_words(row.key.size()) + data_words(row.value ? row.value->size() : 0);
+    return sum;
+}
+std::size_t words(const core::SnapshotReply& /*m*/) {
+    return 3 + 1 + log_id_words;
+}
+std::size_t words(const core::NotAMember& /*m*/) {
+    return 1 + 1 + log_id_words;
 }
 std::size_t words(const core::RaftMessage& m) {
     return std::visit([](const auto& one) { return words(one); }, m);

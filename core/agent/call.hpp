@@ -39,6 +39,7 @@ struct InspectCall {
     bool local = false;
     std::string after;
     std::size_t limit = 1;
+    std::size_t parties_max = SIZE_MAX;  // as LockMachine::list
 };
 
 // Releases everything in one command and ends the session (S10).

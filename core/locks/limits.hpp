@@ -11,8 +11,13 @@ constexpr std::size_t name_bytes_max = 512;  // S38
 constexpr std::size_t label_bytes_max = 256;
 constexpr std::size_t records_max = 4'000'000;
 constexpr std::size_t sessions_max = 100'000;
-constexpr std::size_t operations_max = 65'536;   // of one session, queued or not acknowledged (S17)
-constexpr std::size_t sweep_names_max = 1'024;   // S11
+constexpr std::size_t operations_max = 65'536;  // of one session, queued or not acknowledged (S17)
+// Of what a session whose node goes wrong may have or leave unacknowledged: from the first on its
+// acquires are passed over, from the second on whatever it asks for.
+constexpr std::size_t session_acquires_max = 2 * operations_max;
+constexpr std::size_t session_requests_max = 4 * operations_max;
+constexpr std::size_t session_runs_max = 2 * operations_max;  // of request numbers without a gap
+constexpr std::size_t sweep_names_max = 1'024;                // S11
 constexpr std::size_t sweep_traces_max = 1'024;  // holders and waiters removed by one Sweep
 constexpr std::size_t batch_commands_max = 4'096;
 constexpr std::size_t batch_bytes_max = std::size_t{512} << 10U;

@@ -52,11 +52,13 @@ public:
 
     // Would an acquire be granted at once? True also when only ended sessions are in its way.
     [[nodiscard]] bool would_grant(std::string_view name, LockMode mode) const;
-    // An unknown name is an empty view.
-    [[nodiscard]] LockView inspect(std::string_view name) const;
-    // Names with this prefix behind `after`, in byte order, at most `limit`.
+    // An unknown name is an empty view. Holders and waiters beyond so many of each are left out.
+    [[nodiscard]] LockView inspect(std::string_view name, std::size_t parties_max = SIZE_MAX) const;
+    // Names with this prefix behind `after`, in byte order, at most `limit`. Ends with the one that
+    // brings the holders and waiters of all to `parties_max`.
     [[nodiscard]] std::vector<LockView> list(std::string_view prefix, std::string_view after,
-                                             std::size_t limit) const;
+                                             std::size_t limit,
+                                             std::size_t parties_max = SIZE_MAX) const;
     // The node that a session belongs to; not set for one that ended.
     [[nodiscard]] NodeId node_of(SessionId session) const;
 
@@ -86,6 +88,7 @@ private:
     void on(const Acknowledge& command);
     void on(const Request& command);
 
+    [[nodiscard]] static bool is_too_much(const Session& session, const Request& request);
     void on(Session& session, Seq seq, const Acquire& acquire);
     void on(Session& session, Seq seq, const Release& release);
     void on(Session& session, Seq seq, const Cancel& cancel);

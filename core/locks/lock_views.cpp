@@ -17,16 +17,18 @@ bool LockMachine::would_grant(std::string_view name, LockMode mode) const {
            std::ranges::none_of(view.waiters, hinders);
 }
 
-LockView LockMachine::inspect(std::string_view name) const {
+LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) const {
     LockView view;
     view.name = name;
     const auto* record = table_.find(name);
     if (record == nullptr) return view;
     for (const auto& holder : record->holders()) {
+        if (view.holders.size() == parties_max) break;
         if (is_live(holder.operation)) view.holders.push_back(holder);
     }
     if (const auto* queue = table_.queue_of(name)) {
         for (const auto* waiter : queue->in_order()) {
+            if (view.waiters.size() == parties_max) break;
             if (!is_live(waiter->operation)) continue;
             view.waiters.push_back(
                 {waiter->operation, waiter->mode, waiter->ticket.index, waiter->label});
@@ -42,14 +44,17 @@ LockView LockMachine::inspect(std::string_view name) const {
 }
 
 std::vector<LockView> LockMachine::list(std::string_view prefix, std::string_view after,
-                                        std::size_t limit) const {
+                                        std::size_t limit, std::size_t parties_max) const {
     std::vector<LockView> views;
+    std::size_t parties = 0;
     const auto& records = table_.records();
     auto record = after < prefix ? records.lower_bound(prefix) : records.upper_bound(after);
     for (; record != records.end() && views.size() < limit; ++record) {
-        if (!record->first.starts_with(prefix)) break;
-        auto view = inspect(record->first);
-        if (!view.holders.empty() || !view.waiters.empty()) views.push_back(std::move(view));
+        if (!record->first.starts_with(prefix) || parties >= parties_max) break;
+        auto view = inspect(record->first, parties_max);
+        if (view.holders.empty() && view.waiters.empty()) continue;
+        parties += view.holders.size() + view.waiters.size();
+        views.push_back(std::move(view));
     }
     return views;
 }

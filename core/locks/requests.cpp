@@ -24,13 +24,22 @@ void LockMachine::on(const Request& command) {
         return;
     }
     if (command.after.is_set() && !session->seen.contains(command.after)) return;
-    const bool acquires = std::holds_alternative<Acquire>(command.body);
-    // Its node refuses before it sends; what was granted can always be given up (P11).
-    if (acquires && session->operations.size() + session->answers.size() >= 2 * operations_max)
-        return;
+    if (is_too_much(*session, command)) return;
     auto& changed = *sessions_.change(command.session);
     changed.seen.insert(command.seq);
     std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
+}
+
+// No session makes the state grow without bound (P11). Its node refuses long before. Only one that
+// acknowledges nothing, or leaves gaps in its numbers that no order of arrival makes, gets here.
+bool LockMachine::is_too_much(const Session& session, const Request& request) {
+    const auto kept = session.operations.size() + session.answers.size();
+    if (kept >= session_requests_max) return true;
+    if (kept >= session_acquires_max && std::holds_alternative<Acquire>(request.body)) return true;
+    if (session.seen.runs() < session_runs_max) return false;
+    const auto* cancel = std::get_if<Cancel>(&request.body);
+    return session.seen.is_apart(request.seq) ||
+           (cancel != nullptr && session.seen.is_apart(cancel->operation));
 }
 
 void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {

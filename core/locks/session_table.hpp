@@ -20,6 +20,10 @@ public:
     // False when it was there.
     bool insert(Seq seq);
     [[nodiscard]] bool contains(Seq seq) const;
+    // Neither it nor a neighbour was seen: it would be a run of its own.
+    [[nodiscard]] bool is_apart(Seq seq) const {
+        return !contains(seq.previous()) && !contains(seq) && !contains(seq.next());
+    }
     // Runs of numbers without a gap.
     [[nodiscard]] std::size_t runs() const { return runs_.size(); }
     // Visits them in rising order.

@@ -15,6 +15,8 @@ ReadId read_id(BootEpoch epoch, std::uint64_t count) {
     return ReadId{(epoch.raw() << 40U) + count};
 }
 
+constexpr std::size_t inspects_per_step_max = 8;
+
 }  // namespace
 
 void NodeCore::call(AcquireCall& call, Now now) {
@@ -79,18 +81,25 @@ void NodeCore::read_overdue(Now now) {
     }
 }
 
+// Listings take their time, and the log must move on meanwhile: the next step follows at once.
 void NodeCore::answer_reads(Now now) {
-    while (auto call = reads_.take_readable(applied_))
+    for (std::size_t inspected = 0; inspected < inspects_per_step_max;) {
+        auto call = reads_.take_readable(applied_);
+        if (!call) break;
+        inspected += std::holds_alternative<InspectCall>(*call) ? 1 : 0;
         answer_read(*call, now);
+    }
+    reads_due_ = reads_.is_readable(applied_) ? now.steady : Instant::never();
 }
 
 void NodeCore::answer_read(Call& call, Now now) {
     if (auto* inspect = std::get_if<InspectCall>(&call)) {
         Viewed viewed;
         if (inspect->is_prefix) {
-            viewed.locks = machine_.list(inspect->name, inspect->after, inspect->limit);
+            viewed.locks =
+                machine_.list(inspect->name, inspect->after, inspect->limit, inspect->parties_max);
         } else {
-            viewed.locks.push_back(machine_.inspect(inspect->name));
+            viewed.locks.push_back(machine_.inspect(inspect->name, inspect->parties_max));
         }
         effects_.answers.push_back({inspect->tag, std::move(viewed)});
     } else if (auto* acquire = std::get_if<AcquireCall>(&call)) {

@@ -37,14 +37,18 @@ void NodeCore::on(ClientForward& event, Now /*now*/) {
 
 void NodeCore::take_forward(NodeId /*from*/, const Forward& forward) {
     if (!raft_.is_leader()) return;  // its sender learns of the change and sends again
+    // Whatever becomes of the rest: no session is lost over a batch that was refused.
+    if (forward.renewal) take_renewal(*forward.renewal);
     const bool sound = (forward.urgent.empty() || proposer_.add_urgent(forward.urgent)) &&
                        (forward.acquires.empty() || proposer_.add_acquires(forward.acquires));
     if (!sound) ++refused_messages_;
-    if (!sound || !forward.renewal) return;
-    // A late repeat of one that was applied would never be: its session could not expire any more.
-    const auto* session = machine_.sessions().find(forward.renewal->session);
-    const bool late = session != nullptr && forward.renewal->number <= session->renewal_number;
-    if (!late) proposer_.add_renewal(*forward.renewal);
+}
+
+// A late repeat of one that was applied would never be: its session could not expire any more.
+void NodeCore::take_renewal(const Renewal& renewal) {
+    const auto* session = machine_.sessions().find(renewal.session);
+    const bool late = session != nullptr && renewal.number <= session->renewal_number;
+    if (!late) proposer_.add_renewal(renewal);
 }
 
 void NodeCore::lead(Now now) {

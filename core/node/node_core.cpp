@@ -88,7 +88,7 @@ Effects NodeCore::step(Event event, Now now) {
 
 Instant NodeCore::deadline() const {
     auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
-                          reads_.deadline(), state_due_});
+                          reads_.deadline(), reads_due_, state_due_});
     // While nothing can be proposed a due time would only make the caller spin: what ends that wait
     // is an event of its own.
     if (can_propose()) next = std::min(next, renewals_due_);

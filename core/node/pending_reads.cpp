@@ -43,7 +43,7 @@ std::optional<Call> PendingReads::cancel(CallTag tag) {
 }
 
 std::optional<Call> PendingReads::take_readable(LogIndex applied) {
-    if (readable_.empty() || readable_.begin()->first > applied) return std::nullopt;
+    if (!is_readable(applied)) return std::nullopt;
     return take(pending_.find(readable_.begin()->second)).call;
 }
 

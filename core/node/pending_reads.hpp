@@ -30,6 +30,9 @@ public:
     void granted(ReadId id, LogIndex index);
     // Empty when no call of this tag is here.
     std::optional<Call> cancel(CallTag tag);
+    [[nodiscard]] bool is_readable(LogIndex applied) const {
+        return !readable_.empty() && readable_.begin()->first <= applied;
+    }
     // One that everything up to `applied` answers, in the order of their indexes.
     std::optional<Call> take_readable(LogIndex applied);
     // Those to give up, or to ask again, by now.

@@ -1,5 +1,7 @@
 #include "core/node/proposer.hpp"
 
+#include <algorithm>
+
 #include "core/base/check.hpp"
 #include "core/locks/limits.hpp"
 
@@ -9,6 +11,10 @@ namespace {
 
 constexpr std::size_t acquire_bytes_waiting_max = std::size_t{4} << 20U;
 constexpr std::size_t urgent_bytes_waiting_max = std::size_t{32} << 20U;
+
+// Encoded, at most: two numbers of ten bytes; and what is around them.
+constexpr std::size_t renewal_bytes_max = 20;
+constexpr std::size_t renew_bytes_around_max = 16;
 
 }  // namespace
 
@@ -35,7 +41,8 @@ bool Proposer::add_acquires(const Bytes& batch) {
 void Proposer::add(const Command& command) {
     BatchBuilder one;
     one.add(command);
-    const bool added = add_urgent(one.take());
+    // However much waits: what the leader itself has to say is little, and nobody says it again.
+    const bool added = add_to(urgent_, urgent_bytes_, one.take());
     MORTISE_CHECK(added);
 }
 
@@ -67,15 +74,33 @@ void Proposer::take_from(std::deque<Chunk>& lane, std::size_t& bytes, BatchBuild
     }
 }
 
-Bytes Proposer::take_batch() {
-    BatchBuilder out;
+// How many renewals fit into an entry together with what ends things.
+std::size_t Proposer::renewals_beside_urgent() const {
+    if (urgent_.empty()) return batch_commands_max;
+    const auto& chunk = urgent_.front();
+    const auto bytes = chunk.batch.size() + renew_bytes_around_max;
+    if (chunk.commands >= batch_commands_max || bytes > batch_bytes_max) return 0;
+    return std::min(batch_commands_max, (batch_bytes_max - bytes) / renewal_bytes_max);
+}
+
+// Neither may keep the other out for ever: renewals that had to stay behind go first the next time.
+Renew Proposer::take_renewals() {
+    const auto count = renewals_passed_over_ ? batch_commands_max : renewals_beside_urgent();
     Renew renew;
     for (auto& [session, gathered] : renewals_) {
-        if (gathered.proposed || renew.renewals.size() == batch_commands_max) continue;
+        if (gathered.proposed || renew.renewals.size() == count) continue;
         gathered.proposed = true;
         --unproposed_renewals_;
         renew.renewals.push_back({session, gathered.number});
     }
+    renewals_passed_over_ = has_renewals();
+    return renew;
+}
+
+Bytes Proposer::take_batch() {
+    BatchBuilder out;
+    const auto renew = take_renewals();
+    // In front: a session that is renewed here does not expire here (S4).
     if (!renew.renewals.empty()) out.add(renew);
     take_from(urgent_, urgent_bytes_, out);
     take_from(acquires_, acquire_bytes_, out);

@@ -13,11 +13,13 @@ namespace mortise::core {
 
 class Proposer {
 public:
-    // False when the bytes are no batch: nothing of it is taken.
+    // False when the bytes are no batch, or when more waits than sound peers have to say: nothing
+    // of it is taken.
     bool add_urgent(const Bytes& batch);
     // Also false, silently for the sender, when too much waits already: it will send again. What
     // ends things is always taken (S21, P11).
     bool add_acquires(const Bytes& batch);
+    // The leader's own: always taken.
     void add(const Command& command);
     // Gathered, the newest of each session, until a batch goes out anyway or they are due (S2).
     void add_renewal(const Renewal& renewal);
@@ -46,6 +48,8 @@ private:
         bool proposed = false;
     };
 
+    [[nodiscard]] std::size_t renewals_beside_urgent() const;
+    [[nodiscard]] Renew take_renewals();
     static bool add_to(std::deque<Chunk>& lane, std::size_t& bytes, const Bytes& batch);
     static void take_from(std::deque<Chunk>& lane, std::size_t& bytes, BatchBuilder& out);
 
@@ -55,6 +59,7 @@ private:
     std::size_t acquire_bytes_ = 0;
     std::map<SessionId, Gathered> renewals_;
     std::size_t unproposed_renewals_ = 0;
+    bool renewals_passed_over_ = false;
 };
 
 }  // namespace mortise::core

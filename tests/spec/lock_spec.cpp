@@ -179,8 +179,34 @@ void LockSpec::on(const core::Request& command) {
         return;
     }
     if (command.after.is_set() && !has_seen(*session, command.after)) return;
-    session->seen.push_back(command.seq);
+    if (passes_over(*session, command)) return;
+    session->seen.insert(command.seq);
     std::visit([&](const auto& body) { on(operation, body); }, command.body);
+}
+
+// P11: what a session has and did not acknowledge is bounded, and so are the gaps in its numbers.
+bool LockSpec::passes_over(const Session& session, const core::Request& request) const {
+    auto kept = session.answers.size();
+    for (const auto& hold : holds_)
+        kept += hold.grant.operation.session == session.id ? 1 : 0;
+    for (const auto& wait : waits_)
+        kept += wait.waiting.operation.session == session.id ? 1 : 0;
+    const bool acquires = std::holds_alternative<core::Acquire>(request.body);
+    if (kept >= (acquires ? 2 : 4) * core::operations_max) return true;
+    const auto begins_a_run = [&](Seq seq) {
+        return !has_seen(session, seq) && !has_seen(session, seq.previous()) &&
+               !has_seen(session, seq.next());
+    };
+    const auto* cancel = std::get_if<core::Cancel>(&request.body);
+    const bool adds =
+        begins_a_run(request.seq) || (cancel != nullptr && begins_a_run(cancel->operation));
+    constexpr auto runs_max = 2 * core::operations_max;
+    return adds && session.seen.size() >= runs_max && runs_seen(session) >= runs_max;
+}
+
+std::size_t LockSpec::runs_seen(const Session& session) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        session.seen, [&](Seq seq) { return !has_seen(session, seq.next()); }));
 }
 
 void LockSpec::repeat(const Session& session, OperationId operation) {
@@ -250,7 +276,7 @@ void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
     const OperationId target{operation.session, cancel.operation};
     auto* session = live(operation.session);
     if (!has_seen(*session, target.seq)) {
-        session->seen.push_back(target.seq);
+        session->seen.insert(target.seq);
         answer(target, {AnswerKind::cancelled, {}, {}});
         answer(operation, {AnswerKind::cancelled, {}, {}});
         return;
@@ -438,8 +464,7 @@ const LockSpec::Session* LockSpec::live(SessionId id) const {
 
 // Zero numbers nothing: nobody can ask for it, and it holds nothing up.
 bool LockSpec::has_seen(const Session& session, Seq seq) {
-    return !seq.is_set() ||
-           std::find(session.seen.begin(), session.seen.end(), seq) != session.seen.end();
+    return !seq.is_set() || session.seen.contains(seq);
 }
 
 LockSpec::Record* LockSpec::find_record(std::string_view name) {

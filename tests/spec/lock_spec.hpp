@@ -12,6 +12,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,7 +55,7 @@ private:
         core::OpenSession opened;
         core::LogIndex renewed_at;
         std::uint64_t renewal_number = 0;
-        std::vector<core::Seq> seen;
+        std::set<core::Seq> seen;
         std::vector<KeptAnswer> answers;
         std::optional<core::SessionEnd> ended;
     };
@@ -91,6 +92,8 @@ private:
     [[nodiscard]] Session* live(core::SessionId id);
     [[nodiscard]] const Session* live(core::SessionId id) const;
     [[nodiscard]] static bool has_seen(const Session& session, core::Seq seq);
+    [[nodiscard]] static std::size_t runs_seen(const Session& session);
+    [[nodiscard]] bool passes_over(const Session& session, const core::Request& request) const;
     void end(Session& session, core::SessionEnd how);
     void answer(core::OperationId operation, core::Answer answer);
 

@@ -82,7 +82,30 @@ core::Forward forward(Prng& prng) {
     return m;
 }
 
-constexpr std::uint64_t message_kinds = 11;
+core::Configuration configuration(Prng& prng) {
+    core::Configuration configuration;
+    configuration.cluster = {positive(prng), number(prng)};
+    for (std::uint64_t id = 1 + prng.below(4); id > 0; --id) {
+        configuration.voters.insert(
+            configuration.voters.begin(),
+            {core::NodeId{2 * id}, core::Incarnation{positive(prng)}, text(prng, 30)});
+    }
+    if (coin(prng)) configuration.learners = {{core::NodeId{9}, core::Incarnation{9}, "x"}};
+    return configuration;
+}
+
+core::SnapshotChunk snapshot_chunk(Prng& prng) {
+    core::SnapshotChunk m{Term{number(prng)}, log_id(prng), configuration(prng), number(prng), {},
+                          coin(prng),         number(prng)};
+    const auto count = prng.below(6);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        m.rows.push_back({std::string(1, static_cast<char>('a' + i)) + text(prng, 60),
+                          text(prng, prng.one_in(20) ? 5'000 : 40)});
+    }
+    return m;
+}
+
+constexpr std::uint64_t message_kinds = 14;
 
 core::PeerMessage message(Prng& prng, std::uint64_t kind) {
     const Term term{number(prng)};
@@ -101,6 +124,11 @@ core::PeerMessage message(Prng& prng, std::uint64_t kind) {
             return core::RaftMessage{
                 core::ReadReply{term, core::ReadId{positive(prng)}, index(prng)}};
         case 9: return core::FormationOffer{entry(prng, LogIndex{1})};
+        case 10: return core::RaftMessage{snapshot_chunk(prng)};
+        case 11:
+            return core::RaftMessage{
+                core::SnapshotReply{term, log_id(prng), number(prng), coin(prng), coin(prng)}};
+        case 12: return core::RaftMessage{core::NotAMember{term, log_id(prng)}};
         default: return forward(prng);
     }
 }
@@ -290,12 +318,32 @@ TEST(Convert, AnAppendReplyArrivesFieldByField) {
     EXPECT_EQ(got.run_out, sent.run_out);
 }
 
+core::RaftMessage through(const core::RaftMessage& m) {
+    return std::get<core::RaftMessage>(
+        read_words<wire::PeerMessage>(bytes_with<wire::PeerMessage>(core::PeerMessage{m})).value());
+}
+
+TEST(Convert, SnapshotsArriveFieldByField) {
+    Prng prng{7};
+    const LogId last{Term{3}, LogIndex{4}};
+    const core::SnapshotChunk sent{
+        Term{5}, last, configuration(prng), 6, {{"a", ""}, {"b", std::string("\0x", 2)}}, true, 7};
+    const auto got = std::get<core::SnapshotChunk>(through(sent));
+    EXPECT_EQ(std::tuple(got.term, got.last, got.position, got.done, got.checksum),
+              std::tuple(Term{5}, last, 6U, true, 7U));
+    EXPECT_EQ(got.configuration, sent.configuration);
+    EXPECT_EQ(got.rows, sent.rows);
+    for (const bool installed : {true, false}) {
+        const auto reply = std::get<core::SnapshotReply>(
+            through(core::SnapshotReply{Term{5}, last, 8, installed, !installed}));
+        EXPECT_EQ(std::tuple(reply.term, reply.last, reply.next, reply.installed, reply.refused),
+                  std::tuple(Term{5}, last, 8U, installed, !installed));
+    }
+    const auto gone = std::get<core::NotAMember>(through(core::NotAMember{Term{5}, last}));
+    EXPECT_EQ(std::tuple(gone.term, gone.configuration), std::tuple(Term{5}, last));
+}
+
 TEST(Convert, VotesAndTransfersArriveFieldByField) {
-    const auto through = [](const core::RaftMessage& m) {
-        return std::get<core::RaftMessage>(
-            read_words<wire::PeerMessage>(bytes_with<wire::PeerMessage>(core::PeerMessage{m}))
-                .value());
-    };
     const LogId last{Term{3}, LogIndex{4}};
     const auto pre =
         std::get<core::PreVoteRequest>(through(core::PreVoteRequest{Term{1}, 2, last}));
@@ -565,6 +613,34 @@ TEST(Malformed, PayloadsAtTheirLimitsAndOneByteBeyond) {
     };
     EXPECT_FALSE(forwarded(core::batch_bytes_max));
     EXPECT_EQ(forwarded(core::batch_bytes_max + 1), Malformed::too_long);
+}
+
+TEST(Malformed, AStateThatIsNone) {
+    Prng prng{8};
+    core::SnapshotChunk chunk{Term{1}, {Term{1}, LogIndex{1}},   configuration(prng),
+                              0,       {{"a", "1"}, {"b", "2"}}, false,
+                              0};
+    const auto code = [&](auto change) {
+        return spoilt(chunk, [&](auto root) { change(root.getSnapshotChunk()); });
+    };
+    const auto key = [&](std::string text) {
+        return code([&](auto m) { m.getRows()[1].setKey(data_of(text)); });
+    };
+    EXPECT_FALSE(key("a\1"));
+    EXPECT_EQ(key("a"), Malformed::bad_order);
+    EXPECT_EQ(key(""), Malformed::bad_order);
+    EXPECT_FALSE(key(std::string(row_key_bytes_max, 'b')));
+    EXPECT_EQ(key(std::string(row_key_bytes_max + 1, 'b')), Malformed::too_long);
+    EXPECT_EQ(code([](auto m) { m.getLast().setIndex(all_bits); }), Malformed::bad_number);
+    EXPECT_EQ(code([](auto m) { m.setConfiguration(data_of("nobody")); }), Malformed::unknown_kind);
+    EXPECT_EQ(code([](auto m) { m.disownConfiguration(); }), Malformed::unknown_kind);
+    EXPECT_EQ(code([](auto m) { m.initRows(rows_max + 1); }), Malformed::too_many);
+    EXPECT_EQ(spoilt(core::SnapshotReply{},
+                     [](auto root) { root.getSnapshotReply().getLast().setIndex(all_bits); }),
+              Malformed::bad_number);
+    EXPECT_EQ(spoilt(core::NotAMember{},
+                     [](auto root) { root.getNotAMember().getConfiguration().setIndex(all_bits); }),
+              Malformed::bad_number);
 }
 
 TEST(Malformed, ARunOutOfNoSession) {

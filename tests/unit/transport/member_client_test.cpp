@@ -172,6 +172,38 @@ TEST_F(MemberClientTest, AnAnswerMayComeWhenNobodyIsThereAnyMore) {
     service_.held[0](ListReply{});
 }
 
+// Both bounds: of one client, and of all.
+TEST_F(MemberClientTest, MoreListsThanAFewAreRefusedAtOnce) {
+    service_.hold_answers = true;
+    std::vector<std::unique_ptr<MemberClient>> clients;
+    std::vector<core::CallError> refused;
+    const auto ask = [&](MemberClient& client) {
+        client.list({"a", "", 1, false, false}, [&](const core::Result<ListAnswer>& answer) {
+            if (!answer) return;
+            if (const auto* error = std::get_if<core::CallError>(&*answer))
+                refused.push_back(*error);
+        });
+    };
+    while (service_.held.size() < 64) {
+        ASSERT_LE(clients.size(), 16U);
+        client_ = std::make_unique<MemberClient>(io_);
+        ASSERT_TRUE(connect());
+        for (int i = 0; i < 5; ++i)
+            ask(*client_);
+        clients.push_back(std::move(client_));
+        ASSERT_TRUE(run_until(io_, [&] { return refused.size() == clients.size(); }));
+        ASSERT_EQ(service_.held.size(), 4 * clients.size());
+    }
+    client_ = std::make_unique<MemberClient>(io_);
+    ASSERT_TRUE(connect());
+    ask(*client_);
+    ASSERT_TRUE(run_until(io_, [&] { return refused.size() == 17; }));
+    EXPECT_THAT(refused, testing::Each(core::CallError::resource_exhausted));
+    std::exchange(service_.held[0], nullptr)(ListReply{});
+    ask(*client_);
+    EXPECT_TRUE(run_until(io_, [&] { return service_.held.size() == 65; }));
+}
+
 TEST_F(MemberClientTest, ForwardsCommands) {
     ASSERT_TRUE(connect());
     const core::Forward forward{core::Bytes{std::string{"urgent"}}, {}, {}};
@@ -212,6 +244,19 @@ TEST_F(MemberClientTest, IsToldTheEndOfAStream) {
     ASSERT_TRUE(run_until(io_, [&] { return sink.end.has_value(); }));
     EXPECT_EQ(sink.end, StreamEnd::stopping);
     EXPECT_THAT(sink.told, SizeIs(1));
+}
+
+TEST_F(MemberClientTest, HasOneStreamAtATime) {
+    ASSERT_TRUE(connect());
+    Sink sink;
+    const auto stream = [&] {
+        return wait<LogIndex>([&](auto done) { client_->outcomes({}, sink, std::move(done)); });
+    };
+    ASSERT_TRUE(stream());
+    EXPECT_FALSE(stream());
+    client_->end_outcomes();
+    ASSERT_TRUE(run_until(io_, [&] { return service_.sink == nullptr; }));
+    EXPECT_TRUE(stream());
 }
 
 TEST_F(MemberClientTest, AStreamThatCannotBeginIsAnError) {

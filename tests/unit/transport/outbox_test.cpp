@@ -63,6 +63,9 @@ TEST(Outbox, EveryKindHasItsLane) {
     EXPECT_EQ(lane_of(vote(1)), Lane::replication);
     EXPECT_EQ(lane_of(append(1, 1)), Lane::replication);
     EXPECT_EQ(lane_of(core::FormationOffer{}), Lane::replication);
+    EXPECT_EQ(lane_of(core::RaftMessage{core::SnapshotChunk{}}), Lane::forwarding);
+    EXPECT_EQ(lane_of(core::RaftMessage{core::SnapshotReply{}}), Lane::replication);
+    EXPECT_EQ(lane_of(core::RaftMessage{core::NotAMember{}}), Lane::replication);
 }
 
 TEST(Outbox, GivesWhatWaitsInOrderAsOneBatch) {
@@ -168,6 +171,38 @@ TEST(Outbox, WithoutRoomForwardingRefusesTheNewest) {
     EXPECT_EQ(outbox.size(), 2U);
     const auto first = outbox.take_batch();
     EXPECT_EQ(std::get<core::Forward>(first.front()).acquires.size(), 1'900U);
+}
+
+core::Forward renewal(std::uint64_t session, std::uint64_t number, std::size_t bytes = 0) {
+    return {
+        {}, core::Bytes{std::string(bytes, 'x')}, core::Renewal{core::SessionId{session}, number}};
+}
+
+TEST(Outbox, AFloodDoesNotDropRenewals) {
+    Outbox outbox{Lane::forwarding, small};
+    outbox.push(forward(1'900));
+    outbox.push(forward(1'900));
+    outbox.push(renewal(1, 7, 1'900));
+    outbox.push(renewal(2, 4));
+    EXPECT_EQ(outbox.dropped(), 1U);  // what came with the first
+    const auto batch = outbox.take_batch();
+    ASSERT_GE(batch.size(), 2U);
+    const auto& first = std::get<core::Forward>(batch[0]);
+    EXPECT_EQ(first.renewal, (core::Renewal{core::SessionId{1}, 7}));
+    EXPECT_TRUE(first.acquires.empty());
+    EXPECT_EQ(std::get<core::Forward>(batch[1]).renewal, (core::Renewal{core::SessionId{2}, 4}));
+}
+
+TEST(Outbox, TheNewestRenewalOfASessionWaitsOnce) {
+    Outbox outbox{Lane::forwarding, small};
+    for (std::uint64_t number = 1; number <= 1'000; ++number)
+        outbox.push(renewal(1, number));
+    outbox.push(renewal(1, 5));
+    EXPECT_EQ(outbox.size(), 1U);
+    EXPECT_EQ(outbox.dropped(), 0U);
+    const auto batch = outbox.take_batch();
+    EXPECT_EQ(std::get<core::Forward>(batch.at(0)).renewal->number, 1'000U);
+    EXPECT_EQ(outbox.bytes(), 0U);
 }
 
 TEST(Outbox, OneMessageAlwaysFitsWhenNothingWaits) {

@@ -187,6 +187,22 @@ TEST_F(PeerConnectionsTest, AHelloOfAnOlderStartIsRefusedAndDisturbsNothing) {
     EXPECT_FALSE(admit(out, replication, hello(0)).is_set());
 }
 
+// Whoever calls may say anything; what counts is who answers at the peer's address.
+TEST_F(PeerConnectionsTest, NoCallerShutsTheRealPeerOut) {
+    const auto of_a_stranger = hello(UINT64_MAX);
+    for (const auto first : {out, in}) {
+        for (const bool was_up : {true, false}) {
+            connections = {};
+            if (was_up) bring_up();
+            const auto stranger = admit(in, replication, of_a_stranger);
+            EXPECT_TRUE(admit(first, replication).is_set());
+            EXPECT_EQ(connections.verdict(stranger), Verdict::late);
+            EXPECT_TRUE(admit(first == out ? in : out, replication).is_set());
+            EXPECT_TRUE(connections.is_up(peer));
+        }
+    }
+}
+
 TEST_F(PeerConnectionsTest, TellsTheHelloThatIsFurtherOn) {
     auto silent = hello();
     silent.voters.clear();

@@ -111,5 +111,20 @@ TEST_F(LockViews, APageIsFullEvenWhenDeadNamesLieBetween) {
     EXPECT_EQ(names("", "", 2), (Names{"b", "d"}));
 }
 
+// Whoever asks is told so much, and more is not gathered.
+TEST_F(LockViews, NoMorePartiesAreToldThanAskedFor) {
+    for (std::uint64_t seq = 1; seq <= 3; ++seq)
+        put(acquire(1, seq, shared));
+    for (std::uint64_t seq = 4; seq <= 6; ++seq)
+        put(acquire(1, seq, exclusive));
+    put(acquire(2, 1, exclusive, "b"));
+    const auto view = machine_.inspect("a", 2);
+    EXPECT_EQ(view.holders.size(), 2U);
+    EXPECT_EQ(view.waiters.size(), 2U);
+    EXPECT_EQ(machine_.list("", "", 10, 6).size(), 1U);
+    EXPECT_EQ(machine_.list("", "", 10, 7).size(), 2U);
+    EXPECT_EQ(machine_.list("", "a", 10, 1).size(), 1U);
+}
+
 }  // namespace
 }  // namespace mortise::core

@@ -236,6 +236,29 @@ TEST(NodeCore, AReadOutlivesTheLeaderThatItWasAskedOf) {
     EXPECT_TRUE(follower.was_answered<Viewed>(41));
 }
 
+// The log moves on while many ask.
+TEST(NodeCore, AnswersAFewListingsAStepAndTheRestInTheNext) {
+    Running running;
+    Calls calls;
+    for (std::uint64_t i = 1; i <= 100; ++i) {
+        InspectCall inspect;
+        inspect.tag = CallTag{i};
+        inspect.is_prefix = true;
+        calls.calls.push_back(std::move(inspect));
+    }
+    running.leader.step(std::move(calls));
+    running.cluster.settle();
+    EXPECT_LT(running.leader.answers.size(), 50U);
+    for (int step = 0; step < 20 && running.leader.answers.size() < 100; ++step) {
+        const auto before = running.leader.answers.size();
+        ASSERT_EQ(running.leader.core().deadline(), running.leader.now);
+        running.leader.timer();
+        EXPECT_LE(running.leader.answers.size(), before + 10);
+    }
+    EXPECT_EQ(running.leader.answers.size(), 100U);
+    EXPECT_GT(running.leader.core().deadline(), running.leader.now);
+}
+
 // P11: what a program may ask for while nobody answers.
 TEST(NodeCore, RefusesReadsBeyondALimit) {
     HandDrivenNode node{1, {1, 2, 3}};

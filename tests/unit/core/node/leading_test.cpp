@@ -1,0 +1,82 @@
+// A leader that is asked for more than it can do.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/codec/command_codec.hpp"
+#include "tests/support/node_fixture.hpp"
+
+namespace mortise::core {
+namespace {
+
+using namespace test;
+
+Bytes batch(const Command& command) {
+    BatchBuilder one;
+    one.add(command);
+    return one.take();
+}
+
+// Of a session that does not exist: nothing but weight.
+Bytes heavy_batch() {
+    BatchBuilder out;
+    const std::string name(name_bytes_max, 'n');
+    for (std::uint64_t seq = 1; out.bytes() + name.size() + 64 < batch_bytes_max; ++seq)
+        out.add(Request{SessionId{99'999},
+                        Seq{seq},
+                        {},
+                        Acquire{name, LockMode::exclusive, true, {}, false, {}}});
+    return out.take();
+}
+
+class Leading : public testing::Test {
+protected:
+    Leading() {
+        cluster.connect_all();
+        cluster.run_for(std::chrono::seconds{3});
+        leader = cluster.leader();
+    }
+    void SetUp() override { ASSERT_NE(leader, nullptr); }
+
+    void forward(Bytes urgent, std::optional<Renewal> renewal = {}) {
+        leader->step(ClientForward{{std::move(urgent), {}, renewal}});
+    }
+    SessionId open_session() {
+        forward(batch(OpenSession{5, NodeId{77}, Incarnation{99}, BootEpoch{1}, 60'000, 0, false}));
+        cluster.settle();
+        return leader->core().machine().sessions().newest();
+    }
+
+    NodeCluster cluster{1, 2, 3};
+    HandDrivenNode* leader = nullptr;
+};
+
+TEST_F(Leading, AFloodDoesNotStopTheLeader) {
+    const auto session = open_session();
+    forward(batch(
+        Request{session, Seq{1}, {}, Acquire{"y", LockMode::exclusive, true, {}, false, {}}}));
+    cluster.settle();
+    forward(batch(CloseSession{session}));  // leaves a name to sweep, behind the flood
+    const auto heavy = heavy_batch();
+    for (int i = 0; i < 90; ++i)
+        forward(heavy);
+    EXPECT_GT(leader->core().refused_messages(), 0U);
+    cluster.settle();
+    EXPECT_FALSE(leader->core().machine().needs_sweep());
+    EXPECT_TRUE(leader->core().raft().is_leader());
+}
+
+TEST_F(Leading, ARenewalIsTakenAlsoWhenItsBatchesAreNot) {
+    const auto session = open_session();
+    const auto refused = leader->core().refused_messages();
+    forward(Bytes{std::string{"no batch"}}, Renewal{session, 12});
+    EXPECT_EQ(leader->core().refused_messages(), refused + 1);
+    cluster.run_for(std::chrono::seconds{1});
+    const auto* renewed = leader->core().machine().sessions().find(session);
+    ASSERT_NE(renewed, nullptr);
+    EXPECT_EQ(renewed->renewal_number, 12U);
+}
+
+}  // namespace
+}  // namespace mortise::core

@@ -1,0 +1,102 @@
+#include "core/node/proposer.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace mortise::core {
+namespace {
+
+// That many commands, in about that many bytes if there is one.
+Bytes batch_of(std::size_t commands, std::size_t bytes = 0) {
+    BatchBuilder out;
+    for (std::uint64_t seq = 1; seq <= commands; ++seq)
+        out.add(Request{SessionId{1}, Seq{seq}, {}, Release{Seq{1}}});
+    const std::string name(name_bytes_max, 'n');
+    while (out.bytes() + name.size() + 32 < bytes)
+        out.add(Request{
+            SessionId{1}, Seq{1}, {}, Acquire{name, LockMode::exclusive, true, {}, false, {}}});
+    return out.take();
+}
+
+struct Taken {
+    std::size_t others = 0;
+    std::uint64_t renewed = 0;  // the newest number
+};
+
+class ProposerTest : public testing::Test {
+protected:
+    // The next entry, which every replica must be able to read.
+    void take() {
+        const auto batch = proposer.take_batch();
+        const auto commands = decode_batch(batch);
+        ASSERT_TRUE(commands);
+        for (const auto& command : *commands) {
+            const auto* renew = std::get_if<Renew>(&command);
+            if (renew == nullptr) {
+                ++taken.others;
+            } else {
+                taken.renewed = renew->renewals.at(0).number;
+            }
+        }
+    }
+    void fill() {
+        const auto batch = batch_of(1, batch_bytes_max);
+        while (proposer.add_urgent(batch)) {
+        }
+    }
+
+    Proposer proposer;
+    Taken taken;
+};
+
+TEST_F(ProposerTest, WhatTheLeaderHasToSayIsTakenHoweverMuchWaits) {
+    fill();
+    proposer.add(Sweep{});
+    proposer.add(Expire{SessionId{1}, LogIndex{1}});
+    std::size_t own = 0;
+    while (proposer.has_commands()) {
+        const auto commands = decode_batch(proposer.take_batch());
+        ASSERT_TRUE(commands);
+        for (const auto& command : *commands)
+            own += std::holds_alternative<Request>(command) ? 0 : 1;
+    }
+    EXPECT_EQ(own, 2U);
+}
+
+// Neither keeps the other out, however often both come.
+TEST_F(ProposerTest, RenewalsAndFullBatchesBothGetIntoTheLog) {
+    for (const auto& full : {batch_of(batch_commands_max), batch_of(1, batch_bytes_max)}) {
+        proposer.clear();
+        taken = {};
+        for (std::uint64_t round = 1; round <= 20; ++round) {
+            ASSERT_TRUE(proposer.add_urgent(full));
+            proposer.add_renewal({SessionId{2}, round});
+            take();
+        }
+        EXPECT_GE(taken.others, 9 * decode_batch(full)->size());
+        EXPECT_GE(taken.renewed, 18U);
+    }
+}
+
+TEST_F(ProposerTest, RenewalsTravelWithWhateverLeavesRoomForThem) {
+    ASSERT_TRUE(proposer.add_urgent(batch_of(batch_commands_max - 1)));
+    proposer.add_renewal({SessionId{2}, 7});
+    take();
+    EXPECT_EQ(taken.others, batch_commands_max - 1);
+    EXPECT_EQ(taken.renewed, 7U);
+    EXPECT_FALSE(proposer.has_renewals());
+}
+
+// S4: one that comes in time saves its session from the expiry that waits in front of it.
+TEST_F(ProposerTest, ARenewalGoesBeforeAnExpiry) {
+    proposer.add(Expire{SessionId{2}, LogIndex{1}});
+    proposer.add_renewal({SessionId{2}, 7});
+    const auto commands = decode_batch(proposer.take_batch());
+    ASSERT_TRUE(commands);
+    ASSERT_EQ(commands->size(), 2U);
+    EXPECT_TRUE(std::holds_alternative<Renew>(commands->at(0)));
+}
+
+}  // namespace
+}  // namespace mortise::core

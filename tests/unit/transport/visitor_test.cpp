@@ -1,0 +1,226 @@
+// What somebody may make this node keep who has said a good hello and means no good.
+#include "transport/visitor.hpp"
+
+#include <capnp/rpc.capnp.h>
+#include <capnp/serialize.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/transport/network_support.hpp"
+#include "transport/convert.hpp"
+#include "transport/limits.hpp"
+#include "transport/member_client.hpp"
+
+namespace mortise::transport {
+namespace {
+
+using namespace test;
+
+// Lists pages of about a megabyte.
+struct WordyService : ClientService {
+    WordyService() {
+        page.locks.resize(1'000);
+        for (std::size_t i = 0; i < page.locks.size(); ++i) {
+            page.locks[i].name = std::to_string(100'000 + i) + std::string(500, 'x');
+            page.locks[i].holders.resize(1);
+            page.locks[i].holders[0].operation = {core::SessionId{1}, core::Seq{1}};
+            page.locks[i].holders[0].token = core::FencingToken{1};
+            page.locks[i].nodes[core::SessionId{1}] = core::NodeId{1};
+        }
+    }
+    MemberStatus status() override { return {}; }
+    void list(ListRequest /*request*/, std::function<void(ListAnswer)> answer) override {
+        ++lists;
+        answer(page);
+    }
+    ForwardReply forward(core::Forward /*forward*/) override { return {}; }
+    SubscribeAnswer subscribe(const OutcomesRequest& /*request*/, OutcomeSink& /*sink*/) override {
+        return StreamEnd::unspecified;
+    }
+    void unsubscribe(SubscriptionId /*id*/) override {}
+
+    ListReply page;
+    std::size_t lists = 0;
+};
+
+// The frames of a caller, as bytes.
+std::string bytes_of(capnp::MallocMessageBuilder& message) {
+    const auto words = capnp::messageToFlatArray(message);
+    const auto bytes = words.asChars();
+    return {bytes.begin(), bytes.size()};
+}
+
+std::string client_hello() {
+    capnp::MallocMessageBuilder bootstrap;
+    bootstrap.initRoot<capnp::rpc::Message>().initBootstrap().setQuestionId(0);
+    capnp::MallocMessageBuilder hello;
+    auto call = hello.initRoot<capnp::rpc::Message>().initCall();
+    call.setQuestionId(1);
+    call.initTarget().initPromisedAnswer().setQuestionId(0);
+    call.setInterfaceId(capnp::typeId<wire::Gate>());
+    call.setMethodId(0);
+    call.initSendResultsTo().setCaller();
+    auto params = call.initParams().initContent().initAs<wire::Gate::HelloParams>();
+    Greeting greeting;
+    greeting.purpose = Purpose::client;
+    write(greeting, params.initHello());
+    return bytes_of(bootstrap) + bytes_of(hello);
+}
+
+class VisitorTest : public testing::Test {
+protected:
+    using Change = std::function<void(NetworkOptions&, core::Hello&)>;
+
+    void start(Change change) {
+        node_ = std::make_unique<Node>(io_, 1, addresses_, std::move(change), &service_);
+        ASSERT_TRUE(node_->start());
+    }
+    [[nodiscard]] NetworkCounters counters() const { return node_->network->counters(); }
+
+    std::vector<std::string> addresses_{free_address(), free_address()};
+    asio::io_context io_;
+    WordyService service_;
+    std::unique_ptr<Node> node_;
+};
+
+TEST_F(VisitorTest, AClientThatBeginsAFrameAndDoesNotEndItIsShownTheDoor) {
+    start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 200ms; });
+    Stranger client{io_, addresses_[0]};
+    client.say(client_hello());
+    ASSERT_TRUE(run_until(io_, [&] { return counters().clients == 1; }));
+    client.say(std::string{"\x00\x00\x00\x00\x10\x00", 6});
+    EXPECT_TRUE(run_until(io_, [&] { return client.is_closed(); }));
+    EXPECT_EQ(counters().stuck_frames, 1U);
+    EXPECT_EQ(counters().clients, 0U);
+}
+
+class UnreadAnswers : public VisitorTest {
+protected:
+    // Goes on in its own time, which a test may stop.
+    void connect() {
+        bool connected = false;
+        client_.connect(addresses_[0], 20s, [&](const auto& hello) { connected = bool(hello); });
+        ASSERT_TRUE(run_until(io_, [&] {
+            poll();
+            return connected;
+        }));
+    }
+    void poll() {
+        client_io_.restart();
+        client_io_.poll();
+    }
+    void list() {
+        client_.list({"", "", 1'000, true, false}, [&](const core::Result<ListAnswer>& answer) {
+            if (!answer) return;
+            std::holds_alternative<ListReply>(*answer) ? ++pages_ : ++refused_;
+        });
+    }
+
+    asio::io_context client_io_;
+    MemberClient client_{client_io_};
+    std::size_t pages_ = 0;
+    std::size_t refused_ = 0;
+};
+
+TEST_F(UnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {
+    start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 1h; });
+    connect();
+    // More than the buffers of the system take.
+    constexpr std::size_t asked = 200;
+    for (std::size_t i = 0; i < asked; ++i)
+        list();
+    poll();
+    const auto before = counters().accepted;
+    Stranger other{io_, addresses_[0]};
+    ASSERT_TRUE(run_until(io_, [&] { return counters().accepted > before; }));
+    run_for(io_, 500ms);
+    EXPECT_LT(service_.lists, asked / 2);
+    EXPECT_EQ(counters().clients, 1U);  // it may still read
+    ASSERT_TRUE(run_until(io_, [&] {
+        poll();
+        return pages_ + refused_ == asked;
+    }));
+    EXPECT_EQ(pages_, service_.lists);
+    list();
+    EXPECT_TRUE(run_until(io_, [&] {
+        poll();
+        return pages_ == service_.lists && pages_ + refused_ == asked + 1;
+    }));
+}
+
+TEST_F(UnreadAnswers, ThatNobodyReadsEndTheConnection) {
+    start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 200ms; });
+    connect();
+    for (int i = 0; i < 200; ++i)
+        list();
+    poll();
+    EXPECT_TRUE(run_until(io_, [&] { return counters().clients == 0; }));
+    EXPECT_EQ(counters().stuck_frames, 1U);
+}
+
+// A peer that greets us and whom we cannot greet: it never comes up, and may talk all it likes.
+class EarlyWords : public VisitorTest {
+public:
+    ~EarlyWords() noexcept override = default;
+
+protected:
+    void TearDown() override {
+        loop_.run([&] {
+            peer_.reset();
+            connection_.reset();
+        });
+    }
+
+    void greet() {
+        asio::ip::tcp::socket socket{io_};
+        socket.connect(endpoint_of(addresses_[0]));
+        loop_.run([&] {
+            connection_ = std::make_unique<RpcConnection>(
+                kj::heap<AsioStream<asio::ip::tcp::socket>>(loop_, std::move(socket)),
+                capnp::rpc::twoparty::Side::CLIENT, nullptr, FrameLimits{peer_frame_words_max},
+                [] {});
+            auto request = connection_->bootstrap().castAs<wire::Gate>().helloRequest();
+            Greeting greeting;
+            greeting.hello = hello_of(2);
+            write(greeting, request.initHello());
+            connection_->add(request.send().then(
+                [this](auto&& response) { peer_.emplace(response.getAnswer().getPeer()); }));
+        });
+        ASSERT_TRUE(run_until(io_, [&] { return peer_.has_value(); }));
+    }
+    void say(const std::vector<core::PeerMessage>& batch) {
+        loop_.run([&] {
+            auto request = peer_->sendRequest();
+            write(batch, request.initMessages(static_cast<kj::uint>(batch.size())));
+            connection_->add(request.send().then([this](auto&&) { ++taken_in_; }));
+        });
+        const auto before = taken_in_;
+        ASSERT_TRUE(run_until(io_, [&] { return taken_in_ > before; }));
+    }
+
+    KjLoop loop_{io_, {}, [] {}};
+    std::unique_ptr<RpcConnection> connection_;
+    std::optional<wire::Peer::Client> peer_;
+    std::size_t taken_in_ = 0;
+};
+
+core::PeerMessage of_a_megabyte() {
+    core::AppendRequest append;
+    append.entries.push_back(core::make_entry({core::Term{1}, core::LogIndex{1}},
+                                              core::EntryKind::commands,
+                                              core::Bytes{std::string(payload_bytes_max, 'x')}));
+    return core::RaftMessage{append};
+}
+
+TEST_F(EarlyWords, AreKeptByWeightAndNotForEver) {
+    start([](NetworkOptions& options, core::Hello&) { options.limits.hello_timeout = 1s; });
+    greet();
+    for (int i = 0; i < 6; ++i)
+        say({of_a_megabyte()});
+    EXPECT_EQ(counters().messages_dropped, 3U);  // of six, of a little more than a megabyte each
+    EXPECT_TRUE(run_until(io_, [&] { return counters().messages_dropped == 6; }));
+    say({core::RaftMessage{core::ReadRequest{core::Term{1}, core::ReadId{1}}}});
+    EXPECT_EQ(counters().messages_dropped, 6U);  // there is room again
+}
+
+}  // namespace
+}  // namespace mortise::transport
