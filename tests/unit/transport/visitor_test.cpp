@@ -66,6 +66,23 @@ std::string client_hello() {
     return bytes_of(bootstrap) + bytes_of(hello);
 }
 
+// Of the member that the answer to that hello offers.
+std::string list_call(unsigned question) {
+    capnp::MallocMessageBuilder message;
+    auto call = message.initRoot<capnp::rpc::Message>().initCall();
+    call.setQuestionId(question);
+    auto target = call.initTarget().initPromisedAnswer();
+    target.setQuestionId(1);
+    for (auto step : target.initTransform(2))
+        step.setGetPointerField(0);  // HelloResults.answer, HelloAnswer.member
+    call.setInterfaceId(capnp::typeId<wire::Member>());
+    call.setMethodId(1);
+    call.initSendResultsTo().setCaller();
+    auto params = call.initParams().initContent().initAs<wire::Member::ListParams>();
+    write(ListRequest{"", "", 1'000, true, false}, params.initRequest());
+    return bytes_of(message);
+}
+
 class VisitorTest : public testing::Test {
 protected:
     using Change = std::function<void(NetworkOptions&, core::Hello&)>;
@@ -147,13 +164,18 @@ TEST_F(UnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {
     }));
 }
 
+// The system's buffers take the first ones, so it goes on asking until they are full.
 TEST_F(UnreadAnswers, ThatNobodyReadsEndTheConnection) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 200ms; });
-    connect();
-    for (int i = 0; i < 200; ++i)
-        list();
-    poll();
-    EXPECT_TRUE(run_until(io_, [&] { return counters().clients == 0; }));
+    Stranger client{io_, addresses_[0]};
+    client.say(client_hello());
+    ASSERT_TRUE(run_until(io_, [&] { return counters().clients == 1; }));
+    unsigned question = 1;
+    EXPECT_TRUE(run_until(io_, [&] {
+        client.say(list_call(++question));
+        return counters().clients == 0;
+    }));
+    EXPECT_GT(service_.lists, 0U);
     EXPECT_EQ(counters().stuck_frames, 1U);
 }
 

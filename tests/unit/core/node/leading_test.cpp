@@ -59,9 +59,18 @@ TEST_F(Leading, AFloodDoesNotStopTheLeader) {
     cluster.settle();
     forward(batch(CloseSession{session}));  // leaves a name to sweep, behind the flood
     const auto heavy = heavy_batch();
-    for (int i = 0; i < 90; ++i)
-        forward(heavy);
-    EXPECT_GT(leader->core().refused_messages(), 0U);
+    const auto flood = [&] {
+        const auto refused = leader->core().refused_messages();
+        while (leader->core().refused_messages() == refused)
+            forward(heavy);
+    };
+    for (int round = 0; round < 8; ++round) {
+        flood();
+        cluster.deliver();
+        flood();
+        for (const std::uint64_t id : {1, 2, 3})
+            cluster[NodeId{id}].complete_writes();
+    }
     cluster.settle();
     EXPECT_FALSE(leader->core().machine().needs_sweep());
     EXPECT_TRUE(leader->core().raft().is_leader());
