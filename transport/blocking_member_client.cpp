@@ -3,17 +3,19 @@
 #include <optional>
 #include <utility>
 
+#include "transport/clock.hpp"
+
 namespace mortise::transport {
 
 BlockingMemberClient::BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster)
-    : deadline_{std::chrono::steady_clock::now() + timeout}, client_{io_, cluster} {}
+    : deadline_{steady_now() + timeout}, client_{io_, cluster} {}
 
 template <class T, class Start>
 core::Result<T> BlockingMemberClient::wait(Start start) {
     std::optional<core::Result<T>> answer;
     start([&answer](core::Result<T> result) { answer.emplace(std::move(result)); });
     io_.restart();
-    while (!answer && io_.run_one_until(deadline_) != 0) {
+    while (!answer && io_.run_one_until(time_point_of(deadline_)) != 0) {
     }
     if (answer) return std::move(*answer);
     client_.close();  // nobody waits for that answer any more
@@ -21,7 +23,7 @@ core::Result<T> BlockingMemberClient::wait(Start start) {
 }
 
 core::Result<core::Hello> BlockingMemberClient::connect(const std::string& address) {
-    const auto left = deadline_ - std::chrono::steady_clock::now();
+    const auto left = deadline_ - steady_now();
     return wait<core::Hello>([&](auto done) { client_.connect(address, left, std::move(done)); });
 }
 

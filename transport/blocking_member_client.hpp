@@ -1,11 +1,11 @@
 // MemberClient for programs that would rather wait.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include <asio/io_context.hpp>
 
+#include "core/base/instant.hpp"
 #include "core/base/result.hpp"
 #include "transport/member_client.hpp"
 
@@ -27,7 +27,7 @@ private:
     template <class T, class Start>
     core::Result<T> wait(Start start);
 
-    std::chrono::steady_clock::time_point deadline_;
+    core::Instant deadline_;
     asio::io_context io_;
     MemberClient client_;
 };

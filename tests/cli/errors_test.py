@@ -161,6 +161,9 @@ class Errors(unittest.TestCase):
             with self.subTest(words=words):
                 self.expect(run(*words, *peer), UNAVAILABLE, "no member answered: ", str(port),
                             "Connection refused\n")
+        # As long as a duration can be; nobody waits for it.
+        self.expect(run("locks", "--peer", f"127.0.0.1:{port}", "--timeout", "2562047h"),
+                    UNAVAILABLE, "Connection refused\n")
 
     def test_somebody_there_who_says_nothing(self):
         with socket.socket() as silent:

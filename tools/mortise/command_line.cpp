@@ -53,7 +53,7 @@ private:
         const bool known = std::ranges::any_of(
             commands, [&](const CLI::App* command) { return command->get_name() == word; });
         if (!word.starts_with('-') && !known)
-            throw Failure{ExitCode::usage, "no command \'" + word + "\'; see mortise --help"};
+            throw Failure{ExitCode::usage, "no command '" + word + "'; see mortise --help"};
     }
     template <class Command>
     CLI::App* add(const std::string& name, const std::string& does, Command& command) {
