@@ -53,6 +53,10 @@ void SessionAgent::on_close(const CloseCall& call, Now now) {
     for (const auto& [seq, name] : std::exchange(holds_, {})) {
         out_.lost.push_back({{*session_, seq}, HoldLost::Reason::node_stopped});
     }
+    // What was sent ends with the session; an answer that comes before that is nobody's.
+    for (const auto& [tag, waiting] : waiting_) {
+        if (waiting.seq.is_set()) forget(waiting.seq);
+    }
     fail_calls(CallError::node_stopped);
     if (stage_ == Stage::open) {
         stage_ = Stage::closing;

@@ -53,7 +53,7 @@ void SessionAgent::lapse() {
     }
 }
 
-void SessionAgent::lose_session(Now now) {
+void SessionAgent::lose_session(SessionEnd how, Now now) {
     for (const auto& [seq, name] : std::exchange(holds_, {})) {
         out_.lost.push_back({{*session_, seq}, HoldLost::Reason::expired});
     }
@@ -66,7 +66,9 @@ void SessionAgent::lose_session(Now now) {
         answer(tag, CallError::session_expired);
     for (const auto& [tag, gives_up] : std::exchange(releases_, {})) {
         by_deadline_.erase({gives_up, tag});
-        out_.answers.push_back({tag, CallError::lock_lost});
+        CallAnswer answer{tag, CallError::lock_lost};
+        if (how == SessionEnd::closed) answer.result = Released{};  // it gave everything back
+        out_.answers.push_back(std::move(answer));
     }
     sent_.clear();
     unapplied_ = 0;
@@ -121,10 +123,11 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
                        tell_lease();
                    },
                    [&](const RenewalLost& lost) {
-                       if (mine && lost.session == *session_) lose_session(now);
+                       if (mine && lost.session == *session_)
+                           lose_session(SessionEnd::expired, now);
                    },
                    [&](const SessionEnded& ended) {
-                       if (mine && ended.session == *session_) lose_session(now);
+                       if (mine && ended.session == *session_) lose_session(ended.how, now);
                    },
                },
                outcome);

@@ -120,7 +120,7 @@ private:
     void open(Now now);
     void renew(Now now);
     void lapse();
-    void lose_session(Now now);
+    void lose_session(SessionEnd how, Now now);
     void fail_calls(CallError error);
     void on_answered(const Answered& answered, Now now);
     void on_acquire_answered(const Sent& sent, Seq seq, const Answer& given, Now now);

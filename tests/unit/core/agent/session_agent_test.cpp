@@ -55,6 +55,35 @@ struct Agent {
         agent.on_timer(now);
     }
 
+    void queued(Seq seq) { agent.on_outcome(Queued{{session, seq}}, LogIndex{++index}, now); }
+    void answered(Seq seq, AnswerKind kind) {
+        const Answer answer{kind, FencingToken{5}, {}};
+        agent.on_outcome(Answered{{session, seq}, answer}, LogIndex{++index}, now);
+    }
+    // It has the lock when this returns: operation 1 of its session.
+    OperationId hold() {
+        acquire(1, Instant::never());
+        answered(Seq{1}, AnswerKind::granted);
+        agent.collect(now);
+        return {session, Seq{1}};
+    }
+    void close() { agent.on_close(CloseCall{closing}, now); }
+    void session_ends(SessionEnd how) {
+        agent.on_outcome(SessionEnded{session, how}, LogIndex{++index}, now);
+    }
+    // What it answered to that tag since the last time; for Closed and Released, no error.
+    std::vector<std::optional<CallError>> answers_to(CallTag wanted) {
+        std::vector<std::optional<CallError>> answers;
+        for (const auto& answer : agent.collect(now).answers) {
+            const auto* error = std::get_if<CallError>(&answer.result);
+            if (answer.tag == wanted)
+                answers.push_back(error ? std::optional{*error} : std::nullopt);
+        }
+        return answers;
+    }
+
+    static constexpr CallTag closing{1'000'000};
+    std::uint64_t index = 1;
     Now now{Instant{1'000'000'000}, Instant{1'000'000'000}};
     SessionAgent agent{options(), Prng{1}, now};
     std::uint64_t tag = 0;
@@ -84,6 +113,71 @@ TEST(SessionAgent, ACallThatWasNeverSentLeavesNothingBehind) {
     of.pass(2ms);
     EXPECT_EQ(of.agent.outstanding(), 0U);
     EXPECT_EQ(of.acquire(operations_max, Instant::never()), 0U);
+}
+
+TEST(SessionAgent, ClosingAnswersEveryCallAndEndsTheSession) {
+    Agent of;
+    of.acquire(2, Instant::never());
+    of.close();
+    const auto output = of.agent.collect(of.now);
+    ASSERT_EQ(output.answers.size(), 2U);
+    for (const auto& answer : output.answers)
+        EXPECT_EQ(std::get<CallError>(answer.result), CallError::node_stopped);
+    const auto batch = decode_batch(output.outbound.value().urgent);
+    EXPECT_EQ(std::get<CloseSession>(batch.value().front()).session, session);
+    EXPECT_FALSE(of.agent.is_closed());
+    of.session_ends(SessionEnd::closed);
+    EXPECT_EQ(of.answers_to(Agent::closing).size(), 1U);
+    EXPECT_TRUE(of.agent.is_closed());
+}
+
+// The cluster goes on answering until it gets to the end of the session.
+TEST(SessionAgent, WhatIsAnsweredWhileItClosesIsNobodys) {
+    Agent of;
+    of.acquire(2, Instant::never());
+    of.queued(Seq{1});
+    of.close();
+    of.agent.collect(of.now);
+    of.answered(Seq{1}, AnswerKind::granted);
+    of.queued(Seq{2});
+    of.answered(Seq{2}, AnswerKind::granted);
+    EXPECT_TRUE(of.agent.collect(of.now).answers.empty());
+    of.session_ends(SessionEnd::closed);
+    EXPECT_TRUE(of.agent.is_closed());
+}
+
+TEST(SessionAgent, ClosingTakesTheHoldsAway) {
+    Agent of;
+    const auto held = of.hold();
+    of.close();
+    const auto output = of.agent.collect(of.now);
+    ASSERT_EQ(output.lost.size(), 1U);
+    EXPECT_EQ(output.lost.front().hold, held);
+    EXPECT_EQ(output.lost.front().reason, HoldLost::Reason::node_stopped);
+}
+
+TEST(SessionAgent, AReleaseThatEndsWithTheSessionIsARelease) {
+    for (const auto how : {SessionEnd::closed, SessionEnd::expired}) {
+        Agent of;
+        const CallTag releasing{77};
+        of.agent.on_release({releasing, of.hold()}, of.now);
+        of.close();
+        of.agent.collect(of.now);
+        of.session_ends(how);
+        const auto answers = of.answers_to(releasing);
+        ASSERT_EQ(answers.size(), 1U);
+        const bool is_released = !answers.front().has_value();
+        EXPECT_EQ(is_released, how == SessionEnd::closed);
+    }
+}
+
+TEST(SessionAgent, ClosesAtOnceWithoutASession) {
+    Agent of;
+    of.session_ends(SessionEnd::expired);
+    of.agent.collect(of.now);
+    of.close();
+    EXPECT_EQ(of.answers_to(Agent::closing).size(), 1U);
+    EXPECT_TRUE(of.agent.is_closed());
 }
 
 }  // namespace
