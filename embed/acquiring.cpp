@@ -50,8 +50,11 @@ Begun begin(CallGate& gate, AcquireOrder& order) {
 }
 
 // That the wait ended is an error for who asked to wait, and an answer for who set an end to it.
+// The cluster knows only tries and waits: a wait that was over at its start is a try there.
 void interpret(Attempt attempt, CallOutcome& outcome) {
     if (attempt == Attempt::until && outcome.error == Errc::timed_out) outcome.error.clear();
+    const bool is_busy = !outcome.error && !outcome.hold;
+    if (attempt == Attempt::wait && is_busy) outcome.error = Errc::timed_out;
 }
 
 // The rest of an asynchronous call: lives until its handler was called.
@@ -149,7 +152,7 @@ void start_release(Hold hold, std::unique_ptr<Finish> finish) {
         }}.detach();
         return;
     }
-    auto call = std::make_shared<AsyncCall>(record->gate(), Attempt::wait, std::move(finish));
+    auto call = std::make_shared<AsyncCall>(record->gate(), Attempt::once, std::move(finish));
     auto bad = record->mark_released() ? std::error_code{} : record->failure();
     if (!bad) {
         record->lease()->remove(record.get());

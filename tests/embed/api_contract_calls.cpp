@@ -6,6 +6,7 @@
 #include <shared_mutex>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <vector>
 
 #include <asio/experimental/deferred.hpp>
@@ -41,6 +42,19 @@ TEST_F(ApiContractCalls, Acquire) {
     EXPECT_EQ(hold.name(), "d");
     hold = node_.acquire("e", {.label = "designated", .wait_max = 5s});
     EXPECT_EQ(hold.release(), std::error_code{});
+}
+
+// There is no answer but a lock or an error, however short the wait.
+TEST_F(ApiContractCalls, AcquireThatMayNotWaitTimesOut) {
+    const auto holder = node_.acquire("x");
+    for (const auto wait_max : {0ms, -1ms}) {
+        EXPECT_FALSE(node_.acquire("x", {.wait_max = wait_max}, ec_));
+        EXPECT_EQ(ec_, Errc::timed_out);
+        EXPECT_THROW(std::ignore = node_.acquire("x", {.wait_max = wait_max}), LockError);
+        auto future = async_acquire(node_, "x", {.wait_max = wait_max}, asio::use_future);
+        EXPECT_THROW(std::ignore = future.get(), std::system_error);
+        EXPECT_TRUE(node_.acquire("free", {.wait_max = wait_max}));
+    }
 }
 
 TEST_F(ApiContractCalls, TryAcquire) {
