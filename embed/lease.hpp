@@ -36,7 +36,8 @@ public:
         return boot + margin_ >= valid_until();
     }
 
-    // False when it is over: it stays so.
+    // False when it is over: it stays so. What has run out is over, whether anybody noticed or not:
+    // its owners may have.
     bool extend(core::Instant valid_until);
     // Ends it, if it had run out by `boot`. True when this call did.
     bool end_if_run_out(core::Instant boot);

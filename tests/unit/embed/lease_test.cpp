@@ -35,10 +35,21 @@ TEST(Lease, IsValidUntilItsEnd) {
 }
 
 TEST(Lease, IsOnlyEverExtendedForward) {
-    Lease lease{core::SessionId{1}, core::Instant{100}, 10ns};
-    EXPECT_TRUE(lease.extend({200}));
-    EXPECT_TRUE(lease.extend({150}));
-    EXPECT_EQ(lease.valid_until(), core::Instant{200});
+    const auto first = in(1h);
+    const auto later = first + 1h;
+    Lease lease{core::SessionId{1}, first, 10ns};
+    EXPECT_TRUE(lease.extend(later));
+    EXPECT_TRUE(lease.extend(first));
+    EXPECT_EQ(lease.valid_until(), later);
+}
+
+// Its owners may have asked, and been told that it is not valid: so it stays.
+TEST(Lease, IsNotExtendedOnceItHasRunOut) {
+    const auto now = boot_now();
+    Lease lease{core::SessionId{1}, now, 10ns};
+    EXPECT_FALSE(lease.extend(now + 1h));
+    EXPECT_FALSE(lease.is_valid(now));
+    EXPECT_TRUE(lease.is_over());
 }
 
 TEST(Lease, EndsOnceItHasRunOutAndNotBefore) {
@@ -52,7 +63,7 @@ TEST(Lease, EndsOnceItHasRunOutAndNotBefore) {
 TEST(Lease, IsNotExtendedOnceItIsOver) {
     Lease lease{core::SessionId{1}, core::Instant{100}, 10ns};
     EXPECT_TRUE(lease.end());
-    EXPECT_FALSE(lease.extend({1'000}));
+    EXPECT_FALSE(lease.extend(in(1h)));
     EXPECT_FALSE(lease.is_valid({0}));
     EXPECT_FALSE(lease.end());
 }
