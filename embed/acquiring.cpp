@@ -1,7 +1,6 @@
 // Acquires and releases, waited for by a thread or by a handler: <mortise/detail/start.hpp>.
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "embed/node_runtime.hpp"
@@ -43,8 +42,8 @@ Begun begin(CallGate& gate, AcquireOrder& order) {
     Begun begun;
     begun.call.tag = gate.next_tag();
     begun.call.request = to_request(order.name, order.options, !once);
-    begun.call.deadline = once ? core::Instant::never() : to_instant(order.deadline);
     const auto deadline = once ? now + Duration{gate.call_timeout()} : order.deadline;
+    begun.call.deadline = to_instant(deadline);
     begun.gives_up = deadline + Duration{slack};
     return begun;
 }
@@ -73,8 +72,9 @@ public:
     void complete(CallOutcome outcome) override {
         auto kept = std::make_shared<CallOutcome>(std::move(outcome));
         auto task = [self = shared_from_this(), kept] { self->finish(std::move(*kept)); };
-        // A node that is closed has no threads any more.
-        if (!gate_->notifier().post(task)) std::thread{std::move(task)}.detach();
+        // A node that is closed has no threads any more. Without any at all it is told here: late
+        // is worse than from within.
+        if (!gate_->notifier().post(task) && !run_elsewhere(task)) task();
     }
 
 private:
@@ -98,19 +98,27 @@ private:
     std::optional<OnStop> stop_;
 };
 
+// For what has no node.
+void finish_elsewhere(std::unique_ptr<Finish> finish, Errc error) {
+    const auto task = [error, finish = std::shared_ptr<Finish>{std::move(finish)}] {
+        (*finish)(error, Hold{});
+    };
+    if (!run_elsewhere(task)) task();
+}
+
 }  // namespace
 
 Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
              LockInfo* busy) {
     ec = check(order);
     if (ec) return {};
-    auto& gate = *node->gate();
-    auto begun = begin(gate, order);
+    const auto gate = node->gate();  // outlives a node that goes while this waits
+    auto begun = begin(*gate, order);
     const auto tag = begun.call.tag;
     auto waiting = std::make_shared<WaitingThread>();
-    ec = gate.submit(std::move(begun.call), waiting);
+    ec = gate->submit(std::move(begun.call), waiting);
     if (ec) return {};
-    const auto cancel = [&gate, tag] { gate.submit(core::CancelCall{tag}, nullptr); };
+    const auto cancel = [&gate, tag] { gate->submit(core::CancelCall{tag}, nullptr); };
     const std::stop_callback on_cancel{order.options.cancel, cancel};
     auto outcome = waiting->wait_until(begun.gives_up);
     if (!outcome) {
@@ -126,6 +134,10 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
 
 std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                     std::unique_ptr<Finish> finish) {
+    if (!node) {  // of a Node that was moved from
+        finish_elsewhere(std::move(finish), Errc::node_stopped);
+        return [] {};
+    }
     const auto& gate = node->gate();
     auto bad = check(order);
     // What is cancelled already is not begun.
@@ -145,13 +157,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
 
 void start_release(Hold hold, std::unique_ptr<Finish> finish) {
     const auto record = HoldRecord::take(hold);
-    if (!record) {
-        // Owns nothing, so it has no node either, nor a thread of one.
-        std::thread{[done = std::shared_ptr<Finish>{std::move(finish)}] {
-            (*done)(Errc::not_held, Hold{});
-        }}.detach();
-        return;
-    }
+    if (!record) return finish_elsewhere(std::move(finish), Errc::not_held);
     auto call = std::make_shared<AsyncCall>(record->gate(), Attempt::once, std::move(finish));
     auto bad = record->mark_released() ? std::error_code{} : record->failure();
     if (!bad) {

@@ -276,7 +276,7 @@ Metrics CoreLoop::metrics() const {
     metrics.names = core.machine().table().records().size();
     metrics.sessions = core.machine().sessions().all().size();
     metrics.log_lines_left_out = parts_.log.left_out();
-    metrics.late_callbacks = parts_.notifier.overruns();
+    metrics.late_callbacks = parts_.notifier.overruns() + parts_.losses.overruns();
     metrics.messages_refused = core.refused_messages();
     if (!network_) return metrics;
     const auto network = network_->counters();

@@ -33,6 +33,7 @@ struct LoopParts {
     const Config& config;
     std::shared_ptr<CallGate> gate;
     Notifier& notifier;
+    Notifier& losses;  // runs what the program registered with Hold::lost()
     EventHub& events;
     LeaseThread& leases;
     Readiness& readiness;

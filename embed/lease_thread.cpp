@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -87,7 +88,10 @@ void LeaseThread::look() {
         return;
     }
     worst_delay_ns_.store(std::max(worst_delay_ns_.load(), (now - until).count()));
-    on_over_(std::move(lease));
+    try {
+        on_over_(std::move(lease));
+    } catch (const std::exception&) {  // no memory: the core will find it over, too
+    }
 }
 
 }  // namespace mortise::detail

@@ -39,14 +39,14 @@ std::optional<Hold> attempt(const std::shared_ptr<NodeRuntime>& runtime, Acquire
 std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::InspectCall call,
                            std::error_code& ec) {
     if (is_gone(runtime, ec)) return {};
-    auto& gate = *runtime->gate();
-    call.tag = gate.next_tag();
+    const auto gate = runtime->gate();  // outlives a node that goes while this waits
+    call.tag = gate->next_tag();
     auto waiting = std::make_shared<detail::WaitingThread>();
-    ec = gate.submit(std::move(call), waiting);
+    ec = gate->submit(std::move(call), waiting);
     if (ec) return {};
     constexpr auto slack = std::chrono::milliseconds{100};
     auto outcome =
-        waiting->wait_until(std::chrono::steady_clock::now() + gate.call_timeout() + slack);
+        waiting->wait_until(std::chrono::steady_clock::now() + gate->call_timeout() + slack);
     ec = outcome ? outcome->error : Errc::no_quorum;
     if (ec) return {};
     return std::move(outcome->locks);
@@ -57,23 +57,24 @@ std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::In
 Node::Node(Config config) : runtime_{std::make_shared<NodeRuntime>(std::move(config))} {}
 
 Node::~Node() {
-    close();
+    if (runtime_) runtime_->close_in_time();
 }
 
 Node::Node(Node&&) noexcept = default;
 
 Node& Node::operator=(Node&& other) noexcept {
     if (this != &other) {
-        close();
+        if (runtime_) runtime_->close_in_time();
         runtime_ = std::move(other.runtime_);
     }
     return *this;
 }
 
 bool Node::wait_ready(Deadline deadline, std::error_code& ec) {
-    if (is_gone(runtime_, ec)) return false;
-    const bool ready = runtime_->readiness().wait_until(deadline);
-    if (!ready && runtime_->readiness().why_stopped()) ec = Errc::node_stopped;
+    const auto runtime = runtime_;  // while this waits the node may go
+    if (is_gone(runtime, ec)) return false;
+    const bool ready = runtime->readiness().wait_until(deadline);
+    if (!ready && runtime->readiness().why_stopped()) ec = Errc::node_stopped;
     return ready;
 }
 
@@ -89,15 +90,17 @@ NodeId Node::id() const noexcept {
 }
 
 Status Node::status() const {
-    return runtime_ ? runtime_->status() : Status{};
+    const auto runtime = runtime_;
+    return runtime ? runtime->status() : Status{};
 }
 
 Metrics Node::metrics() const {
-    return runtime_ ? runtime_->metrics() : Metrics{};
+    const auto runtime = runtime_;
+    return runtime ? runtime->metrics() : Metrics{};
 }
 
 void Node::close() {
-    if (runtime_) runtime_->close();
+    if (const auto runtime = runtime_) runtime->close();
 }
 
 Subscription Node::on_event(NodeEventSink sink) {

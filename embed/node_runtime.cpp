@@ -35,12 +35,15 @@ storage::Opened open_directory(const Config& config) {
 }
 
 // The lease ran out while nobody else was looking: one task each, since any of them may take its
-// time.
-std::function<void(std::shared_ptr<Lease>)> tell_holds(Notifier& notifier) {
-    return [&notifier](const std::shared_ptr<Lease>& lease) {
-        for (auto& hold : lease->take_holds()) {
-            if (!hold->mark_lost(LossReason::expired)) continue;  // given back just before
-            notifier.post([hold = std::move(hold)] { hold->request_stop(); });
+// time. Told before it is marked: if there is no memory for the one, the core finds it not marked,
+// and tells.
+std::function<void(std::shared_ptr<Lease>)> tell_holds(Notifier& losses) {
+    return [&losses](const std::shared_ptr<Lease>& lease) {
+        for (const auto& hold : lease->take_holds()) {
+            losses.post([hold] {
+                if (!hold->is_released()) hold->request_stop();  // given back just before
+            });
+            hold->mark_lost(LossReason::expired);
         }
     };
 }
@@ -52,7 +55,7 @@ NodeRuntime::NodeRuntime(Config config)
       log_{config_.log, config_.own_id()},
       gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop_->take_calls(); }); },
                                        config_.timing.call_timeout.to_nanoseconds(), notifier_)},
-      leases_{tell_holds(*notifier_)} {
+      leases_{tell_holds(losses_)} {
     open_store();
     start_threads();
 }
@@ -69,7 +72,8 @@ void NodeRuntime::open_store() {
     options.boot_epoch = opened.boot_epoch;
     options.former_life_ended = opened.former_life_ended;
     options.seed = true_chance();
-    const LoopParts parts{io_, config_, gate_, *notifier_, events_, leases_, readiness_, log_};
+    const LoopParts parts{io_,     config_, gate_,      *notifier_, losses_,
+                          events_, leases_, readiness_, log_};
     loop_ = std::make_unique<CoreLoop>(parts, std::move(options), true_chance());
     loop_->listen();
     log_thread_ = std::make_unique<LogThread>(std::move(opened.log), disk_events());
@@ -107,29 +111,20 @@ void NodeRuntime::run_core_thread() {
 
 // --- questions ---------------------------------------------------------------------------------
 
-template <class Answer>
-std::optional<Answer> NodeRuntime::ask(std::function<Answer()> question) {
-    auto answer = std::make_shared<std::promise<Answer>>();
-    auto future = answer->get_future();
-    asio::post(io_, [answer, question = std::move(question)] { answer->set_value(question()); });
-    if (future.wait_for(gate_->call_timeout()) != std::future_status::ready) return std::nullopt;
-    return future.get();
-}
-
 void NodeRuntime::snapshot() {
     last_status_.with([&](Status& last) { last = loop_->status(); });
     last_metrics_.with([&](Metrics& last) { last = loop_->metrics(); });
 }
 
 Status NodeRuntime::status() {
-    const auto why_stopped = readiness_.why_stopped();
-    if (!why_stopped) {
-        auto status = ask<Status>([this] { return loop_->status(); });
+    if (!readiness_.why_stopped()) {
+        auto status = questions_.ask([this] { return loop_->status(); }, gate_->call_timeout());
         if (status) {
             last_status_.with([&](Status& last) { last = *status; });
             return *status;
         }
     }
+    const auto why_stopped = readiness_.why_stopped();  // perhaps while we waited
     auto status = last_status_.with([](const Status& last) { return last; });
     status.id = config_.own_id();
     status.ready = false;
@@ -141,30 +136,58 @@ Status NodeRuntime::status() {
 
 Metrics NodeRuntime::metrics() {
     if (!readiness_.why_stopped()) {
-        if (auto metrics = ask<Metrics>([this] { return loop_->metrics(); })) return *metrics;
+        auto metrics = questions_.ask([this] { return loop_->metrics(); }, gate_->call_timeout());
+        if (metrics) return *metrics;
     }
     return last_metrics_.with([](const Metrics& last) { return last; });
 }
 
 // --- the end -----------------------------------------------------------------------------------
 
+bool NodeRuntime::is_own_thread() {
+    return notifier_->is_own_thread() || losses_.is_own_thread() ||
+           io_.get_executor().running_in_this_thread();
+}
+
+// A thread cannot wait for itself.
 void NodeRuntime::close() {
-    const bool own =
-        notifier_->is_own_thread() || core_thread_.get_id() == std::this_thread::get_id();
-    if (!own) {
+    if (!is_own_thread()) {
         close_here();
-        return;
+    } else if (!close_elsewhere()) {
+        // No thread to be had, and the last owner may be about to go: it lives on, for nobody.
+        refuse_calls();
+        kept_ = shared_from_this();
     }
-    // A thread cannot wait for itself.
-    std::thread{[self = shared_from_this()] { self->close_here(); }}.detach();
+}
+
+void NodeRuntime::close_in_time() noexcept {
+    if (closed_) return;
+    if (is_own_thread()) return close();
+    const auto closed = close_elsewhere();
+    if (!closed) return close_here();
+    constexpr auto moment = std::chrono::seconds{1};  // for the threads to end
+    closed->wait_for(config_.timing.close_timeout.to_nanoseconds() + moment);
+}
+
+// Empty without a thread. Whoever waits is the last to let go of this.
+std::optional<std::future<void>> NodeRuntime::close_elsewhere() {
+    const auto closed = std::make_shared<std::promise<void>>();
+    auto future = closed->get_future();
+    const bool begun = run_elsewhere([self = shared_from_this(), closed]() mutable {
+        self->close_here();
+        self.reset();
+        closed->set_value();
+    });
+    return begun ? std::optional{std::move(future)} : std::nullopt;
 }
 
 void NodeRuntime::close_here() {
     const std::scoped_lock lock{closing_};
-    if (std::exchange(closed_, true)) return;
+    if (closed_) return;
     refuse_calls();
     wait_released();
     stop_threads();
+    closed_ = true;
 }
 
 void NodeRuntime::refuse_calls() {
@@ -187,6 +210,7 @@ void NodeRuntime::stop_threads() {
     asio::post(io_, [this] {
         snapshot();
         readiness_.stop("it was closed");
+        questions_.close();
         loop_->end();
         work_.reset();
         io_.stop();
@@ -195,6 +219,7 @@ void NodeRuntime::stop_threads() {
     state_thread_->stop();
     log_thread_->stop();
     leases_.stop();
+    losses_.stop();
     notifier_->stop();
     // The directory is free for the next life; holds and mutexes may keep the rest.
     state_thread_.reset();

@@ -2,8 +2,8 @@
 // mutexes share it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
-#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -17,6 +17,7 @@
 
 #include "embed/core_loop.hpp"
 #include "embed/log_thread.hpp"
+#include "embed/questions.hpp"
 #include "embed/state_thread.hpp"
 #include "embed/thread_owners.hpp"
 #include <mortise/detail/start.hpp>
@@ -46,28 +47,32 @@ public:
     [[nodiscard]] Status status();
     [[nodiscard]] Metrics metrics();
     void close();
+    // For a destructor: does not throw, and does not wait much longer than close_timeout.
+    void close_in_time() noexcept;
 
 private:
     void open_store();
     void start_threads();
     void run_core_thread();
+    [[nodiscard]] bool is_own_thread();
     void close_here();
+    [[nodiscard]] std::optional<std::future<void>> close_elsewhere();
     void refuse_calls();
     bool wait_released();
     void stop_threads();
     [[nodiscard]] DiskEvents disk_events();
     void snapshot();
-    template <class Answer>
-    std::optional<Answer> ask(std::function<Answer()> question);
 
     const Config config_;
     NodeLog log_;
     const std::shared_ptr<Notifier> notifier_ = std::make_shared<Notifier>("mortise-notify");
+    Notifier losses_{"mortise-lost"};  // apart: nothing may hold up what is said of a loss
     EventHub events_{*notifier_};
     Readiness readiness_;
     ThreadOwners owners_;
     asio::io_context io_{1};
     asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+    Questions questions_{[this] { asio::post(io_, [this] { questions_.answer_all(); }); }};
     std::shared_ptr<CallGate> gate_;
     LeaseThread leases_;
     std::shared_ptr<const void> directory_lock_;
@@ -77,7 +82,8 @@ private:
     std::thread core_thread_;
 
     std::mutex closing_;  // held by the one who closes
-    bool closed_ = false;
+    std::atomic<bool> closed_ = false;
+    std::shared_ptr<NodeRuntime> kept_;  // see close()
     Guarded<Status> last_status_;
     Guarded<Metrics> last_metrics_;
 };

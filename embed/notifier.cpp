@@ -1,5 +1,6 @@
 #include "embed/notifier.hpp"
 
+#include <exception>
 #include <utility>
 
 #include "embed/thread_start.hpp"
@@ -10,6 +11,9 @@ namespace {
 
 constexpr std::size_t threads_max = 8;
 constexpr auto patience = std::chrono::milliseconds{10};
+
+// Whose thread this is, if a notifier's.
+thread_local const Notifier* serving = nullptr;
 
 void run_guarded(const Notifier::Task& task) {
     try {
@@ -22,6 +26,7 @@ void run_guarded(const Notifier::Task& task) {
 
 Notifier::Notifier(std::string name) : name_{std::move(name)} {
     const std::scoped_lock lock{mutex_};
+    threads_.reserve(threads_max);  // so that none that was started is without a place
     start_thread();
 }
 
@@ -32,7 +37,7 @@ Notifier::~Notifier() {
 bool Notifier::post(Task task) {
     {
         const std::scoped_lock lock{mutex_};
-        if (stopped_) return false;
+        if (is_over()) return false;
         tasks_.push_back(std::move(task));
     }
     work_.notify_one();
@@ -40,11 +45,7 @@ bool Notifier::post(Task task) {
 }
 
 bool Notifier::is_own_thread() const {
-    const std::scoped_lock lock{mutex_};
-    for (const auto& thread : threads_) {
-        if (thread.get_id() == std::this_thread::get_id()) return true;
-    }
-    return false;
+    return serving == this;
 }
 
 std::uint64_t Notifier::overruns() const {
@@ -63,30 +64,37 @@ void Notifier::stop() {
         thread.join();
         lock.lock();
     }
-    // What the last tasks posted: there is nobody left but us.
-    while (!tasks_.empty()) {
-        const auto task = std::move(tasks_.front());
-        tasks_.pop_front();
-        lock.unlock();
-        run_guarded(task);
-        lock.lock();
-    }
-    stopped_ = true;
 }
 
 void Notifier::start_thread() {
     threads_.push_back(start_thread_named(name_, [this] { run(); }));
 }
 
+// Keeps one to watch those that work.
+void Notifier::grow() {
+    if (idle_ != 0 || threads_.size() >= threads_max) return;
+    try {
+        start_thread();
+    } catch (const std::exception&) {  // none to be had: the rest wait for those that there are
+    }
+}
+
 // One thread works. The others watch it, and one of them goes on with the rest when what it took is
 // still running after a moment.
 bool Notifier::may_take() const {
+    if (tasks_.empty()) return false;
     return running_ == 0 || stopping_ || std::chrono::steady_clock::now() >= last_taken_ + patience;
 }
 
-void Notifier::wait_for_task(std::unique_lock<std::mutex>& lock) {
+// What runs may post more, and wait for it.
+bool Notifier::is_over() const {
+    return stopping_ && tasks_.empty() && running_ == 0;
+}
+
+// False when there is none, nor will be.
+bool Notifier::wait_for_task(std::unique_lock<std::mutex>& lock) {
     ++idle_;
-    while (tasks_.empty() ? !stopping_ : !may_take()) {
+    while (!may_take() && !is_over()) {
         if (tasks_.empty()) {
             work_.wait(lock);
         } else {
@@ -94,23 +102,33 @@ void Notifier::wait_for_task(std::unique_lock<std::mutex>& lock) {
         }
     }
     --idle_;
+    return !tasks_.empty();
 }
 
 void Notifier::run() {
+    serving = this;
     std::unique_lock lock{mutex_};
-    while (true) {
-        wait_for_task(lock);
-        if (tasks_.empty()) return;
+    while (wait_for_task(lock)) {
         auto task = std::move(tasks_.front());
         tasks_.pop_front();
         if (running_++ > 0) ++overruns_;
         last_taken_ = std::chrono::steady_clock::now();
-        if (idle_ == 0 && threads_.size() < threads_max && !stopping_) start_thread();
+        grow();
         lock.unlock();
         run_guarded(task);
         task = {};
         lock.lock();
         --running_;
+        if (is_over()) work_.notify_all();
+    }
+}
+
+bool run_elsewhere(const Notifier::Task& task) {
+    try {
+        start_thread_named("mortise-notify", [task] { run_guarded(task); }).detach();
+        return true;
+    } catch (const std::exception&) {
+        return false;
     }
 }
 

@@ -20,7 +20,8 @@ class Notifier {
 public:
     using Task = std::function<void()>;
 
-    // `name` is what its threads are called, at most 15 bytes.
+    // `name` is what its threads are called, at most 15 bytes. Throws std::system_error when there
+    // is no thread to be had; later ones it does without.
     explicit Notifier(std::string name);
     ~Notifier();
     Notifier(const Notifier&) = delete;
@@ -30,16 +31,19 @@ public:
     bool post(Task task);
     // True on a thread of this notifier.
     [[nodiscard]] bool is_own_thread() const;
-    // Runs what was posted, then ends its threads and waits for them. Not on a thread of its own.
+    // Runs what was posted, also by those tasks, then ends its threads and waits for them. Not on a
+    // thread of its own.
     void stop();
     // Tasks that went to another thread because one took too long.
     [[nodiscard]] std::uint64_t overruns() const;
 
 private:
     void run();
-    void wait_for_task(std::unique_lock<std::mutex>& lock);
+    bool wait_for_task(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] bool may_take() const;
+    [[nodiscard]] bool is_over() const;
     void start_thread();
+    void grow();
 
     const std::string name_;
     mutable std::mutex mutex_;
@@ -51,7 +55,10 @@ private:
     std::chrono::steady_clock::time_point last_taken_;
     std::uint64_t overruns_ = 0;
     bool stopping_ = false;
-    bool stopped_ = false;
 };
+
+// Runs it on a thread of its own, for what has no notifier, or none any more. False when there is
+// no thread to be had: then it did not run.
+[[nodiscard]] bool run_elsewhere(const Notifier::Task& task);
 
 }  // namespace mortise::detail

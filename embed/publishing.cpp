@@ -54,7 +54,7 @@ void CoreLoop::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
                            .name = hold->facts().name,
                            .token = hold->facts().token,
                            .reason = hold->why_lost()});
-    if (marked) parts_.notifier.post([hold] { hold->request_stop(); });
+    if (marked) parts_.losses.post([hold] { hold->request_stop(); });
 }
 
 void CoreLoop::lost(const core::HoldLost& lost) {
@@ -123,7 +123,7 @@ Hold CoreLoop::make_hold(PendingCall& call, core::Acquired& acquired) {
     lease_->add(record);
     // The lease thread may have taken its list just before.
     if (lease_->is_over() && record->mark_lost(LossReason::expired)) {
-        parts_.notifier.post([record] { record->request_stop(); });
+        parts_.losses.post([record] { record->request_stop(); });
     }
     holds_.emplace(acquired.hold, record);
     return HoldRecord::hold_on(std::move(record));

@@ -169,6 +169,32 @@ TEST_F(Async, AHoldThatTheHandlerDropsIsReleased) {
     EXPECT_TRUE(node_.acquire_for("x", patience));
 }
 
+// What a handler throws is its own affair, whichever thread it is on.
+TEST_F(Async, AHandlerMayThrowWhereverItRuns) {
+    std::promise<void> without_a_node;
+    async_release(Hold{}, [&](std::error_code ec) {
+        without_a_node.set_value();
+        throw std::system_error{ec};
+    });
+    without_a_node.get_future().wait();
+    node_.close();
+    std::promise<void> after_the_end;
+    async_acquire(node_, "x", [&](std::error_code ec, const Hold&) {
+        after_the_end.set_value();
+        throw std::system_error{ec};
+    });
+    after_the_end.get_future().wait();
+}
+
+TEST_F(Async, ANodeThatWasMovedFromIsStopped) {
+    const Node moved{std::move(node_)};
+    Asked asked;
+    async_acquire(node_, "x", asked.handler());
+    const auto answer = asked.get();
+    EXPECT_EQ(answer.ec, Errc::node_stopped);
+    EXPECT_NE(answer.thread, std::this_thread::get_id());
+}
+
 // --- where the handler runs
 
 TEST_F(Async, IsNeverCalledFromWithin) {

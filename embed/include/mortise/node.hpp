@@ -40,7 +40,8 @@ public:
     // a configuration that makes no sense, a directory that another process has, a port in use,
     // damaged data. Does not wait for the cluster. Blocks for the time of the recovery.
     explicit Node(Config config);
-    // As close(), for at most close_timeout.
+    // As close(), for a moment longer than close_timeout: what still runs then, a callback or a
+    // disk that hangs, is left to end by itself.
     ~Node();
     Node(Node&&) noexcept;
     Node& operator=(Node&&) noexcept;

@@ -1,11 +1,16 @@
 #include "embed/notifier.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <future>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tests/support/no_threads.hpp"
 
 namespace mortise::detail {
 namespace {
@@ -58,6 +63,57 @@ TEST(Notifier, RunsWhatWasPostedBeforeItStopsAndNothingAfter) {
     EXPECT_EQ(ran, 200);
     EXPECT_FALSE(notifier.post([&] { ++ran; }));
     EXPECT_EQ(ran, 200);
+}
+
+// A callback that waits for another one is answered, also once the end has begun.
+TEST(Notifier, GoesOnWithTheRestWhileItStops) {
+    Notifier notifier{"test"};
+    std::promise<void> first;
+    std::promise<void> second;
+    std::promise<void> stopping;
+    bool own = false;
+    auto second_ran = second.get_future();
+    std::future_status waited{};
+    notifier.post([&] {
+        first.set_value();
+        stopping.get_future().wait();
+        std::this_thread::sleep_for(std::chrono::milliseconds{50});  // it waits for us by now
+        own = notifier.is_own_thread();
+        notifier.post([&] { second.set_value(); });
+        waited = second_ran.wait_for(std::chrono::seconds{30});
+    });
+    first.get_future().wait();
+    stopping.set_value();
+    notifier.stop();
+    EXPECT_TRUE(own);
+    EXPECT_EQ(waited, std::future_status::ready);
+}
+
+TEST(Notifier, DoesWithTheThreadsThatThereAre) {
+    Notifier notifier{"test"};
+    std::atomic<int> ran = 0;
+    {
+        const test::NoThreads none;
+        std::promise<void> last;
+        for (int i = 0; i < 10; ++i)
+            notifier.post([&] { ++ran; });
+        notifier.post([&] { last.set_value(); });
+        last.get_future().wait();
+        EXPECT_FALSE(run_elsewhere([&] { ++ran; }));
+    }
+    EXPECT_EQ(ran, 10);
+}
+
+TEST(Notifier, WhatRunsElsewhereMayThrowAndTakesNoSignals) {
+    std::promise<bool> blocked;
+    const bool runs = run_elsewhere([&] {
+        sigset_t mask;
+        pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+        blocked.set_value(sigismember(&mask, SIGTERM) == 1);
+        throw std::runtime_error{"theirs"};
+    });
+    ASSERT_TRUE(runs);
+    EXPECT_TRUE(blocked.get_future().get());
 }
 
 }  // namespace
