@@ -6,6 +6,7 @@
 #include "core/base/overloaded.hpp"
 #include "embed/clocks.hpp"
 #include "embed/core_loop.hpp"
+#include "embed/translate.hpp"
 #include "embed/version.hpp"
 
 namespace mortise::detail {
@@ -13,11 +14,10 @@ namespace mortise::detail {
 namespace {
 
 constexpr std::size_t streams_max = 1'024;
-constexpr std::size_t list_limit_max = 1'000;
 
 }  // namespace
 
-transport::MemberStatus ClientDesk::status() {
+transport::MemberStatus ClientDesk::status() const {
     const auto& core = loop_.driver().core();
     const auto& raft = core.raft();
     transport::MemberStatus status;
@@ -53,7 +53,7 @@ transport::MemberStatus ClientDesk::status() {
 
 void ClientDesk::list(transport::ListRequest request,
                       std::function<void(transport::ListAnswer)> answer) {
-    const auto limit = std::clamp<std::size_t>(request.limit, 1, list_limit_max);
+    const auto limit = std::clamp<std::size_t>(request.limit, 1, list_page_max);
     core::InspectCall call;
     call.name = std::move(request.prefix);
     call.is_prefix = !request.is_exact;

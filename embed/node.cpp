@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -213,13 +215,20 @@ LockInfo Node::inspect(std::string_view name, ReadLevel level) {
 
 std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after, std::size_t limit,
                                  ReadLevel level, std::error_code& ec) {
-    core::InspectCall call;
-    call.name = prefix;
-    call.is_prefix = true;
-    call.local = level == ReadLevel::local;
-    call.after = after;
-    call.limit = limit;
-    return look(runtime_, std::move(call), ec);
+    std::vector<LockInfo> locks;
+    while (true) {
+        core::InspectCall call;
+        call.name = prefix;
+        call.is_prefix = true;
+        call.local = level == ReadLevel::local;
+        call.after = locks.empty() ? after : locks.back().name;
+        call.limit = std::min(limit - locks.size(), detail::list_page_max);
+        const auto wanted = call.limit;
+        auto page = look(runtime_, std::move(call), ec);
+        if (ec) return {};
+        std::ranges::move(page, std::back_inserter(locks));
+        if (page.size() < wanted || locks.size() == limit) return locks;
+    }
 }
 
 std::vector<LockInfo> Node::list(std::string_view prefix, std::error_code& ec) {

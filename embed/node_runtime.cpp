@@ -54,7 +54,8 @@ NodeRuntime::NodeRuntime(Config config)
     : config_{checked(std::move(config))},
       log_{config_.log, config_.own_id()},
       gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop_->take_calls(); }); },
-                                       config_.timing.call_timeout.to_nanoseconds(), notifier_)},
+                                       config_.timing.call_timeout.to_nanoseconds(), notifier_,
+                                       config_.limits.calls)},
       leases_{tell_holds(losses_)} {
     open_store();
     start_threads();
