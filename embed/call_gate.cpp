@@ -16,6 +16,7 @@ bool begins_something(const core::Call& call) {
 }  // namespace
 
 std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> completion) {
+    if (generation_.is_forked()) return Errc::forked;
     return state_.with([&](State& state) -> std::error_code {
         if (!state.open) return Errc::node_stopped;
         CallPlace place;

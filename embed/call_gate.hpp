@@ -10,6 +10,7 @@
 
 #include "core/agent/call.hpp"
 #include "embed/completion.hpp"
+#include "embed/fork_generation.hpp"
 #include "embed/guarded.hpp"
 #include "embed/notifier.hpp"
 
@@ -46,9 +47,9 @@ public:
     // Where handlers of calls run.
     [[nodiscard]] Notifier& notifier() const { return *notifier_; }
 
-    // node_stopped, or resource_exhausted for a call that begins something while `calls_max` of
-    // those are under way. What ends something is always taken (P11). On an error nothing was
-    // queued.
+    // forked, node_stopped, or resource_exhausted for a call that begins something while
+    // `calls_max` of those are under way. What ends something is always taken (P11). On an error
+    // nothing was queued.
     std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
     // Everything submitted since the last time.
     [[nodiscard]] std::vector<Submitted> take();
@@ -64,6 +65,7 @@ private:
         bool open = false;
     };
 
+    const ForkGeneration generation_;
     const std::size_t calls_max_;
     const core::Nanoseconds call_timeout_;
     const std::shared_ptr<Notifier> notifier_;

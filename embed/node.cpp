@@ -20,8 +20,13 @@ namespace {
 
 // A node that was moved from is like one that was closed.
 bool is_gone(const std::shared_ptr<NodeRuntime>& runtime, std::error_code& ec) {
-    ec = runtime ? std::error_code{} : Errc::node_stopped;
-    return runtime == nullptr;
+    ec.clear();
+    if (!runtime) {
+        ec = Errc::node_stopped;
+    } else if (runtime->is_forked()) {
+        ec = Errc::forked;
+    }
+    return static_cast<bool>(ec);
 }
 
 [[noreturn]] void fail(std::error_code ec, std::string_view name) {
@@ -56,7 +61,7 @@ std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::In
 
 }  // namespace
 
-Node::Node(Config config) : runtime_{std::make_shared<NodeRuntime>(std::move(config))} {}
+Node::Node(Config config) : runtime_{NodeRuntime::open(std::move(config))} {}
 
 Node::~Node() {
     if (runtime_) runtime_->close_in_time();
@@ -106,7 +111,8 @@ void Node::close() {
 }
 
 Subscription Node::on_event(NodeEventSink sink) {
-    return runtime_ ? runtime_->events().subscribe(std::move(sink)) : Subscription{};
+    if (!runtime_ || runtime_->is_forked()) return {};
+    return runtime_->events().subscribe(std::move(sink));
 }
 
 // --- acquire -----------------------------------------------------------------------------------
