@@ -8,8 +8,6 @@ namespace mortise::detail {
 
 namespace {
 
-constexpr std::size_t calls_waiting_max = 65'536;
-
 bool begins_something(const core::Call& call) {
     return std::holds_alternative<core::AcquireCall>(call) ||
            std::holds_alternative<core::InspectCall>(call);
@@ -18,12 +16,17 @@ bool begins_something(const core::Call& call) {
 }  // namespace
 
 std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> completion) {
+    if (generation_.is_forked()) return Errc::forked;
     return state_.with([&](State& state) -> std::error_code {
         if (!state.open) return Errc::node_stopped;
-        if (state.queue.size() >= calls_waiting_max && begins_something(call)) {
-            return Errc::resource_exhausted;
+        CallPlace place;
+        if (begins_something(call)) {
+            const bool is_full = under_way_++ >= calls_max_;
+            place.reset(&under_way_);
+            refused_ += is_full;
+            if (is_full) return Errc::resource_exhausted;
         }
-        state.queue.push_back({std::move(call), std::move(completion)});
+        state.queue.push_back({std::move(call), std::move(completion), std::move(place)});
         if (state.queue.size() == 1) state.wake();
         return {};
     });

@@ -10,15 +10,23 @@
 
 #include "core/agent/call.hpp"
 #include "embed/completion.hpp"
+#include "embed/fork_generation.hpp"
 #include "embed/guarded.hpp"
 #include "embed/notifier.hpp"
 
 namespace mortise::detail {
 
+// One of the calls that may be under way at once, until it is destroyed; before its gate is.
+struct LeavePlace {
+    void operator()(std::atomic<std::size_t>* taken) const { --*taken; }
+};
+using CallPlace = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
+
 // One call, and who waits for it; null for what nobody waits for.
 struct Submitted {
     core::Call call;
     std::shared_ptr<Completion> completion;
+    CallPlace place;  // of a call that begins something
 };
 
 // Thread-safe.
@@ -27,10 +35,11 @@ public:
     // `wake` is called from any thread when the gate was empty. `call_timeout` is for callers that
     // wait for what they submitted.
     CallGate(std::function<void()> wake, core::Nanoseconds call_timeout,
-             std::shared_ptr<Notifier> notifier)
-        : state_{State{std::move(wake), {}, true}},
+             std::shared_ptr<Notifier> notifier, std::size_t calls_max = 65'536)
+        : calls_max_{calls_max},
           call_timeout_{call_timeout},
-          notifier_{std::move(notifier)} {}
+          notifier_{std::move(notifier)},
+          state_{State{std::move(wake), {}, true}} {}
 
     [[nodiscard]] core::CallTag next_tag() { return core::CallTag{++newest_tag_}; }
     [[nodiscard]] core::Nanoseconds call_timeout() const { return call_timeout_; }
@@ -38,11 +47,13 @@ public:
     // Where handlers of calls run.
     [[nodiscard]] Notifier& notifier() const { return *notifier_; }
 
-    // node_stopped, or resource_exhausted for a call that begins something. What ends something is
-    // always taken (P11). On an error nothing was queued.
+    // forked, node_stopped, or resource_exhausted for a call that begins something while
+    // `calls_max` of those are under way. What ends something is always taken (P11). On an error
+    // nothing was queued.
     std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
     // Everything submitted since the last time.
     [[nodiscard]] std::vector<Submitted> take();
+    [[nodiscard]] std::uint64_t refused() const { return refused_; }
     // Answers what was submitted and not taken yet, and lets nothing in any more. Afterwards `wake`
     // is not called and not running.
     [[nodiscard]] std::vector<Submitted> close();
@@ -54,10 +65,14 @@ private:
         bool open = false;
     };
 
-    Guarded<State> state_;
+    const ForkGeneration generation_;
+    const std::size_t calls_max_;
     const core::Nanoseconds call_timeout_;
     const std::shared_ptr<Notifier> notifier_;
     std::atomic<std::uint64_t> newest_tag_{0};
+    std::atomic<std::uint64_t> refused_{0};
+    std::atomic<std::size_t> under_way_{0};
+    Guarded<State> state_;  // goes first: there are places in it
 };
 
 }  // namespace mortise::detail

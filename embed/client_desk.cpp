@@ -5,6 +5,7 @@
 
 #include "embed/clocks.hpp"
 #include "embed/core_loop.hpp"
+#include "embed/translate.hpp"
 #include "embed/version.hpp"
 #include "transport/limits.hpp"
 
@@ -12,7 +13,6 @@ namespace mortise::detail {
 
 namespace {
 
-constexpr std::size_t list_limit_max = 1'000;
 // Of one page; one more than is told of one lock tells whether there are more.
 constexpr std::size_t parties_max = transport::list_holders_max + 1;
 
@@ -25,7 +25,7 @@ std::size_t parties_of(const std::vector<core::LockView>& locks) {
 
 }  // namespace
 
-transport::MemberStatus ClientDesk::status() {
+transport::MemberStatus ClientDesk::status() const {
     const auto& core = loop_.driver().core();
     const auto& raft = core.raft();
     transport::MemberStatus status;
@@ -61,7 +61,7 @@ transport::MemberStatus ClientDesk::status() {
 
 void ClientDesk::list(transport::ListRequest request,
                       std::function<void(transport::ListAnswer)> answer) {
-    const auto limit = std::clamp<std::size_t>(request.limit, 1, list_limit_max);
+    const auto limit = std::clamp<std::size_t>(request.limit, 1, list_page_max);
     core::InspectCall call;
     call.name = std::move(request.prefix);
     call.is_prefix = !request.is_exact;

@@ -13,7 +13,7 @@ public:
     // The loop outlives the desk.
     explicit ClientDesk(CoreLoop& loop) : loop_{loop} {}
 
-    [[nodiscard]] transport::MemberStatus status() override;
+    [[nodiscard]] transport::MemberStatus status() const override;
     void list(transport::ListRequest request,
               std::function<void(transport::ListAnswer)> answer) override;
     [[nodiscard]] transport::ForwardReply forward(core::Forward forward) override;

@@ -6,7 +6,6 @@
 
 #include "embed/clocks.hpp"
 #include "embed/translate.hpp"
-#include <mortise/errc.hpp>
 
 namespace mortise::detail {
 
@@ -35,10 +34,17 @@ transport::NetworkOptions network_options(const LoopParts& parts, std::uint64_t 
     options.election_timeout = config.timing.election_timeout.to_nanoseconds();
     options.seed = seed;
     options.limits.strangers_max = config.limits.connections;
+    options.limits.outbox_bytes_max = config.limits.outbox_bytes;
     options.log = [&log = parts.log](transport::LogLevel level, const std::string& text) {
         log.write(level_of(level), "network", text);
     };
     return options;
+}
+
+// Overdue at half of it, as far as that is not over anyway.
+core::Nanoseconds risk_margin(const core::NodeOptions& options) {
+    const core::Nanoseconds ttl = std::chrono::milliseconds{options.session_ttl_ms};
+    return core::holder_trust(options.session_ttl_ms, options.clock_rate_bound_ppm) - ttl / 2;
 }
 
 }  // namespace
@@ -48,6 +54,7 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
       options_{std::move(options)},
       timer_{parts_.io},
       desk_{*this},
+      holds_{{parts_.gate, parts_.events, parts_.leases, parts_.losses}, risk_margin(options_)},
       began_{steady_now()} {
     if (parts_.config.listen.empty()) return;
     network_ = std::make_unique<transport::PeerNetwork>(parts_.io, network_options(parts_, seed),
@@ -83,6 +90,7 @@ void CoreLoop::step(core::Event event) {
 void CoreLoop::after_step(core::Instant began) {
     watch_leader();
     watch_ready();
+    watch_hand_over();
     set_timer();
     const Duration took = steady_now() - began;
     metrics_.slowest_loop_turn = std::max(metrics_.slowest_loop_turn, took);
@@ -95,10 +103,12 @@ void CoreLoop::take_calls() {
     core::Calls calls;
     for (auto& submitted : parts_.gate->take()) {
         if (const auto* release = std::get_if<core::ReleaseCall>(&submitted.call)) {
-            holds_.erase(release->hold);
+            holds_.given_back(release->hold);
         }
         if (submitted.completion) {
-            PendingCall pending{std::move(submitted.completion), {}, {}, {}};
+            PendingCall pending;
+            pending.completion = std::move(submitted.completion);
+            pending.place = std::move(submitted.place);
             const auto* acquire = std::get_if<core::AcquireCall>(&submitted.call);
             if (acquire != nullptr) {
                 ++metrics_.acquires;
@@ -116,7 +126,9 @@ void CoreLoop::take_calls() {
 void CoreLoop::submit(core::Call call, std::function<void(core::CallAnswer&)> answered) {
     const auto tag = parts_.gate->next_tag();
     std::visit([&](auto& one) { one.tag = tag; }, call);
-    pending_.add(tag, {{}, std::move(answered), {}, {}});
+    PendingCall pending;
+    pending.answered = std::move(answered);
+    pending_.add(tag, std::move(pending));
     core::Calls calls;
     calls.calls.push_back(std::move(call));
     step(std::move(calls));
@@ -168,130 +180,6 @@ void CoreLoop::timer_fired() {
     } else {
         step(core::TimerFired{});
     }
-}
-
-// --- what changed ------------------------------------------------------------------------------
-
-void CoreLoop::watch_leader() {
-    const auto leader = driver_->core().raft().leader();
-    if (leader == leader_) return;
-    const bool led = leader_ == options_.self;
-    leader_ = leader;
-    const auto peer = leader ? leader->raw() : NodeId{0};
-    if (leader) ++metrics_.leader_changes;
-    using Kind = NodeEvent::Kind;
-    if (led) parts_.events.publish({.kind = Kind::lost_leadership});
-    parts_.events.publish({.kind = Kind::leader_changed, .peer = peer});
-    if (leader == options_.self) parts_.events.publish({.kind = Kind::became_leader});
-    parts_.log.info("leader", leader ? "node " + std::to_string(peer) + " leads" : "no leader");
-}
-
-void CoreLoop::watch_ready() {
-    const auto& core = driver_->core();
-    const bool ready = !driver_->is_stopped() && leader_ && core.agent().open_session() && lease_ &&
-                       lease_->is_valid(boot_now());
-    if (ready == ready_) return;
-    ready_ = ready;
-    parts_.readiness.set_ready(ready);
-    parts_.events.publish({.kind = ready ? NodeEvent::Kind::ready : NodeEvent::Kind::not_ready});
-    parts_.log.info("ready", ready ? "ready" : "not ready");
-}
-
-// --- the end -----------------------------------------------------------------------------------
-
-void CoreLoop::begin_close(std::function<void()> done) {
-    closed_ = std::move(done);
-    if (driver_->is_stopped()) {
-        std::exchange(closed_, {})();
-        return;
-    }
-    close_tag_ = parts_.gate->next_tag();
-    core::Calls calls;
-    calls.calls.emplace_back(core::CloseCall{close_tag_});
-    step(std::move(calls));
-}
-
-// After the releases: a new leader would first have to come to office to take them.
-void CoreLoop::hand_over_leadership() {
-    const auto& raft = driver_->core().raft();
-    std::optional<core::NodeId> best;
-    core::LogIndex match;
-    for (const auto& voter : raft.configuration().voters) {
-        const auto* progress = raft.progress_of(voter.id);
-        const bool reachable = voter.id != options_.self && connected_.contains(voter.id);
-        if (!raft.is_leader() || !reachable || progress == nullptr) continue;
-        if (best && progress->match <= match) continue;
-        best = voter.id;
-        match = progress->match;
-    }
-    if (best) step(core::TransferLeadership{*best});
-}
-
-void CoreLoop::end() {
-    ended_ = true;
-    timer_.cancel();
-    if (network_) network_->stop();
-    lose_everything();
-}
-
-// --- questions ---------------------------------------------------------------------------------
-
-Status CoreLoop::status() const {
-    const auto member = const_cast<ClientDesk&>(desk_).status();
-    Status status;
-    status.id = options_.self.raw();
-    status.cluster = parts_.config.cluster;
-    status.cluster_id = to_text(member.cluster);
-    status.role = parts_.config.role;
-    status.standing = from_core(member.role);
-    status.term = member.term.raw();
-    if (member.leader) status.leader = member.leader->raw();
-    status.commit_index = member.commit.raw();
-    status.applied_index = member.applied.raw();
-    for (const auto& one : member.members) {
-        status.members.push_back({one.member.id.raw(), one.is_voter ? Role::voter : Role::learner,
-                                  one.member.address, one.is_connected, one.match.raw()});
-    }
-    if (const auto session = driver_->core().agent().open_session())
-        status.session = session->raw();
-    if (network_) status.address = network_->listening_at();
-    status.uptime = member.uptime;
-    status.version = member.version;
-    status.ready = member.ready;
-    if (!status.ready) {
-        status.why_not_ready = !raft_formed() ? "the cluster is not formed yet: every configured "
-                                                "voter must be up once"
-                               : !leader_     ? "no leader is known"
-                                              : "no session is open yet";
-    }
-    return status;
-}
-
-Metrics CoreLoop::metrics() const {
-    auto metrics = metrics_;
-    const auto& core = driver_->core();
-    metrics.holds = holds_.size();
-    metrics.waits = pending_.size();
-    metrics.names = core.machine().table().records().size();
-    metrics.sessions = core.machine().sessions().all().size();
-    metrics.log_lines_left_out = parts_.log.left_out();
-    metrics.late_callbacks = parts_.notifier.overruns() + parts_.losses.overruns();
-    metrics.messages_refused = core.refused_messages();
-    if (!network_) return metrics;
-    const auto network = network_->counters();
-    metrics.messages_sent = network.messages_sent;
-    metrics.messages_received = network.messages_received;
-    metrics.messages_refused += network.malformed_messages + network.malformed_frames;
-    metrics.messages_dropped = network.messages_dropped;
-    metrics.connections_refused = network.strangers_refused + network.refused_protocol +
-                                  network.refused_cluster + network.refused_identity +
-                                  network.refused_stale + network.refused_other +
-                                  network.strangers_timed_out;
-    return metrics;
-}
-
-bool CoreLoop::raft_formed() const {
-    return driver_->core().raft().configuration().is_formed();
 }
 
 }  // namespace mortise::detail

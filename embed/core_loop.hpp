@@ -16,7 +16,7 @@
 #include "embed/client_desk.hpp"
 #include "embed/driver.hpp"
 #include "embed/event_hub.hpp"
-#include "embed/hold_record.hpp"
+#include "embed/hold_table.hpp"
 #include "embed/lease_thread.hpp"
 #include "embed/log_sink.hpp"
 #include "embed/pending_calls.hpp"
@@ -83,9 +83,17 @@ private:
     void after_step(core::Instant began);
     void set_timer();
     void timer_fired();
+
+    // reporting.cpp
     void watch_leader();
     void watch_ready();
-    [[nodiscard]] bool raft_formed() const;
+
+    // closing.cpp
+    void stopped(const std::string& reason) override;
+    void lose_everything();
+    void hand_over_leadership();
+    void watch_hand_over();
+    void closed();
 
     // publishing.cpp: effects out
     void send(core::NodeId to, core::PeerMessage message) override;
@@ -96,15 +104,9 @@ private:
     void membership_answered(core::MembershipAnswer /*answer*/) override {}
     void state_replaced(core::LogId /*last*/) override {}
     void noted(const core::Note& note) override;
-    void stopped(const std::string& reason) override;
     void complete(PendingCall& call, core::CallAnswer& answer);
     CallOutcome outcome_of(PendingCall& call, core::CallAnswer& answer);
     Hold make_hold(PendingCall& call, core::Acquired& acquired);
-    void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
-    void session_expired();
-    void give_back_holds_of(const Lease& lease);
-    void lose_everything();
-    void hand_over_leadership();
     void count(const CallOutcome& outcome);
 
     LoopParts parts_;
@@ -116,12 +118,12 @@ private:
     std::unique_ptr<transport::PeerNetwork> network_;
 
     PendingCalls pending_;
-    std::map<core::OperationId, std::shared_ptr<HoldRecord>> holds_;
-    std::shared_ptr<Lease> lease_;
+    HoldTable holds_;
     std::map<core::NodeId, core::Hello> connected_;
     std::optional<core::NodeId> leader_;
     core::CallTag close_tag_;
     std::function<void()> closed_;
+    bool handing_over_ = false;
     bool ready_ = false;
     bool ended_ = false;
     core::Instant began_;

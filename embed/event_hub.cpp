@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "embed/fork_generation.hpp"
+
 namespace mortise::detail {
 
 // One subscriber.
@@ -40,6 +42,7 @@ public:
     }
 
     void end() {
+        if (generation_.is_forked()) return;  // the thread in the sink, if any, is not here
         std::unique_lock lock{mutex_};
         ended_ = true;
         returned_.wait(lock, [this] {
@@ -50,6 +53,7 @@ public:
 private:
     static constexpr std::size_t waiting_max = 4'096;  // a sink that slow misses some
 
+    const ForkGeneration generation_;
     const NodeEventSink sink_;
     std::mutex mutex_;
     std::condition_variable returned_;

@@ -103,11 +103,7 @@ Previous Hold::previous() const {
 
 std::error_code Hold::release() noexcept {
     if (!record_) return Errc::not_held;
-    if (!record_->mark_released()) {
-        return record_->is_released()                            ? Errc::not_held
-               : record_->why_lost() == LossReason::node_stopped ? Errc::node_stopped
-                                                                 : Errc::lock_lost;
-    }
+    if (!record_->mark_released()) return record_->failure();
     try {
         auto& gate = *record_->gate();
         auto waiting = std::make_shared<detail::WaitingThread>();

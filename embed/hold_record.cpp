@@ -6,11 +6,11 @@
 namespace mortise::detail {
 
 bool HoldRecord::is_valid() const {
-    return end_.load(std::memory_order_acquire) == End::none && lease_->is_valid(boot_now());
+    return end() == End::none && lease_->is_valid(boot_now());
 }
 
 HoldState HoldRecord::state() const {
-    const auto end = end_.load(std::memory_order_acquire);
+    const auto end = this->end();
     if (end == End::released) return HoldState::released;
     const auto boot = boot_now();
     if (end != End::none || !lease_->is_valid(boot)) return HoldState::lost;
@@ -18,7 +18,7 @@ HoldState HoldRecord::state() const {
 }
 
 LossReason HoldRecord::why_lost() const {
-    switch (end_.load(std::memory_order_acquire)) {
+    switch (end()) {
         case End::expired: return LossReason::expired;
         case End::broken: return LossReason::broken;
         case End::node_stopped: return LossReason::node_stopped;
@@ -49,6 +49,11 @@ bool HoldRecord::mark_lost(LossReason why) {
         case LossReason::forked: return end_with(End::forked);
     }
     return false;
+}
+
+HoldRecord::End HoldRecord::end() const {
+    const auto end = end_.load(std::memory_order_acquire);
+    return end == End::none && generation_.is_forked() ? End::forked : end;
 }
 
 bool HoldRecord::end_with(End end) {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "core/agent/call.hpp"
+#include "embed/fork_generation.hpp"
 #include "embed/lease.hpp"
 #include <mortise/hold.hpp>
 
@@ -25,7 +26,7 @@ struct GrantFacts {
     Previous previous;
 };
 
-// Thread-safe. It ends once: released by its owner, or lost.
+// Thread-safe. It ends once: released by its owner, or lost. In the child of a fork it is lost.
 class HoldRecord {
 public:
     HoldRecord(GrantFacts facts, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate)
@@ -39,7 +40,7 @@ public:
     [[nodiscard]] const std::shared_ptr<Lease>& lease() const { return lease_; }
     [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
 
-    [[nodiscard]] bool is_released() const { return end_.load() == End::released; }
+    [[nodiscard]] bool is_released() const { return end() == End::released; }
     [[nodiscard]] bool is_valid() const;
     [[nodiscard]] HoldState state() const;
     [[nodiscard]] LossReason why_lost() const;
@@ -47,7 +48,7 @@ public:
     [[nodiscard]] std::stop_token lost() const { return stop_.get_token(); }
 
     // True when this call ended it; only then there is something to tell the cluster.
-    bool mark_released() { return end_with(End::released); }
+    bool mark_released() { return !generation_.is_forked() && end_with(End::released); }
     bool mark_lost(LossReason why);
     // Runs what the user registered: on the notifier's threads only.
     void request_stop() { stop_.request_stop(); }
@@ -55,11 +56,13 @@ public:
 private:
     enum class End : std::uint8_t { none, released, expired, broken, node_stopped, forked };
 
+    [[nodiscard]] End end() const;
     bool end_with(End end);
 
     const GrantFacts facts_;
     const std::shared_ptr<Lease> lease_;
     const std::shared_ptr<CallGate> gate_;
+    const ForkGeneration generation_;
     std::atomic<End> end_{End::none};
     std::stop_source stop_;
 };

@@ -34,8 +34,9 @@ bool is_no(std::error_code ec) {
 }
 
 std::shared_ptr<NodeRuntime> runtime_or_throw(const Node& node, std::string_view name) {
-    if (auto runtime = runtime_of(node)) return runtime;
-    throw LockError{Errc::node_stopped, {std::string{name}, {}, {}}};
+    auto runtime = runtime_of(node);
+    if (runtime && !thread_owners(*runtime).is_forked()) return runtime;
+    throw LockError{runtime ? Errc::forked : Errc::node_stopped, {std::string{name}, {}, {}}};
 }
 
 }  // namespace
@@ -48,11 +49,11 @@ NamedMutex::NamedMutex(const Node& node, std::string_view name, AcquireOptions o
 }
 
 NamedMutex::~NamedMutex() {
-    owners().forget(this, name_);
+    if (!owners().is_forked()) owners().forget(this, name_);
 }
 
 void NamedMutex::lock(LockMode mode) {
-    if (owners().has(name_)) fail(Errc::deadlock);
+    if (owns_name()) fail(Errc::deadlock);
     for (;;) {
         std::error_code ec;
         if (try_once(order(mode, Attempt::wait, Deadline::max()), ec)) return;
@@ -62,7 +63,7 @@ void NamedMutex::lock(LockMode mode) {
 }
 
 bool NamedMutex::try_lock(LockMode mode) {
-    if (owners().has(name_)) return false;
+    if (owns_name()) return false;
     std::error_code ec;
     const bool locked = try_once(order(mode, Attempt::once, Deadline::max()), ec);
     if (ec && !is_no(ec)) fail(ec);
@@ -70,7 +71,7 @@ bool NamedMutex::try_lock(LockMode mode) {
 }
 
 bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
-    if (owners().has(name_)) return false;
+    if (owns_name()) return false;
     for (;;) {
         const bool is_over = deadline <= Deadline::clock::now();
         std::error_code ec;
@@ -84,12 +85,20 @@ bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
 }
 
 void NamedMutex::unlock(LockMode mode) noexcept {
+    if (owners().is_forked()) return;
     if (!owners().take(this, name_, mode)) report_not_held(*node_, name_);
 }
 
 const Hold& NamedMutex::hold() const {
+    if (owners().is_forked()) return none_;
     const auto* hold = owners().find(this, name_);
     return hold != nullptr ? *hold : none_;
+}
+
+// Through this mutex or another one.
+bool NamedMutex::owns_name() const {
+    if (owners().is_forked()) fail(Errc::forked);
+    return owners().has(name_);
 }
 
 AcquireOrder NamedMutex::order(LockMode mode, Attempt attempt, Deadline deadline) const {

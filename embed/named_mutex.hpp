@@ -29,6 +29,7 @@ public:
 
 private:
     [[nodiscard]] ThreadOwners& owners() const { return thread_owners(*node_); }
+    [[nodiscard]] bool owns_name() const;
     [[nodiscard]] AcquireOrder order(LockMode mode, Attempt attempt, Deadline deadline) const;
     [[nodiscard]] bool try_once(AcquireOrder order, std::error_code& ec);
     [[noreturn]] void fail(std::error_code ec) const;

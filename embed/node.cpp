@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -18,8 +20,13 @@ namespace {
 
 // A node that was moved from is like one that was closed.
 bool is_gone(const std::shared_ptr<NodeRuntime>& runtime, std::error_code& ec) {
-    ec = runtime ? std::error_code{} : Errc::node_stopped;
-    return runtime == nullptr;
+    ec.clear();
+    if (!runtime) {
+        ec = Errc::node_stopped;
+    } else if (runtime->is_forked()) {
+        ec = Errc::forked;
+    }
+    return static_cast<bool>(ec);
 }
 
 [[noreturn]] void fail(std::error_code ec, std::string_view name) {
@@ -54,7 +61,7 @@ std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::In
 
 }  // namespace
 
-Node::Node(Config config) : runtime_{std::make_shared<NodeRuntime>(std::move(config))} {}
+Node::Node(Config config) : runtime_{NodeRuntime::open(std::move(config))} {}
 
 Node::~Node() {
     if (runtime_) runtime_->close_in_time();
@@ -104,7 +111,8 @@ void Node::close() {
 }
 
 Subscription Node::on_event(NodeEventSink sink) {
-    return runtime_ ? runtime_->events().subscribe(std::move(sink)) : Subscription{};
+    if (!runtime_ || runtime_->is_forked()) return {};
+    return runtime_->events().subscribe(std::move(sink));
 }
 
 // --- acquire -----------------------------------------------------------------------------------
@@ -213,13 +221,20 @@ LockInfo Node::inspect(std::string_view name, ReadLevel level) {
 
 std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after, std::size_t limit,
                                  ReadLevel level, std::error_code& ec) {
-    core::InspectCall call;
-    call.name = prefix;
-    call.is_prefix = true;
-    call.local = level == ReadLevel::local;
-    call.after = after;
-    call.limit = limit;
-    return look(runtime_, std::move(call), ec);
+    std::vector<LockInfo> locks;
+    while (true) {
+        core::InspectCall call;
+        call.name = prefix;
+        call.is_prefix = true;
+        call.local = level == ReadLevel::local;
+        call.after = locks.empty() ? after : locks.back().name;
+        call.limit = std::min(limit - locks.size(), detail::list_page_max);
+        const auto wanted = call.limit;
+        auto page = look(runtime_, std::move(call), ec);
+        if (ec) return {};
+        std::ranges::move(page, std::back_inserter(locks));
+        if (page.size() < wanted || locks.size() == limit) return locks;
+    }
 }
 
 std::vector<LockInfo> Node::list(std::string_view prefix, std::error_code& ec) {

@@ -50,11 +50,19 @@ std::function<void(std::shared_ptr<Lease>)> tell_holds(Notifier& losses) {
 
 }  // namespace
 
+std::shared_ptr<NodeRuntime> NodeRuntime::open(Config config) {
+    const auto destroy = [](const NodeRuntime* node) {
+        if (!node->is_forked()) delete node;
+    };
+    return {new NodeRuntime{std::move(config)}, destroy};
+}
+
 NodeRuntime::NodeRuntime(Config config)
     : config_{checked(std::move(config))},
       log_{config_.log, config_.own_id()},
       gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop_->take_calls(); }); },
-                                       config_.timing.call_timeout.to_nanoseconds(), notifier_)},
+                                       config_.timing.call_timeout.to_nanoseconds(), notifier_,
+                                       config_.limits.calls)},
       leases_{tell_holds(losses_)} {
     open_store();
     start_threads();
@@ -116,7 +124,17 @@ void NodeRuntime::snapshot() {
     last_metrics_.with([&](Metrics& last) { last = loop_->metrics(); });
 }
 
+Status NodeRuntime::status_of_child() const {
+    Status status;
+    status.id = config_.own_id();
+    status.stopped = true;
+    status.why_stopped = "it belongs to the process that forked this one";
+    status.why_not_ready = "it stopped";
+    return status;
+}
+
 Status NodeRuntime::status() {
+    if (is_forked()) return status_of_child();
     if (!readiness_.why_stopped()) {
         auto status = questions_.ask([this] { return loop_->status(); }, gate_->call_timeout());
         if (status) {
@@ -135,6 +153,7 @@ Status NodeRuntime::status() {
 }
 
 Metrics NodeRuntime::metrics() {
+    if (is_forked()) return {};
     if (!readiness_.why_stopped()) {
         auto metrics = questions_.ask([this] { return loop_->metrics(); }, gate_->call_timeout());
         if (metrics) return *metrics;
@@ -151,6 +170,7 @@ bool NodeRuntime::is_own_thread() {
 
 // A thread cannot wait for itself.
 void NodeRuntime::close() {
+    if (is_forked()) return;
     if (!is_own_thread()) {
         close_here();
     } else if (!close_elsewhere()) {
@@ -161,7 +181,7 @@ void NodeRuntime::close() {
 }
 
 void NodeRuntime::close_in_time() noexcept {
-    if (closed_) return;
+    if (is_forked() || closed_) return;
     if (is_own_thread()) return close();
     const auto closed = close_elsewhere();
     if (!closed) return close_here();

@@ -25,11 +25,12 @@
 
 namespace mortise::detail {
 
-// Thread-safe.
+// Thread-safe. In the child of a fork most of it must not be touched, and it is never destroyed
+// there: see is_forked().
 class NodeRuntime : public std::enable_shared_from_this<NodeRuntime> {
 public:
     // Throws std::system_error: see Node's constructor.
-    explicit NodeRuntime(Config config);
+    static std::shared_ptr<NodeRuntime> open(Config config);
     // Requires that it was closed; a Node sees to that.
     ~NodeRuntime();
     NodeRuntime(const NodeRuntime&) = delete;
@@ -37,13 +38,17 @@ public:
 
     static const std::shared_ptr<NodeRuntime>& of(const Node& node) { return node.runtime_; }
 
+    // Then nothing may be asked of it but what its members say.
+    [[nodiscard]] bool is_forked() const { return generation_.is_forked(); }
+
     [[nodiscard]] const Config& config() const { return config_; }
     [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
     [[nodiscard]] Readiness& readiness() { return readiness_; }
     [[nodiscard]] EventHub& events() { return events_; }
     [[nodiscard]] ThreadOwners& owners() { return owners_; }
 
-    // As the core thread knows it; as it was last, of a node that stopped or does not answer.
+    // As the core thread knows it; as it was last, of a node that stopped or does not answer. These
+    // four may be called in the child of a fork.
     [[nodiscard]] Status status();
     [[nodiscard]] Metrics metrics();
     void close();
@@ -51,6 +56,7 @@ public:
     void close_in_time() noexcept;
 
 private:
+    explicit NodeRuntime(Config config);
     void open_store();
     void start_threads();
     void run_core_thread();
@@ -62,7 +68,9 @@ private:
     void stop_threads();
     [[nodiscard]] DiskEvents disk_events();
     void snapshot();
+    [[nodiscard]] Status status_of_child() const;
 
+    const ForkGeneration generation_;
     const Config config_;
     NodeLog log_;
     const std::shared_ptr<Notifier> notifier_ = std::make_shared<Notifier>("mortise-notify");

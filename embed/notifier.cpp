@@ -35,6 +35,7 @@ Notifier::~Notifier() {
 }
 
 bool Notifier::post(Task task) {
+    if (generation_.is_forked()) return false;
     {
         const std::scoped_lock lock{mutex_};
         if (is_over()) return false;

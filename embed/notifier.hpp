@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "embed/fork_generation.hpp"
+
 namespace mortise::detail {
 
 // Thread-safe.
@@ -27,7 +29,8 @@ public:
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
 
-    // Tasks begin in the order in which they were posted. False after stop(): it will not run.
+    // Tasks begin in the order in which they were posted. False after stop(), and in the child of a
+    // fork: it will not run.
     bool post(Task task);
     // True on a thread of this notifier.
     [[nodiscard]] bool is_own_thread() const;
@@ -45,6 +48,7 @@ private:
     void start_thread();
     void grow();
 
+    const ForkGeneration generation_;
     const std::string name_;
     mutable std::mutex mutex_;
     std::condition_variable work_;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/agent/call.hpp"
+#include "embed/call_gate.hpp"
 #include "embed/completion.hpp"
 #include <mortise/enums.hpp>
 
@@ -17,6 +18,7 @@ struct PendingCall {
     std::function<void(core::CallAnswer&)> answered;  // or of somebody who asks from outside
     std::string name;                                 // of an acquire
     LockMode mode = LockMode::exclusive;
+    CallPlace place;  // of a call of this node's program
 };
 
 class PendingCalls {

@@ -1,11 +1,9 @@
 // Effects out: what the core decided reaches the peers, the callers and the holds.
-#include <algorithm>
 #include <utility>
 
 #include <asio/post.hpp>
 
 #include "core/base/overloaded.hpp"
-#include "embed/clocks.hpp"
 #include "embed/core_loop.hpp"
 #include "embed/translate.hpp"
 #include <mortise/errc.hpp>
@@ -42,73 +40,13 @@ void CoreLoop::noted(const core::Note& note) {
 
 // --- leases and holds --------------------------------------------------------------------------
 
-// Once for each hold, as it is taken off the list. The lease thread may have marked it before; then
-// it told its owner as well. What its owner gave back meanwhile was not lost.
-void CoreLoop::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
-    const bool marked = hold->mark_lost(why);
-    if (hold->is_released()) return;
-    ++metrics_.holds_lost;
-    parts_.events.publish({.kind = NodeEvent::Kind::hold_lost,
-                           .session = hold->lease()->session().raw(),
-                           .name = hold->facts().name,
-                           .token = hold->facts().token,
-                           .reason = hold->why_lost()});
-    if (marked) parts_.losses.post([hold] { hold->request_stop(); });
-}
-
 void CoreLoop::lost(const core::HoldLost& lost) {
-    const auto found = holds_.extract(lost.hold);
-    if (found.empty()) return;
-    const auto& hold = found.mapped();
-    const bool expired = lost.reason == core::HoldLost::Reason::expired;
-    // One flag for all that depend on it, before the first of them is told.
-    if (expired) hold->lease()->end();
-    lose(hold, expired ? LossReason::expired : LossReason::node_stopped);
-    hold->lease()->remove(hold.get());
+    holds_.lost(lost);
 }
 
 void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
-    const bool same = lease_ && lease_->session() == lease.session;
-    if (!same || !lease_->extend(lease.valid_until)) {
-        if (lease.valid_until <= boot_now()) return;
-        if (lease_) {
-            lease_->end();
-            give_back_holds_of(*lease_);
-            if (!same) session_expired();
-        }
-        // Overdue at half of it, as far as that is not over anyway.
-        const core::Nanoseconds ttl = std::chrono::milliseconds{options_.session_ttl_ms};
-        const auto trust =
-            core::holder_trust(options_.session_ttl_ms, options_.clock_rate_bound_ppm);
-        lease_ = std::make_shared<Lease>(lease.session, lease.valid_until, trust - ttl / 2);
-        if (!same) {
-            parts_.events.publish(
-                {.kind = NodeEvent::Kind::session_opened, .session = lease.session.raw()});
-        }
-    }
-    parts_.leases.watch(lease_);
-}
-
-void CoreLoop::session_expired() {
-    ++metrics_.sessions_expired;
-    parts_.events.publish(
-        {.kind = NodeEvent::Kind::session_expired, .session = lease_->session().raw()});
-}
-
-// The lease thread found it over just before the renewal arrived that would have saved it: the core
-// still counts on these holds, their owners do not.
-void CoreLoop::give_back_holds_of(const Lease& lease) {
-    core::Calls calls;
-    for (auto hold = holds_.begin(); hold != holds_.end();) {
-        if (hold->second->lease().get() != &lease) {
-            ++hold;
-            continue;
-        }
-        lose(hold->second, LossReason::expired);
-        calls.calls.emplace_back(core::ReleaseCall{{}, hold->first});
-        hold = holds_.erase(hold);
-    }
-    if (!calls.calls.empty()) step(std::move(calls));
+    auto releases = holds_.lease_changed(lease);
+    if (!releases.calls.empty()) step(std::move(releases));
 }
 
 Hold CoreLoop::make_hold(PendingCall& call, core::Acquired& acquired) {
@@ -118,14 +56,7 @@ Hold CoreLoop::make_hold(PendingCall& call, core::Acquired& acquired) {
     facts.token = FencingToken::from_raw(static_cast<std::int64_t>(acquired.token.raw()));
     facts.operation = acquired.hold;
     facts.previous = from_core(acquired.previous);
-    auto record = std::make_shared<HoldRecord>(std::move(facts), lease_, parts_.gate);
-    lease_->add(record);
-    // The lease thread may have taken its list just before.
-    if (lease_->is_over() && record->mark_lost(LossReason::expired)) {
-        parts_.losses.post([record] { record->request_stop(); });
-    }
-    holds_.emplace(acquired.hold, record);
-    return HoldRecord::hold_on(std::move(record));
+    return holds_.add(std::move(facts));
 }
 
 // --- answers -----------------------------------------------------------------------------------
@@ -134,7 +65,6 @@ void CoreLoop::answered(core::CallAnswer answer) {
     if (answer.tag == close_tag_ && close_tag_.is_set()) {
         asio::post(parts_.io, [this] {
             if (!ended_) hand_over_leadership();
-            if (closed_) std::exchange(closed_, {})();
         });
         return;
     }
@@ -150,6 +80,7 @@ void CoreLoop::complete(PendingCall& call, core::CallAnswer& answer) {
     }
     auto outcome = outcome_of(call, answer);
     count(outcome);
+    call.place.reset();  // whoever waits may have the next call at once
     call.completion->complete(std::move(outcome));
 }
 
@@ -186,38 +117,6 @@ void CoreLoop::count(const CallOutcome& outcome) {
         ++metrics_.calls_refused;
     } else if (outcome.error) {
         ++metrics_.failed;
-    }
-}
-
-// --- the end -----------------------------------------------------------------------------------
-
-void CoreLoop::stopped(const std::string& reason) {
-    parts_.log.error("stopped", "stopped: " + reason);
-    parts_.readiness.stop(reason);
-    ready_ = false;
-    lose_everything();
-    parts_.events.publish(
-        {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
-    // Not from within one of its own calls.
-    asio::post(parts_.io, [this] {
-        if (ended_) return;
-        end();
-        if (closed_) std::exchange(closed_, {})();
-    });
-}
-
-void CoreLoop::lose_everything() {
-    if (lease_) lease_->end();
-    for (const auto& [operation, hold] : std::exchange(holds_, {})) {
-        lose(hold, LossReason::node_stopped);
-    }
-    auto refused = parts_.gate->close();
-    for (auto& submitted : refused) {
-        if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
-    }
-    for (auto& [tag, call] : pending_.take_all()) {
-        core::CallAnswer answer{core::CallTag{tag}, core::CallError::node_stopped};
-        complete(call, answer);
     }
 }
 

@@ -17,30 +17,6 @@ namespace {
 
 using detail::from_core;
 
-Status from_member(const transport::MemberStatus& member) {
-    Status status;
-    status.id = member.self.raw();
-    status.cluster = member.cluster_name;
-    if (member.session) status.session = member.session->raw();
-    status.cluster_id = detail::to_text(member.cluster);
-    status.standing = from_core(member.role);
-    status.term = member.term.raw();
-    if (member.leader) status.leader = member.leader->raw();
-    status.commit_index = member.commit.raw();
-    status.applied_index = member.applied.raw();
-    for (const auto& info : member.members) {
-        if (info.member.id == member.self) status.address = info.member.address;
-        status.members.push_back({info.member.id.raw(), info.is_voter ? Role::voter : Role::learner,
-                                  info.member.address, info.is_connected, info.match.raw()});
-    }
-    status.uptime = member.uptime;
-    status.version = member.version;
-    status.ready = member.ready;
-    if (!member.ready)
-        status.why_not_ready = member.leader ? "it has no session yet" : "it knows no leader";
-    return status;
-}
-
 void check_prefix(std::string_view prefix) {
     if (prefix.size() > core::name_bytes_max)
         throw LockError{Errc::invalid_argument, {std::string{prefix}, {}, {}}};
@@ -97,7 +73,7 @@ private:
         else
             status = client.status();
         if (status) {
-            report.status = from_member(*status);
+            report.status = detail::status_of(*status);
         } else {
             report.error = status.error().code;
             report.problem = status.error().what;

@@ -43,7 +43,8 @@ public:
         // its mutex. Its mark stays for ever: a byte, and no other thread gets its address.
         mark_ = nullptr;
         for (const auto& known : tables_) {
-            if (const auto table = known.lock()) give_back(*table);
+            const auto table = known.lock();
+            if (table && !table->generation.is_forked()) give_back(*table);
         }
     }
 

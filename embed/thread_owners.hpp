@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "embed/fork_generation.hpp"
 #include "embed/guarded.hpp"
 #include <mortise/hold.hpp>
 
@@ -28,6 +29,9 @@ public:
     ~ThreadOwners();
     ThreadOwners(const ThreadOwners&) = delete;
     ThreadOwners& operator=(const ThreadOwners&) = delete;
+
+    // In the child of a fork nothing else may be called.
+    [[nodiscard]] bool is_forked() const { return owned_->generation.is_forked(); }
 
     // The caller has `name` locked through some mutex, and did not lose it.
     [[nodiscard]] bool has(std::string_view name) const;
@@ -67,7 +71,9 @@ private:
         LockMode mode;
     };
     using Table = std::map<Key, Owned, Order>;
-    using Shared = Guarded<Table>;
+    struct Shared : Guarded<Table> {
+        const ForkGeneration generation;
+    };
     class Caller;
 
     // Shared with the threads that are in it: each ends without asking whether the node still is.

@@ -44,6 +44,16 @@ Standing from_core(core::Role role) {
     return static_cast<Standing>(role);
 }
 
+namespace {
+
+std::string why_not_ready(const transport::MemberStatus& member) {
+    if (!member.cluster.is_set())
+        return "the cluster is not formed yet: every configured voter must be up once";
+    return member.leader ? "no session is open yet" : "no leader is known";
+}
+
+}  // namespace
+
 Previous from_core(const core::Previous& previous) {
     return {static_cast<Predecessor>(previous.how), previous.label,
             FencingToken::from_raw(static_cast<std::int64_t>(previous.token.raw()))};
@@ -76,6 +86,33 @@ std::string to_text(const core::ClusterId& cluster) {
                   static_cast<unsigned long long>(cluster.low));
     text.pop_back();
     return text;
+}
+
+Status status_of(const transport::MemberStatus& member) {
+    Status status;
+    status.id = member.self.raw();
+    status.cluster = member.cluster_name;
+    status.cluster_id = to_text(member.cluster);
+    status.standing = from_core(member.role);
+    status.term = member.term.raw();
+    if (member.leader) status.leader = member.leader->raw();
+    status.commit_index = member.commit.raw();
+    status.applied_index = member.applied.raw();
+    for (const auto& info : member.members) {
+        const auto role = info.is_voter ? Role::voter : Role::learner;
+        if (info.member.id == member.self) {
+            status.role = role;
+            status.address = info.member.address;
+        }
+        status.members.push_back(
+            {info.member.id.raw(), role, info.member.address, info.is_connected, info.match.raw()});
+    }
+    if (member.session) status.session = member.session->raw();
+    status.uptime = member.uptime;
+    status.version = member.version;
+    status.ready = member.ready;
+    if (!member.ready) status.why_not_ready = why_not_ready(member);
+    return status;
 }
 
 std::error_code check_request(std::string_view name, const AcquireOptions& options) {

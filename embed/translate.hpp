@@ -4,12 +4,16 @@
 #include "core/agent/call.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/node/node_core.hpp"
+#include "transport/client_service.hpp"
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/info.hpp>
 #include <mortise/options.hpp>
 
 namespace mortise::detail {
+
+// Locks in one answer of the core, which makes it in one turn.
+constexpr std::size_t list_page_max = 1'000;
 
 [[nodiscard]] Errc errc_of(core::CallError error);
 [[nodiscard]] core::LockMode to_core(LockMode mode);
@@ -20,6 +24,8 @@ namespace mortise::detail {
 // The machine tells which node a session belongs to.
 [[nodiscard]] LockInfo from_core(const core::LockView& view);
 [[nodiscard]] std::string to_text(const core::ClusterId& cluster);  // 32 hexadecimal digits
+// Its address is the configured one.
+[[nodiscard]] Status status_of(const transport::MemberStatus& member);
 
 // What the name or the options have that no cluster would take; no error when they are fine.
 [[nodiscard]] std::error_code check_request(std::string_view name, const AcquireOptions& options);

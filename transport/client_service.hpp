@@ -118,7 +118,7 @@ class ClientService {
 public:
     virtual ~ClientService() = default;
 
-    [[nodiscard]] virtual MemberStatus status() = 0;
+    [[nodiscard]] virtual MemberStatus status() const = 0;
     // The answer is given on the same thread: at once or later, exactly once unless the node stops.
     virtual void list(ListRequest request, std::function<void(ListAnswer)> answer) = 0;
     // Commands are not decoded yet; the leader refuses what is malformed.

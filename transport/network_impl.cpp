@@ -19,6 +19,7 @@ PeerLinkOptions link_options(const NetworkOptions& options, const PeerAddress& p
     link.silence_max = 2 * options.election_timeout;
     link.ping_every = options.election_timeout / 2;
     link.calls_in_flight_max = options.limits.calls_in_flight_max;
+    link.outbox.bytes_max = options.limits.outbox_bytes_max;
     const auto lane_seed = lane == Lane::forwarding ? ~std::uint64_t{0} : 0;
     link.prng = core::Prng{options.seed ^ (peer.id.raw() * 0x9e3779b97f4a7c15U) ^ lane_seed};
     return link;

@@ -38,7 +38,7 @@ PeerLink::PeerLink(PeerLinkOptions options, LinkOwner& owner, NetworkCounters& c
       owner_{owner},
       counters_{counters},
       machine_{link_options(options_), options_.prng},
-      outbox_{options_.lane},
+      outbox_{options_.lane, options_.outbox},
       timer_{owner.loop().io()},
       self_{std::make_shared<PeerLink*>(this)} {}
 

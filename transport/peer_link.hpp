@@ -44,6 +44,7 @@ struct PeerLinkOptions {
     core::Nanoseconds silence_max{};  // with something unanswered
     core::Nanoseconds ping_every{};   // with nothing to say
     std::size_t calls_in_flight_max = 4;
+    OutboxLimits outbox;
     core::Prng prng{0};
 };
 

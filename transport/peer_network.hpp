@@ -26,7 +26,7 @@ struct PeerAddress {
     std::string address;  // "host:port", "[::1]:port"
 };
 
-// Of strangers' demands on this node.
+// Of what others demand of this node.
 struct NetworkLimits {
     std::size_t strangers_max = 64;              // connections that have not said a good hello yet
     std::size_t strangers_per_address_max = 16;  // of one that is not of the loopback network
@@ -35,6 +35,7 @@ struct NetworkLimits {
     core::Nanoseconds frame_timeout{std::chrono::seconds{30}};  // from its first byte to its last
     core::Nanoseconds accept_pause{std::chrono::milliseconds{200}};  // when out of descriptors
     std::size_t calls_in_flight_max = 4;                             // batches, per connection
+    std::size_t outbox_bytes_max = std::size_t{16} << 20U;           // of each peer and lane
 };
 
 struct NetworkOptions {

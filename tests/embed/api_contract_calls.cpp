@@ -57,6 +57,40 @@ TEST_F(ApiContractCalls, AcquireThatMayNotWaitTimesOut) {
     }
 }
 
+TEST_F(ApiContractCalls, AsManyCallsAsAreAllowed) {
+    auto config = Config::in_memory();
+    config.limits.calls = 2;
+    Node node{config};
+    ASSERT_TRUE(node.wait_ready(later()));
+    Hold holder = node.acquire("x");
+    auto first = async_acquire(node, "x", asio::use_future);
+    auto second = async_acquire(node, "x", asio::use_future);
+    EXPECT_FALSE(node.acquire("y", ec_));
+    EXPECT_EQ(ec_, Errc::resource_exhausted);
+    EXPECT_EQ(node.metrics().calls_refused, 1U);
+    EXPECT_FALSE(holder.release());  // what ends something is never refused
+    Hold next = first.get();
+    next.unlock();
+    EXPECT_TRUE(second.get().valid());
+    for (int i = 0; i < 100; ++i)  // one at a time, and no call is left behind in the count
+        EXPECT_TRUE(node.acquire("y", ec_)) << ec_.message();
+}
+
+TEST_F(ApiContractCalls, AListMayBeLongerThanAPage) {
+    std::vector<std::future<Hold>> granted;
+    std::vector<Hold> holds;
+    constexpr std::size_t many = 2'001;
+    for (std::size_t i = 0; i < many; ++i)
+        granted.push_back(async_acquire(node_, std::to_string(10'000 + i), asio::use_future));
+    for (auto& one : granted)
+        holds.push_back(one.get());
+    EXPECT_EQ(node_.list("1", {}, 1'500).size(), 1'500U);
+    const auto all = node_.list("1", {}, 100'000);
+    ASSERT_EQ(all.size(), many);
+    EXPECT_EQ(all.back().name, "12000");
+    EXPECT_TRUE(node_.list("1", {}, 0).empty());
+}
+
 TEST_F(ApiContractCalls, TryAcquire) {
     std::optional<Hold> hold = node_.try_acquire("a");
     EXPECT_TRUE(hold);

@@ -4,7 +4,7 @@
 #include "core/codec/command_codec.hpp"
 #include "tests/embed/one_node.hpp"
 #include "transport/limits.hpp"
-#include "transport/member_client.hpp"
+#include "transport/blocking_member_client.hpp"
 
 namespace mortise {
 namespace {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <stdexcept>
@@ -64,6 +65,19 @@ TEST(LocalCluster, ALockHeldOnOneNodeIsBusyOnTheOthers) {
     EXPECT_FALSE(hold.release());
     const auto next = cluster.node(1).acquire("orders/42");
     EXPECT_GT(next.token(), token);
+}
+
+// Who closes waits until somebody else stands for election: nobody has to miss the leader first.
+TEST(LocalCluster, ALeaderThatClosesHandsOver) {
+    LocalCluster cluster{3, quick_timing()};
+    const auto leader = await_leader(cluster);
+    const auto term = cluster.node(leader).status().term;
+    cluster.node(leader).close();
+    std::uint64_t newest = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (i != leader) newest = std::max(newest, cluster.node(i).status().term);
+    }
+    EXPECT_GT(newest, term);
 }
 
 TEST(LocalCluster, GoesOnWithoutItsLeader) {

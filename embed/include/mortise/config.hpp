@@ -64,10 +64,11 @@ struct LogConfig {
 
 // Bounds on what a node may use. Beyond one, a call is Errc::resource_exhausted.
 struct LimitsConfig {
-    std::uint64_t calls = 65'536;                           // under way at once, of this program
-    std::uint64_t log_bytes = std::uint64_t{256} << 20U;    // kept in memory for slow members
-    std::uint64_t outbox_bytes = std::uint64_t{16} << 20U;  // waiting to be sent, for each peer
-    std::uint64_t connections = 64;                         // that have not said who they are yet
+    std::uint64_t calls = 65'536;                         // under way at once, of this program
+    std::uint64_t log_bytes = std::uint64_t{256} << 20U;  // kept in memory for slow members
+    // Waiting to be sent, for each peer and lane: of the log, and of requests for the leader.
+    std::uint64_t outbox_bytes = std::uint64_t{16} << 20U;
+    std::uint64_t connections = 64;  // that have not said who they are yet
 
     friend bool operator==(const LimitsConfig&, const LimitsConfig&) = default;
 };

@@ -60,8 +60,8 @@ public:
     // of the node. That of an empty hold never stops. A release does not stop it.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
-    // Throws LockError unless valid(): lock_lost, node_stopped, or not_held for a hold that is
-    // empty or released.
+    // Throws LockError unless valid(): lock_lost, node_stopped, forked, or not_held for a hold that
+    // is empty or released.
     void check() const;
     void check(std::error_code& ec) const noexcept;
     // What check() would throw now; no error when it would not.

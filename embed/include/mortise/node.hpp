@@ -33,7 +33,11 @@ class NodeRuntime;
 // Names are 1-512 bytes of any kind (S38). The forms with `ec` do not throw: `ec` is cleared on
 // success and on an empty answer. Without it they throw LockError. Errors of every call:
 // node_stopped after close() or a failure of the node, invalid_argument, no_quorum when no majority
-// answered in time, session_expired (retry), resource_exhausted.
+// answered in time, session_expired (retry), resource_exhausted, forked.
+//
+// In the child of a fork() nodes, holds and mutexes of the parent are dead: calls end with forked,
+// the rest does nothing, and the parent is not affected. The child may open nodes of its own, on
+// directories of their own.
 class Node {
 public:
     // Opens the data directory, listens and starts. Throws std::system_error with one clear line:

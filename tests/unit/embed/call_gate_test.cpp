@@ -17,7 +17,7 @@ protected:
     std::error_code release() { return gate_.submit(core::ReleaseCall{}, {}); }
 
     int wakes_ = 0;
-    CallGate gate_{[this] { ++wakes_; }, 1s, std::make_shared<Notifier>("test")};
+    CallGate gate_{[this] { ++wakes_; }, 1s, std::make_shared<Notifier>("test"), 20};
 };
 
 TEST_F(CallGateTest, WakesOnceForABurst) {
@@ -30,12 +30,20 @@ TEST_F(CallGateTest, WakesOnceForABurst) {
 }
 
 TEST_F(CallGateTest, RefusesWhatBeginsAndTakesWhatEndsWhenItIsFull) {
-    while (!acquire()) {
-    }
+    for (int i = 0; i < 20; ++i)
+        EXPECT_FALSE(acquire());
     EXPECT_EQ(acquire(), Errc::resource_exhausted);
     EXPECT_FALSE(release());
-    EXPECT_EQ(gate_.take().size(), 65'537U);
+    EXPECT_EQ(gate_.refused(), 1U);
+    auto taken = gate_.take();
+    EXPECT_EQ(taken.size(), 21U);
+    // Under way until they are answered.
+    EXPECT_EQ(acquire(), Errc::resource_exhausted);
+    EXPECT_FALSE(release());
+    taken.pop_back();
+    taken.pop_back();
     EXPECT_FALSE(acquire());
+    EXPECT_EQ(acquire(), Errc::resource_exhausted);
 }
 
 TEST_F(CallGateTest, GivesBackWhatItHadWhenItCloses) {

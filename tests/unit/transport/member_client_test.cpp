@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 struct Service : ClientService {
-    MemberStatus status() override {
+    MemberStatus status() const override {
         MemberStatus status;
         status.self = NodeId{1};
         status.cluster = {7, 8};

@@ -165,6 +165,19 @@ TEST_F(PeerNetworkTest, WhatIsSentInOneTurnTravelsTogetherAndInOrder) {
     EXPECT_LE(a.network->counters().batches_sent - before.batches_sent, 3U);
 }
 
+TEST_F(PeerNetworkTest, WhatWaitsForAPeerIsBounded) {
+    auto& a = add(
+        1, [](NetworkOptions& options, core::Hello&) { options.limits.outbox_bytes_max = 2'000; });
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    constexpr std::size_t sent = 20;
+    for (std::size_t i = 0; i < sent; ++i)
+        a.network->send(NodeId{2}, core::Forward{core::Bytes{std::string(900, 'x')}, {}, {}});
+    const auto dropped = [&] { return a.network->counters().messages_dropped; };
+    ASSERT_TRUE(run_until(io_, [&] { return b.events.messages.size() + dropped() == sent; }));
+    EXPECT_GE(dropped(), sent - 2);
+}
+
 TEST_F(PeerNetworkTest, MessagesWithoutAConnectionAreDropped) {
     auto& a = add(1);
     a.network->send(NodeId{2}, numbered(1));

@@ -27,7 +27,7 @@ struct WordyService : ClientService {
             page.locks[i].nodes[core::SessionId{1}] = core::NodeId{1};
         }
     }
-    MemberStatus status() override { return {}; }
+    MemberStatus status() const override { return {}; }
     void list(ListRequest /*request*/, std::function<void(ListAnswer)> answer) override {
         ++lists;
         answer(page);

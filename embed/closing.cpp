@@ -1,0 +1,84 @@
+// The end of the loop: asked for, or because the node failed.
+#include <optional>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "embed/core_loop.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+void CoreLoop::begin_close(std::function<void()> done) {
+    closed_ = std::move(done);
+    if (driver_->is_stopped()) return closed();
+    close_tag_ = parts_.gate->next_tag();
+    core::Calls calls;
+    calls.calls.emplace_back(core::CloseCall{close_tag_});
+    step(std::move(calls));
+}
+
+// After the releases: a new leader would first have to come to office to take them.
+void CoreLoop::hand_over_leadership() {
+    const auto& raft = driver_->core().raft();
+    std::optional<core::NodeId> best;
+    core::LogIndex match;
+    for (const auto& voter : raft.configuration().voters) {
+        const auto* progress = raft.progress_of(voter.id);
+        const bool reachable = voter.id != options_.self && connected_.contains(voter.id);
+        if (!raft.is_leader() || !reachable || progress == nullptr) continue;
+        if (best && progress->match <= match) continue;
+        best = voter.id;
+        match = progress->match;
+    }
+    handing_over_ = true;
+    if (best) step(core::TransferLeadership{*best});
+    watch_hand_over();
+}
+
+// Until the other one stands for election, which ends the transfer here, or it failed.
+void CoreLoop::watch_hand_over() {
+    if (handing_over_ && !driver_->core().raft().is_transferring()) closed();
+}
+
+// Everything is done that wants the network.
+void CoreLoop::closed() {
+    handing_over_ = false;
+    if (closed_) std::exchange(closed_, {})();
+}
+
+void CoreLoop::end() {
+    ended_ = true;
+    timer_.cancel();
+    if (network_) network_->stop();
+    lose_everything();
+}
+
+void CoreLoop::stopped(const std::string& reason) {
+    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.readiness.stop(reason);
+    ready_ = false;
+    lose_everything();
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
+    // Not from within one of its own calls.
+    asio::post(parts_.io, [this] {
+        if (ended_) return;
+        end();
+        closed();
+    });
+}
+
+void CoreLoop::lose_everything() {
+    holds_.lose_everything();
+    auto refused = parts_.gate->close();
+    for (auto& submitted : refused) {
+        if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
+    }
+    for (auto& [tag, call] : pending_.take_all()) {
+        core::CallAnswer answer{core::CallTag{tag}, core::CallError::node_stopped};
+        complete(call, answer);
+    }
+}
+
+}  // namespace mortise::detail

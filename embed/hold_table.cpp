@@ -1,0 +1,98 @@
+#include "embed/hold_table.hpp"
+
+#include <utility>
+
+#include "embed/clocks.hpp"
+
+namespace mortise::detail {
+
+Hold HoldTable::add(GrantFacts facts) {
+    const auto operation = facts.operation;
+    auto record = std::make_shared<HoldRecord>(std::move(facts), lease_, parts_.gate);
+    lease_->add(record);
+    // The lease thread may have taken its list just before.
+    if (lease_->is_over() && record->mark_lost(LossReason::expired)) {
+        parts_.losses.post([record] { record->request_stop(); });
+    }
+    holds_.emplace(operation, record);
+    return HoldRecord::hold_on(std::move(record));
+}
+
+// Once for each hold, as it is taken off the list. The lease thread may have marked it before; then
+// it told its owner as well. What its owner gave back meanwhile was not lost.
+void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
+    const bool marked = hold->mark_lost(why);
+    if (hold->is_released()) return;
+    ++holds_lost_;
+    parts_.events.publish({.kind = NodeEvent::Kind::hold_lost,
+                           .session = hold->lease()->session().raw(),
+                           .name = hold->facts().name,
+                           .token = hold->facts().token,
+                           .reason = hold->why_lost()});
+    if (marked) parts_.losses.post([hold] { hold->request_stop(); });
+}
+
+void HoldTable::lost(const core::HoldLost& lost) {
+    const auto found = holds_.extract(lost.hold);
+    if (found.empty()) return;
+    const auto& hold = found.mapped();
+    const bool expired = lost.reason == core::HoldLost::Reason::expired;
+    // One flag for all that depend on it, before the first of them is told.
+    if (expired) hold->lease()->end();
+    lose(hold, expired ? LossReason::expired : LossReason::node_stopped);
+    hold->lease()->remove(hold.get());
+}
+
+core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
+    core::Calls releases;
+    const bool same = lease_ && lease_->session() == lease.session;
+    if (!same || !lease_->extend(lease.valid_until)) {
+        if (lease_) {
+            lease_->end();
+            releases = give_back_holds_of(*lease_);
+            if (!same) session_expired();
+        }
+        // Even if nothing is left of it: what is granted hangs on some lease.
+        lease_ = std::make_shared<Lease>(lease.session, lease.valid_until, margin_);
+        if (!same) {
+            parts_.events.publish(
+                {.kind = NodeEvent::Kind::session_opened, .session = lease.session.raw()});
+        }
+    }
+    parts_.leases.watch(lease_);
+    return releases;
+}
+
+void HoldTable::session_expired() {
+    ++sessions_expired_;
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::session_expired, .session = lease_->session().raw()});
+}
+
+// The lease thread found it over just before the renewal arrived that would have saved it: the core
+// still counts on these holds, their owners do not.
+core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
+    core::Calls releases;
+    for (auto hold = holds_.begin(); hold != holds_.end();) {
+        if (hold->second->lease().get() != &lease) {
+            ++hold;
+            continue;
+        }
+        lose(hold->second, LossReason::expired);
+        releases.calls.emplace_back(core::ReleaseCall{{}, hold->first});
+        hold = holds_.erase(hold);
+    }
+    return releases;
+}
+
+void HoldTable::lose_everything() {
+    if (lease_) lease_->end();
+    for (const auto& [operation, hold] : std::exchange(holds_, {}))
+        lose(hold, LossReason::node_stopped);
+}
+
+bool HoldTable::has_valid_lease() const {
+    return lease_ && lease_->is_valid(boot_now());
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,59 @@
+// What this node's program holds, and the lease that all of it hangs on. On the core thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "core/agent/call.hpp"
+#include "core/node/event.hpp"
+#include "embed/call_gate.hpp"
+#include "embed/event_hub.hpp"
+#include "embed/hold_record.hpp"
+#include "embed/lease_thread.hpp"
+
+namespace mortise::detail {
+
+// All of it outlives the table.
+struct HoldTableParts {
+    std::shared_ptr<CallGate> gate;
+    EventHub& events;
+    LeaseThread& leases;
+    Notifier& losses;
+};
+
+class HoldTable {
+public:
+    // A lease of which less than `margin` is left is at risk.
+    HoldTable(HoldTableParts parts, core::Nanoseconds margin)
+        : parts_{std::move(parts)}, margin_{margin} {}
+
+    // What was granted. Requires that the session's lease was told before.
+    [[nodiscard]] Hold add(GrantFacts facts);
+    void given_back(core::OperationId hold) { holds_.erase(hold); }
+    void lost(const core::HoldLost& lost);
+    // Answers what the core has to release: holds it still counts on, and their owners do not.
+    [[nodiscard]] core::Calls lease_changed(const core::LeaseChanged& lease);
+    // The node stops.
+    void lose_everything();
+
+    [[nodiscard]] bool has_valid_lease() const;
+    [[nodiscard]] std::size_t size() const { return holds_.size(); }
+    // Since the start.
+    [[nodiscard]] std::uint64_t holds_lost() const { return holds_lost_; }
+    [[nodiscard]] std::uint64_t sessions_expired() const { return sessions_expired_; }
+
+private:
+    void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
+    void session_expired();
+    [[nodiscard]] core::Calls give_back_holds_of(const Lease& lease);
+
+    const HoldTableParts parts_;
+    const core::Nanoseconds margin_;
+    std::map<core::OperationId, std::shared_ptr<HoldRecord>> holds_;
+    std::shared_ptr<Lease> lease_;
+    std::uint64_t holds_lost_ = 0;
+    std::uint64_t sessions_expired_ = 0;
+};
+
+}  // namespace mortise::detail

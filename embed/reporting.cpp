@@ -1,0 +1,67 @@
+// What the node tells of itself: when it is asked, and when something changed.
+#include <string>
+
+#include "embed/core_loop.hpp"
+#include "embed/translate.hpp"
+
+namespace mortise::detail {
+
+void CoreLoop::watch_leader() {
+    const auto leader = driver_->core().raft().leader();
+    if (leader == leader_) return;
+    const bool led = leader_ == options_.self;
+    leader_ = leader;
+    const auto peer = leader ? leader->raw() : NodeId{0};
+    if (leader) ++metrics_.leader_changes;
+    using Kind = NodeEvent::Kind;
+    if (led) parts_.events.publish({.kind = Kind::lost_leadership});
+    parts_.events.publish({.kind = Kind::leader_changed, .peer = peer});
+    if (leader == options_.self) parts_.events.publish({.kind = Kind::became_leader});
+    parts_.log.info("leader", leader ? "node " + std::to_string(peer) + " leads" : "no leader");
+}
+
+void CoreLoop::watch_ready() {
+    const auto& core = driver_->core();
+    const bool ready = !driver_->is_stopped() && leader_ && core.agent().open_session() &&
+                       holds_.has_valid_lease();
+    if (ready == ready_) return;
+    ready_ = ready;
+    parts_.readiness.set_ready(ready);
+    parts_.events.publish({.kind = ready ? NodeEvent::Kind::ready : NodeEvent::Kind::not_ready});
+    parts_.log.info("ready", ready ? "ready" : "not ready");
+}
+
+Status CoreLoop::status() const {
+    auto status = status_of(desk_.status());
+    status.role = parts_.config.role;
+    if (network_) status.address = network_->listening_at();  // with the real port
+    return status;
+}
+
+Metrics CoreLoop::metrics() const {
+    auto metrics = metrics_;
+    const auto& core = driver_->core();
+    metrics.holds = holds_.size();
+    metrics.holds_lost = holds_.holds_lost();
+    metrics.sessions_expired = holds_.sessions_expired();
+    metrics.calls_refused += parts_.gate->refused();
+    metrics.waits = pending_.size();
+    metrics.names = core.machine().table().records().size();
+    metrics.sessions = core.machine().sessions().all().size();
+    metrics.log_lines_left_out = parts_.log.left_out();
+    metrics.late_callbacks = parts_.notifier.overruns() + parts_.losses.overruns();
+    metrics.messages_refused = core.refused_messages();
+    if (!network_) return metrics;
+    const auto network = network_->counters();
+    metrics.messages_sent = network.messages_sent;
+    metrics.messages_received = network.messages_received;
+    metrics.messages_refused += network.malformed_messages + network.malformed_frames;
+    metrics.messages_dropped = network.messages_dropped;
+    metrics.connections_refused = network.strangers_refused + network.refused_protocol +
+                                  network.refused_cluster + network.refused_identity +
+                                  network.refused_stale + network.refused_other +
+                                  network.strangers_timed_out;
+    return metrics;
+}
+
+}  // namespace mortise::detail

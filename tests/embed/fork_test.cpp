@@ -1,0 +1,229 @@
+// A process that forks: its children hold nothing, wait for nothing and leave it alone (S25).
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <set>
+#include <source_location>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <asio/use_future.hpp>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/embed/one_node.hpp"
+#include <mortise/async.hpp>
+#include <mortise/mortise.hpp>
+
+namespace mortise {
+namespace {
+
+using namespace std::chrono_literals;
+
+// In a child, where assertions tell nobody: remembers the first line that did not hold.
+class Checks {
+public:
+    void that(bool holds, std::source_location here = std::source_location::current()) {
+        if (!holds && line_ == 0) line_ = static_cast<int>(here.line());
+    }
+    [[nodiscard]] int line() const { return line_; }
+
+private:
+    int line_ = 0;
+};
+
+// The line that did not hold in the child; 0 if all did, and -1 if it did not end by itself.
+int in_child(const std::function<void(Checks&)>& body) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        Checks checks;
+        body(checks);
+        const int line = checks.line();
+        _exit(write(ends[1], &line, sizeof line) == sizeof line ? 0 : 1);
+    }
+    close(ends[1]);
+    int line = -1;
+    if (read(ends[0], &line, sizeof line) != sizeof line) line = -1;
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? line : -1;
+}
+
+class Fork : public OneNode {
+protected:
+    std::error_code ec_;
+};
+
+TEST_F(Fork, TheChildHoldsNothing) {
+    auto hold = node_.acquire("x");
+    EXPECT_EQ(in_child([&](Checks& check) {
+                  check.that(!hold.valid());
+                  check.that(hold.state() == HoldState::lost);
+                  check.that(hold.why_lost() == LossReason::forked);
+                  check.that(hold.failure() == Errc::forked);
+                  check.that(hold.remaining() == Duration::zero());
+                  check.that(hold.release() == Errc::forked);
+                  hold.unlock();
+                  check.that(hold.why_lost() == LossReason::forked);
+              }),
+              0);
+    EXPECT_TRUE(hold.valid());
+    EXPECT_TRUE(node_.inspect("x").is_held());
+}
+
+TEST_F(Fork, EveryCallOfTheChildSaysSo) {
+    Mutex mutex{node_, "m"};
+    mutex.lock();
+    EXPECT_EQ(in_child([&](Checks& check) {
+                  check.that(!node_.acquire("y", ec_) && ec_ == Errc::forked);
+                  check.that(!node_.try_acquire("y", ec_) && ec_ == Errc::forked);
+                  check.that(!node_.acquire_for("y", 1h, ec_) && ec_ == Errc::forked);
+                  check.that(node_.list("", ec_).empty() && ec_ == Errc::forked);
+                  check.that(!node_.inspect("y", ec_).is_held() && ec_ == Errc::forked);
+                  const auto now = std::chrono::steady_clock::now();
+                  check.that(!node_.wait_ready(now + 1h, ec_) && ec_ == Errc::forked);
+                  check.that(node_.status().stopped && node_.id() == 1);
+                  check.that(node_.metrics().acquires == 0);
+                  check.that(!node_.on_event([](const NodeEvent&) {}));
+                  for (const bool tries : {false, true}) {
+                      try {
+                          if (tries) std::ignore = mutex.try_lock();
+                          if (!tries) mutex.lock();
+                          check.that(false);
+                      } catch (const LockError& error) {
+                          check.that(error.code() == Errc::forked);
+                      }
+                  }
+                  check.that(!mutex.owned_by_this_thread());
+                  mutex.unlock();
+                  node_.close();
+              }),
+              0);
+    EXPECT_TRUE(mutex.owned_by_this_thread());
+    mutex.unlock();
+}
+
+TEST_F(Fork, DestructorsOfTheChildDoNothing) {
+    auto hold = node_.acquire("x");
+    auto events = node_.on_event([](const NodeEvent&) {});
+    Mutex mutex{node_, "m"};
+    mutex.lock();
+    EXPECT_EQ(in_child([&](Checks&) {
+                  { const auto gone = std::move(hold); }
+                  events.end();
+                  std::destroy_at(&mutex);
+                  { const auto gone = std::move(node_); }
+              }),
+              0);
+    EXPECT_TRUE(hold.valid());
+    EXPECT_TRUE(mutex.hold().valid());
+    EXPECT_TRUE(node_.acquire("y").valid());
+}
+
+// Whatever its threads were doing, and whichever locks they had.
+TEST_F(Fork, TheChildWaitsForNobody) {
+    std::atomic<bool> enough = false;
+    std::vector<std::thread> busy;
+    for (int i = 0; i < 2; ++i) {
+        busy.emplace_back([&, name = std::to_string(i)] {
+            Mutex mutex{node_, name};
+            while (!enough) {
+                const std::scoped_lock lock{mutex};
+                std::ignore = node_.status();
+                const auto events = node_.on_event([](const NodeEvent&) {});
+            }
+        });
+    }
+    auto hold = node_.acquire("x");
+    Mutex mutex{node_, "m"};
+    for (int round = 0; round < 50; ++round) {
+        EXPECT_EQ(in_child([&](Checks& check) {
+                      check.that(!node_.acquire("y", ec_) && ec_ == Errc::forked);
+                      check.that(node_.status().stopped);
+                      mutex.unlock();
+                      { const auto gone = std::move(hold); }
+                      { const auto gone = std::move(node_); }
+                  }),
+                  0);
+    }
+    enough = true;
+    for (auto& thread : busy)
+        thread.join();
+}
+
+// These start threads in a child, which ThreadSanitizer does not allow.
+#ifndef __SANITIZE_THREAD__
+
+TEST_F(Fork, AnAsynchronousCallOfTheChildIsAnswered) {
+    auto hold = node_.acquire("x");
+    EXPECT_EQ(in_child([&](Checks& check) {
+                  auto acquired = async_acquire(node_, "y", asio::use_future);
+                  auto released = async_release(std::move(hold), asio::use_future);
+                  for (const bool release : {false, true}) {
+                      try {
+                          if (release) released.get();
+                          if (!release) std::ignore = acquired.get();
+                          check.that(false);
+                      } catch (const std::system_error& error) {
+                          check.that(error.code() == Errc::forked);
+                      }
+                  }
+              }),
+              0);
+}
+
+TEST_F(Fork, TheChildMayHaveANodeOfItsOwn) {
+    EXPECT_EQ(in_child([](Checks& check) {
+                  Node own{Config::in_memory()};
+                  check.that(own.wait_ready(std::chrono::steady_clock::now() + patience));
+                  Mutex mutex{own, "m"};
+                  mutex.lock();
+                  check.that(mutex.hold().valid());
+                  mutex.unlock();
+                  check.that(own.acquire("x").valid());
+              }),
+              0);
+}
+
+#endif
+
+std::set<int> open_descriptors() {
+    std::set<int> open;
+    for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/fd"})
+        open.insert(std::stoi(entry.path().filename().string()));
+    return open;
+}
+
+TEST(Exec, InheritsNoDescriptor) {
+    const auto before = open_descriptors();
+    auto directory = std::filesystem::temp_directory_path() / ("exec" + std::to_string(getpid()));
+    {
+        auto config = Config::single_node(directory);
+        config.listen = "127.0.0.1:0";
+        Node node{config};
+        ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience));
+        std::size_t opened = 0;
+        for (const int descriptor : open_descriptors()) {
+            const int flags = fcntl(descriptor, F_GETFD);
+            if (before.contains(descriptor) || flags < 0) continue;  // that of the iteration
+            ++opened;
+            EXPECT_TRUE((flags & FD_CLOEXEC) != 0)
+                << std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor));
+        }
+        EXPECT_GT(opened, 5U);
+    }
+    std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace mortise

@@ -1,0 +1,111 @@
+#include "embed/hold_table.hpp"
+
+#include <future>
+#include <memory>
+#include <stop_token>
+
+#include <gtest/gtest.h>
+
+#include "embed/clocks.hpp"
+
+namespace mortise::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr core::SessionId session{1};
+constexpr core::OperationId operation{session, core::Seq{1}};
+
+class HoldTableTest : public testing::Test {
+protected:
+    core::Calls lease_until(core::Instant boot) { return table_.lease_changed({session, boot}); }
+    Hold granted() {
+        GrantFacts facts;
+        facts.name = "name";
+        facts.token = FencingToken::from_raw(7);
+        facts.operation = operation;
+        return table_.add(std::move(facts));
+    }
+    // Waits until the program is told.
+    static void await(const std::stop_token& token) {
+        std::promise<void> told;
+        const std::stop_callback on_lost{token, [&] { told.set_value(); }};
+        told.get_future().wait();
+    }
+
+    Notifier notifier_{"test"};
+    Notifier losses_{"test"};
+    EventHub events_{notifier_};
+    LeaseThread leases_{[](const std::shared_ptr<Lease>&) {}};
+    HoldTable table_{{std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test")),
+                      events_, leases_, losses_},
+                     0ns};
+};
+
+TEST_F(HoldTableTest, AHoldLivesWithTheLease) {
+    EXPECT_FALSE(table_.has_valid_lease());
+    EXPECT_TRUE(lease_until(boot_now() + 1h).calls.empty());
+    EXPECT_TRUE(table_.has_valid_lease());
+    const auto hold = granted();
+    EXPECT_TRUE(hold.valid());
+    EXPECT_EQ(hold.token(), FencingToken::from_raw(7));
+    table_.lost({operation, core::HoldLost::Reason::expired});
+    EXPECT_FALSE(hold.valid());
+    EXPECT_EQ(hold.why_lost(), LossReason::expired);
+    await(hold.lost());
+    EXPECT_EQ(table_.holds_lost(), 1U);
+    EXPECT_EQ(table_.size(), 0U);
+}
+
+// A session may be opened so slowly that nothing is left of its lease.
+TEST_F(HoldTableTest, AHoldThatIsGrantedTooLateIsLostFromTheStart) {
+    lease_until(boot_now());
+    EXPECT_FALSE(table_.has_valid_lease());
+    const auto hold = granted();
+    EXPECT_FALSE(hold.valid());
+    EXPECT_EQ(hold.why_lost(), LossReason::expired);
+}
+
+// The renewal is granted, but the owners may have seen that their holds are not valid.
+TEST_F(HoldTableTest, ARenewalThatComesTooLateGivesTheHoldsBack) {
+    lease_until(boot_now() + 1ms);
+    const auto hold = granted();
+    while (hold.valid()) {
+    }
+    const auto releases = lease_until(boot_now() + 1h);
+    ASSERT_EQ(releases.calls.size(), 1U);
+    EXPECT_EQ(std::get<core::ReleaseCall>(releases.calls.front()).hold, operation);
+    EXPECT_FALSE(hold.valid());
+    await(hold.lost());
+    EXPECT_TRUE(table_.has_valid_lease());
+    EXPECT_EQ(table_.sessions_expired(), 0U);
+}
+
+TEST_F(HoldTableTest, ANewSessionEndsWhatTheOldOneHad) {
+    lease_until(boot_now() + 1h);
+    const auto hold = granted();
+    EXPECT_EQ(table_.lease_changed({core::SessionId{2}, boot_now() + 1h}).calls.size(), 1U);
+    EXPECT_EQ(hold.why_lost(), LossReason::expired);
+    EXPECT_EQ(table_.sessions_expired(), 1U);
+}
+
+TEST_F(HoldTableTest, WhatWasGivenBackIsNotLost) {
+    lease_until(boot_now() + 1h);
+    auto hold = granted();
+    hold.unlock();
+    table_.lose_everything();
+    EXPECT_EQ(table_.holds_lost(), 0U);
+    EXPECT_FALSE(hold.lost().stop_requested());
+}
+
+TEST_F(HoldTableTest, TheEndOfTheNodeIsTheEndOfItsHolds) {
+    lease_until(boot_now() + 1h);
+    const auto hold = granted();
+    table_.lose_everything();
+    EXPECT_EQ(hold.why_lost(), LossReason::node_stopped);
+    EXPECT_FALSE(table_.has_valid_lease());
+    await(hold.lost());
+}
+
+}  // namespace
+}  // namespace mortise::detail
