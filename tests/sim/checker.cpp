@@ -29,7 +29,7 @@ void Checker::started(core::NodeId node, const core::Raft& raft) {
     of.role = raft.role();
     of.commit = raft.commit_index();
     of.handed_out = raft.commit_index();
-    of.was_late = false;
+    of.late = 0;
     of.timers = 0;
     commits_.check_start(node, raft.commit_index());
 }
@@ -150,7 +150,7 @@ void Checker::after_step(core::NodeId node, bool was_timer, core::Instant now,
         check_deadline(node, of, now, deadline);
     } else {
         of.timers = 0;
-        of.was_late = false;
+        of.late = 0;
     }
 }
 
@@ -206,14 +206,14 @@ void Checker::check_role(core::NodeId node, View& of) {
     }
 }
 
-// (9), after a timer. Once may be late: what it does about it takes a step.
+// (9), after a timer. It may be late a while: what piled up is done in pieces, a step each.
 void Checker::check_deadline(core::NodeId node, View& of, core::Instant now,
                              core::Instant deadline) {
     constexpr std::uint64_t timers_max = 1'000;
     constexpr core::Nanoseconds window = std::chrono::seconds{1};
     const bool is_late = deadline <= now;
-    if (is_late && of.was_late) violations_.report(node, "deadline: stays in the past");
-    of.was_late = is_late;
+    of.late = is_late ? of.late + 1 : 0;
+    if (of.late > late_max) violations_.report(node, "deadline: stays in the past");
     if (of.timers == 0 || now > of.timers_since + window) {
         of.timers = 0;
         of.timers_since = now;

@@ -29,6 +29,8 @@ namespace mortise::sim {
 
 class Checker {
 public:
+    static constexpr std::uint64_t late_max = 256;
+
     Checker(std::size_t nodes, Violations& violations, Tally& tally);
 
     // The platter outlives the checker; the core is there until stopped().
@@ -60,7 +62,7 @@ private:
         core::Role role = core::Role::follower;
         core::LogIndex commit;
         core::LogIndex handed_out;
-        bool was_late = false;
+        std::uint64_t late = 0;  // timers in a row that left a deadline in the past
         std::uint64_t timers = 0;  // in a row, since then
         core::Instant timers_since;
         // What the core, when it was last seen, took for durable.
