@@ -108,6 +108,7 @@ public:
     void check_invariants() const;
 
 private:
+    friend class StateReader;  // tests/explore: tells states apart by everything in here
     struct OwedVote {
         NodeId candidate;
         std::uint64_t round = 0;

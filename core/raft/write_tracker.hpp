@@ -30,6 +30,8 @@ public:
     [[nodiscard]] std::optional<Instant> waiting_since() const;
 
 private:
+    friend class StateReader;  // as in Raft
+
     struct Submitted {
         WriteId id;
         LogIndex last;

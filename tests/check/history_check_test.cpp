@@ -1,0 +1,322 @@
+#include "tests/check/history_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/check/story.hpp"
+
+namespace mortise::check::test {
+
+namespace {
+
+using testing::HasSubstr;
+
+void expect_explained(const Story& story) {
+    const auto verdict = check(story.calls);
+    EXPECT_TRUE(verdict.explained) << verdict.why;
+}
+
+void expect_wrong(const Story& story, const std::string& why) {
+    const auto verdict = check(story.calls);
+    EXPECT_FALSE(verdict.explained);
+    EXPECT_THAT(verdict.why, HasSubstr(why));
+}
+
+// --- exclusion
+
+TEST(Exclusion, OneAfterTheOther) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.released("a", 20, 30, 1);
+    story.granted("b", 5, 25, 2);
+    expect_explained(story);
+}
+
+TEST(Exclusion, TwoHoldersOverlap) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.granted("b", 5, 19, 2);
+    story.released("a", 20, 30, 1);
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+}
+
+TEST(Exclusion, AHolderThatNeverLetsGoKeepsIt) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.granted("b", 5, 1'000'000, 2);
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+}
+
+TEST(Exclusion, ReadersShareAndWritersDoNot) {
+    Story story;
+    story.granted("a", 0, 10, 1, shared);
+    story.granted("b", 11, 20, 1, shared);
+    expect_explained(story);
+    story.granted("c", 21, 30, 2);
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+}
+
+TEST(Exclusion, NamesAreIndependent) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.granted("b", 11, 20, 1).name = "y";
+    expect_explained(story);
+}
+
+// --- tokens
+
+TEST(Tokens, MustRise) {
+    Story story;
+    story.granted("a", 0, 10, 5);
+    story.released("a", 20, 30, 5);
+    story.granted("b", 40, 50, 4);
+    expect_wrong(story, "token 4 was granted after token 5");
+}
+
+TEST(Tokens, AreNotGivenTwice) {
+    Story story;
+    story.granted("a", 0, 10, 5);
+    story.released("a", 20, 30, 5);
+    story.granted("b", 40, 50, 5);
+    expect_wrong(story, "token 5 was granted twice");
+}
+
+TEST(Tokens, OrderCallsThatOverlap) {
+    Story story;
+    story.granted("a", 0, 100, 2);
+    story.granted("b", 0, 100, 1);
+    story.released("b", 101, 102, 1);
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+    story.calls.back().invoked = 100;
+    story.calls.back().returned = 110;
+    story.calls.front().returned = 105;
+    expect_explained(story);
+}
+
+TEST(Tokens, OfReadersAreSharedOnlyWhileOneHolds) {
+    Story story;
+    story.granted("a", 0, 10, 5, shared);
+    story.released("a", 20, 30, 5);
+    story.granted("b", 40, 50, 5, shared);
+    expect_wrong(story, "token 5 was granted twice");
+}
+
+TEST(Tokens, OfReadersMayBeSharedWithOneUnseen) {
+    Story story;
+    story.granted("a", 0, 10, 5, shared);
+    story.asked("c", 5, std::nullopt, Outcome::unknown, shared);
+    story.released("a", 20, 30, 5);
+    story.granted("b", 40, 50, 5, shared);
+    expect_explained(story);
+}
+
+TEST(Tokens, OfAWriterAreNotSharedByAReader) {
+    Story story;
+    story.granted("a", 0, 10, 5);
+    story.released("a", 20, 30, 5);
+    story.granted("b", 25, 50, 5, shared);
+    expect_wrong(story, "token 5 was granted twice");
+}
+
+// --- release
+
+TEST(Release, ByAStranger) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.released("b", 20, 30, 1);
+    expect_wrong(story, "released by somebody who did not hold it");
+}
+
+TEST(Release, Twice) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.released("a", 20, 30, 1);
+    story.released("a", 40, 50, 1);
+    expect_wrong(story, "released by somebody who did not hold it");
+}
+
+TEST(Release, RefusedOfAHoldThatIsValid) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.valid("a", 29, 29, 1);
+    story.released("a", 20, 28, 1, Outcome::not_held);
+    expect_wrong(story, "its release was refused");
+}
+
+TEST(Release, OfUnknownOutcomeMayTakeEffectLateOrNever) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.released("a", 20, std::nullopt, 1, Outcome::unknown);
+    story.busy("b", 1'000, 1'010);
+    expect_explained(story);
+    story.granted("b", 2'000, 2'010, 2);
+    expect_explained(story);
+}
+
+TEST(Release, OfUnknownOutcomeTakesNoEffectBeforeItIsCalled) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.granted("b", 11, 19, 2);
+    story.released("a", 20, std::nullopt, 1, Outcome::unknown);
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+}
+
+// --- leases
+
+TEST(Lease, EndsByItselfFromWhenItCouldLapse) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.lost("a", 90, 110, 1);
+    story.granted("b", 50, 95, 2);
+    expect_explained(story);
+}
+
+TEST(Lease, DoesNotEndBefore) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.lost("a", 90, 110, 1);
+    story.granted("b", 50, 89, 2);
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+}
+
+TEST(Lease, ThatLapsedNeedNotHaveEnded) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.lost("a", 90, 110, 1);
+    story.busy("b", 1'000, 1'010);
+    story.released("a", 2'000, 2'010, 1);
+    expect_explained(story);
+}
+
+TEST(Lease, OfADeadProcessRunsToWhatItTrusted) {
+    Story story;
+    story.granted("a", 0, 10, 1).valid_until = 80;
+    story.died("a", 20);
+    story.granted("b", 30, 85, 2);
+    expect_explained(story);
+    story.calls.back().returned = 75;
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+}
+
+TEST(Lease, SeenValidCountsAsTrust) {
+    Story story;
+    story.granted("a", 0, 10, 1).valid_until = 40;
+    story.valid("a", 35, 35, 1).valid_until = 80;
+    story.died("a", 38);
+    story.granted("b", 41, 75, 2);
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+}
+
+TEST(Lease, IsNotValidAfterItWasLost) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.lost("a", 40, 50, 1);
+    story.valid("a", 60, 60, 1);
+    expect_wrong(story, "saw a hold valid that it had lost");
+}
+
+// What comes after a lapse in the order comes after it in time.
+TEST(Lease, ThatEndedOrdersWhatComesAfterIt) {
+    Story story;
+    story.granted("a", 0, 10, 1, core::LockMode::intent_exclusive);
+    story.lost("a", 90, 110, 1);
+    story.granted("b", 20, 100, 2, core::LockMode::update);
+    story.granted("c", 20, 90, 3, core::LockMode::intent_shared);
+    expect_explained(story);
+    story.calls.back().returned = 80;
+    expect_wrong(story, "token 2 was granted after token 3");
+}
+
+// --- refusals, and what nobody knows
+
+TEST(Busy, WhileSomebodyHolds) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.busy("b", 11, 12);
+    story.released("a", 20, 30, 1);
+    expect_explained(story);
+}
+
+TEST(Busy, AlthoughNobodyWasInTheWay) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.released("a", 20, 30, 1);
+    story.busy("b", 31, 40);
+    expect_wrong(story, "nobody was in the way");
+}
+
+TEST(Busy, ForAReaderAmongReaders) {
+    Story story;
+    story.granted("a", 0, 10, 1, shared);
+    story.busy("b", 11, 12, shared);
+    expect_wrong(story, "nobody was in the way");
+}
+
+TEST(Busy, ForAReaderBehindAWriterThatWaits) {
+    Story story;
+    story.granted("a", 0, 10, 1, shared);
+    story.busy("b", 11, 12, shared);
+    story.granted("c", 5, 40, 2);
+    story.released("a", 20, 30, 1);
+    expect_explained(story);
+}
+
+TEST(Unknown, MayHaveHadTheNameForAWhile) {
+    for (const auto outcome : {Outcome::unknown, Outcome::timed_out, Outcome::cancelled}) {
+        Story story;
+        story.asked("a", 0, 10, outcome);
+        story.busy("b", 50, 60);
+        story.granted("c", 55, 70, 3);
+        expect_explained(story);
+    }
+}
+
+TEST(Unknown, DoesNotExcuseWhatCameBeforeIt) {
+    Story story;
+    story.busy("b", 50, 60);
+    story.asked("a", 61, std::nullopt, Outcome::unknown);
+    expect_wrong(story, "nobody was in the way");
+}
+
+TEST(Unknown, ARefusalIsWithoutEffect) {
+    Story story;
+    story.asked("a", 0, 10, Outcome::refused);
+    story.busy("b", 50, 60);
+    expect_wrong(story, "nobody was in the way");
+}
+
+// --- the window
+
+TEST(Window, IsTheTwoCallsThatCannotBothBe) {
+    Story story;
+    Time time = 0;
+    for (std::uint64_t token = 1; token <= 50; ++token, time += 100) {
+        story.granted("p" + std::to_string(token % 5), time, time + 10, token);
+        story.released("p" + std::to_string(token % 5), time + 20, time + 30, token);
+    }
+    story.granted("a", time, time + 10, 51);
+    story.granted("b", time, time + 12, 52);
+    story.released("a", time + 50, time + 60, 51);
+    const auto verdict = check(story.calls);
+    ASSERT_FALSE(verdict.explained);
+    ASSERT_EQ(verdict.window.size(), 2U);
+    EXPECT_EQ(verdict.window[0].token, 51U);
+    EXPECT_EQ(verdict.window[1].token, 52U);
+}
+
+TEST(Window, OfATokenThatGoesBack) {
+    Story story;
+    for (std::uint64_t token = 1; token <= 20; ++token) {
+        const auto time = static_cast<Time>(token) * 100;
+        story.granted("a", time, time + 10, token);
+        story.released("a", time + 20, time + 30, token);
+    }
+    story.granted("b", 5'000, 5'010, 7);
+    const auto verdict = check(story.calls);
+    ASSERT_FALSE(verdict.explained);
+    EXPECT_LE(verdict.window.size(), 3U);
+}
+
+}  // namespace
+
+}  // namespace mortise::check::test

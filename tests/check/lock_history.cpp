@@ -1,0 +1,173 @@
+#include "tests/check/lock_history.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace mortise::check {
+
+namespace {
+
+// Everything that is said about the holds of one process under one token.
+struct Told {
+    std::size_t grants = 0;          // a reader may join the same token again
+    std::optional<Time> lost;        // it may have ended from then on
+    std::optional<Time> known_lost;  // and was known to have, then
+    std::optional<Time> gave_up;     // a release was asked for that did not answer `released`
+    std::optional<Time> trusted_until;
+    std::optional<Time> seen_valid;
+    std::optional<Time> released;  // asked for when nothing was lost, as far as it knew
+};
+
+using Owner = std::pair<std::string, std::uint64_t>;
+
+template <class T>
+void raise(std::optional<T>& value, T other) {
+    value = value ? std::max(*value, other) : other;
+}
+
+template <class T>
+void lower(std::optional<T>& value, T other) {
+    value = value ? std::min(*value, other) : other;
+}
+
+void tell(Told& told, const Call& call) {
+    if (asks(call)) ++told.grants;
+    if (call.operation == Operation::lost) {
+        const auto returned = call.returned.value_or(call.invoked);
+        lower(told.lost, std::min(call.valid_until.value_or(call.invoked), returned));
+        lower(told.known_lost, returned);
+        return;
+    }
+    if (call.valid_until) raise(told.trusted_until, *call.valid_until);
+    if (call.operation == Operation::valid) raise(told.seen_valid, call.invoked);
+    if (call.operation != Operation::release) return;
+    auto& asked = call.outcome == Outcome::released ? told.released : told.gave_up;
+    lower(asked, call.invoked);
+}
+
+Time may_end(const Told& told, const std::optional<Time>& died) {
+    auto end = never;
+    if (told.lost) {
+        end = *told.lost;
+    } else if (died) {
+        end = told.trusted_until.value_or(*died);
+    }
+    if (told.gave_up) end = std::min(end, *told.gave_up);
+    if (told.released && !told.lost) end = std::max(end, *told.released);
+    return std::max(end, told.seen_valid.value_or(end));
+}
+
+class Preparation {
+public:
+    explicit Preparation(const Calls& calls) : calls_{calls} {
+        for (const auto& call : calls)
+            listen(call);
+        std::ranges::sort(asked_);
+        std::ranges::sort(answered_);
+    }
+
+    LockHistory run() {
+        for (std::size_t i = 0; i < calls_.size(); ++i)
+            add(calls_[i], i);
+        std::ranges::stable_sort(history_.steps, {}, &Step::invoked);
+        for (const auto& [owner, told] : told_) {
+            if (told.grants != 1 || !told.known_lost || !told.seen_valid) continue;
+            if (*told.seen_valid <= *told.known_lost) continue;
+            history_.nonsense = owner.first + " saw a hold valid that it had lost";
+            history_.who = owner.first;
+        }
+        return std::move(history_);
+    }
+
+private:
+    void listen(const Call& call) {
+        if (call.operation == Operation::died) {
+            lower(died_[call.process], call.invoked);
+        } else if (call.token != 0) {
+            tell(told_[{call.process, call.token}], call);
+        }
+        if (!asks(call)) return;
+        asked_.push_back(call.invoked);
+        answered_.push_back(call.returned.value_or(never));
+        if (!is_unseen(call)) return;
+        unseen_ = std::min(unseen_, call.invoked);
+        const auto [place, is_first] = unseen_in_.emplace(call.mode, call.invoked);
+        place->second = std::min(place->second, call.invoked);
+    }
+
+    void add(const Call& call, std::size_t place) {
+        Step step;
+        step.call = place;
+        step.invoked = call.invoked;
+        step.returned = call.returned.value_or(never);
+        step.mode = call.mode;
+        step.token = call.token;
+        if (asks(call) && call.outcome == Outcome::granted) {
+            add_grant(call, step);
+        } else if (call.operation == Operation::try_acquire && call.outcome == Outcome::busy) {
+            add_busy(step);
+        } else if (call.operation == Operation::release && call.returned) {
+            add_release(call, step);
+        }
+    }
+
+    void add_grant(const Call& call, Step step) {
+        step.hold = history_.holds.size();
+        const auto died = died_.find(call.process);
+        const auto end = may_end(told_.at({call.process, call.token}),
+                                 died == died_.end() ? std::nullopt : died->second);
+        history_.holds.push_back({owner_of(call), call.mode, call.token, end});
+        const auto unseen = unseen_in_.find(call.mode);
+        step.unseen_join = unseen != unseen_in_.end() && unseen->second <= step.returned;
+        history_.steps.push_back(step);
+    }
+
+    void add_busy(Step step) {
+        step.kind = Step::Kind::busy;
+        step.unseen_holder = unseen_ <= step.returned;
+        // Who asked by then, less who had their answer before, less this call.
+        const auto asked = std::ranges::upper_bound(asked_, step.returned) - asked_.begin();
+        const auto answered = std::ranges::lower_bound(answered_, step.invoked) - answered_.begin();
+        step.contended = asked - answered > 1;
+        history_.steps.push_back(step);
+    }
+
+    void add_release(const Call& call, Step step) {
+        const bool released = call.outcome == Outcome::released;
+        const bool missed = call.outcome == Outcome::lost || call.outcome == Outcome::not_held;
+        if (!released && !missed) return;
+        step.kind = released ? Step::Kind::release : Step::Kind::miss;
+        step.owner = owner_of(call);
+        history_.steps.push_back(step);
+    }
+
+    std::size_t owner_of(const Call& call) {
+        return owners_.emplace(Owner{call.process, call.token}, owners_.size()).first->second;
+    }
+
+    const Calls& calls_;
+    std::map<Owner, Told> told_;
+    std::map<std::string, std::optional<Time>> died_;
+    Time unseen_ = never;  // the first call of which it is not known what became of it
+    std::map<core::LockMode, Time> unseen_in_;
+    std::vector<Time> asked_;  // when, ascending
+    std::vector<Time> answered_;
+    std::map<Owner, std::size_t> owners_;
+    LockHistory history_;
+};
+
+}  // namespace
+
+bool is_unseen(const Call& call) {
+    const bool open = call.outcome == Outcome::unknown || call.outcome == Outcome::timed_out ||
+                      call.outcome == Outcome::cancelled || !call.returned;
+    return asks(call) && open;
+}
+
+LockHistory prepare(const Calls& calls) {
+    return Preparation{calls}.run();
+}
+
+}  // namespace mortise::check

@@ -1,0 +1,23 @@
+// Is there an order in which the steps on one name explain each other? The search of Wing and Gong
+// ("Testing and verifying concurrent objects", 1993) with Lowe's memory of states that lead nowhere
+// ("Testing for linearizability", 2017). Every step is put at one point between its call and its
+// return; a hold that may end on its own ends when it is in the way, not before, so no expiry has
+// to be guessed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/check/lock_history.hpp"
+
+namespace mortise::check {
+
+struct SearchResult {
+    bool explained = false;
+    std::string why;  // what the longest explanation could not be continued by
+    std::size_t states = 0;
+};
+
+[[nodiscard]] SearchResult search(const LockHistory& history);
+
+}  // namespace mortise::check

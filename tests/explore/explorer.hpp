@@ -1,0 +1,77 @@
+// Breadth-first search over every order of events in a small cluster of real Raft objects, within a
+// budget of faults: the first violation found is a shortest one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/explore/history.hpp"
+#include "tests/explore/machine_store.hpp"
+#include "tests/explore/world.hpp"
+
+namespace mortise::explore {
+
+enum class Start : std::uint8_t {
+    fresh,    // three nodes that were just formed
+    led,      // node 1 leads, everybody has everything
+    divided,  // two leaders of the past left entries on their own disks only
+};
+
+struct Options {
+    Start start = Start::fresh;
+    Budget budget;
+    // Every write is done before anything else happens: what has nothing to do with the disk is
+    // found deeper.
+    bool instant_disk = false;
+    // No more than these are on their way at a time: other bounds make a search broad, this one
+    // makes it deep.
+    std::size_t packets_max = 1'000;
+    std::size_t states_max = 1'000'000;
+};
+
+struct Report {
+    std::size_t states = 0;
+    std::size_t depth = 0;
+    std::size_t machines = 0;
+    std::size_t steps = 0;  // of the real code; all others were known
+    bool complete = false;  // nothing within the budget was left out
+    std::string violation;  // empty: none
+    std::vector<std::string> trace;
+};
+
+class Explorer {
+public:
+    explicit Explorer(const Options& options);
+    [[nodiscard]] Report run();
+
+private:
+    struct Found {
+        Number from = 0;
+        Move move;
+        std::string what;
+    };
+
+    [[nodiscard]] World first_world();
+    void settle(World& world);
+    void expand(Number number);
+    void expand_packets(Number number, const World& world);
+    void expand_machine(Number number, const World& world, std::uint8_t place);
+    void try_move(Number number, World world, const Move& move);
+    // Carries it out, and says what is wrong with it.
+    std::string follow(World& world, const Move& move);
+    std::string happen(World& world, std::uint8_t place, Event event);
+    std::string remember(World& world, Event event, const Step& step);
+    [[nodiscard]] std::string check(const World& world) const;
+    [[nodiscard]] std::vector<std::string> trace_to(const Found& found);
+    [[nodiscard]] std::string in_words(const Move& move) const;
+
+    Options options_;
+    MachineStore machines_;
+    Histories histories_;
+    WorldStore worlds_;
+    std::optional<Found> found_;
+};
+
+}  // namespace mortise::explore

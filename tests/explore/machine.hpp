@@ -1,0 +1,60 @@
+// One node: the real Raft object, its disk, and the writes that are under way between them. Copied
+// for every event, so that every event can be tried from every state.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/raft/raft.hpp"
+
+namespace mortise::explore {
+
+enum class Act : std::uint8_t {
+    deliver,     // argument: a message
+    write_done,  // the oldest
+    time_out,    // its clock passes every deadline
+    heartbeat,   // of a leader
+    propose,
+    read,
+    transfer,  // argument: to this node
+    crash,     // argument: so many of the writes under way got to the disk; and a restart
+};
+
+struct Event {
+    Act act = Act::deliver;
+    std::uint32_t argument = 0;
+};
+
+struct Packet {
+    core::NodeId from;
+    core::NodeId to;
+    core::RaftMessage message;
+};
+
+struct Machine {
+    core::NodeId self;
+    core::Raft raft;
+    core::RaftState disk;
+    std::deque<core::Write> writes;
+    core::Instant now;
+};
+
+// What a step asked for, besides the new state.
+struct Effects {
+    std::vector<Packet> sent;
+    std::optional<core::LogIndex> read_at;  // a read was granted there
+    std::string problem;                    // what the machine alone shows to be wrong
+};
+
+[[nodiscard]] Machine start(core::NodeId self, core::RaftState disk);
+// `packet` goes with deliver. Nothing of the former state is needed any more.
+[[nodiscard]] Effects apply(Machine& machine, Event event, const Packet* packet);
+
+// The bytes that tell machines apart.
+[[nodiscard]] std::string identity_of(const Machine& machine);
+[[nodiscard]] std::string identity_of(const Packet& packet);
+
+}  // namespace mortise::explore

@@ -1,0 +1,56 @@
+// The machines met so far, the packets, and what each event does to each machine. A machine that
+// was met before is not run again: across millions of states of the cluster there are few of one
+// node, and that is what makes an exhaustive search of the real code affordable.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tests/explore/interned.hpp"
+#include "tests/explore/machine.hpp"
+
+namespace mortise::explore {
+
+// What the invariants look at.
+struct EntryMark {
+    core::Term term;
+    std::uint64_t checksum = 0;
+
+    friend bool operator==(const EntryMark&, const EntryMark&) = default;
+};
+
+struct Known {
+    Machine machine;
+    std::vector<EntryMark> log;   // from index 1 on
+    std::vector<EntryMark> disk;  // of it, what would survive a crash now
+};
+
+struct Step {
+    Number next = 0;
+    std::vector<Number> sent;
+    std::optional<core::LogIndex> read_at;
+    std::string problem;
+};
+
+class MachineStore {
+public:
+    Number add(Machine machine);
+    const Step& step(Number machine, Event event);
+
+    [[nodiscard]] const Known& machine(Number number) const { return machines_[number]; }
+    [[nodiscard]] const Packet& packet(Number number) const { return packets_[number]; }
+    [[nodiscard]] std::size_t machines() const { return machines_.size(); }
+    [[nodiscard]] std::size_t packets() const { return packets_.size(); }
+    [[nodiscard]] std::size_t steps() const { return steps_.size(); }
+
+private:
+    Step run(Number machine, Event event);
+
+    Interned<Known> machines_;
+    Interned<Packet> packets_;
+    std::unordered_map<std::uint64_t, Step> steps_;
+};
+
+}  // namespace mortise::explore

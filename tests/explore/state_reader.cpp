@@ -1,0 +1,295 @@
+// Members are listed by structured bindings on purpose: who adds one must decide here, or nothing
+// compiles. Left out, named with a leading "time" or "not_": points in time (a node's clock moves
+// only when its own timer is fired, and then past every deadline) and the draws that make them;
+// what is derived from the rest; numbers that only ever count up and are compared with nothing else
+// in the state.
+#include "tests/explore/state_reader.hpp"
+
+#include <variant>
+
+namespace mortise::core {
+
+namespace {
+
+class Print {
+public:
+    explicit Print(ByteWriter& out) : out_{out} {}
+
+    void number(std::uint64_t value) { out_.varint(value); }
+    template <class Kind>
+    void add(Id<Kind> id) {
+        number(id.raw());
+    }
+    void add(bool value) { out_.u8(value ? 1 : 0); }
+    void add(const LogId& id) {
+        const auto& [term, index] = id;
+        add(term);
+        add(index);
+    }
+    void add(const LogBase& base) { add(base.id); }
+    void add(const HardState& state) {
+        const auto& [term, voted_for] = state;
+        add(term);
+        add(voted_for);
+    }
+    void add(const Entry& entry) {
+        // The checksum stands for the payload.
+        const auto& [id, kind, checksum, not_payload] = entry;
+        add(id);
+        number(static_cast<std::uint64_t>(kind));
+        out_.u64(checksum);
+    }
+    template <class T>
+    void add(const std::optional<T>& value) {
+        add(value.has_value());
+        if (value) add(*value);
+    }
+    template <class List>
+    void list(const List& values) {
+        number(values.size());
+        for (const auto& value : values)
+            add(value);
+    }
+
+    void add(const Write& write);
+    void add(const AppendReply& reply);
+    void add(const Progress& progress);
+    void add(const PendingRead& read);
+    void add(const Transfer& transfer);
+
+    void add(const Follower& follower);
+    void add(const PreCandidate& asking);
+    void add(const Candidate& candidate);
+    void add(const Leader& leader);
+
+    void add(const PreVoteRequest& message);
+    void add(const PreVoteReply& message);
+    void add(const VoteRequest& message);
+    void add(const VoteReply& message);
+    void add(const AppendRequest& message);
+    void add(const TimeoutNow& message);
+    void add(const ReadRequest& message);
+    void add(const ReadReply& message);
+    // Of snapshots and removed members this search makes none.
+    void add(const SnapshotChunk& message);
+    void add(const SnapshotReply& message);
+    void add(const NotAMember& message);
+
+private:
+    ByteWriter& out_;
+};
+
+void Print::add(const Write& write) {
+    const auto& [not_id, reset, hard_state, truncate_from, append] = write;
+    add(reset);
+    add(hard_state);
+    add(truncate_from);
+    list(append);
+}
+
+void Print::add(const AppendReply& reply) {
+    const auto& [term, read_round, rejected, match, previous, hint, not_run_out] = reply;
+    add(term);
+    number(read_round);
+    add(rejected);
+    add(match);
+    add(previous);
+    add(hint);
+}
+
+void Print::add(const Progress& progress) {
+    const auto& [state, match, next, probing, in_flight, time_heard, commit_sent, read_round_sent,
+                 read_round_confirmed] = progress;
+    number(static_cast<std::uint64_t>(state));
+    add(match);
+    add(next);
+    add(probing);
+    list(in_flight);
+    add(commit_sent);
+    number(read_round_sent);
+    number(read_round_confirmed);
+}
+
+void Print::add(const PendingRead& read) {
+    const auto& [from, id, round, index] = read;
+    add(from);
+    add(id);
+    number(round);
+    add(index);
+}
+
+void Print::add(const Transfer& transfer) {
+    const auto& [target, time_deadline, sent] = transfer;
+    add(target);
+    add(sent);
+}
+
+// --- roles
+
+void Print::add(const Follower& follower) {
+    const auto& [leader, time_leader_heard, time_election_at, verified, read_round, reply_owed,
+                 rejection] = follower;
+    add(leader);
+    add(verified);
+    number(read_round);
+    add(reply_owed);
+    add(rejection);
+}
+
+void Print::add(const PreCandidate& asking) {
+    const auto& [round, granted, time_election_at] = asking;
+    number(round);
+    list(granted);
+}
+
+void Print::add(const Candidate& candidate) {
+    const auto& [round, granted, time_election_at, transfer, requests_sent] = candidate;
+    number(round);
+    list(granted);
+    add(transfer);
+    add(requests_sent);
+}
+
+void Print::add(const Leader& leader) {
+    const auto& [peers, time_since, time_contact_since, time_heartbeat_at, heartbeat_due, first_own,
+                 read_round, reads, transfer] = leader;
+    for (const auto& [peer, progress] : peers) {
+        add(peer);
+        add(progress);
+    }
+    add(heartbeat_due);
+    add(first_own);
+    number(read_round);
+    list(reads);
+    add(transfer);
+}
+
+// --- messages
+
+void Print::add(const PreVoteRequest& message) {
+    const auto& [term, round, last] = message;
+    add(term);
+    number(round);
+    add(last);
+}
+
+void Print::add(const PreVoteReply& message) {
+    const auto& [term, round, granted] = message;
+    add(term);
+    number(round);
+    add(granted);
+}
+
+void Print::add(const VoteRequest& message) {
+    const auto& [term, round, last, transfer] = message;
+    add(term);
+    number(round);
+    add(last);
+    add(transfer);
+}
+
+void Print::add(const VoteReply& message) {
+    const auto& [term, round, granted] = message;
+    add(term);
+    number(round);
+    add(granted);
+}
+
+void Print::add(const AppendRequest& message) {
+    const auto& [term, previous, commit, replicated, read_round, entries] = message;
+    add(term);
+    add(previous);
+    add(commit);
+    add(replicated);
+    number(read_round);
+    list(entries);
+}
+
+void Print::add(const TimeoutNow& message) {
+    const auto& [term, last] = message;
+    add(term);
+    add(last);
+}
+
+void Print::add(const ReadRequest& message) {
+    const auto& [term, id] = message;
+    add(term);
+    add(id);
+}
+
+void Print::add(const ReadReply& message) {
+    const auto& [term, id, index] = message;
+    add(term);
+    add(id);
+    add(index);
+}
+
+void Print::add(const SnapshotChunk& message) {
+    add(message.term);
+    number(message.checksum);
+}
+
+void Print::add(const SnapshotReply& message) {
+    add(message.term);
+    number(message.next);
+}
+
+void Print::add(const NotAMember& message) {
+    add(message.term);
+}
+
+}  // namespace
+
+void StateReader::read(const Raft& raft, ByteWriter& out) {
+    Print print{out};
+    const auto& [options, not_prng, hard_state, log, not_configurations, writes, commit, replicated,
+                 handed_out, role, round, owed_votes, time_last_event, not_pending, not_granted,
+                 not_out] = raft;
+    print.add(options.self);
+    print.add(hard_state);
+    print.add(log.base());
+    print.number(log.last().index.raw() - log.base().index.raw());
+    for (auto index = log.first_index(); index <= log.last().index; index = index.next())
+        print.add(log.at(index));
+    print.add(commit);
+    print.add(replicated);
+    print.add(handed_out);
+    print.number(role.index());
+    std::visit([&](const auto& data) { print.add(data); }, role);
+    print.number(round);
+    print.number(owed_votes.size());
+    for (const auto& [candidate, asked_in, granted] : owed_votes) {
+        print.add(candidate);
+        print.number(asked_in);
+        print.add(granted);
+    }
+    const auto& [durable_state, durable, not_newest, in_flight] = writes;
+    print.add(durable_state);
+    print.add(durable);
+    print.number(in_flight.size());
+    for (const auto& [not_id, last, changed, time_at] : in_flight) {
+        print.add(last);
+        print.add(changed);
+    }
+}
+
+void StateReader::read(const RaftState& disk, ByteWriter& out) {
+    const auto& [hard_state, base, entries, applied, not_configuration] = disk;
+    Print print{out};
+    print.add(hard_state);
+    print.add(base);
+    print.list(entries);
+    print.add(applied);
+}
+
+void StateReader::read(const Write& write, ByteWriter& out) {
+    Print{out}.add(write);
+}
+
+void StateReader::read(const RaftMessage& message, ByteWriter& out) {
+    Print print{out};
+    print.number(message.index());
+    std::visit([&](const auto& m) { print.add(m); }, message);
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,83 @@
+// A state of the cluster: three machines, what is on its way between them, what is remembered, and
+// which faults may still happen. Kept packed, millions of them, each once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tests/explore/invariants.hpp"
+
+namespace mortise::explore {
+
+inline constexpr std::uint8_t any_number = 255;
+
+// So often each of these may happen in a run.
+struct Budget {
+    std::uint8_t time_outs = 0;
+    std::uint8_t crashes = 0;
+    std::uint8_t proposals = 0;
+    std::uint8_t duplicates = 0;
+    std::uint8_t drops = 0;
+    std::uint8_t heartbeats = 0;
+    std::uint8_t reads = 0;
+    std::uint8_t transfers = 0;
+
+    friend bool operator==(const Budget&, const Budget&) = default;
+};
+
+struct World {
+    std::array<Number, cluster_size> machines{};
+    Number history = 0;
+    Budget left;
+    std::vector<Number> packets;  // ascending; a set: a copy of a packet on its way says no more
+
+    void send(Number packet);
+    void take(Number packet);
+};
+
+enum class Deed : std::uint8_t { event, deliver_copy, drop };
+
+// What leads from a world to the next.
+struct Move {
+    Deed deed = Deed::event;
+    std::uint8_t place = 0;  // the machine
+    Event event;
+};
+
+class WorldStore {
+public:
+    WorldStore();
+    // False when it is known already.
+    bool add(const World& world, Number from, const Move& move);
+
+    [[nodiscard]] World operator[](Number number) const;
+    [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    [[nodiscard]] Number came_from(Number number) const { return entries_[number].from; }
+    [[nodiscard]] const Move& came_by(Number number) const { return entries_[number].move; }
+
+private:
+    struct Entry {
+        std::uint64_t words_at = 0;
+        Number from = 0;
+        Move move;
+    };
+    struct Slot {
+        Number number = 0;  // one more than the world's; zero: free
+        std::uint32_t tag = 0;
+    };
+
+    [[nodiscard]] const Number* words(Number number) const;
+    [[nodiscard]] std::size_t free_slot(std::uint64_t hash) const;
+    std::uint64_t keep(const std::vector<Number>& packed);
+    void grow();
+
+    std::vector<Entry> entries_;
+    std::vector<std::unique_ptr<Number[]>> chunks_;
+    std::size_t chunk_used_ = 0;
+    std::vector<Slot> slots_;
+};
+
+}  // namespace mortise::explore

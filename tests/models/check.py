@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Checks every model of this folder and every planted fault with Spin.
+
+    check.py [--only MODEL] [--trails DIR]
+
+A model must hold as it is, and be refuted with each switch that breaks a rule: what cannot be
+refuted says nothing. Prints a line per run; exit code 1 when a verdict is not the expected one, 77
+when Spin is not installed. With --trails the shortest counterexamples are left in DIR.
+"""
+import argparse
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+MEMORY_MIB = 6 * 1024
+SECONDS_MAX = 600
+SKIPPED = 77
+HOLDS, REFUTED = "holds", "refuted"
+
+# model: {switches: expected}; "" is the model as it is
+MODELS = {
+    "lease": {
+        "": HOLDS, "TTL=4": HOLDS,
+        "FAST_MAJORITY": REFUTED, "SLOW_HOLDER": REFUTED,
+        "LEADER_ALONE": REFUTED, "EXPIRE_WITHOUT_INDEX": REFUTED,
+        "LEASE_FROM_REPLY": REFUTED, "LEASE_FROM_LAST_REQUEST": REFUTED,
+        "RESEND_TAKES_NEW_TIME": REFUTED, "COMMITTED_IS_OK": REFUTED,
+        "REPORT_WITHOUT_INDEX": REFUTED, "RESTART_RAN_OUT": REFUTED,
+        "SAVED_WITHOUT_INDEX": REFUTED, "COUNT_FROM_RECEIPT": REFUTED,
+    },
+    "grace": {
+        "": HOLDS,
+        "NO_GRACE": REFUTED, "HEARD_LATE": REFUTED, "BATCHED_LATE": HOLDS,
+        "NO_PENDING_RULE": REFUTED, "GRACE_OF_NEW_LEADERS_ONLY": REFUTED,
+        "OLD_DECISION_IN_NEW_TERM": REFUTED,
+    },
+    "orphan": {
+        "": HOLDS, "ELECTIONS=2": HOLDS, "RESTARTS=2": HOLDS, "SILENCES=3": HOLDS,
+        "DEAD_VOTER RESTARTS=2": HOLDS, "DEAD_VOTER ELECTIONS=1 RESTARTS=1 SILENCES=1": HOLDS,
+        "COUNTDOWN_FROM_FAILOVER ELECTIONS=1": REFUTED,
+        "DEAD_VOTER FORGET_ELAPSED RESTARTS=1": REFUTED,
+        "NO_COUNTDOWN_AFTER_RESTART RESTARTS=2": REFUTED,
+        "REPORT_ONCE SILENCES=2": REFUTED, "LATE_BATCH": REFUTED,
+    },
+    "reaper": {
+        "": HOLDS,
+        "LOSS_WITHOUT_REAPER": REFUTED, "TIMEOUT_WITHOUT_REAPER": REFUTED,
+        "REAPER_SENDS_ONCE": REFUTED, "RELEASE_BY_NAME": REFUTED,
+        "CANCEL_LEAVES_NO_TRACE": REFUTED, "CANCEL_KEEPS_THE_GRANT": REFUTED,
+        "REPEAT_TAKES_EFFECT": REFUTED,
+    },
+    "voters": {
+        "": HOLDS, "GROW": HOLDS,
+        "REMOVED_COUNTS": REFUTED, "LEARNER_COUNTS": REFUTED, "GROW OLD_SIZE": REFUTED,
+        "JOINT_BY_EITHER": REFUTED,
+    },
+}
+
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MIB << 20,) * 2)
+
+
+def run(command, directory):
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False,
+                          timeout=SECONDS_MAX, preexec_fn=limit_memory)
+
+
+def must(command, directory):
+    done = run(command, directory)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def verdict_of(output):
+    errors = re.search(r"errors: (\d+)", output)
+    cut_short = re.search(r"max search depth too small|out of memory|Search not completed", output)
+    if errors is None or (errors[1] == "0" and cut_short):
+        return "unfinished"
+    return HOLDS if errors[1] == "0" else REFUTED
+
+
+def figure(pattern, output):
+    found = re.search(pattern, output)
+    return int(float(found[1])) if found else 0
+
+
+def check(model, switches, expected, directory):
+    """The verdict, the states and the depth of one search. What should be refuted is searched
+    breadth-first: it ends at the shortest counterexample."""
+    defines = ["-D" + switch for switch in switches.split()]
+    shutil.copy(HERE / f"{model}.pml", directory)
+    must(["spin", "-a", *defines, f"{model}.pml"], directory)
+    search = ["-DBFS"] if expected == REFUTED else []
+    must(["gcc", "-O2", "-w", "-DSAFETY", "-DCOLLAPSE", f"-DMEMLIM={MEMORY_MIB}", *search,
+          "-o", "pan", "pan.c"], directory)
+    # -E: to have nothing more to do is no error; -m: how deep it may go.
+    output = run(["./pan", "-E", "-m2000000"], directory).stdout
+    return (verdict_of(output), figure(r"(\S+) states, stored", output),
+            figure(r"depth reached (\d+)", output))
+
+
+def keep_trail(model, switches, directory, trails):
+    defines = ["-D" + switch for switch in switches.split()]
+    steps = run(["spin", "-t", "-p", "-g", *defines, f"{model}.pml"], directory).stdout
+    trails.mkdir(parents=True, exist_ok=True)
+    (trails / f"{model}-{switches.replace(' ', '-')}.txt").write_text(steps, encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", choices=MODELS)
+    parser.add_argument("--trails", type=Path)
+    options = parser.parse_args()
+    if shutil.which("spin") is None:
+        print("skipped: spin is not installed")
+        return SKIPPED
+    wrong = 0
+    form = "{:<7} {:<45} {:>9} {:>7} {:<10} {:>7}"
+    print(form.format("model", "switches", "states", "depth", "verdict", "seconds"))
+    for model in [options.only] if options.only else MODELS:
+        for switches, expected in MODELS[model].items():
+            with tempfile.TemporaryDirectory(prefix="mortise-model-") as directory:
+                begin = time.monotonic()
+                verdict, states, depth = check(model, switches, expected, directory)
+                seconds = f"{time.monotonic() - begin:.1f}"
+                print(form.format(model, switches or "-", states, depth, verdict, seconds),
+                      "" if verdict == expected else f"EXPECTED: {expected}", flush=True)
+                wrong += verdict != expected
+                if options.trails and verdict == REFUTED:
+                    keep_trail(model, switches, directory, options.trails)
+    print(f"{wrong} verdicts differ" if wrong else "every verdict is the expected one")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
