@@ -91,6 +91,8 @@ private:
     void lost(const core::HoldLost& lost) override;
     void lease_changed(const core::LeaseChanged& lease) override;
     void answered(core::CallAnswer answer) override;
+    void membership_answered(core::MembershipAnswer /*answer*/) override {}
+    void state_replaced(core::LogId /*last*/) override {}
     void noted(const core::Note& note) override;
     void stopped(const std::string& reason) override;
     void complete(PendingCall& call, core::CallAnswer& answer);

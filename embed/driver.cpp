@@ -41,6 +41,7 @@ void Driver::carry_out(core::Effects effects) {
     if (effects.write) ports_.log.submit(*effects.write);
     for (auto& envelope : effects.send)
         ports_.peers.send(envelope.to, std::move(envelope.message));
+    if (effects.state_replaced) ports_.publisher.state_replaced(*effects.state_replaced);
     for (const auto& applied : effects.applied)
         ports_.publisher.applied(applied);
     for (const auto& lost : effects.lost)
@@ -48,7 +49,15 @@ void Driver::carry_out(core::Effects effects) {
     if (effects.lease) ports_.publisher.lease_changed(*effects.lease);
     for (auto& answer : effects.answers)
         ports_.publisher.answered(std::move(answer));
+    for (auto& answer : effects.membership)
+        ports_.publisher.membership_answered(std::move(answer));
     if (effects.purge_log_to) ports_.log.purge_to(*effects.purge_log_to);
+    for (auto& step : effects.install)
+        ports_.state.install(std::move(step));
+    for (const auto peer : effects.close_snapshots)
+        ports_.state.close_snapshot(peer);
+    for (auto& read : effects.read_snapshot)
+        ports_.state.read_snapshot(std::move(read));
     if (effects.save_state) ports_.state.save(std::move(*effects.save_state));
     if (effects.save_countdowns) ports_.state.save_countdowns(std::move(*effects.save_countdowns));
     for (const auto& note : effects.notes)

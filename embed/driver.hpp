@@ -11,9 +11,10 @@
 
 namespace mortise {
 
-// Writes to disk, in the order of the calls. Each write is reported as core::WriteDone, in the same
-// order, once it is synced; from within submit() too, if it can be that fast. A failure is reported
-// by Driver::fail, and nothing after it is reported as done.
+// Writes to disk, in the order of the calls, what `write` says in the order in which it says it:
+// the reset first. Each write is reported as core::WriteDone, in the same order, once it is synced;
+// from within submit() too, if it can be that fast. A failure is reported by Driver::fail, and
+// nothing after it is reported as done.
 class LogWriter {
 public:
     virtual ~LogWriter() = default;
@@ -35,6 +36,14 @@ public:
     virtual void save(core::StateDelta delta) = 0;
     // What this node's countdowns have run (S4). Unsynced, and the newest is enough.
     virtual void save_countdowns(std::vector<core::SavedCountdown> countdowns) = 0;
+    // Answered with one core::SnapshotRows each, in the order of the calls, from a view of the
+    // state that stays as it was when it was opened. What cannot be read is not answered.
+    virtual void read_snapshot(core::SnapshotRead read) = 0;
+    // That peer's view is not needed any more; none may be open.
+    virtual void close_snapshot(core::NodeId peer) = 0;
+    // In the order of the calls, save() included, and not before every write that was submitted
+    // before it is done. Reports core::StateInstalled when a step that is `done` is durable.
+    virtual void install(core::InstallStep step) = 0;
 };
 
 // One-way; may lose, repeat, delay and reorder, but delivers nothing damaged.
@@ -52,6 +61,10 @@ public:
     virtual void lost(const core::HoldLost& lost) = 0;
     virtual void lease_changed(const core::LeaseChanged& lease) = 0;
     virtual void answered(core::CallAnswer answer) = 0;
+    virtual void membership_answered(core::MembershipAnswer answer) = 0;
+    // This node was too far behind: its state is now that of others as of `last`, and what happened
+    // in between it will not be told.
+    virtual void state_replaced(core::LogId last) = 0;
     virtual void noted(const core::Note& note) = 0;
     // The node has stopped for good, and why. Every hold is lost, no call is answered any more.
     virtual void stopped(const std::string& reason) = 0;

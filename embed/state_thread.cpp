@@ -43,6 +43,10 @@ void StateThread::save_countdowns(std::vector<core::SavedCountdown> countdowns) 
     work_.notify_one();
 }
 
+void StateThread::install(core::InstallStep step) {
+    if (step.done) events_.failed("a state from another node cannot be installed");
+}
+
 void StateThread::stop() {
     {
         const std::scoped_lock lock{mutex_};

@@ -26,6 +26,10 @@ public:
     // Called on the core thread.
     void save(core::StateDelta delta) override;
     void save_countdowns(std::vector<core::SavedCountdown> countdowns) override;
+    // States are not offered to others, and none is taken, yet.
+    void read_snapshot(core::SnapshotRead /*read*/) override {}
+    void close_snapshot(core::NodeId /*peer*/) override {}
+    void install(core::InstallStep step) override;
     // Brings what was handed over to disk, then ends the thread.
     void stop();
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/raft/entry.hpp"
+#include "core/raft/write.hpp"
 #include "storage/log_store.hpp"
 #include "storage/meta_file.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "core/raft/entry.hpp"
 #include "core/raft/log_base.hpp"
+#include "core/raft/write.hpp"
 #include "storage/errors.hpp"
 
 namespace mortise::storage {

@@ -13,7 +13,7 @@
 #include <filesystem>
 
 #include "core/base/ids.hpp"
-#include "core/raft/entry.hpp"
+#include "core/raft/write.hpp"
 #include "storage/files.hpp"
 #include "storage/host.hpp"
 

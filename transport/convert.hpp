@@ -27,6 +27,8 @@ void write(Refusal refusal, wire::Refused::Builder to);
 // A reason of a later version reads as unspecified: it is a refusal all the same.
 [[nodiscard]] Refusal read(wire::Refused::Reader from);
 
+// False: it cannot be written.
+[[nodiscard]] bool has_wire_form(const core::PeerMessage& message);
 void write(const core::PeerMessage& message, wire::PeerMessage::Builder to);
 [[nodiscard]] core::Result<core::PeerMessage> read(wire::PeerMessage::Reader from);
 void write(const std::vector<core::PeerMessage>& batch,

@@ -205,6 +205,7 @@ void put(const core::RaftMessage& message, wire::PeerMessage::Builder to) {
                    [&](const core::TimeoutNow& m) { put(m, to.initTimeoutNow()); },
                    [&](const core::ReadRequest& m) { put(m, to.initReadRequest()); },
                    [&](const core::ReadReply& m) { put(m, to.initReadReply()); },
+                   [](const auto&) { MORTISE_CHECK(false); },  // has_wire_form() says so
                },
                message);
 }
@@ -239,6 +240,16 @@ core::Result<core::Forward> read(wire::Forward::Reader from) {
     CheckedReading reading;
     auto forward = get(reading, from);
     return reading.finish(std::move(forward));
+}
+
+bool has_wire_form(const core::PeerMessage& message) {
+    const auto* raft = std::get_if<core::RaftMessage>(&message);
+    if (raft == nullptr) return true;
+    return std::visit(core::Overloaded{[](const core::SnapshotChunk&) { return false; },
+                                       [](const core::SnapshotReply&) { return false; },
+                                       [](const core::NotAMember&) { return false; },
+                                       [](const auto&) { return true; }},
+                      *raft);
 }
 
 void write(const core::PeerMessage& message, wire::PeerMessage::Builder to) {

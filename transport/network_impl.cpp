@@ -6,6 +6,7 @@
 #include <asio/post.hpp>
 
 #include "transport/clock.hpp"
+#include "transport/convert.hpp"
 
 namespace mortise::transport {
 namespace {
@@ -88,6 +89,10 @@ NetworkCounters PeerNetwork::Impl::counters() const {
 }
 
 void PeerNetwork::Impl::send(core::NodeId to, core::PeerMessage message) {
+    if (!has_wire_form(message)) {
+        ++counters_.messages_without_form;
+        return;
+    }
     const auto lane = lane_of(message);
     if (is_cut(to)) {
         ++counters_.messages_cut;

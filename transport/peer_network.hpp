@@ -83,9 +83,10 @@ struct NetworkCounters {
     std::uint64_t messages_sent = 0;
     std::uint64_t batches_sent = 0;
     std::uint64_t messages_received = 0;
-    std::uint64_t messages_dropped = 0;  // no connection, no room, or late
-    std::uint64_t messages_cut = 0;      // by cut()
-    std::uint64_t clients = 0;           // connected now
+    std::uint64_t messages_dropped = 0;       // no connection, no room, or late
+    std::uint64_t messages_without_form = 0;  // of a kind that this version cannot send
+    std::uint64_t messages_cut = 0;           // by cut()
+    std::uint64_t clients = 0;                // connected now
 
     void count(Refusal refusal);
 };

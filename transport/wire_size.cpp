@@ -51,6 +51,10 @@ std::size_t words(const core::ReadRequest& /*m*/) {
 std::size_t words(const core::ReadReply& /*m*/) {
     return 3;
 }
+template <class WithoutForm>
+std::size_t words(const WithoutForm& /*m*/) {
+    return 0;
+}
 std::size_t words(const core::RaftMessage& m) {
     return std::visit([](const auto& one) { return words(one); }, m);
 }

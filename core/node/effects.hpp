@@ -12,10 +12,12 @@
 #include "core/agent/call.hpp"
 #include "core/base/instant.hpp"
 #include "core/leases/countdowns.hpp"
+#include "core/node/membership.hpp"
 #include "core/node/message.hpp"
 #include "core/node/state_delta.hpp"
 #include "core/raft/log_base.hpp"
 #include "core/raft/output.hpp"
+#include "core/raft/snapshot.hpp"
 
 namespace mortise::core {
 
@@ -32,9 +34,16 @@ struct Effects {
     std::vector<HoldLost> lost;
     std::optional<LeaseChanged> lease;
     std::vector<CallAnswer> answers;
+    std::vector<MembershipAnswer> membership;
+    // The machine was replaced: entries up to here were applied elsewhere, their outcomes are not
+    // told. Before `applied`.
+    std::optional<LogId> state_replaced;
     std::vector<Note> notes;
     std::optional<LogBase> purge_log_to;  // inclusive; may be carried out whenever it suits
     std::optional<StateDelta> save_state;
+    std::vector<SnapshotRead> read_snapshot;
+    std::vector<NodeId> close_snapshots;
+    std::vector<InstallStep> install;  // before save_state
     // To be kept on disk, unsynced, for the next start.
     std::optional<std::vector<SavedCountdown>> save_countdowns;
     Instant deadline;  // of the steady clock: when to step again if nothing happens

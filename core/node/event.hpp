@@ -7,7 +7,9 @@
 
 #include "core/agent/call.hpp"
 #include "core/node/hello.hpp"
+#include "core/node/membership.hpp"
 #include "core/node/message.hpp"
+#include "core/raft/snapshot.hpp"
 
 namespace mortise::core {
 
@@ -24,6 +26,8 @@ struct PeerDown {
 struct Received {
     NodeId from;
     PeerMessage message;
+    // Of the hello on the connection that it came on. Not set: the one that is up now.
+    Incarnation incarnation{};
 };
 
 struct WriteDone {
@@ -50,6 +54,7 @@ struct TransferLeadership {
 };
 
 using Event = std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
-                           ClientForward, TransferLeadership>;
+                           ClientForward, TransferLeadership, AddMember, PromoteMember,
+                           RemoveMember, SnapshotRows, StateInstalled>;
 
 }  // namespace mortise::core

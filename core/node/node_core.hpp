@@ -41,6 +41,9 @@ struct NodeState {
     RaftState raft;
     LockMachine machine;  // with everything up to raft.applied
     std::vector<SavedCountdown> countdowns;
+    // Set when this directory belonged to a cluster but its log and state are gone. The node forms
+    // no other one; it follows, as a learner, when a leader of that cluster sends to it.
+    ClusterId former_cluster{};
 };
 
 class NodeCore {
@@ -75,6 +78,13 @@ private:
     void on(Calls& event, Now now);
     void on(ClientForward& event, Now now);
     void on(const TransferLeadership& event, Now now);
+    template <class Change>
+        requires requires(const Change& change) { change.id; }
+    void on(const Change& change, Now) {
+        effects_.membership.push_back({change.tag, MembershipRefusal::leader_not_ready});
+    }
+    void on(const SnapshotRows&, Now) {}
+    void on(const StateInstalled&, Now) {}
     void receive(NodeId from, RaftMessage& message, Now now);
     void receive(NodeId from, const FormationOffer& message, Now now);
     void receive(NodeId from, const Forward& message, Now now);

@@ -3,8 +3,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <optional>
-#include <vector>
 
 #include "core/base/bytes.hpp"
 #include "core/base/ids.hpp"
@@ -40,21 +38,5 @@ struct Entry {
 
 // What an entry weighs in memory, in a message and against the limits.
 [[nodiscard]] std::size_t weight(const Entry& entry);
-
-// What must survive a restart besides the log. The vote belongs to the term.
-struct HardState {
-    Term term;
-    NodeId voted_for;
-
-    friend constexpr bool operator==(const HardState&, const HardState&) = default;
-};
-
-// One atomic, synced write: all of it is durable or none of it. Written in the order of the ids.
-struct Write {
-    WriteId id;
-    std::optional<HardState> hard_state;
-    std::optional<LogIndex> truncate_from;  // remove this index and all above, before appending
-    std::vector<Entry> append;
-};
 
 }  // namespace mortise::core

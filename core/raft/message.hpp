@@ -9,6 +9,8 @@
 
 #include "core/base/ids.hpp"
 #include "core/leases/run_out.hpp"
+#include "core/locks/row.hpp"
+#include "core/raft/configuration.hpp"
 #include "core/raft/entry.hpp"
 
 namespace mortise::core {
@@ -77,8 +79,34 @@ struct ReadReply {
     LogIndex index;
 };
 
-using RaftMessage = std::variant<PreVoteRequest, PreVoteReply, VoteRequest, VoteReply,
-                                 AppendRequest, AppendReply, TimeoutNow, ReadRequest, ReadReply>;
+// A piece of the state as of `last`, for a follower whose next entry is purged. Counts as contact.
+struct SnapshotChunk {
+    Term term;
+    LogId last;
+    Configuration configuration;  // in force at `last`
+    std::uint64_t position = 0;   // counts the chunks of one state from 0
+    std::vector<Row> rows;        // ascending by key
+    bool done = false;            // no chunk follows
+    std::uint64_t checksum = 0;   // over all chunks so far: two streams cannot be mixed unnoticed
+};
+
+struct SnapshotReply {
+    Term term;
+    LogId last;              // the state that is meant
+    std::uint64_t next = 0;  // the position wanted next
+    bool installed = false;  // its log goes on from `last`, durably
+    bool refused = false;    // it can make nothing of this state
+};
+
+// "You are no member any more." To who asks for votes or reads as if it were.
+struct NotAMember {
+    Term term;
+    LogId configuration;  // the entry that says so, committed
+};
+
+using RaftMessage =
+    std::variant<PreVoteRequest, PreVoteReply, VoteRequest, VoteReply, AppendRequest, AppendReply,
+                 TimeoutNow, ReadRequest, ReadReply, SnapshotChunk, SnapshotReply, NotAMember>;
 
 inline Term term_of(const RaftMessage& message) {
     return std::visit([](const auto& m) { return m.term; }, message);

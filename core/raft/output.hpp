@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "core/base/ids.hpp"
-#include "core/raft/entry.hpp"
 #include "core/raft/message.hpp"
+#include "core/raft/snapshot.hpp"
+#include "core/raft/write.hpp"
 
 namespace mortise::core {
 
@@ -54,6 +55,9 @@ struct RaftDecided {
 struct RaftOutput {
     std::optional<Write> write;
     std::vector<RaftEnvelope> send;
+    std::vector<SnapshotRead> read_snapshot;
+    std::vector<NodeId> close_snapshots;
+    std::vector<InstallStep> install;
     std::vector<Note> notes;
 };
 

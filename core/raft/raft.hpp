@@ -144,6 +144,9 @@ private:
     void on(NodeId from, const VoteRequest& request, Instant now);
     void on(NodeId from, const VoteReply& reply, Instant now);
     void on(NodeId from, const TimeoutNow& request, Instant now);
+    void on(NodeId, const SnapshotChunk&, Instant) {}
+    void on(NodeId, const SnapshotReply&, Instant) {}
+    void on(NodeId, const NotAMember&, Instant) {}
     void send_owed_votes();
 
     // replication.cpp

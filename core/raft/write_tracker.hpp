@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "core/base/instant.hpp"
-#include "core/raft/entry.hpp"
+#include "core/raft/write.hpp"
 
 namespace mortise::core {
 

@@ -163,6 +163,12 @@ void SimNode::noted(const core::Note& note) {
     }
 }
 
+void SimNode::read_snapshot(core::SnapshotRead /*read*/) {}
+void SimNode::close_snapshot(core::NodeId /*peer*/) {}
+void SimNode::install(core::InstallStep /*step*/) {}
+void SimNode::membership_answered(core::MembershipAnswer /*answer*/) {}
+void SimNode::state_replaced(core::LogId /*last*/) {}
+
 void SimNode::on_platter(const core::HardState& before, const core::Write& write) {
     world_.checker.on_platter(id_, before, write);
 }

@@ -64,9 +64,14 @@ public:
     void send(core::NodeId to, core::PeerMessage message) override;
     void save(core::StateDelta delta) override;
     void save_countdowns(std::vector<core::SavedCountdown> countdowns) override;
+    void read_snapshot(core::SnapshotRead read) override;
+    void close_snapshot(core::NodeId peer) override;
+    void install(core::InstallStep step) override;
     void lost(const core::HoldLost& lost) override;
     void lease_changed(const core::LeaseChanged& lease) override;
     void answered(core::CallAnswer answer) override;
+    void membership_answered(core::MembershipAnswer answer) override;
+    void state_replaced(core::LogId last) override;
     void applied(const core::Applied& applied) override;
     void noted(const core::Note& note) override;
     void stopped(const std::string& reason) override;

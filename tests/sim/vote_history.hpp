@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/raft/entry.hpp"
+#include "core/raft/write.hpp"
 #include "tests/sim/violations.hpp"
 
 namespace mortise::sim {

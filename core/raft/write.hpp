@@ -1,0 +1,30 @@
+// What goes to the disk of the log.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/raft/entry.hpp"
+#include "core/raft/log_base.hpp"
+
+namespace mortise::core {
+
+// What must survive a restart besides the log. The vote belongs to the term.
+struct HardState {
+    Term term;
+    NodeId voted_for;
+
+    friend constexpr bool operator==(const HardState&, const HardState&) = default;
+};
+
+// One atomic, synced write: all of it is durable or none of it. Written in the order of the ids.
+struct Write {
+    WriteId id;
+    // First of all: no entry is left, and the log begins here. The state on disk is at this entry.
+    std::optional<LogBase> reset;
+    std::optional<HardState> hard_state;
+    std::optional<LogIndex> truncate_from;  // remove this index and all above, before appending
+    std::vector<Entry> append;
+};
+
+}  // namespace mortise::core
