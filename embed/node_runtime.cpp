@@ -83,6 +83,14 @@ DiskEvents NodeRuntime::disk_events() {
             [this](core::LogIndex index) {
                 asio::post(io_, [this, index] { loop_->state_durable(index); });
             },
+            [this](core::SnapshotRows rows) {
+                asio::post(io_, [this, rows = std::move(rows)]() mutable {
+                    loop_->snapshot_rows(std::move(rows));
+                });
+            },
+            [this](core::StateInstalled installed) {
+                asio::post(io_, [this, installed] { loop_->state_installed(installed); });
+            },
             [this](std::string why) {
                 asio::post(io_, [this, why = std::move(why)] { loop_->fail(why); });
             }};

@@ -120,17 +120,28 @@ private:
         if (!database) return std::move(database).error();
         auto found = RocksStateStore::recover(*database, meta_->meta());
         if (!found) return std::move(found).error();
-        const auto& applied = found->applied;
-        const auto at = applied.index.raw() - base.index.raw();
-        if (applied.index < base.index || at > log_.entries.size() ||
-            applied != (at == 0 ? base : log_.entries[at - 1].id)) {
-            return make_error(Errc::damaged, path.string() + ": the state at " +
-                                                 std::to_string(applied.index.raw()) +
-                                                 " does not fit the log");
+        const auto& about = found->about;
+        // An install ended and the log was not reset yet. Everything that the log promised is in
+        // that state, or was never promised.
+        const bool is_reset_missing = about.is_installed && about.applied.index > base.index;
+        if (!log_has(about.applied)) {
+            if (!is_reset_missing) {
+                return make_error(Errc::damaged, path.string() + ": the state at " +
+                                                     std::to_string(about.applied.index.raw()) +
+                                                     " does not fit the log");
+            }
+            reset_ = LogBase{about.applied, about.configuration};
         }
         state_database_ = *std::move(database);
         state_ = *std::move(found);
         return {};
+    }
+
+    [[nodiscard]] bool log_has(const core::LogId& id) const {
+        const auto base = log_.base().id;
+        if (id.index <= base.index) return id == base;
+        const auto at = id.index.raw() - base.index.raw();
+        return at <= log_.entries.size() && log_.entries[at - 1].id == id;
     }
 
     // From here on this life is the newest, and everything that was found is witnessed.
@@ -152,12 +163,21 @@ private:
         opened_.log = std::make_unique<RocksLogStore>(lock_, std::move(log_database_),
                                                       *std::move(meta_), log_);
         opened_.state_store = std::make_unique<RocksStateStore>(
-            lock_, std::move(state_database_), std::move(countdowns), meta, state_.applied);
+            lock_, std::move(state_database_), std::move(countdowns), state_.about);
         opened_.state.raft = {log_.hard_state, log_.base().id, std::move(log_.entries),
-                              state_.applied.index, log_.head.base.configuration};
+                              state_.about.applied.index, log_.head.base.configuration};
         opened_.state.machine = std::move(state_.machine);
         opened_.state.countdowns = *std::move(saved);
-        return {};
+        return reset_ ? reset_log() : Result<void>{};
+    }
+
+    Result<void> reset_log() {
+        opened_.state.raft.base = reset_->id;
+        opened_.state.raft.configuration = reset_->configuration;
+        opened_.state.raft.entries.clear();
+        core::Write write;
+        write.reset = std::move(reset_);
+        return opened_.log->write({&write, 1});
     }
 
     fs::path path_;
@@ -169,6 +189,7 @@ private:
     RecoveredLog log_;
     RocksDatabase state_database_;
     RecoveredState state_;
+    std::optional<LogBase> reset_;  // what the log has yet to begin with
     Opened opened_;
 };
 

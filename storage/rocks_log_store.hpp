@@ -47,7 +47,8 @@ private:
     // What several writes come to.
     struct Plan {
         std::optional<core::HardState> hard_state;
-        std::optional<core::LogIndex> truncate_from;  // of what is stored
+        std::optional<LogBase> reset;
+        std::optional<core::LogIndex> truncate_from;  // of what is stored and stays so
         std::vector<const core::Entry*> append;
     };
     struct Purge {
@@ -58,13 +59,15 @@ private:
     [[nodiscard]] Result<Plan> plan(std::span<const core::Write> writes) const;
     Result<void> add(const core::Write& write, Plan& plan) const;
     Result<void> carry_out(const Plan& plan);
-    Result<void> lower_witness(const EntryMark& kept);
+    [[nodiscard]] Result<EntryMark> kept_of(const Plan& plan) const;
+    Result<void> lower_witness(const Plan& plan, const EntryMark& kept);
     void put(const Plan& plan, const EntryMark& kept, rocksdb::WriteBatch& batch) const;
-    void put_purge(rocksdb::WriteBatch& batch) const;
+    void put_base(const LogBase& base, std::uint64_t checksum, rocksdb::WriteBatch& batch) const;
+    void move_base(const LogBase& base, std::uint64_t checksum);
     Result<void> witness(const Plan& plan);
     Result<void> drop_purged_files();
     [[nodiscard]] Result<EntryMark> mark_of(core::LogIndex index) const;
-    [[nodiscard]] core::LogIndex base_index() const;
+    [[nodiscard]] core::LogIndex base_index(const Plan& plan) const;
     Result<void> check_whole();
     Result<void> fail(Error error);
 

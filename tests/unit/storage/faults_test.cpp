@@ -1,5 +1,7 @@
 // Every step to the disk fails once, and power fails at every step: what was acknowledged is found
 // again, and nothing that contradicts it.
+#include <functional>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/fault_file_system.hpp"
@@ -12,10 +14,20 @@ using mortise::test::FaultyDisk;
 
 constexpr int acts_per_life = 6;
 
+using Act = std::function<Result<void>(RandomLife& life, Opened& node, int number)>;
+
+Result<void> anything(RandomLife& life, Opened& node, int /*number*/) {
+    return life.act(node);
+}
+
+Result<void> states_from_elsewhere(RandomLife& life, Opened& node, int number) {
+    return number % 3 == 0 ? life.write(node) : life.install(node);
+}
+
 // Lives on a disk, always the same, until a call fails.
 class Script {
 public:
-    explicit Script(std::uint64_t seed) : seed_{seed} {}
+    Script(std::uint64_t seed, Act act) : seed_{seed}, act_{std::move(act)} {}
 
     // False: it ended early.
     bool run(FaultyDisk& disk) {
@@ -26,7 +38,7 @@ public:
             RandomLife writer{lives.next(), memory_};
             EXPECT_EQ(writer.begin(*node), "");
             for (int acts = 0; acts < acts_per_life; ++acts) {
-                if (writer.act(*node)) continue;
+                if (act_(writer, *node, acts)) continue;
                 expect_it_is_over(*node, disk);
                 return false;
             }
@@ -50,31 +62,44 @@ private:
 
     // Whichever store failed goes on failing, and writes nothing more, not even on its way out.
     static void expect_it_is_over(Opened& node, FaultyDisk& disk) {
-        const auto written = disk.written_after_failure().size();
-        if (!node.log->write({})) {
+        const bool is_log = !node.log->write({});
+        const auto written = written_since(disk, is_log);
+        if (is_log) {
             EXPECT_FALSE(put(node, votes(1'000'000, n2)));
             EXPECT_FALSE(node.log->purge_to({log_id(1, 1), {}}));
         } else {
             EXPECT_FALSE(node.state_store->flush());
             EXPECT_FALSE(node.state_store->write({log_id(1'000, 1'000), {}, {}}));
+            EXPECT_FALSE(node.state_store->begin_install(log_id(1'000, 1'000), {}));
             EXPECT_FALSE(node.state_store->save_countdowns({}));
         }
         node = {};
-        EXPECT_EQ(disk.written_after_failure().size(), written)
-            << disk.written_after_failure().back();
+        EXPECT_EQ(written_since(disk, is_log), written) << "after " << disk.failed_step();
+    }
+
+    // By the store that failed; the other one may have something to do.
+    static std::vector<std::string> written_since(FaultyDisk& disk, bool is_log) {
+        auto steps = disk.written_after_failure();
+        std::erase_if(steps, [&](const std::string& step) {
+            const bool is_of_log =
+                step.find("/log/") != std::string::npos || step.ends_with("/meta");
+            return is_of_log != is_log;
+        });
+        return steps;
     }
 
     std::uint64_t seed_;
+    Act act_;
     TemporaryDirectory directory_;
     Memory memory_;
 };
 
-TEST(Faults, LoseNothingAcknowledgedWhateverStepFails) {
+void fail_every_step(std::uint64_t seed, const Act& act) {
     bool done = false;
     for (std::uint64_t step = 1; !done; ++step) {
         FaultyDisk disk;
         disk.fail_at(step);
-        Script script{7};
+        Script script{seed, act};
         const bool ran_through = script.run(disk);
         SCOPED_TRACE(testing::Message() << "step " << step << ": " << disk.failed_step());
         EXPECT_TRUE(ran_through || disk.has_failed());
@@ -83,19 +108,34 @@ TEST(Faults, LoseNothingAcknowledgedWhateverStepFails) {
     }
 }
 
-TEST(Faults, LoseNothingAcknowledgedWheneverThePowerFails) {
+void cut_power_at_every_step(std::uint64_t seed, const Act& act) {
     bool done = false;
-    core::Prng steps{5};
-    for (std::uint64_t step = 1; !done; step += 1 + steps.below(3)) {
+    for (std::uint64_t step = 1; !done; ++step) {
         FaultyDisk disk;
         disk.power_off_at(step);
-        Script script{8};
+        Script script{seed, act};
         script.run(disk);
         SCOPED_TRACE(testing::Message() << "step " << step << ": " << disk.failed_step());
         disk.lose_unsynced(step);
         script.expect_everything_is_there();
         done = !disk.has_failed() || testing::Test::HasFailure();
     }
+}
+
+TEST(Faults, LoseNothingAcknowledgedWhateverStepFails) {
+    fail_every_step(7, anything);
+}
+
+TEST(Faults, LoseNothingAcknowledgedWheneverThePowerFails) {
+    cut_power_at_every_step(8, anything);
+}
+
+TEST(Faults, LeaveAnInstallWholeOrUndoneWhateverStepFails) {
+    fail_every_step(3, states_from_elsewhere);
+}
+
+TEST(Faults, LeaveAnInstallWholeOrUndoneWheneverThePowerFails) {
+    cut_power_at_every_step(4, states_from_elsewhere);
 }
 
 }  // namespace
