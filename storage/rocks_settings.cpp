@@ -70,6 +70,8 @@ rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> er
 rocksdb::Options state_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
     auto options = common_options(env, std::move(errors));
     options.write_buffer_size = 16 * mib;
+    // Once it is flushed the log is purged: so what was written is read again and compared.
+    options.paranoid_file_checks = true;
     options.max_write_buffer_number = 4;
     rocksdb::BlockBasedTableOptions table;  // read once, at start
     table.no_block_cache = true;
