@@ -19,6 +19,7 @@
 #include "embed/log_thread.hpp"
 #include "embed/state_thread.hpp"
 #include "embed/thread_owners.hpp"
+#include "storage/data_directory.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
 
@@ -49,6 +50,7 @@ public:
 
 private:
     void open_store();
+    void report(const storage::Opened& opened);
     void start_threads();
     void run_core_thread();
     void close_here();

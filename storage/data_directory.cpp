@@ -10,6 +10,7 @@
 #include "storage/open_parts.hpp"
 #include "storage/rocks_log_store.hpp"
 #include "storage/rocks_state_store.hpp"
+#include "storage/set_aside.hpp"
 
 namespace mortise::storage {
 
@@ -17,29 +18,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t owner_only = 0700;
-
-Result<void> make_directory(const fs::path& path, FileProbe* probe) {
-    if (::mkdir(path.c_str(), owner_only) != 0) {
-        if (errno == EEXIST) return {};
-        return io_error("cannot make " + path.string(), errno);
+// Everything but its content: that it is one, is ours, and is nobody else's meanwhile.
+Result<std::shared_ptr<DirectoryLock>> enter(const fs::path& path, const OpenOptions& options,
+                                             FileProbe* probe) {
+    struct stat about {};
+    const bool exists = ::lstat(path.c_str(), &about) == 0;
+    if (!exists && errno != ENOENT) return io_error("cannot look at " + path.string(), errno);
+    if (exists && S_ISLNK(about.st_mode)) {
+        return make_error(Errc::io, path.string() +
+                                        " is a symbolic link: name the directory "
+                                        "that it leads to");
     }
-    // The umask may have taken from it.
-    if (::chmod(path.c_str(), owner_only) != 0)
-        return io_error("cannot change the mode of " + path.string(), errno);
-    const auto parent = path.parent_path();
-    return sync_directory(parent.empty() ? fs::path{"."} : parent, probe);
+    if (exists && !S_ISDIR(about.st_mode))
+        return make_error(Errc::io, path.string() + " is not a directory");
+    if (!exists && !options.create) return make_error(Errc::io, path.string() + " does not exist");
+    if (auto made = make_directory(path, probe); !made) return std::move(made).error();
+    return DirectoryLock::take(path, probe);
 }
 
 // In steps: what each finds the next one needs.
 class Opening {
 public:
-    Opening(fs::path path, const OpenOptions& options, const Seams& seams)
-        : path_{std::move(path)}, options_{options}, seams_{seams} {}
+    Opening(fs::path path, const OpenOptions& options, const Seams& seams,
+            std::shared_ptr<DirectoryLock> lock)
+        : path_{std::move(path)}, options_{options}, seams_{seams}, lock_{std::move(lock)} {}
 
     Result<Opened> run() {
-        auto result = enter();
-        if (result) result = open_meta();
+        auto result = open_meta();
         if (result) result = open_log();
         if (result) result = open_state();
         if (result) result = begin_life();
@@ -48,26 +53,6 @@ public:
     }
 
 private:
-    Result<void> enter() {
-        struct stat about {};
-        const bool exists = ::lstat(path_.c_str(), &about) == 0;
-        if (!exists && errno != ENOENT) return io_error("cannot look at " + path_.string(), errno);
-        if (exists && S_ISLNK(about.st_mode)) {
-            return make_error(Errc::io, path_.string() +
-                                            " is a symbolic link: name the directory "
-                                            "that it leads to");
-        }
-        if (exists && !S_ISDIR(about.st_mode))
-            return make_error(Errc::io, path_.string() + " is not a directory");
-        if (!exists && !options_.create)
-            return make_error(Errc::io, path_.string() + " does not exist");
-        if (auto made = make_directory(path_, seams_.probe); !made) return made;
-        auto lock = DirectoryLock::take(path_, seams_.probe);
-        if (!lock) return std::move(lock).error();
-        lock_ = *std::move(lock);
-        return {};
-    }
-
     Result<void> open_meta() {
         const auto file = path_ / "meta";
         std::error_code failed;
@@ -82,6 +67,10 @@ private:
                                   ", this is node " + std::to_string(options_.self.raw()));
         }
         meta_.emplace(*std::move(meta));
+        if (meta_->meta().set_aside == 0) return {};
+        auto anew = finish_setting_aside(path_, *meta_, options_, seams_.probe);
+        if (!anew) return std::move(anew).error();
+        meta_.emplace(*std::move(anew));
         return {};
     }
 
@@ -150,12 +139,13 @@ private:
         auto saved = countdowns.load();
         if (!saved) return std::move(saved).error();
         auto meta = meta_->meta();
-        opened_.former_life_ended = meta.boot_epoch.is_set() && meta.life == lock_->life() &&
-                                    !meta.life.boot_id.empty() && lock_->is_local();
+        compare_lives(meta);
         meta.boot_epoch = meta.boot_epoch.next();
         meta.life = lock_->life();
         meta.hard_state = log_.hard_state;
         meta.last = log_.last();
+        const auto cluster = this->cluster();
+        if (!meta.cluster.is_set()) meta.cluster = cluster;
         if (auto begun = meta_->write(meta, Durable::yes); !begun) return begun;
         opened_.lock = lock_;
         opened_.incarnation = meta.incarnation;
@@ -168,7 +158,23 @@ private:
                               state_.about.applied.index, log_.head.base.configuration};
         opened_.state.machine = std::move(state_.machine);
         opened_.state.countdowns = *std::move(saved);
+        if (!cluster.is_set()) opened_.state.former_cluster = meta.cluster;
         return reset_ ? reset_log() : Result<void>{};
+    }
+
+    // A device may have another number after a boot, an inode stays what it is.
+    void compare_lives(const Meta& meta) {
+        if (!meta.boot_epoch.is_set()) return;
+        const auto& then = meta.life;
+        const auto& now = lock_->life();
+        const bool same_boot = then.boot_id == now.boot_id && !then.boot_id.empty();
+        opened_.former_life_ended = then == now && same_boot && lock_->is_local();
+        opened_.is_copy = then.inode != now.inode || (same_boot && then.device != now.device);
+    }
+
+    [[nodiscard]] core::ClusterId cluster() const {
+        const auto& there = state_.about.configuration;
+        return there.is_formed() ? there.cluster : log_.cluster();
     }
 
     Result<void> reset_log() {
@@ -200,7 +206,18 @@ Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
     // A slash at the end would have the system follow a symbolic link.
     auto normal = path.lexically_normal();
     if (!normal.has_filename()) normal = normal.parent_path();
-    return Opening{std::move(normal), options, seams}.run();
+    const auto lock = enter(normal, options, seams.probe);
+    if (!lock) return lock.error();
+    auto opened = Opening{normal, options, seams, *lock}.run();
+    const auto is_damaged = [&] { return !opened && opened.error().code == Errc::damaged; };
+    if (!options.rejoins || !is_damaged()) return opened;
+    // A bit may be wrong on its way from the disk only.
+    opened = Opening{normal, options, seams, *lock}.run();
+    if (!is_damaged()) return opened;
+    if (auto begun = set_aside(normal, options, seams); !begun) return std::move(begun).error();
+    auto anew = Opening{normal, options, seams, *lock}.run();
+    if (anew) anew->set_aside = opened.error().what;
+    return anew;
 }
 
 Result<Opened> open_directory(const fs::path& path, const OpenOptions& options) {

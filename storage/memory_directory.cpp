@@ -113,8 +113,9 @@ Opened open_in_memory(const OpenOptions& options) {
     return open_memory(std::make_shared<MemoryDirectory>(), options).value();
 }
 
-core::Incarnation mint_incarnation(const OpenOptions& options) {
+core::Incarnation mint_incarnation(const OpenOptions& options, core::Incarnation former) {
     core::Checksum mixed;
+    mixed.number(former.raw());
     for (const auto number : options.random)
         mixed.number(number);
     mixed.number(options.self.raw());

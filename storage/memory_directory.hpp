@@ -74,7 +74,8 @@ private:
 [[nodiscard]] Result<Opened> open_memory(const std::shared_ptr<MemoryDirectory>& directory,
                                          const OpenOptions& options);
 
-// Of a directory that is made now.
-[[nodiscard]] core::Incarnation mint_incarnation(const OpenOptions& options);
+// Of a directory that is made now, in place of a former one if there was any.
+[[nodiscard]] core::Incarnation mint_incarnation(const OpenOptions& options,
+                                                 core::Incarnation former = {});
 
 }  // namespace mortise::storage

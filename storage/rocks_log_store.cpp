@@ -8,6 +8,7 @@
 #include <rocksdb/write_batch.h>
 
 #include "core/base/mutant.hpp"
+#include "core/codec/configuration_codec.hpp"
 
 namespace mortise::storage {
 
@@ -187,9 +188,12 @@ Result<void> RocksLogStore::witness(const Plan& plan) {
     auto meta = meta_.meta();
     meta.last = last_;
     if (plan.hard_state) meta.hard_state = *plan.hard_state;
-    if (meta == meta_.meta()) return {};
-    const bool votes = meta.hard_state != meta_.meta().hard_state;
-    return meta_.write(std::move(meta), votes || plan.reset ? Durable::yes : Durable::no);
+    if (!meta.cluster.is_set()) meta.cluster = cluster_of(plan);
+    const auto& before = meta_.meta();
+    if (meta == before) return {};
+    const bool votes = meta.hard_state != before.hard_state;
+    const bool joins = meta.cluster != before.cluster;
+    return meta_.write(std::move(meta), votes || joins || plan.reset ? Durable::yes : Durable::no);
 }
 
 // Only what an earlier, synced batch purged: files go at once and for good, and if the new base
@@ -205,6 +209,15 @@ Result<void> RocksLogStore::drop_purged_files() {
         database_.db.get(), database_.db->DefaultColumnFamily(), &begin, &end, false);
     if (!status.ok()) return to_error(status, database_.path);
     return check_whole();
+}
+
+core::ClusterId RocksLogStore::cluster_of(const Plan& plan) {
+    if (plan.reset) return plan.reset->configuration.cluster;
+    for (const auto* entry : plan.append) {
+        if (entry->kind != core::EntryKind::configuration) continue;
+        if (const auto found = core::decode_configuration(entry->payload)) return found->cluster;
+    }
+    return {};
 }
 
 Result<EntryMark> RocksLogStore::mark_of(core::LogIndex index) const {

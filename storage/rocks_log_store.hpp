@@ -25,6 +25,8 @@ struct RecoveredLog {
 
     [[nodiscard]] EntryMark base() const { return {head.base.id, head.base_checksum}; }
     [[nodiscard]] EntryMark last() const;
+    // Not set when the node never was a member.
+    [[nodiscard]] core::ClusterId cluster() const;
 };
 
 class RocksLogStore final : public LogStore {
@@ -65,6 +67,7 @@ private:
     void put_base(const LogBase& base, std::uint64_t checksum, rocksdb::WriteBatch& batch) const;
     void move_base(const LogBase& base, std::uint64_t checksum);
     Result<void> witness(const Plan& plan);
+    [[nodiscard]] static core::ClusterId cluster_of(const Plan& plan);
     Result<void> drop_purged_files();
     [[nodiscard]] Result<EntryMark> mark_of(core::LogIndex index) const;
     [[nodiscard]] core::LogIndex base_index(const Plan& plan) const;

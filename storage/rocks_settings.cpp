@@ -79,11 +79,19 @@ rocksdb::Options state_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
     return options;
 }
 
+// Damage is what no retry mends. A file that is gone is damage; one that cannot be read just now,
+// or for want of memory, may be there tomorrow.
 Error to_error(const rocksdb::Status& status, const std::filesystem::path& path) {
-    // A file that is gone is damage; one that cannot be read just now may be there tomorrow.
-    const bool is_io = status.IsIOError() && !status.IsPathNotFound();
-    return make_error(is_io || status.IsAborted() ? Errc::io : Errc::damaged,
-                      path.string() + ": " + status.ToString());
+    auto code = Errc::io;
+    if (status.IsNoSpace()) {
+        code = Errc::no_space;
+    } else if (status.IsNotSupported()) {
+        code = Errc::newer_format;
+    } else if (status.IsCorruption() || status.IsPathNotFound() || status.IsNotFound() ||
+               status.IsInvalidArgument()) {
+        code = Errc::damaged;
+    }
+    return make_error(code, path.string() + ": " + status.ToString());
 }
 
 }  // namespace mortise::storage

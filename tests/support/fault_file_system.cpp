@@ -217,6 +217,7 @@ int FaultyDisk::before(storage::FileStep step, const std::filesystem::path& path
 
 void FaultyDisk::after(storage::FileStep step, const std::filesystem::path& path) {
     if (step != storage::FileStep::sync && step != storage::FileStep::rename) return;
+    if (!std::filesystem::is_regular_file(path)) return;
     auto image = content_of(path.string());
     const std::scoped_lock lock{mutex_};
     images_[path.string()] = std::move(image);
