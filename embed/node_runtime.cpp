@@ -13,6 +13,8 @@ namespace mortise::detail {
 
 namespace {
 
+constexpr std::uint64_t reserve_bytes = std::uint64_t{64} << 20U;
+
 std::uint64_t true_chance() {
     std::random_device device;
     return std::uint64_t{device()} << 32U | device();
@@ -28,6 +30,7 @@ storage::Opened open_directory(const Config& config) {
     options.self = core::NodeId{config.own_id()};
     options.random = {true_chance(), true_chance()};
     options.rejoins = !config.peers.empty();
+    options.reserve_bytes = reserve_bytes;
     if (config.memory_only) return storage::open_in_memory(options);
     auto opened = storage::open_directory(config.data_dir, options);
     if (!opened) throw std::system_error{opened.error().code, opened.error().what};

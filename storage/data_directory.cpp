@@ -8,6 +8,7 @@
 #include "storage/countdown_file.hpp"
 #include "storage/memory_directory.hpp"
 #include "storage/open_parts.hpp"
+#include "storage/reserve_file.hpp"
 #include "storage/rocks_log_store.hpp"
 #include "storage/rocks_state_store.hpp"
 #include "storage/set_aside.hpp"
@@ -44,7 +45,8 @@ public:
         : path_{std::move(path)}, options_{options}, seams_{seams}, lock_{std::move(lock)} {}
 
     Result<Opened> run() {
-        auto result = open_meta();
+        auto result = hold_reserve();
+        if (result) result = open_meta();
         if (result) result = open_log();
         if (result) result = open_state();
         if (result) result = begin_life();
@@ -53,6 +55,15 @@ public:
     }
 
 private:
+    // First of all: what follows needs room, too.
+    Result<void> hold_reserve() {
+        if (options_.reserve_bytes == 0) return {};
+        auto held = ReserveFile::hold(path_ / "reserve", options_.reserve_bytes, seams_.probe);
+        if (!held) return std::move(held).error();
+        reserve_ = *std::move(held);
+        return {};
+    }
+
     Result<void> open_meta() {
         const auto file = path_ / "meta";
         std::error_code failed;
@@ -150,10 +161,10 @@ private:
         opened_.lock = lock_;
         opened_.incarnation = meta.incarnation;
         opened_.boot_epoch = meta.boot_epoch;
-        opened_.log = std::make_unique<RocksLogStore>(lock_, std::move(log_database_),
-                                                      *std::move(meta_), log_);
+        opened_.log = std::make_unique<RocksLogStore>(
+            Held{lock_, reserve_}, std::move(log_database_), *std::move(meta_), log_);
         opened_.state_store = std::make_unique<RocksStateStore>(
-            lock_, std::move(state_database_), std::move(countdowns), state_.about);
+            Held{lock_, reserve_}, std::move(state_database_), std::move(countdowns), state_.about);
         opened_.state.raft = {log_.hard_state, log_.base().id, std::move(log_.entries),
                               state_.about.applied.index, log_.head.base.configuration};
         opened_.state.machine = std::move(state_.machine);
@@ -190,6 +201,7 @@ private:
     const OpenOptions& options_;
     const Seams& seams_;
     std::shared_ptr<DirectoryLock> lock_;
+    std::shared_ptr<ReserveFile> reserve_;
     std::optional<MetaFile> meta_;
     RocksDatabase log_database_;
     RecoveredLog log_;

@@ -21,6 +21,8 @@ struct OpenOptions {
     // What is damaged others have, so it is put aside and the node begins anew, as a former member
     // of its cluster. Otherwise it does not start.
     bool rejoins = false;
+    // Room on the disk that is kept for the end; a start needs twice as much.
+    std::uint64_t reserve_bytes = 0;
 };
 
 struct Opened {

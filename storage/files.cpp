@@ -90,6 +90,23 @@ Result<void> File::write_at(std::uint64_t offset, std::string_view bytes) {
     return {};
 }
 
+Result<void> File::allocate(std::uint64_t bytes) {
+    auto done = take(FileStep::allocate, "make room for", path_, probe_, [&] {
+        const int failed = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
+        errno = failed;
+        return failed == 0 ? 0 : -1;
+    });
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+Result<void> File::truncate(std::uint64_t bytes) {
+    auto done = take(FileStep::allocate, "shorten", path_, probe_,
+                     [&] { return ::ftruncate(descriptor_, static_cast<off_t>(bytes)); });
+    if (!done) return std::move(done).error();
+    return {};
+}
+
 Result<void> File::sync() {
     auto done =
         take(FileStep::sync, "sync", path_, probe_, [this] { return ::fdatasync(descriptor_); });
@@ -140,6 +157,13 @@ Result<void> move(const std::filesystem::path& from, const std::filesystem::path
     auto renamed = take(FileStep::rename, "rename something to", to, probe,
                         [&] { return std::rename(from.c_str(), to.c_str()); });
     if (!renamed) return std::move(renamed).error();
+    return {};
+}
+
+Result<void> remove_file(const std::filesystem::path& path, FileProbe* probe) {
+    auto removed = take(FileStep::remove, "remove", path, probe,
+                        [&] { return ::unlink(path.c_str()) == 0 || errno == ENOENT ? 0 : -1; });
+    if (!removed) return std::move(removed).error();
     return {};
 }
 

@@ -29,9 +29,9 @@ rocksdb::Slice slice(std::string_view text) {
 
 }  // namespace
 
-RocksLogStore::RocksLogStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database,
-                             MetaFile meta, const RecoveredLog& found)
-    : lock_{std::move(lock)},
+RocksLogStore::RocksLogStore(Held held, RocksDatabase database, MetaFile meta,
+                             const RecoveredLog& found)
+    : held_{std::move(held)},
       database_{std::move(database)},
       meta_{std::move(meta)},
       head_{found.head},
@@ -112,7 +112,7 @@ Result<void> RocksLogStore::carry_out(const Plan& plan) {
     synced.sync = !planted(core::Mutant::log_write_unsynced);
     if (auto status = database_.db->Write(synced, &batch); !status.ok())
         return to_error(status, database_.path);
-    if (auto whole = check_whole(); !whole) return whole;
+    if (auto whole = database_.errors->check(database_.path); !whole) return whole;
     last_ = plan.append.empty() ? *kept
                                 : EntryMark{plan.append.back()->id, plan.append.back()->checksum};
     const auto purge = std::exchange(purge_, std::nullopt);
@@ -199,16 +199,15 @@ Result<void> RocksLogStore::witness(const Plan& plan) {
 // Only what an earlier, synced batch purged: files go at once and for good, and if the new base
 // were lost after them, the log would have a hole.
 Result<void> RocksLogStore::drop_purged_files() {
-    const bool early = planted(core::Mutant::purge_drops_files_early);
-    if (!std::exchange(has_purged_files_, false) && !early) return {};
+    if (!std::exchange(has_purged_files_, false)) return {};
     const auto from = entry_key(core::LogIndex{});
-    const auto to = entry_key((early ? base_index({}) : head_.base.id.index).next());
+    const auto to = entry_key(head_.base.id.index.next());
     const rocksdb::Slice begin{from};
     const rocksdb::Slice end{to};
     auto status = rocksdb::DeleteFilesInRange(
         database_.db.get(), database_.db->DefaultColumnFamily(), &begin, &end, false);
     if (!status.ok()) return to_error(status, database_.path);
-    return check_whole();
+    return database_.errors->check(database_.path);
 }
 
 core::ClusterId RocksLogStore::cluster_of(const Plan& plan) {
@@ -240,13 +239,9 @@ core::LogIndex RocksLogStore::base_index(const Plan& plan) const {
     return purge_ ? purge_->base.id.index : head_.base.id.index;
 }
 
-Result<void> RocksLogStore::check_whole() {
-    if (!database_.errors->any()) return {};
-    return make_error(Errc::io, database_.path.string() + ": a background job failed");
-}
-
 Result<void> RocksLogStore::fail(Error error) {
     if constexpr (planted(core::Mutant::disk_errors_forgotten)) return error;
+    if (error.code == Errc::no_space && held_.reserve) held_.reserve->release();
     failed_ = std::move(error);
     return *failed_;
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "storage/directory_lock.hpp"
+#include "storage/held.hpp"
 #include "storage/log_rows.hpp"
 #include "storage/meta_file.hpp"
 #include "storage/rocks_settings.hpp"
@@ -39,8 +39,7 @@ public:
     static Result<RecoveredLog> recover(RocksDatabase& database, const Meta& meta);
 
     // `meta` says already what `found` contains.
-    RocksLogStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database, MetaFile meta,
-                  const RecoveredLog& found);
+    RocksLogStore(Held held, RocksDatabase database, MetaFile meta, const RecoveredLog& found);
 
     Result<void> write(std::span<const core::Write> writes) override;
     Result<void> purge_to(const LogBase& base) override;
@@ -71,10 +70,9 @@ private:
     Result<void> drop_purged_files();
     [[nodiscard]] Result<EntryMark> mark_of(core::LogIndex index) const;
     [[nodiscard]] core::LogIndex base_index(const Plan& plan) const;
-    Result<void> check_whole();
     Result<void> fail(Error error);
 
-    std::shared_ptr<DirectoryLock> lock_;
+    Held held_;
     RocksDatabase database_;
     MetaFile meta_;
     LogHead head_;  // as stored and synced

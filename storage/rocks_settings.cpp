@@ -17,6 +17,16 @@ public:
     void Logv(const char* /*format*/, va_list /*arguments*/) override {}
 };
 
+// Damage is what no retry mends. A file that is gone is damage; one that cannot be read just now,
+// or for want of memory, may be there tomorrow.
+Errc meaning_of(const rocksdb::Status& status) {
+    if (status.IsNoSpace()) return Errc::no_space;
+    if (status.IsNotSupported()) return Errc::newer_format;
+    const bool is_gone = status.IsPathNotFound() || status.IsNotFound();
+    return status.IsCorruption() || is_gone || status.IsInvalidArgument() ? Errc::damaged
+                                                                          : Errc::io;
+}
+
 rocksdb::Options common_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
     rocksdb::Options options;
     options.env = &env;
@@ -42,8 +52,16 @@ rocksdb::Options common_options(RocksEnv& env, std::shared_ptr<BackgroundErrors>
 }  // namespace
 
 void BackgroundErrors::OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
-                                         rocksdb::Status* /*status*/) {
-    any_.store(true, std::memory_order_release);
+                                         rocksdb::Status* status) {
+    int none = 0;
+    first_.compare_exchange_strong(none, static_cast<int>(meaning_of(*status)),
+                                   std::memory_order_acq_rel);
+}
+
+Result<void> BackgroundErrors::check(const std::filesystem::path& path) const {
+    const auto first = first_.load(std::memory_order_acquire);
+    if (first == 0) return {};
+    return make_error(static_cast<Errc>(first), path.string() + ": a background job failed");
 }
 
 rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
@@ -79,19 +97,8 @@ rocksdb::Options state_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
     return options;
 }
 
-// Damage is what no retry mends. A file that is gone is damage; one that cannot be read just now,
-// or for want of memory, may be there tomorrow.
 Error to_error(const rocksdb::Status& status, const std::filesystem::path& path) {
-    auto code = Errc::io;
-    if (status.IsNoSpace()) {
-        code = Errc::no_space;
-    } else if (status.IsNotSupported()) {
-        code = Errc::newer_format;
-    } else if (status.IsCorruption() || status.IsPathNotFound() || status.IsNotFound() ||
-               status.IsInvalidArgument()) {
-        code = Errc::damaged;
-    }
-    return make_error(code, path.string() + ": " + status.ToString());
+    return make_error(meaning_of(status), path.string() + ": " + status.ToString());
 }
 
 }  // namespace mortise::storage

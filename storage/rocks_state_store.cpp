@@ -91,9 +91,9 @@ Result<RecoveredState> RocksStateStore::recover(RocksDatabase& database, const M
     return RecoveredState{*std::move(about), *std::move(machine)};
 }
 
-RocksStateStore::RocksStateStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database,
-                                 CountdownFile countdowns, AppliedRow about)
-    : lock_{std::move(lock)},
+RocksStateStore::RocksStateStore(Held held, RocksDatabase database, CountdownFile countdowns,
+                                 AppliedRow about)
+    : held_{std::move(held)},
       database_{std::move(database)},
       countdowns_{std::move(countdowns)},
       about_{std::move(about)} {}
@@ -191,12 +191,13 @@ Result<void> RocksStateStore::misuse(const std::string& what) {
 
 Result<void> RocksStateStore::check(const rocksdb::Status& status) {
     if (!status.ok()) return fail(to_error(status, database_.path));
-    if (!database_.errors->any()) return {};
-    return fail(make_error(Errc::io, database_.path.string() + ": a background job failed"));
+    if (auto whole = database_.errors->check(database_.path); !whole) return fail(whole.error());
+    return {};
 }
 
 Result<void> RocksStateStore::fail(Error error) {
     if constexpr (planted(core::Mutant::disk_errors_forgotten)) return error;
+    if (error.code == Errc::no_space && held_.reserve) held_.reserve->release();
     failed_ = std::move(error);
     return *failed_;
 }

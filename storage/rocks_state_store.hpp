@@ -8,7 +8,7 @@
 
 #include "core/node/node_core.hpp"
 #include "storage/countdown_file.hpp"
-#include "storage/directory_lock.hpp"
+#include "storage/held.hpp"
 #include "storage/meta_file.hpp"
 #include "storage/rocks_settings.hpp"
 #include "storage/state_rows.hpp"
@@ -30,8 +30,7 @@ public:
     // Errc::damaged unless it is a state, and that of the directory that `meta` describes.
     static Result<RecoveredState> recover(RocksDatabase& database, const Meta& meta);
 
-    RocksStateStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database,
-                    CountdownFile countdowns, AppliedRow about);
+    RocksStateStore(Held held, RocksDatabase database, CountdownFile countdowns, AppliedRow about);
 
     Result<void> write(const StateWrite& write) override;
     Result<core::LogIndex> flush() override;
@@ -49,7 +48,7 @@ private:
     Result<void> fail(Error error);
     Result<void> check(const rocksdb::Status& status);
 
-    std::shared_ptr<DirectoryLock> lock_;
+    Held held_;
     RocksDatabase database_;
     CountdownFile countdowns_;
     AppliedRow about_;                      // what is in force

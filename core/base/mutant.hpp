@@ -21,7 +21,6 @@ enum class Mutant : std::uint8_t {
     log_write_unsynced,         // a write of the log is answered before its sync
     witness_not_lowered,        // the log gets shorter than its witness says
     disk_errors_forgotten,      // a store goes on after a failure
-    purge_drops_files_early,    // files go before the purge is synced
     state_durable_unflushed,    // the state is called durable before it is flushed
     install_switches_early,     // rows of an unfinished install count as the state
     state_checksum_ignored,     // a damaged row of the state is taken as it is

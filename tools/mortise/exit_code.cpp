@@ -23,8 +23,9 @@ ExitCode of_call(Errc code) {
 ExitCode of_directory(int code) {
     constexpr int locked = 1;
     constexpr int io = 5;
+    constexpr int no_space = 6;
     if (code == locked) return ExitCode::taken;
-    return code == io ? ExitCode::io_error : ExitCode::data_error;
+    return code == io || code == no_space ? ExitCode::io_error : ExitCode::data_error;
 }
 
 // Asio's category does not translate every code of the system's.

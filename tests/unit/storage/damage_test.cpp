@@ -110,7 +110,7 @@ TEST_F(Damage, IsNotATornWriteThatAStartWasDealingWith) {
         spoil_in_a_crash();
         fs::resize_file(bad_log(), size_before_ + (size_ - size_before_) / 2);
         mortise::test::FaultyDisk disk;
-        disk.power_off_at(step);
+        disk.trouble_at(step, mortise::test::Trouble::power_off);
         const auto seams = Seams{mortise::test::file_system_of(disk), &disk};
         static_cast<void>(open_directory(bad(), as_node_1(), seams));
         done = !disk.has_failed();

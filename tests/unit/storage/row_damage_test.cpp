@@ -32,11 +32,7 @@ protected:
             auto altered = value;
             alter(altered);
             put_row(database, key, altered);
-            const auto node = open_directory(path_, as_node_1());
-            EXPECT_FALSE(node) << key;
-            if (!node) {
-                EXPECT_EQ(node.error().code, Errc::damaged) << node.error().what;
-            }
+            expect_damaged(key);
             put_row(database, key, value);
         }
         const auto node = open_directory(path_, as_node_1());
@@ -44,6 +40,11 @@ protected:
     }
 
 private:
+    void expect_damaged(const std::string& key) {
+        const auto node = open_directory(path_, as_node_1());
+        ASSERT_FALSE(node) << key;
+        EXPECT_EQ(node.error().code, Errc::damaged) << node.error().what;
+    }
     std::unique_ptr<rocksdb::DB> open(const std::string& database) {
         rocksdb::DB* db = nullptr;
         const auto status = rocksdb::DB::Open({}, (path_ / database).string(), &db);

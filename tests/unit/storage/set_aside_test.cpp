@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using mortise::test::FaultyDisk;
+using mortise::test::Trouble;
 
 OpenOptions as_member() {
     auto options = as_node_1();
@@ -135,7 +136,7 @@ TEST_F(SetAside, IsForDamageAlone) {
     options.self = n2;
     expect_refused(options, Errc::wrong_node);
     FaultyDisk disk;
-    disk.fail_at(9);
+    disk.trouble_at(9, Trouble::once);
     EXPECT_FALSE(open(as_member(), &disk));
     EXPECT_FALSE(fs::exists(path_ / "damaged-1"));
     EXPECT_EQ(open()->incarnation, incarnation_);
@@ -186,7 +187,7 @@ TEST_F(SetAside, IsNeverHalfDone) {
             fs::remove_all(path_);
             fs::copy(good, path_, fs::copy_options::recursive);
             FaultyDisk disk;
-            loses_power ? disk.power_off_at(step) : disk.fail_at(step);
+            disk.trouble_at(step, loses_power ? Trouble::power_off : Trouble::once);
             static_cast<void>(open(as_member(), &disk));
             done = !disk.has_failed();
             if (loses_power) disk.lose_unsynced(step);
