@@ -9,7 +9,9 @@ namespace mortise::detail {
 LogThread::LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events)
     : store_{std::move(store)},
       events_{std::move(events)},
-      thread_{start_thread_named("mortise-log", [this] { run(); })} {}
+      thread_{start_thread_named("mortise-log", [this] {
+          run_or_fail([this] { run(); }, [this](std::string why) { fail(std::move(why)); });
+      })} {}
 
 LogThread::~LogThread() {
     stop();

@@ -21,6 +21,8 @@ namespace mortise::detail {
 struct DiskEvents {
     std::function<void(core::WriteId)> written;  // each, in order
     std::function<void(core::LogIndex)> state_durable;
+    std::function<void(core::SnapshotRows)> snapshot_rows;
+    std::function<void(core::StateInstalled)> state_installed;
     std::function<void(std::string)> failed;  // once per thread; it does nothing any more
 };
 

@@ -7,12 +7,13 @@
 
 #include "embed/thread_start.hpp"
 #include "embed/translate.hpp"
-#include "storage/data_directory.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
 
 namespace {
+
+constexpr std::uint64_t reserve_bytes = std::uint64_t{64} << 20U;
 
 std::uint64_t true_chance() {
     std::random_device device;
@@ -28,6 +29,8 @@ storage::Opened open_directory(const Config& config) {
     storage::OpenOptions options;
     options.self = core::NodeId{config.own_id()};
     options.random = {true_chance(), true_chance()};
+    options.rejoins = !config.peers.empty();
+    options.reserve_bytes = reserve_bytes;
     if (config.memory_only) return storage::open_in_memory(options);
     auto opened = storage::open_directory(config.data_dir, options);
     if (!opened) throw std::system_error{opened.error().code, opened.error().what};
@@ -72,8 +75,24 @@ NodeRuntime::~NodeRuntime() {
     if (core_thread_.joinable()) close_here();
 }
 
+void NodeRuntime::report(const storage::Opened& opened) {
+    if (!opened.set_aside.empty()) {
+        log_.error("storage",
+                   "the data directory was damaged and is put aside within it; this "
+                   "node begins anew, without a vote, when its cluster takes it: " +
+                       opened.set_aside);
+    }
+    if (opened.is_copy) {
+        log_.warn("storage",
+                  "the data directory was restored or copied: if what it was copied "
+                  "from is still in use, or if it is older than what this node said "
+                  "last, remove it instead");
+    }
+}
+
 void NodeRuntime::open_store() {
     auto opened = open_directory(config_);
+    report(opened);
     directory_lock_ = std::move(opened.lock);
     auto options = node_options(config_);
     options.incarnation = opened.incarnation;
@@ -94,6 +113,14 @@ DiskEvents NodeRuntime::disk_events() {
     return {[this](core::WriteId id) { asio::post(io_, [this, id] { loop_->written(id); }); },
             [this](core::LogIndex index) {
                 asio::post(io_, [this, index] { loop_->state_durable(index); });
+            },
+            [this](core::SnapshotRows rows) {
+                asio::post(io_, [this, rows = std::move(rows)]() mutable {
+                    loop_->snapshot_rows(std::move(rows));
+                });
+            },
+            [this](core::StateInstalled installed) {
+                asio::post(io_, [this, installed] { loop_->state_installed(installed); });
             },
             [this](std::string why) {
                 asio::post(io_, [this, why = std::move(why)] { loop_->fail(why); });

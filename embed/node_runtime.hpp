@@ -20,6 +20,7 @@
 #include "embed/questions.hpp"
 #include "embed/state_thread.hpp"
 #include "embed/thread_owners.hpp"
+#include "storage/data_directory.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
 
@@ -58,6 +59,7 @@ public:
 private:
     explicit NodeRuntime(Config config);
     void open_store();
+    void report(const storage::Opened& opened);
     void start_threads();
     void run_core_thread();
     [[nodiscard]] bool is_own_thread();

@@ -20,17 +20,34 @@ StateThread::StateThread(std::unique_ptr<storage::StateStore> store, LogThread& 
     : store_{std::move(store)},
       log_{log},
       events_{std::move(events)},
-      thread_{start_thread_named("mortise-state", [this] { run(); })} {}
+      thread_{start_thread_named("mortise-state", [this] {
+          run_or_fail([this] { run(); }, [this](std::string why) { fail(std::move(why)); });
+      })} {}
 
 StateThread::~StateThread() {
     stop();
 }
 
 void StateThread::save(core::StateDelta delta) {
-    const auto behind = log_.newest_submitted();
+    hand({std::move(delta), log_.newest_submitted()});
+}
+
+void StateThread::install(core::InstallStep step) {
+    hand({std::move(step), log_.newest_submitted()});
+}
+
+void StateThread::read_snapshot(core::SnapshotRead read) {
+    hand({std::move(read), {}});
+}
+
+void StateThread::close_snapshot(core::NodeId peer) {
+    hand({Close{peer}, {}});
+}
+
+void StateThread::hand(Task task) {
     {
         const std::scoped_lock lock{mutex_};
-        queue_.push_back({std::move(delta), behind});
+        queue_.push_back(std::move(task));
     }
     work_.notify_one();
 }
@@ -41,10 +58,6 @@ void StateThread::save_countdowns(std::vector<core::SavedCountdown> countdowns) 
         countdowns_ = std::move(countdowns);
     }
     work_.notify_one();
-}
-
-void StateThread::install(core::InstallStep step) {
-    if (step.done) events_.failed("a state from another node cannot be installed");
 }
 
 void StateThread::stop() {
@@ -70,23 +83,26 @@ void StateThread::run() {
         } else {
             work_.wait(lock, is_work);
         }
-        auto deltas = std::exchange(queue_, {});
+        auto tasks = std::exchange(queue_, {});
         auto countdowns = std::exchange(countdowns_, {});
-        const bool last = stopping_ && deltas.empty() && !countdowns;
+        const bool last = stopping_ && tasks.empty() && !countdowns;
         lock.unlock();
         if (last) {
             if (unflushed_since_) flush();
             return;
         }
-        if (!carry_out(deltas, countdowns)) return;
+        if (!carry_out(tasks, countdowns)) return;
         lock.lock();
     }
 }
 
-bool StateThread::carry_out(const std::deque<Handed>& deltas,
+bool StateThread::carry_out(std::deque<Task>& tasks,
                             const std::optional<std::vector<core::SavedCountdown>>& countdowns) {
-    for (const auto& handed : deltas) {
-        if (!write(handed)) return false;
+    for (const auto& task : tasks) {
+        if (!log_.wait_written(task.behind)) return false;
+        const bool done =
+            std::visit([this](const auto& what) { return carry_out(what); }, task.what);
+        if (!done) return false;
     }
     if (countdowns) {
         if (const auto saved = store_->save_countdowns(*countdowns); !saved) {
@@ -99,26 +115,63 @@ bool StateThread::carry_out(const std::deque<Handed>& deltas,
     return !due || flush();
 }
 
-bool StateThread::write(const Handed& handed) {
-    if (!log_.wait_written(handed.behind)) return false;
-    if (const auto written = store_->write(handed.delta); !written) {
-        return fail(written.error().what);
-    }
-    if (!flushed_.is_set() && !written_.is_set()) flushed_ = handed.delta.applied.index;
-    written_ = handed.delta.applied.index;
-    rows_unflushed_ += handed.delta.rows.size();
+bool StateThread::carry_out(const core::StateDelta& delta) {
+    if (const auto written = store_->write(delta); !written) return fail(written.error().what);
+    if (!flushed_.is_set() && !written_.is_set()) flushed_ = delta.applied.index;
+    written_ = delta.applied.index;
+    rows_unflushed_ += delta.rows.size();
     if (!unflushed_since_) unflushed_since_ = std::chrono::steady_clock::now();
+    return true;
+}
+
+bool StateThread::carry_out(const core::InstallStep& step) {
+    storage::Result<void> result;
+    if (step.position == 0) result = store_->begin_install(step.last, step.configuration);
+    if (result) result = store_->install(step.rows);
+    if (result && step.done) result = store_->finish_install();
+    if (!result) return fail(result.error().what);
+    if (!step.done) return true;
+    note_flushed(step.last.index);
+    events_.state_installed({step.last});
+    return true;
+}
+
+// One page at a time: what is saved meanwhile waits for no more than that.
+bool StateThread::carry_out(const core::SnapshotRead& read) {
+    if (!read.after) {
+        views_.erase(read.peer);
+        auto view = store_->view();
+        if (!view) return fail(view.error().what);
+        views_.emplace(read.peer, *std::move(view));
+    }
+    const auto found = views_.find(read.peer);
+    if (found == views_.end()) return true;
+    auto& view = *found->second;
+    auto page = view.read(read.after, read.bytes_max);
+    if (!page) return fail(page.error().what);
+    events_.snapshot_rows({read.peer, view.applied(), view.configuration(), read.after,
+                           std::move(page->rows), page->done});
+    return true;
+}
+
+bool StateThread::carry_out(const Close& close) {
+    views_.erase(close.peer);
     return true;
 }
 
 bool StateThread::flush() {
     const auto flushed = store_->flush();
     if (!flushed) return fail(flushed.error().what);
-    flushed_ = *flushed;
-    rows_unflushed_ = 0;
-    unflushed_since_.reset();
+    note_flushed(*flushed);
     events_.state_durable(*flushed);
     return true;
+}
+
+void StateThread::note_flushed(core::LogIndex index) {
+    written_ = index;
+    flushed_ = index;
+    rows_unflushed_ = 0;
+    unflushed_since_.reset();
 }
 
 bool StateThread::fail(std::string why) {

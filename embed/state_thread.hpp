@@ -1,14 +1,17 @@
 // The background thread: brings the lock table's changed rows to disk and flushes them now and
-// then. What it has not flushed in a crash the log replays.
+// then. What it has not flushed in a crash the log replays. It also reads the table for members
+// that need all of it, and takes one that comes from another.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "embed/driver.hpp"
@@ -26,24 +29,32 @@ public:
     // Called on the core thread.
     void save(core::StateDelta delta) override;
     void save_countdowns(std::vector<core::SavedCountdown> countdowns) override;
-    // States are not offered to others, and none is taken, yet.
-    void read_snapshot(core::SnapshotRead /*read*/) override {}
-    void close_snapshot(core::NodeId /*peer*/) override {}
+    void read_snapshot(core::SnapshotRead read) override;
+    void close_snapshot(core::NodeId peer) override;
     void install(core::InstallStep step) override;
     // Brings what was handed over to disk, then ends the thread.
     void stop();
 
 private:
-    struct Handed {
-        core::StateDelta delta;
-        core::WriteId behind;  // the state must not be on disk before this write of the log
+    struct Close {
+        core::NodeId peer;
+    };
+    struct Task {
+        std::variant<core::StateDelta, core::InstallStep, core::SnapshotRead, Close> what;
+        core::WriteId behind;  // not before this write of the log is on disk
     };
 
+    void hand(Task task);
     void run();
-    bool carry_out(const std::deque<Handed>& deltas,
+    // Those that answer bool: false, the store failed and the thread ends.
+    bool carry_out(std::deque<Task>& tasks,
                    const std::optional<std::vector<core::SavedCountdown>>& countdowns);
-    bool write(const Handed& handed);
+    bool carry_out(const core::StateDelta& delta);
+    bool carry_out(const core::InstallStep& step);
+    bool carry_out(const core::SnapshotRead& read);
+    bool carry_out(const Close& close);
     bool flush();
+    void note_flushed(core::LogIndex index);
     bool fail(std::string why);
     [[nodiscard]] std::chrono::steady_clock::time_point flush_due() const;
 
@@ -52,6 +63,7 @@ private:
     DiskEvents events_;
 
     // Of the thread.
+    std::map<core::NodeId, std::unique_ptr<storage::StateView>> views_;
     std::size_t rows_unflushed_ = 0;
     core::LogIndex written_;
     core::LogIndex flushed_;
@@ -59,7 +71,7 @@ private:
 
     std::mutex mutex_;
     std::condition_variable work_;
-    std::deque<Handed> queue_;
+    std::deque<Task> queue_;
     std::optional<std::vector<core::SavedCountdown>> countdowns_;
     bool stopping_ = false;
     std::thread thread_;

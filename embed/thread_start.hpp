@@ -2,6 +2,7 @@
 #pragma once
 
 #include <csignal>
+#include <exception>
 #include <string>
 #include <thread>
 #include <utility>
@@ -24,6 +25,22 @@ std::thread start_thread_named(const std::string& name, Body body) {
     std::thread thread{std::move(body)};
     pthread_setname_np(thread.native_handle(), name.substr(0, 15).c_str());
     return thread;
+}
+
+// The body of a thread that serves a node. What escapes it, want of memory say, is the node's end
+// and not the host's: fail(why) is told once.
+template <class Body, class Fail>
+void run_or_fail(Body body, Fail fail) noexcept {
+    try {
+        try {
+            body();
+        } catch (const std::exception& error) {
+            fail(std::string{error.what()});
+        } catch (...) {
+            fail(std::string{"an unknown exception"});
+        }
+    } catch (...) {  // not even that could be told
+    }
 }
 
 }  // namespace mortise::detail

@@ -8,8 +8,10 @@
 #include "storage/countdown_file.hpp"
 #include "storage/memory_directory.hpp"
 #include "storage/open_parts.hpp"
+#include "storage/reserve_file.hpp"
 #include "storage/rocks_log_store.hpp"
 #include "storage/rocks_state_store.hpp"
+#include "storage/set_aside.hpp"
 
 namespace mortise::storage {
 
@@ -17,28 +19,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t owner_only = 0700;
-
-Result<void> make_directory(const fs::path& path, FileProbe* probe) {
-    if (::mkdir(path.c_str(), owner_only) != 0) {
-        if (errno == EEXIST) return {};
-        return io_error("cannot make " + path.string(), errno);
+// Everything but its content: that it is one, is ours, and is nobody else's meanwhile.
+Result<std::shared_ptr<DirectoryLock>> enter(const fs::path& path, const OpenOptions& options,
+                                             FileProbe* probe) {
+    struct stat about {};
+    const bool exists = ::lstat(path.c_str(), &about) == 0;
+    if (!exists && errno != ENOENT) return io_error("cannot look at " + path.string(), errno);
+    if (exists && S_ISLNK(about.st_mode)) {
+        return make_error(Errc::io, path.string() +
+                                        " is a symbolic link: name the directory "
+                                        "that it leads to");
     }
-    // The umask may have taken from it.
-    if (::chmod(path.c_str(), owner_only) != 0)
-        return io_error("cannot change the mode of " + path.string(), errno);
-    const auto parent = path.parent_path();
-    return sync_directory(parent.empty() ? fs::path{"."} : parent, probe);
+    if (exists && !S_ISDIR(about.st_mode))
+        return make_error(Errc::io, path.string() + " is not a directory");
+    if (!exists && !options.create) return make_error(Errc::io, path.string() + " does not exist");
+    if (auto made = make_directory(path, probe); !made) return std::move(made).error();
+    return DirectoryLock::take(path, probe);
 }
 
 // In steps: what each finds the next one needs.
 class Opening {
 public:
-    Opening(fs::path path, const OpenOptions& options, const Seams& seams)
-        : path_{std::move(path)}, options_{options}, seams_{seams} {}
+    Opening(fs::path path, const OpenOptions& options, const Seams& seams,
+            std::shared_ptr<DirectoryLock> lock)
+        : path_{std::move(path)}, options_{options}, seams_{seams}, lock_{std::move(lock)} {}
 
     Result<Opened> run() {
-        auto result = enter();
+        auto result = hold_reserve();
         if (result) result = open_meta();
         if (result) result = open_log();
         if (result) result = open_state();
@@ -48,23 +55,12 @@ public:
     }
 
 private:
-    Result<void> enter() {
-        struct stat about {};
-        const bool exists = ::lstat(path_.c_str(), &about) == 0;
-        if (!exists && errno != ENOENT) return io_error("cannot look at " + path_.string(), errno);
-        if (exists && S_ISLNK(about.st_mode)) {
-            return make_error(Errc::io, path_.string() +
-                                            " is a symbolic link: name the directory "
-                                            "that it leads to");
-        }
-        if (exists && !S_ISDIR(about.st_mode))
-            return make_error(Errc::io, path_.string() + " is not a directory");
-        if (!exists && !options_.create)
-            return make_error(Errc::io, path_.string() + " does not exist");
-        if (auto made = make_directory(path_, seams_.probe); !made) return made;
-        auto lock = DirectoryLock::take(path_, seams_.probe);
-        if (!lock) return std::move(lock).error();
-        lock_ = *std::move(lock);
+    // First of all: what follows needs room, too.
+    Result<void> hold_reserve() {
+        if (options_.reserve_bytes == 0) return {};
+        auto held = ReserveFile::hold(path_ / "reserve", options_.reserve_bytes, seams_.probe);
+        if (!held) return std::move(held).error();
+        reserve_ = *std::move(held);
         return {};
     }
 
@@ -82,6 +78,10 @@ private:
                                   ", this is node " + std::to_string(options_.self.raw()));
         }
         meta_.emplace(*std::move(meta));
+        if (meta_->meta().set_aside == 0) return {};
+        auto anew = finish_setting_aside(path_, *meta_, options_, seams_.probe);
+        if (!anew) return std::move(anew).error();
+        meta_.emplace(*std::move(anew));
         return {};
     }
 
@@ -120,17 +120,28 @@ private:
         if (!database) return std::move(database).error();
         auto found = RocksStateStore::recover(*database, meta_->meta());
         if (!found) return std::move(found).error();
-        const auto& applied = found->applied;
-        const auto at = applied.index.raw() - base.index.raw();
-        if (applied.index < base.index || at > log_.entries.size() ||
-            applied != (at == 0 ? base : log_.entries[at - 1].id)) {
-            return make_error(Errc::damaged, path.string() + ": the state at " +
-                                                 std::to_string(applied.index.raw()) +
-                                                 " does not fit the log");
+        const auto& about = found->about;
+        // An install ended and the log was not reset yet. Everything that the log promised is in
+        // that state, or was never promised.
+        const bool is_reset_missing = about.is_installed && about.applied.index > base.index;
+        if (!log_has(about.applied)) {
+            if (!is_reset_missing) {
+                return make_error(Errc::damaged, path.string() + ": the state at " +
+                                                     std::to_string(about.applied.index.raw()) +
+                                                     " does not fit the log");
+            }
+            reset_ = LogBase{about.applied, about.configuration};
         }
         state_database_ = *std::move(database);
         state_ = *std::move(found);
         return {};
+    }
+
+    [[nodiscard]] bool log_has(const core::LogId& id) const {
+        const auto base = log_.base().id;
+        if (id.index <= base.index) return id == base;
+        const auto at = id.index.raw() - base.index.raw();
+        return at <= log_.entries.size() && log_.entries[at - 1].id == id;
     }
 
     // From here on this life is the newest, and everything that was found is witnessed.
@@ -139,36 +150,64 @@ private:
         auto saved = countdowns.load();
         if (!saved) return std::move(saved).error();
         auto meta = meta_->meta();
-        opened_.former_life_ended = meta.boot_epoch.is_set() && meta.life == lock_->life() &&
-                                    !meta.life.boot_id.empty() && lock_->is_local();
+        compare_lives(meta);
         meta.boot_epoch = meta.boot_epoch.next();
         meta.life = lock_->life();
         meta.hard_state = log_.hard_state;
         meta.last = log_.last();
+        const auto cluster = this->cluster();
+        if (!meta.cluster.is_set()) meta.cluster = cluster;
         if (auto begun = meta_->write(meta, Durable::yes); !begun) return begun;
         opened_.lock = lock_;
         opened_.incarnation = meta.incarnation;
         opened_.boot_epoch = meta.boot_epoch;
-        opened_.log = std::make_unique<RocksLogStore>(lock_, std::move(log_database_),
-                                                      *std::move(meta_), log_);
+        opened_.log = std::make_unique<RocksLogStore>(
+            Held{lock_, reserve_}, std::move(log_database_), *std::move(meta_), log_);
         opened_.state_store = std::make_unique<RocksStateStore>(
-            lock_, std::move(state_database_), std::move(countdowns), meta, state_.applied);
+            Held{lock_, reserve_}, std::move(state_database_), std::move(countdowns), state_.about);
         opened_.state.raft = {log_.hard_state, log_.base().id, std::move(log_.entries),
-                              state_.applied.index, log_.head.base.configuration};
+                              state_.about.applied.index, log_.head.base.configuration};
         opened_.state.machine = std::move(state_.machine);
         opened_.state.countdowns = *std::move(saved);
-        return {};
+        if (!cluster.is_set()) opened_.state.former_cluster = meta.cluster;
+        return reset_ ? reset_log() : Result<void>{};
+    }
+
+    // A device may have another number after a boot, an inode stays what it is.
+    void compare_lives(const Meta& meta) {
+        if (!meta.boot_epoch.is_set()) return;
+        const auto& then = meta.life;
+        const auto& now = lock_->life();
+        const bool same_boot = then.boot_id == now.boot_id && !then.boot_id.empty();
+        opened_.former_life_ended = then == now && same_boot && lock_->is_local();
+        opened_.is_copy = then.inode != now.inode || (same_boot && then.device != now.device);
+    }
+
+    [[nodiscard]] core::ClusterId cluster() const {
+        const auto& there = state_.about.configuration;
+        return there.is_formed() ? there.cluster : log_.cluster();
+    }
+
+    Result<void> reset_log() {
+        opened_.state.raft.base = reset_->id;
+        opened_.state.raft.configuration = reset_->configuration;
+        opened_.state.raft.entries.clear();
+        core::Write write;
+        write.reset = std::move(reset_);
+        return opened_.log->write({&write, 1});
     }
 
     fs::path path_;
     const OpenOptions& options_;
     const Seams& seams_;
     std::shared_ptr<DirectoryLock> lock_;
+    std::shared_ptr<ReserveFile> reserve_;
     std::optional<MetaFile> meta_;
     RocksDatabase log_database_;
     RecoveredLog log_;
     RocksDatabase state_database_;
     RecoveredState state_;
+    std::optional<LogBase> reset_;  // what the log has yet to begin with
     Opened opened_;
 };
 
@@ -179,7 +218,18 @@ Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
     // A slash at the end would have the system follow a symbolic link.
     auto normal = path.lexically_normal();
     if (!normal.has_filename()) normal = normal.parent_path();
-    return Opening{std::move(normal), options, seams}.run();
+    const auto lock = enter(normal, options, seams.probe);
+    if (!lock) return lock.error();
+    auto opened = Opening{normal, options, seams, *lock}.run();
+    const auto is_damaged = [&] { return !opened && opened.error().code == Errc::damaged; };
+    if (!options.rejoins || !is_damaged()) return opened;
+    // A bit may be wrong on its way from the disk only.
+    opened = Opening{normal, options, seams, *lock}.run();
+    if (!is_damaged()) return opened;
+    if (auto begun = set_aside(normal, options, seams); !begun) return std::move(begun).error();
+    auto anew = Opening{normal, options, seams, *lock}.run();
+    if (anew) anew->set_aside = opened.error().what;
+    return anew;
 }
 
 Result<Opened> open_directory(const fs::path& path, const OpenOptions& options) {

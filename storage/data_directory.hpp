@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "core/node/node_core.hpp"
 #include "storage/log_store.hpp"
@@ -17,6 +18,11 @@ struct OpenOptions {
     core::NodeId self;
     bool create = true;                     // when there is none; its parent must exist
     std::array<std::uint64_t, 2> random{};  // true chance: a new directory's incarnation
+    // What is damaged others have, so it is put aside and the node begins anew, as a former member
+    // of its cluster. Otherwise it does not start.
+    bool rejoins = false;
+    // Room on the disk that is kept for the end; a start needs twice as much.
+    std::uint64_t reserve_bytes = 0;
 };
 
 struct Opened {
@@ -25,6 +31,10 @@ struct Opened {
     core::Incarnation incarnation;
     core::BootEpoch boot_epoch;      // one more than that of the life before; durable
     bool former_life_ended = false;  // for certain, on this boot of this machine (S10)
+    // It was not here that the former life wrote: restored, or copied, and the original may live.
+    // Only the others can tell whether it is older than what they have seen of this node.
+    bool is_copy = false;
+    std::string set_aside;  // what was damaged, if anything; see OpenOptions::rejoins
     core::NodeState state;
     std::unique_ptr<LogStore> log;
     std::unique_ptr<StateStore> state_store;

@@ -1,5 +1,6 @@
 #include "storage/errors.hpp"
 
+#include <cerrno>
 #include <utility>
 
 namespace mortise::storage {
@@ -17,6 +18,7 @@ public:
             case Errc::newer_format: return "the data directory is of a later version";
             case Errc::wrong_node: return "the data directory belongs to another node";
             case Errc::io: return "the data directory cannot be read or written";
+            case Errc::no_space: return "there is no room left for the data directory";
         }
         return "unknown error of the data directory";
     }
@@ -34,7 +36,9 @@ Error make_error(Errc code, std::string what) {
 }
 
 Error io_error(const std::string& what, int errno_value) {
-    return make_error(Errc::io, what + ": " + std::system_category().message(errno_value));
+    const bool is_full = errno_value == ENOSPC || errno_value == EDQUOT;
+    return make_error(is_full ? Errc::no_space : Errc::io,
+                      what + ": " + std::system_category().message(errno_value));
 }
 
 }  // namespace mortise::storage

@@ -18,6 +18,7 @@ enum class Errc {
     newer_format,  // written by a later version
     wrong_node,    // belongs to another node id
     io,            // the disk, the file system or its permissions
+    no_space,      // the disk, or a quota, is full: may be tried again when it is not
 };
 
 const std::error_category& error_category() noexcept;

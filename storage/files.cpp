@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace mortise::storage {
@@ -89,6 +90,23 @@ Result<void> File::write_at(std::uint64_t offset, std::string_view bytes) {
     return {};
 }
 
+Result<void> File::allocate(std::uint64_t bytes) {
+    auto done = take(FileStep::allocate, "make room for", path_, probe_, [&] {
+        const int failed = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
+        errno = failed;
+        return failed == 0 ? 0 : -1;
+    });
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+Result<void> File::truncate(std::uint64_t bytes) {
+    auto done = take(FileStep::allocate, "shorten", path_, probe_,
+                     [&] { return ::ftruncate(descriptor_, static_cast<off_t>(bytes)); });
+    if (!done) return std::move(done).error();
+    return {};
+}
+
 Result<void> File::sync() {
     auto done =
         take(FileStep::sync, "sync", path_, probe_, [this] { return ::fdatasync(descriptor_); });
@@ -118,10 +136,35 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view by
     if (durable == Durable::yes) {
         if (auto synced = file->sync(); !synced) return synced;
     }
-    auto renamed = take(FileStep::rename, "rename a file to", path, probe,
-                        [&] { return std::rename(next.c_str(), path.c_str()); });
-    if (!renamed) return std::move(renamed).error();
+    if (auto moved = move(next, path, probe); !moved) return moved;
     return durable == Durable::yes ? sync_directory(path.parent_path(), probe) : Result<void>{};
+}
+
+Result<void> make_directory(const std::filesystem::path& path, FileProbe* probe) {
+    constexpr mode_t owner_only = 0700;
+    if (::mkdir(path.c_str(), owner_only) != 0) {
+        if (errno == EEXIST) return {};
+        return failed("make", path, errno);
+    }
+    // The umask may have taken from it.
+    if (::chmod(path.c_str(), owner_only) != 0) return failed("change the mode of", path, errno);
+    const auto parent = path.parent_path();
+    return sync_directory(parent.empty() ? std::filesystem::path{"."} : parent, probe);
+}
+
+Result<void> move(const std::filesystem::path& from, const std::filesystem::path& to,
+                  FileProbe* probe) {
+    auto renamed = take(FileStep::rename, "rename something to", to, probe,
+                        [&] { return std::rename(from.c_str(), to.c_str()); });
+    if (!renamed) return std::move(renamed).error();
+    return {};
+}
+
+Result<void> remove_file(const std::filesystem::path& path, FileProbe* probe) {
+    auto removed = take(FileStep::remove, "remove", path, probe,
+                        [&] { return ::unlink(path.c_str()) == 0 || errno == ENOENT ? 0 : -1; });
+    if (!removed) return std::move(removed).error();
+    return {};
 }
 
 Result<void> sync_directory(const std::filesystem::path& path, FileProbe* probe) {

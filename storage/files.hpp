@@ -12,7 +12,16 @@
 
 namespace mortise::storage {
 
-enum class FileStep : std::uint8_t { open, read, write, sync, rename, sync_directory };
+enum class FileStep : std::uint8_t {
+    open,
+    read,
+    write,
+    allocate,
+    sync,
+    rename,
+    remove,
+    sync_directory,
+};
 
 // A test's hand between storage and the system.
 class FileProbe {
@@ -36,6 +45,9 @@ public:
     // All there is, at most `bytes_max`.
     Result<std::string> read(std::size_t bytes_max);
     Result<void> write_at(std::uint64_t offset, std::string_view bytes);
+    // Makes it so long, with room on the disk for all of it.
+    Result<void> allocate(std::uint64_t bytes);
+    Result<void> truncate(std::uint64_t bytes);
     Result<void> sync();
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
@@ -57,6 +69,13 @@ Result<std::optional<std::string>> read_file(const std::filesystem::path& path,
 // The old content or the new, never a mixture: when durable, also after a loss of power.
 Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes,
                           Durable durable, FileProbe* probe);
+// For its owner alone; that there is one already is well. Its name is durable.
+Result<void> make_directory(const std::filesystem::path& path, FileProbe* probe);
+// A file or a directory, in place of a file that has the name.
+Result<void> move(const std::filesystem::path& from, const std::filesystem::path& to,
+                  FileProbe* probe);
+// That there is none is well.
+Result<void> remove_file(const std::filesystem::path& path, FileProbe* probe);
 // Makes names that were added or replaced durable.
 Result<void> sync_directory(const std::filesystem::path& path, FileProbe* probe);
 

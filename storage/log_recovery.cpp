@@ -147,6 +147,15 @@ EntryMark RecoveredLog::last() const {
     return entries.empty() ? base() : EntryMark{entries.back().id, entries.back().checksum};
 }
 
+core::ClusterId RecoveredLog::cluster() const {
+    if (head.base.configuration.is_formed()) return head.base.configuration.cluster;
+    for (const auto& entry : entries) {
+        if (entry.kind != core::EntryKind::configuration) continue;
+        if (const auto found = core::decode_configuration(entry.payload)) return found->cluster;
+    }
+    return {};
+}
+
 Result<RocksDatabase> RocksLogStore::open(const std::filesystem::path& path,
                                           const std::shared_ptr<rocksdb::FileSystem>& files,
                                           const Meta& meta) {

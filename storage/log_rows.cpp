@@ -2,6 +2,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/codec/configuration_codec.hpp"
+#include "storage/sealed_row.hpp"
 
 namespace mortise::storage {
 
@@ -63,11 +64,13 @@ std::string encode_hard_state(const core::HardState& state) {
     out.u8(version);
     out.u64(state.term.raw());
     out.u64(state.voted_for.raw());
-    return out.take();
+    return seal(hard_state_key, out.take());
 }
 
 std::optional<core::HardState> decode_hard_state(std::string_view bytes) {
-    core::ByteReader in{bytes};
+    const auto content = unseal(hard_state_key, bytes);
+    if (!content) return std::nullopt;
+    core::ByteReader in{*content};
     if (in.u8() != version) return std::nullopt;
     const core::HardState state{core::Term{in.u64()}, core::NodeId{in.u64()}};
     if (!in.done()) return std::nullopt;
@@ -83,11 +86,13 @@ std::string encode_log_head(const LogHead& head) {
     out.u64(head.base.id.index.raw());
     out.u64(head.base_checksum);
     out.text(encode_optional(head.base.configuration));
-    return out.take();
+    return seal(log_head_key, out.take());
 }
 
 std::optional<LogHead> decode_log_head(std::string_view bytes) {
-    core::ByteReader in{bytes};
+    const auto content = unseal(log_head_key, bytes);
+    if (!content) return std::nullopt;
+    core::ByteReader in{*content};
     LogHead head;
     if (in.u8() != version) return std::nullopt;
     head.node = core::NodeId{in.u64()};

@@ -16,9 +16,10 @@ class LogStore {
 public:
     virtual ~LogStore() = default;
 
-    // All of them, in order, atomically and with one sync. Any error is final: every later call
-    // answers it again, and nothing more reaches the disk. What a failed sync left there is
-    // unknown, and a second one that succeeds proves nothing.
+    // All of them, in order, atomically and with one sync. A reset goes beyond where the log
+    // begins, and to what the state has durably. Any error is final: every later call answers it
+    // again, and nothing more reaches the disk. What a failed sync left there is unknown, and a
+    // second one that succeeds proves nothing.
     virtual Result<void> write(std::span<const core::Write> writes) = 0;
 
     // Forgets the entries up to and including base.id.index, which the state has durably and the

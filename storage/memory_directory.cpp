@@ -1,5 +1,6 @@
 #include "storage/memory_directory.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/checksum.hpp"
@@ -11,6 +12,20 @@ namespace {
 
 Error misuse(const std::string& what) {
     return {std::make_error_code(std::errc::invalid_argument), "memory: " + what};
+}
+
+void begin_at(const LogBase& base, MemoryDirectory& directory) {
+    directory.entries.clear();
+    directory.base = base;
+}
+
+// A life ended between the install of a state and the reset of the log.
+bool is_reset_missing(const MemoryDirectory& directory) {
+    const auto& applied = directory.applied;
+    if (!directory.is_installed || applied == directory.base.id) return false;
+    const auto& entries = directory.entries;
+    return std::none_of(entries.begin(), entries.end(),
+                        [&](const core::Entry& entry) { return entry.id == applied; });
 }
 
 }  // namespace
@@ -29,6 +44,10 @@ Result<void> MemoryLogStore::write(std::span<const core::Write> writes) {
 Result<void> MemoryLogStore::write(const core::Write& write) {
     auto& entries = directory_->entries;
     if (write.hard_state) directory_->hard_state = *write.hard_state;
+    if (write.reset) {
+        if (write.reset->id.index <= directory_->base.id.index) return fail("cannot begin earlier");
+        begin_at(*write.reset, *directory_);
+    }
     if (write.truncate_from) {
         if (*write.truncate_from <= directory_->base.id.index)
             return fail("truncates what is purged");
@@ -61,38 +80,6 @@ Result<void> MemoryLogStore::fail(const std::string& what) {
     return *failed_;
 }
 
-MemoryStateStore::MemoryStateStore(std::shared_ptr<MemoryDirectory> directory)
-    : directory_{std::move(directory)} {}
-
-Result<void> MemoryStateStore::write(const StateWrite& write) {
-    if (failed_) return *failed_;
-    const auto& applied = directory_->applied;
-    if (write.applied.index < applied.index || write.applied.term < applied.term) {
-        failed_ = misuse("the state cannot go back");
-        return *failed_;
-    }
-    directory_->applied = write.applied;
-    for (const auto& row : write.rows) {
-        if (row.value) {
-            directory_->rows.insert_or_assign(row.key, *row.value);
-        } else {
-            directory_->rows.erase(row.key);
-        }
-    }
-    return {};
-}
-
-Result<core::LogIndex> MemoryStateStore::flush() {
-    if (failed_) return *failed_;
-    return directory_->applied.index;
-}
-
-Result<void> MemoryStateStore::save_countdowns(std::span<const core::SavedCountdown> countdowns) {
-    if (failed_) return *failed_;
-    directory_->countdowns.assign(countdowns.begin(), countdowns.end());
-    return {};
-}
-
 Result<Opened> open_memory(const std::shared_ptr<MemoryDirectory>& directory,
                            const OpenOptions& options) {
     if (!directory->incarnation.is_set()) directory->incarnation = mint_incarnation(options);
@@ -103,6 +90,8 @@ Result<Opened> open_memory(const std::shared_ptr<MemoryDirectory>& directory,
     auto machine = loader.finish(directory->applied.index);
     if (!sound || !machine)
         return make_error(Errc::damaged, "memory: the rows of the state do not fit together");
+    if (is_reset_missing(*directory))
+        begin_at({directory->applied, directory->configuration}, *directory);
     directory->boot_epoch = directory->boot_epoch.next();
     Opened opened;
     opened.lock = directory;
@@ -124,8 +113,9 @@ Opened open_in_memory(const OpenOptions& options) {
     return open_memory(std::make_shared<MemoryDirectory>(), options).value();
 }
 
-core::Incarnation mint_incarnation(const OpenOptions& options) {
+core::Incarnation mint_incarnation(const OpenOptions& options, core::Incarnation former) {
     core::Checksum mixed;
+    mixed.number(former.raw());
     for (const auto number : options.random)
         mixed.number(number);
     mixed.number(options.self.raw());

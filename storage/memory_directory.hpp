@@ -19,6 +19,8 @@ struct MemoryDirectory {
     LogBase base;
     std::deque<core::Entry> entries;
     core::LogId applied;
+    core::Configuration configuration;  // in force at `applied`
+    bool is_installed = false;          // that state came whole, and nothing was written since
     std::map<std::string, std::string> rows;
     std::vector<core::SavedCountdown> countdowns;
 
@@ -47,9 +49,24 @@ public:
     Result<void> write(const StateWrite& write) override;
     Result<core::LogIndex> flush() override;
     Result<void> save_countdowns(std::span<const core::SavedCountdown> countdowns) override;
+    Result<std::unique_ptr<StateView>> view() override;
+    Result<void> begin_install(const core::LogId& last,
+                               const core::Configuration& configuration) override;
+    Result<void> install(std::span<const core::Row> rows) override;
+    Result<void> finish_install() override;
 
 private:
+    struct Installing {
+        core::LogId last;
+        core::Configuration configuration;
+        std::map<std::string, std::string> rows;
+    };
+
+    [[nodiscard]] bool goes_back(const core::LogId& to) const;
+    Result<void> fail(const std::string& what);
+
     std::shared_ptr<MemoryDirectory> directory_;
+    std::optional<Installing> installing_;
     std::optional<Error> failed_;
 };
 
@@ -57,7 +74,8 @@ private:
 [[nodiscard]] Result<Opened> open_memory(const std::shared_ptr<MemoryDirectory>& directory,
                                          const OpenOptions& options);
 
-// Of a directory that is made now.
-[[nodiscard]] core::Incarnation mint_incarnation(const OpenOptions& options);
+// Of a directory that is made now, in place of a former one if there was any.
+[[nodiscard]] core::Incarnation mint_incarnation(const OpenOptions& options,
+                                                 core::Incarnation former = {});
 
 }  // namespace mortise::storage

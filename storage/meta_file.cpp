@@ -47,6 +47,9 @@ std::string encode_content(std::uint64_t sequence, const Meta& meta) {
     out.u64(meta.life.device);
     out.u64(meta.life.inode);
     out.text(meta.life.boot_id);
+    out.u64(meta.cluster.high);
+    out.u64(meta.cluster.low);
+    out.u64(meta.set_aside);
     return out.take();
 }
 
@@ -75,6 +78,9 @@ bool decode_content(std::string_view bytes, Slot& slot) {
     meta.life.device = in.u64();
     meta.life.inode = in.u64();
     meta.life.boot_id = in.text(boot_id_bytes_max);
+    meta.cluster.high = in.u64();
+    meta.cluster.low = in.u64();
+    meta.set_aside = in.u64();
     return in.done();
 }
 

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "core/base/ids.hpp"
+#include "core/raft/configuration.hpp"
 #include "core/raft/write.hpp"
 #include "storage/files.hpp"
 #include "storage/host.hpp"
@@ -30,10 +31,12 @@ struct EntryMark {
 struct Meta {
     core::NodeId node;
     core::Incarnation incarnation;
-    core::BootEpoch boot_epoch;  // of the newest life; not set before the first
-    Life life;                   // the newest one
-    core::HardState hard_state;  // the log's is this one or a later one
-    EntryMark last;              // the log has this entry, or purged it
+    core::BootEpoch boot_epoch;   // of the newest life; not set before the first
+    Life life;                    // the newest one
+    core::HardState hard_state;   // the log's is this one or a later one
+    EntryMark last;               // the log has this entry, or purged it
+    core::ClusterId cluster;      // of which the node is or was a member, if of any
+    std::uint64_t set_aside = 0;  // not zero: what is here is damaged, and on its way there
 
     friend bool operator==(const Meta&, const Meta&) = default;
 };
@@ -43,7 +46,7 @@ public:
     static constexpr std::size_t slot_bytes = 4096;
     static constexpr std::size_t slots = 4;
 
-    // Durable when it returns. Requires that there is none.
+    // Durable when it returns. In place of one that there may be.
     static Result<MetaFile> create(const std::filesystem::path& path, const Meta& meta,
                                    FileProbe* probe);
     static Result<MetaFile> open(const std::filesystem::path& path, FileProbe* probe);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <utility>
 
+#include <rocksdb/system_clock.h>
 #include <sys/stat.h>
 
 namespace mortise::storage {
@@ -49,6 +50,20 @@ private:
     }
 };
 
+// After a background job failed RocksDB sleeps for a second before it may be tried again. Here none
+// is, and whoever closes the database would wait for it.
+class ImpatientClock final : public rocksdb::SystemClockWrapper {
+public:
+    using SystemClockWrapper::SystemClockWrapper;
+
+    [[nodiscard]] const char* Name() const override { return "MortiseImpatientClock"; }
+
+    void SleepForMicroseconds(int time) override {
+        constexpr int after_failure = 1'000'000;
+        if (time < after_failure) SystemClockWrapper::SleepForMicroseconds(time);
+    }
+};
+
 std::shared_ptr<rocksdb::Env> private_env(const std::shared_ptr<rocksdb::FileSystem>& files) {
     const auto& base = files ? files : rocksdb::FileSystem::Default();
     return rocksdb::NewCompositeEnv(std::make_shared<PrivateFileSystem>(base));
@@ -60,6 +75,7 @@ RocksEnv::RocksEnv(const std::shared_ptr<rocksdb::FileSystem>& files)
     : EnvWrapper{private_env(files)}, pool_{rocksdb::NewThreadPool(1)} {
     // Or RocksDB would go through the older interface, which tells less of an error.
     file_system_ = target()->GetFileSystem();
+    system_clock_ = std::make_shared<ImpatientClock>(target()->GetSystemClock());
 }
 
 RocksEnv::~RocksEnv() {

@@ -7,6 +7,9 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/write_batch.h>
 
+#include "core/base/mutant.hpp"
+#include "core/codec/configuration_codec.hpp"
+
 namespace mortise::storage {
 
 namespace {
@@ -26,9 +29,9 @@ rocksdb::Slice slice(std::string_view text) {
 
 }  // namespace
 
-RocksLogStore::RocksLogStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database,
-                             MetaFile meta, const RecoveredLog& found)
-    : lock_{std::move(lock)},
+RocksLogStore::RocksLogStore(Held held, RocksDatabase database, MetaFile meta,
+                             const RecoveredLog& found)
+    : held_{std::move(held)},
       database_{std::move(database)},
       meta_{std::move(meta)},
       head_{found.head},
@@ -45,7 +48,7 @@ Result<void> RocksLogStore::write(std::span<const core::Write> writes) {
 
 Result<void> RocksLogStore::purge_to(const LogBase& base) {
     if (failed_) return *failed_;
-    if (base.id.index <= base_index()) return {};
+    if (base.id.index <= base_index({})) return {};
     if (base.id.index > last_.id.index)
         return fail(misuse(database_.path, "cannot purge to " + in_words(base.id)));
     auto mark = mark_of(base.id.index);
@@ -69,17 +72,25 @@ Result<RocksLogStore::Plan> RocksLogStore::plan(std::span<const core::Write> wri
 Result<void> RocksLogStore::add(const core::Write& write, Plan& plan) const {
     if (write.hard_state) plan.hard_state = write.hard_state;
     auto& append = plan.append;
+    if (write.reset) {
+        if (write.reset->id.index <= base_index(plan))
+            return misuse(database_.path, "begins before " + in_words(write.reset->id));
+        plan.reset = write.reset;
+        plan.truncate_from.reset();
+        append.clear();
+    }
     if (write.truncate_from) {
         const auto from = *write.truncate_from;
-        if (from <= base_index()) return misuse(database_.path, "truncates what is purged");
+        if (from <= base_index(plan)) return misuse(database_.path, "truncates what is purged");
         while (!append.empty() && append.back()->id.index >= from)
             append.pop_back();
-        if (from <= last_.id.index)
+        if (!plan.reset && from <= last_.id.index)
             plan.truncate_from = std::min(plan.truncate_from.value_or(from), from);
     }
     for (const auto& entry : write.append) {
         const auto next = !append.empty()      ? append.back()->id.index.next()
                           : plan.truncate_from ? *plan.truncate_from
+                          : plan.reset         ? plan.reset->id.index.next()
                                                : last_.id.index.next();
         if (entry.id.index != next)
             return misuse(database_.path, in_words(entry.id) + " does not follow the log");
@@ -91,42 +102,56 @@ Result<void> RocksLogStore::add(const core::Write& write, Plan& plan) const {
 }
 
 Result<void> RocksLogStore::carry_out(const Plan& plan) {
-    auto kept = last_;
-    if (plan.truncate_from) {
-        auto mark = mark_of(plan.truncate_from->previous());
-        if (!mark) return std::move(mark).error();
-        kept = *mark;
-        if (auto lowered = lower_witness(kept); !lowered) return lowered;
-    }
+    const auto kept = kept_of(plan);
+    if (!kept) return kept.error();
+    if (auto lowered = lower_witness(plan, *kept); !lowered) return lowered;
     rocksdb::WriteBatch batch;
-    put(plan, kept, batch);
+    put(plan, *kept, batch);
     if (batch.Count() == 0) return {};
     rocksdb::WriteOptions synced;
-    synced.sync = true;
+    synced.sync = !planted(core::Mutant::log_write_unsynced);
     if (auto status = database_.db->Write(synced, &batch); !status.ok())
         return to_error(status, database_.path);
-    if (auto whole = check_whole(); !whole) return whole;
-    last_ = plan.append.empty() ? kept
+    if (auto whole = database_.errors->check(database_.path); !whole) return whole;
+    last_ = plan.append.empty() ? *kept
                                 : EntryMark{plan.append.back()->id, plan.append.back()->checksum};
-    if (purge_) {
-        head_.base = std::move(purge_->base);
-        head_.base_checksum = purge_->checksum;
-        purge_.reset();
-        has_purged_files_ = true;
+    const auto purge = std::exchange(purge_, std::nullopt);
+    if (plan.reset) {
+        move_base(*plan.reset, kept->checksum);
+    } else if (purge) {
+        move_base(purge->base, purge->checksum);
     }
     return witness(plan);
 }
 
-// Before the log gets shorter, and synced: a crash in between must not look like a loss.
-Result<void> RocksLogStore::lower_witness(const EntryMark& kept) {
+// The last entry that is neither truncated nor of a log that is gone. What a log was reset to was
+// never in it, so its checksum is not known, and is zero.
+Result<EntryMark> RocksLogStore::kept_of(const Plan& plan) const {
+    if (plan.reset) return EntryMark{plan.reset->id, 0};
+    if (plan.truncate_from) return mark_of(plan.truncate_from->previous());
+    return last_;
+}
+
+// Before the log loses what the witness names, and synced: a crash in between must not look like a
+// loss. What the log begins with is good before and after.
+Result<void> RocksLogStore::lower_witness(const Plan& plan, const EntryMark& kept) {
     auto meta = meta_.meta();
-    if (meta.last.id.index <= kept.id.index) return {};
-    meta.last = kept;
+    const auto& named = meta.last.id.index;
+    if (plan.reset ? named < kept.id.index : named <= kept.id.index) return {};
+    meta.last = plan.reset ? EntryMark{head_.base.id, head_.base_checksum} : kept;
+    if constexpr (planted(core::Mutant::witness_not_lowered)) return {};
     return meta_.write(std::move(meta), Durable::yes);
 }
 
 void RocksLogStore::put(const Plan& plan, const EntryMark& kept, rocksdb::WriteBatch& batch) const {
-    if (purge_) put_purge(batch);
+    if (plan.reset) {
+        put_base(*plan.reset, kept.checksum, batch);
+        batch.DeleteRange(entry_key(core::LogIndex{}), entry_key(last_.id.index.next()));
+    } else if (purge_) {
+        put_base(purge_->base, purge_->checksum, batch);
+        batch.DeleteRange(entry_key(head_.base.id.index.next()),
+                          entry_key(purge_->base.id.index.next()));
+    }
     if (plan.hard_state) batch.Put(slice(hard_state_key), encode_hard_state(*plan.hard_state));
     if (plan.truncate_from)
         batch.DeleteRange(entry_key(*plan.truncate_from), entry_key(last_.id.index.next()));
@@ -143,23 +168,32 @@ void RocksLogStore::put(const Plan& plan, const EntryMark& kept, rocksdb::WriteB
     }
 }
 
-void RocksLogStore::put_purge(rocksdb::WriteBatch& batch) const {
+void RocksLogStore::put_base(const LogBase& base, std::uint64_t checksum,
+                             rocksdb::WriteBatch& batch) const {
     auto head = head_;
-    head.base = purge_->base;
-    head.base_checksum = purge_->checksum;
+    head.base = base;
+    head.base_checksum = checksum;
     batch.Put(slice(log_head_key), encode_log_head(head));
-    batch.DeleteRange(entry_key(head_.base.id.index.next()),
-                      entry_key(purge_->base.id.index.next()));
 }
 
-// After the log is synced: what the witness has, the log has.
+void RocksLogStore::move_base(const LogBase& base, std::uint64_t checksum) {
+    head_.base = base;
+    head_.base_checksum = checksum;
+    has_purged_files_ = true;
+}
+
+// After the log is synced: what the witness has, the log has. A reset is witnessed for certain: a
+// start must not take a log that lost it for one that is still to be reset.
 Result<void> RocksLogStore::witness(const Plan& plan) {
     auto meta = meta_.meta();
     meta.last = last_;
     if (plan.hard_state) meta.hard_state = *plan.hard_state;
-    if (meta == meta_.meta()) return {};
-    const bool votes = meta.hard_state != meta_.meta().hard_state;
-    return meta_.write(std::move(meta), votes ? Durable::yes : Durable::no);
+    if (!meta.cluster.is_set()) meta.cluster = cluster_of(plan);
+    const auto& before = meta_.meta();
+    if (meta == before) return {};
+    const bool votes = meta.hard_state != before.hard_state;
+    const bool joins = meta.cluster != before.cluster;
+    return meta_.write(std::move(meta), votes || joins || plan.reset ? Durable::yes : Durable::no);
 }
 
 // Only what an earlier, synced batch purged: files go at once and for good, and if the new base
@@ -173,7 +207,16 @@ Result<void> RocksLogStore::drop_purged_files() {
     auto status = rocksdb::DeleteFilesInRange(
         database_.db.get(), database_.db->DefaultColumnFamily(), &begin, &end, false);
     if (!status.ok()) return to_error(status, database_.path);
-    return check_whole();
+    return database_.errors->check(database_.path);
+}
+
+core::ClusterId RocksLogStore::cluster_of(const Plan& plan) {
+    if (plan.reset) return plan.reset->configuration.cluster;
+    for (const auto* entry : plan.append) {
+        if (entry->kind != core::EntryKind::configuration) continue;
+        if (const auto found = core::decode_configuration(entry->payload)) return found->cluster;
+    }
+    return {};
 }
 
 Result<EntryMark> RocksLogStore::mark_of(core::LogIndex index) const {
@@ -191,16 +234,14 @@ Result<EntryMark> RocksLogStore::mark_of(core::LogIndex index) const {
     return EntryMark{decoded->entry.id, decoded->entry.checksum};
 }
 
-core::LogIndex RocksLogStore::base_index() const {
+core::LogIndex RocksLogStore::base_index(const Plan& plan) const {
+    if (plan.reset) return plan.reset->id.index;
     return purge_ ? purge_->base.id.index : head_.base.id.index;
 }
 
-Result<void> RocksLogStore::check_whole() {
-    if (!database_.errors->any()) return {};
-    return make_error(Errc::io, database_.path.string() + ": a background job failed");
-}
-
 Result<void> RocksLogStore::fail(Error error) {
+    if constexpr (planted(core::Mutant::disk_errors_forgotten)) return error;
+    if (error.code == Errc::no_space && held_.reserve) held_.reserve->release();
     failed_ = std::move(error);
     return *failed_;
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "storage/directory_lock.hpp"
+#include "storage/held.hpp"
 #include "storage/log_rows.hpp"
 #include "storage/meta_file.hpp"
 #include "storage/rocks_settings.hpp"
@@ -25,6 +25,8 @@ struct RecoveredLog {
 
     [[nodiscard]] EntryMark base() const { return {head.base.id, head.base_checksum}; }
     [[nodiscard]] EntryMark last() const;
+    // Not set when the node never was a member.
+    [[nodiscard]] core::ClusterId cluster() const;
 };
 
 class RocksLogStore final : public LogStore {
@@ -37,8 +39,7 @@ public:
     static Result<RecoveredLog> recover(RocksDatabase& database, const Meta& meta);
 
     // `meta` says already what `found` contains.
-    RocksLogStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database, MetaFile meta,
-                  const RecoveredLog& found);
+    RocksLogStore(Held held, RocksDatabase database, MetaFile meta, const RecoveredLog& found);
 
     Result<void> write(std::span<const core::Write> writes) override;
     Result<void> purge_to(const LogBase& base) override;
@@ -47,7 +48,8 @@ private:
     // What several writes come to.
     struct Plan {
         std::optional<core::HardState> hard_state;
-        std::optional<core::LogIndex> truncate_from;  // of what is stored
+        std::optional<LogBase> reset;
+        std::optional<core::LogIndex> truncate_from;  // of what is stored and stays so
         std::vector<const core::Entry*> append;
     };
     struct Purge {
@@ -58,17 +60,19 @@ private:
     [[nodiscard]] Result<Plan> plan(std::span<const core::Write> writes) const;
     Result<void> add(const core::Write& write, Plan& plan) const;
     Result<void> carry_out(const Plan& plan);
-    Result<void> lower_witness(const EntryMark& kept);
+    [[nodiscard]] Result<EntryMark> kept_of(const Plan& plan) const;
+    Result<void> lower_witness(const Plan& plan, const EntryMark& kept);
     void put(const Plan& plan, const EntryMark& kept, rocksdb::WriteBatch& batch) const;
-    void put_purge(rocksdb::WriteBatch& batch) const;
+    void put_base(const LogBase& base, std::uint64_t checksum, rocksdb::WriteBatch& batch) const;
+    void move_base(const LogBase& base, std::uint64_t checksum);
     Result<void> witness(const Plan& plan);
+    [[nodiscard]] static core::ClusterId cluster_of(const Plan& plan);
     Result<void> drop_purged_files();
     [[nodiscard]] Result<EntryMark> mark_of(core::LogIndex index) const;
-    [[nodiscard]] core::LogIndex base_index() const;
-    Result<void> check_whole();
+    [[nodiscard]] core::LogIndex base_index(const Plan& plan) const;
     Result<void> fail(Error error);
 
-    std::shared_ptr<DirectoryLock> lock_;
+    Held held_;
     RocksDatabase database_;
     MetaFile meta_;
     LogHead head_;  // as stored and synced

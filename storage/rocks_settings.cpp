@@ -17,6 +17,16 @@ public:
     void Logv(const char* /*format*/, va_list /*arguments*/) override {}
 };
 
+// Damage is what no retry mends. A file that is gone is damage; one that cannot be read just now,
+// or for want of memory, may be there tomorrow.
+Errc meaning_of(const rocksdb::Status& status) {
+    if (status.IsNoSpace()) return Errc::no_space;
+    if (status.IsNotSupported()) return Errc::newer_format;
+    const bool is_gone = status.IsPathNotFound() || status.IsNotFound();
+    return status.IsCorruption() || is_gone || status.IsInvalidArgument() ? Errc::damaged
+                                                                          : Errc::io;
+}
+
 rocksdb::Options common_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
     rocksdb::Options options;
     options.env = &env;
@@ -42,8 +52,16 @@ rocksdb::Options common_options(RocksEnv& env, std::shared_ptr<BackgroundErrors>
 }  // namespace
 
 void BackgroundErrors::OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
-                                         rocksdb::Status* /*status*/) {
-    any_.store(true, std::memory_order_release);
+                                         rocksdb::Status* status) {
+    int none = 0;
+    first_.compare_exchange_strong(none, static_cast<int>(meaning_of(*status)),
+                                   std::memory_order_acq_rel);
+}
+
+Result<void> BackgroundErrors::check(const std::filesystem::path& path) const {
+    const auto first = first_.load(std::memory_order_acquire);
+    if (first == 0) return {};
+    return make_error(static_cast<Errc>(first), path.string() + ": a background job failed");
 }
 
 rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
@@ -70,6 +88,8 @@ rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> er
 rocksdb::Options state_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
     auto options = common_options(env, std::move(errors));
     options.write_buffer_size = 16 * mib;
+    // Once it is flushed the log is purged: so what was written is read again and compared.
+    options.paranoid_file_checks = true;
     options.max_write_buffer_number = 4;
     rocksdb::BlockBasedTableOptions table;  // read once, at start
     table.no_block_cache = true;
@@ -78,10 +98,7 @@ rocksdb::Options state_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
 }
 
 Error to_error(const rocksdb::Status& status, const std::filesystem::path& path) {
-    // A file that is gone is damage; one that cannot be read just now may be there tomorrow.
-    const bool is_io = status.IsIOError() && !status.IsPathNotFound();
-    return make_error(is_io || status.IsAborted() ? Errc::io : Errc::damaged,
-                      path.string() + ": " + status.ToString());
+    return make_error(meaning_of(status), path.string() + ": " + status.ToString());
 }
 
 }  // namespace mortise::storage

@@ -21,10 +21,11 @@ class BackgroundErrors final : public rocksdb::EventListener {
 public:
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override;
 
-    [[nodiscard]] bool any() const { return any_.load(std::memory_order_acquire); }
+    // The first one, of a database there.
+    [[nodiscard]] Result<void> check(const std::filesystem::path& path) const;
 
 private:
-    std::atomic<bool> any_{false};
+    std::atomic<int> first_{0};  // an Errc
 };
 
 [[nodiscard]] rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors);

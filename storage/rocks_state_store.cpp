@@ -4,80 +4,63 @@
 
 #include <rocksdb/write_batch.h>
 
+#include "core/base/mutant.hpp"
 #include "core/locks/machine_rows.hpp"
-#include "storage/log_rows.hpp"
+#include "storage/rocks_state_view.hpp"
+#include "storage/sealed_row.hpp"
 
 namespace mortise::storage {
 
 namespace {
 
-constexpr std::uint8_t version = 1;
-constexpr std::string_view applied_key = "A";
-constexpr char row_prefix = 'R';
-constexpr std::size_t configuration_bytes_max = std::size_t{1} << 20U;
-
-struct AppliedRow {
-    core::Incarnation incarnation;
-    core::LogId applied;
-    core::Configuration configuration;  // for whoever gets this state without the log before it
-};
-
-std::string encode_applied(const AppliedRow& row) {
-    core::ByteWriter out;
-    out.u8(version);
-    out.u64(row.incarnation.raw());
-    out.u64(row.applied.term.raw());
-    out.u64(row.applied.index.raw());
-    out.text(encode_optional(row.configuration));
-    return out.take();
-}
-
-std::optional<AppliedRow> decode_applied(std::string_view bytes) {
-    core::ByteReader in{bytes};
-    AppliedRow row;
-    if (in.u8() != version) return std::nullopt;
-    row.incarnation = core::Incarnation{in.u64()};
-    row.applied = {core::Term{in.u64()}, core::LogIndex{in.u64()}};
-    auto configuration = decode_optional(in.text(configuration_bytes_max));
-    if (!in.done() || !configuration) return std::nullopt;
-    row.configuration = *std::move(configuration);
-    return row;
-}
-
 Error damaged(const RocksDatabase& database, const std::string& what) {
     return make_error(Errc::damaged, database.path.string() + ": " + what);
 }
 
-Result<core::LogId> recover_applied(RocksDatabase& database, const Meta& meta) {
-    std::string bytes;
-    auto status =
-        database.db->Get({}, rocksdb::Slice{applied_key.data(), applied_key.size()}, &bytes);
-    if (status.IsNotFound()) return core::LogId{};
-    if (!status.ok()) return to_error(status, database.path);
-    if (is_of_later_version(bytes)) {
-        return make_error(Errc::newer_format,
-                          database.path.string() + ": the state is of a later version");
-    }
-    const auto row = decode_applied(bytes);
-    if (!row) return damaged(database, "the record of what is applied is damaged");
-    if (row->incarnation != meta.incarnation)
-        return damaged(database, "it belongs to another directory");
-    return row->applied;
+void put(rocksdb::WriteBatch& batch, const AppliedRow& about) {
+    batch.Put(rocksdb::Slice{applied_key.data(), applied_key.size()}, encode_applied(about));
 }
 
-Result<core::LockMachine> recover_machine(RocksDatabase& database, core::LogIndex applied) {
-    rocksdb::ReadOptions once;
-    once.fill_cache = false;
-    core::MachineLoader loader;
-    const std::unique_ptr<rocksdb::Iterator> rows{database.db->NewIterator(once)};
-    for (rows->Seek(rocksdb::Slice{&row_prefix, 1}); rows->Valid(); rows->Next()) {
-        const auto key = rows->key().ToStringView();
-        if (key.front() != row_prefix) break;
-        if (!loader.add(key.substr(1), rows->value().ToStringView()))
-            return damaged(database, "a row of the state is damaged");
+void put(rocksdb::WriteBatch& batch, std::uint64_t generation, const core::Row& row) {
+    const auto key = row_key(generation, row.key);
+    if (row.value) {
+        batch.Put(key, seal(key, *row.value));
+    } else {
+        batch.Delete(key);
     }
-    if (!rows->status().ok()) return to_error(rows->status(), database.path);
-    auto machine = loader.finish(applied);
+}
+
+// All generations but that one.
+void put_clearing(rocksdb::WriteBatch& batch, std::uint64_t kept) {
+    const std::string end{row_prefix + 1};
+    if (kept > 0) batch.DeleteRange(generation_begin(0), generation_begin(kept));
+    batch.DeleteRange(generation_begin(kept + 1), end);
+}
+
+// What an install left that a crash ended. It would not be mistaken for anything, but it is large.
+Result<void> drop_unfinished(const RocksDatabase& database, std::uint64_t kept) {
+    const RowReader next{database, kept + 1, {}, nullptr};
+    if (!next.at_row()) return next.end();
+    rocksdb::WriteBatch batch;
+    put_clearing(batch, kept);
+    rocksdb::WriteOptions unlogged;
+    unlogged.disableWAL = true;
+    auto status = database.db->Write(unlogged, &batch);
+    if (!status.ok()) return to_error(status, database.path);
+    return {};
+}
+
+Result<core::LockMachine> recover_machine(const RocksDatabase& database, const AppliedRow& about) {
+    core::MachineLoader loader;
+    RowReader rows{database, about.generation, {}, nullptr};
+    for (; rows.at_row(); rows.next()) {
+        const auto value = rows.value();
+        if (!value) return value.error();
+        if (!loader.add(rows.key(), *value))
+            return damaged(database, "a row of the state cannot be read");
+    }
+    if (auto ended = rows.end(); !ended) return std::move(ended).error();
+    auto machine = loader.finish(about.applied.index);
     if (!machine) return damaged(database, "the rows of the state do not fit together");
     return *std::move(machine);
 }
@@ -99,50 +82,44 @@ Result<RocksDatabase> RocksStateStore::open(const std::filesystem::path& path,
 }
 
 Result<RecoveredState> RocksStateStore::recover(RocksDatabase& database, const Meta& meta) {
-    auto applied = recover_applied(database, meta);
-    if (!applied) return std::move(applied).error();
-    auto machine = recover_machine(database, applied->index);
+    auto about = read_applied(database, meta.incarnation, nullptr);
+    if (!about) return std::move(about).error();
+    auto machine = recover_machine(database, *about);
     if (!machine) return std::move(machine).error();
-    return RecoveredState{*applied, *std::move(machine)};
+    if (auto dropped = drop_unfinished(database, about->generation); !dropped)
+        return std::move(dropped).error();
+    return RecoveredState{*std::move(about), *std::move(machine)};
 }
 
-RocksStateStore::RocksStateStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database,
-                                 CountdownFile countdowns, const Meta& meta, core::LogId applied)
-    : lock_{std::move(lock)},
+RocksStateStore::RocksStateStore(Held held, RocksDatabase database, CountdownFile countdowns,
+                                 AppliedRow about)
+    : held_{std::move(held)},
       database_{std::move(database)},
       countdowns_{std::move(countdowns)},
-      incarnation_{meta.incarnation},
-      applied_{applied} {}
+      about_{std::move(about)} {}
 
 Result<void> RocksStateStore::write(const StateWrite& write) {
     if (failed_) return *failed_;
-    if (write.applied.index < applied_.index || write.applied.term < applied_.term) {
-        return fail({std::make_error_code(std::errc::invalid_argument),
-                     database_.path.string() + ": the state cannot go back"});
-    }
+    if (goes_back(write.applied)) return misuse("the state cannot go back");
+    auto about = about_;
+    about.applied = write.applied;
+    about.configuration = write.configuration;
+    about.is_installed = false;
     rocksdb::WriteBatch batch;
-    batch.Put(rocksdb::Slice{applied_key.data(), applied_key.size()},
-              encode_applied({incarnation_, write.applied, write.configuration}));
-    for (const auto& row : write.rows) {
-        const auto key = row_prefix + row.key;
-        if (row.value) {
-            batch.Put(key, *row.value);
-        } else {
-            batch.Delete(key);
-        }
-    }
-    rocksdb::WriteOptions unlogged;
-    unlogged.disableWAL = true;
-    if (auto done = check(database_.db->Write(unlogged, &batch)); !done) return done;
-    applied_ = write.applied;
+    put(batch, about);
+    for (const auto& row : write.rows)
+        put(batch, about.generation, row);
+    if (auto done = this->write(batch); !done) return done;
+    about_ = std::move(about);
     return {};
 }
 
 Result<core::LogIndex> RocksStateStore::flush() {
     if (failed_) return *failed_;
+    if constexpr (planted(core::Mutant::state_durable_unflushed)) return about_.applied.index;
     rocksdb::FlushOptions wait;
     if (auto done = check(database_.db->Flush(wait)); !done) return std::move(done).error();
-    return applied_.index;
+    return about_.applied.index;
 }
 
 Result<void> RocksStateStore::save_countdowns(std::span<const core::SavedCountdown> countdowns) {
@@ -151,13 +128,76 @@ Result<void> RocksStateStore::save_countdowns(std::span<const core::SavedCountdo
     return {};
 }
 
+Result<std::unique_ptr<StateView>> RocksStateStore::view() {
+    if (failed_) return *failed_;
+    auto view = RocksStateView::make(database_, about_.incarnation);
+    if (!view) static_cast<void>(fail(view.error()));
+    return view;
+}
+
+// Clears what an install before this one may have left: it did not become the state.
+Result<void> RocksStateStore::begin_install(const core::LogId& last,
+                                            const core::Configuration& configuration) {
+    if (failed_) return *failed_;
+    if (goes_back(last)) return misuse("an installed state cannot go back");
+    installing_ = AppliedRow{about_.incarnation, about_.generation + 1, last, configuration, true};
+    rocksdb::WriteBatch batch;
+    put_clearing(batch, about_.generation);
+    return write(batch);
+}
+
+Result<void> RocksStateStore::install(std::span<const core::Row> rows) {
+    if (failed_) return *failed_;
+    if (!installing_) return misuse("no install was begun");
+    rocksdb::WriteBatch batch;
+    for (const auto& row : rows) {
+        if (!row.value) return misuse("a row without a value is installed");
+        put(batch, installing_->generation, row);
+    }
+    if constexpr (planted(core::Mutant::install_switches_early)) put(batch, *installing_);
+    return write(batch);
+}
+
+// Without a write-ahead log a crash takes back the newest writes first: never the rows and not the
+// switch to them.
+Result<void> RocksStateStore::finish_install() {
+    if (failed_) return *failed_;
+    if (!installing_) return misuse("no install was begun");
+    if (goes_back(installing_->applied)) return misuse("an installed state cannot go back");
+    rocksdb::WriteBatch batch;
+    put(batch, *installing_);
+    put_clearing(batch, installing_->generation);
+    if (auto done = write(batch); !done) return done;
+    about_ = *std::exchange(installing_, std::nullopt);
+    auto flushed = flush();
+    if (!flushed) return std::move(flushed).error();
+    return {};
+}
+
+bool RocksStateStore::goes_back(const core::LogId& to) const {
+    return to.index < about_.applied.index || to.term < about_.applied.term;
+}
+
+Result<void> RocksStateStore::write(rocksdb::WriteBatch& batch) {
+    rocksdb::WriteOptions unlogged;
+    unlogged.disableWAL = true;
+    return check(database_.db->Write(unlogged, &batch));
+}
+
+Result<void> RocksStateStore::misuse(const std::string& what) {
+    return fail(
+        {std::make_error_code(std::errc::invalid_argument), database_.path.string() + ": " + what});
+}
+
 Result<void> RocksStateStore::check(const rocksdb::Status& status) {
     if (!status.ok()) return fail(to_error(status, database_.path));
-    if (!database_.errors->any()) return {};
-    return fail(make_error(Errc::io, database_.path.string() + ": a background job failed"));
+    if (auto whole = database_.errors->check(database_.path); !whole) return fail(whole.error());
+    return {};
 }
 
 Result<void> RocksStateStore::fail(Error error) {
+    if constexpr (planted(core::Mutant::disk_errors_forgotten)) return error;
+    if (error.code == Errc::no_space && held_.reserve) held_.reserve->release();
     failed_ = std::move(error);
     return *failed_;
 }

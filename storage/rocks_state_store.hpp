@@ -8,15 +8,16 @@
 
 #include "core/node/node_core.hpp"
 #include "storage/countdown_file.hpp"
-#include "storage/directory_lock.hpp"
+#include "storage/held.hpp"
 #include "storage/meta_file.hpp"
 #include "storage/rocks_settings.hpp"
+#include "storage/state_rows.hpp"
 #include "storage/state_store.hpp"
 
 namespace mortise::storage {
 
 struct RecoveredState {
-    core::LogId applied;
+    AppliedRow about;
     core::LockMachine machine;
 };
 
@@ -29,22 +30,29 @@ public:
     // Errc::damaged unless it is a state, and that of the directory that `meta` describes.
     static Result<RecoveredState> recover(RocksDatabase& database, const Meta& meta);
 
-    RocksStateStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database,
-                    CountdownFile countdowns, const Meta& meta, core::LogId applied);
+    RocksStateStore(Held held, RocksDatabase database, CountdownFile countdowns, AppliedRow about);
 
     Result<void> write(const StateWrite& write) override;
     Result<core::LogIndex> flush() override;
     Result<void> save_countdowns(std::span<const core::SavedCountdown> countdowns) override;
+    Result<std::unique_ptr<StateView>> view() override;
+    Result<void> begin_install(const core::LogId& last,
+                               const core::Configuration& configuration) override;
+    Result<void> install(std::span<const core::Row> rows) override;
+    Result<void> finish_install() override;
 
 private:
+    [[nodiscard]] bool goes_back(const core::LogId& to) const;
+    Result<void> write(rocksdb::WriteBatch& batch);
+    Result<void> misuse(const std::string& what);
     Result<void> fail(Error error);
     Result<void> check(const rocksdb::Status& status);
 
-    std::shared_ptr<DirectoryLock> lock_;
+    Held held_;
     RocksDatabase database_;
     CountdownFile countdowns_;
-    core::Incarnation incarnation_;
-    core::LogId applied_;
+    AppliedRow about_;                      // what is in force
+    std::optional<AppliedRow> installing_;  // what is to be
     std::optional<Error> failed_;
 };
 

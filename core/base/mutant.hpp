@@ -19,7 +19,13 @@ namespace mortise::core {
     X(ack_unverified_tail, "a follower claims durable entries its leader never checked")           \
     X(append_reply_any_term, "a leader counts acknowledgements of earlier terms")                  \
     X(vote_before_durable, "a vote is sent before it is on disk")                                  \
-    X(read_before_own_commit, "a new leader answers reads before its first commit")
+    X(read_before_own_commit, "a new leader answers reads before its first commit")                \
+    X(log_write_unsynced, "a write of the log is answered before its sync")                        \
+    X(witness_not_lowered, "the log gets shorter than its witness says")                           \
+    X(disk_errors_forgotten, "a store goes on after a failure")                                    \
+    X(state_durable_unflushed, "the state is called durable before it is flushed")                 \
+    X(install_switches_early, "rows of an unfinished install count as the state")                  \
+    X(state_checksum_ignored, "a damaged row of the state is taken as it is")
 
 enum class Mutant : std::uint8_t {
 #define MORTISE_PLANTED_FAULT(name, what) name,

@@ -37,6 +37,7 @@ TEST(ExitCode, OfCalls) {
 TEST(ExitCode, OfTheDataDirectory) {
     EXPECT_EQ(code_of(storage::Errc::locked), ExitCode::taken);
     EXPECT_EQ(code_of(storage::Errc::io), ExitCode::io_error);
+    EXPECT_EQ(code_of(storage::Errc::no_space), ExitCode::io_error);
     EXPECT_EQ(code_of(storage::Errc::damaged), ExitCode::data_error);
     EXPECT_EQ(code_of(storage::Errc::newer_format), ExitCode::data_error);
     EXPECT_EQ(code_of(storage::Errc::wrong_node), ExitCode::data_error);

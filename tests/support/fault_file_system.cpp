@@ -1,5 +1,6 @@
 #include "tests/support/fault_file_system.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -26,18 +27,27 @@ IOStatus broken(const std::string& path) {
     return IOStatus::IOError("injected", path);
 }
 
+// What makes a file longer, or a new one.
+bool needs_room(std::string_view kind) {
+    return kind == "append" || kind == "create" || kind == "allocate";
+}
+
+bool only_reads(std::string_view kind) {
+    return kind == "open" || kind == "read";
+}
+
 class FaultyFile final : public rocksdb::FSWritableFileOwnerWrapper {
 public:
     FaultyFile(std::unique_ptr<FSWritableFile>&& file, std::string path, FaultyDisk& disk)
         : FSWritableFileOwnerWrapper{std::move(file)}, path_{std::move(path)}, disk_{disk} {}
 
     IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
-        if (disk_.fails("append", path_)) {
-            if (disk_.is_off()) return broken(path_);
-            // A disk that fails may have taken some of it.
+        if (auto taken = disk_.take("append", path_); !taken.ok()) {
+            if (disk_.is_off()) return taken;
+            // A disk that fails, or is full, may have taken some of it.
             const Slice half{data.data(), data.size() / 2};
             if (FSWritableFileWrapper::Append(half, options, debug).ok()) note_size(options, debug);
-            return broken(path_);
+            return taken;
         }
         auto status = FSWritableFileWrapper::Append(data, options, debug);
         note_size(options, debug);
@@ -54,7 +64,7 @@ public:
         return FSWritableFileWrapper::Truncate(size, options, debug);
     }
     IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
-        if (disk_.fails("sync", path_)) return broken(path_);
+        if (auto taken = disk_.take("sync", path_); !taken.ok()) return taken;
         auto status = FSWritableFileWrapper::Sync(options, debug);
         if (status.ok()) disk_.synced(path_);
         return status;
@@ -72,13 +82,53 @@ private:
     FaultyDisk& disk_;
 };
 
+class MisreadFile final : public rocksdb::FSRandomAccessFileOwnerWrapper {
+public:
+    MisreadFile(std::unique_ptr<rocksdb::FSRandomAccessFile>&& file, std::string path,
+                FaultyDisk& disk)
+        : FSRandomAccessFileOwnerWrapper{std::move(file)}, path_{std::move(path)}, disk_{disk} {}
+
+    IOStatus Read(std::uint64_t offset, std::size_t size, const IOOptions& options, Slice* result,
+                  char* scratch, IODebugContext* debug) const override {
+        auto status = target()->Read(offset, size, options, result, scratch, debug);
+        if (status.ok()) disk_.read(path_, result, scratch);
+        return status;
+    }
+    IOStatus MultiRead(rocksdb::FSReadRequest* requests, std::size_t count,
+                       const IOOptions& options, IODebugContext* debug) override {
+        return FSRandomAccessFile::MultiRead(requests, count, options, debug);
+    }
+
+private:
+    std::string path_;
+    FaultyDisk& disk_;
+};
+
+class MisreadSequence final : public rocksdb::FSSequentialFileOwnerWrapper {
+public:
+    MisreadSequence(std::unique_ptr<rocksdb::FSSequentialFile>&& file, std::string path,
+                    FaultyDisk& disk)
+        : FSSequentialFileOwnerWrapper{std::move(file)}, path_{std::move(path)}, disk_{disk} {}
+
+    IOStatus Read(std::size_t size, const IOOptions& options, Slice* result, char* scratch,
+                  IODebugContext* debug) override {
+        auto status = target()->Read(size, options, result, scratch, debug);
+        if (status.ok()) disk_.read(path_, result, scratch);
+        return status;
+    }
+
+private:
+    std::string path_;
+    FaultyDisk& disk_;
+};
+
 class FaultyDirectory final : public rocksdb::FSDirectoryWrapper {
 public:
     FaultyDirectory(std::unique_ptr<FSDirectory>&& directory, std::string path, FaultyDisk& disk)
         : FSDirectoryWrapper{std::move(directory)}, path_{std::move(path)}, disk_{disk} {}
 
     IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
-        if (disk_.fails("sync directory", path_)) return broken(path_);
+        if (auto taken = disk_.take("sync directory", path_); !taken.ok()) return taken;
         return FSDirectoryWrapper::Fsync(options, debug);
     }
     IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* debug,
@@ -101,19 +151,23 @@ public:
     IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
                                std::unique_ptr<rocksdb::FSSequentialFile>* file,
                                IODebugContext* debug) override {
-        if (disk_.fails("open", path)) return broken(path);
-        return target()->NewSequentialFile(path, options, file, debug);
+        if (auto taken = disk_.take("open", path); !taken.ok()) return taken;
+        auto status = target()->NewSequentialFile(path, options, file, debug);
+        if (status.ok()) *file = std::make_unique<MisreadSequence>(std::move(*file), path, disk_);
+        return status;
     }
     IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
                                  std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
                                  IODebugContext* debug) override {
-        if (disk_.fails("open", path)) return broken(path);
-        return target()->NewRandomAccessFile(path, options, file, debug);
+        if (auto taken = disk_.take("open", path); !taken.ok()) return taken;
+        auto status = target()->NewRandomAccessFile(path, options, file, debug);
+        if (status.ok()) *file = std::make_unique<MisreadFile>(std::move(*file), path, disk_);
+        return status;
     }
     IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
                              std::unique_ptr<FSWritableFile>* file,
                              IODebugContext* debug) override {
-        if (disk_.fails("create", path)) return broken(path);
+        if (auto taken = disk_.take("create", path); !taken.ok()) return taken;
         auto status = target()->NewWritableFile(path, options, file, debug);
         if (!status.ok()) return status;
         disk_.appended(path, 0);
@@ -122,7 +176,7 @@ public:
     }
     IOStatus NewDirectory(const std::string& path, const IOOptions& options,
                           std::unique_ptr<FSDirectory>* directory, IODebugContext* debug) override {
-        if (disk_.fails("open", path)) return broken(path);
+        if (auto taken = disk_.take("open", path); !taken.ok()) return taken;
         auto status = target()->NewDirectory(path, options, directory, debug);
         if (!status.ok()) return status;
         *directory = std::make_unique<FaultyDirectory>(std::move(*directory), path, disk_);
@@ -130,7 +184,7 @@ public:
     }
     IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                         IODebugContext* debug) override {
-        if (disk_.fails("rename", from)) return broken(from);
+        if (auto taken = disk_.take("rename", from); !taken.ok()) return taken;
         auto status = target()->RenameFile(from, to, options, debug);
         if (status.ok()) disk_.renamed(from, to);
         return status;
@@ -152,8 +206,10 @@ const char* word(storage::FileStep step) {
         case storage::FileStep::open: return "open";
         case storage::FileStep::read: return "read";
         case storage::FileStep::write: return "write";
+        case storage::FileStep::allocate: return "allocate";
         case storage::FileStep::sync: return "sync";
         case storage::FileStep::rename: return "rename";
+        case storage::FileStep::remove: return "remove";
         case storage::FileStep::sync_directory: return "sync directory";
     }
     return "?";
@@ -161,19 +217,20 @@ const char* word(storage::FileStep step) {
 
 }  // namespace
 
-void FaultyDisk::fail_at(std::uint64_t step) {
+void FaultyDisk::trouble_at(std::uint64_t step, Trouble trouble) {
     const std::scoped_lock lock{mutex_};
-    fail_at_ = step;
-    cuts_power_ = false;
+    trouble_at_ = step;
+    trouble_ = trouble;
+    in_trouble_ = false;
     steps_ = 0;
+    reads_ = 0;
     failed_.clear();
     after_failure_.clear();
 }
 
-void FaultyDisk::power_off_at(std::uint64_t step) {
-    fail_at(step);
+void FaultyDisk::lie_about_syncs_of(std::string part) {
     const std::scoped_lock lock{mutex_};
-    cuts_power_ = true;
+    lied_about_ = std::move(part);
 }
 
 bool FaultyDisk::has_failed() const {
@@ -191,52 +248,84 @@ std::vector<std::string> FaultyDisk::written_after_failure() const {
     return after_failure_;
 }
 
-bool FaultyDisk::count(const std::string& step, bool changes_content) {
+int FaultyDisk::count(const std::string& step, std::string_view kind) {
     const std::scoped_lock lock{mutex_};
     ++steps_;
-    if (!failed_.empty() && changes_content) after_failure_.push_back(step);
-    if (steps_ != fail_at_) return off_;
-    failed_ = step;
-    off_ = cuts_power_;
-    return true;
+    const bool changes = kind == "append" || kind == "write" || kind == "rename";
+    if (!failed_.empty() && changes) after_failure_.push_back(step);
+    if (trouble_ == Trouble::bit_flip) return 0;
+    if (steps_ == trouble_at_) in_trouble_ = true;
+    if (!in_trouble_ || !stops(kind, step)) return 0;
+    if (failed_.empty()) failed_ = step;
+    if (trouble_ == Trouble::once) in_trouble_ = false;
+    if (trouble_ == Trouble::full) return ENOSPC;
+    return trouble_ == Trouble::read_only ? EROFS : EIO;
 }
 
-bool FaultyDisk::fails(const char* step, const std::string& path) {
-    return count(std::string{step} + " " + path, std::string_view{step} == "append");
+bool FaultyDisk::stops(std::string_view kind, const std::string& step) const {
+    if (trouble_ == Trouble::read_only) return !only_reads(kind);
+    if (trouble_ != Trouble::full) return true;
+    return needs_room(kind) || (kind == "write" && step.ends_with(".new"));
+}
+
+IOStatus FaultyDisk::take(const char* step, const std::string& path) {
+    const int error = count(std::string{step} + " " + path, step);
+    if (error == 0) return IOStatus::OK();
+    return error == ENOSPC ? IOStatus::NoSpace("injected", path) : broken(path);
 }
 
 bool FaultyDisk::is_off() const {
     const std::scoped_lock lock{mutex_};
-    return off_;
+    return in_trouble_ && (trouble_ == Trouble::power_off || trouble_ == Trouble::read_only);
+}
+
+void FaultyDisk::read(const std::string& path, Slice* bytes, char* scratch) {
+    const std::scoped_lock lock{mutex_};
+    if (trouble_ != Trouble::bit_flip || bytes->empty()) return;
+    if (++reads_ != trouble_at_) return;
+    failed_ = "read " + path;
+    core::Prng prng{trouble_at_};
+    if (bytes->data() != scratch) std::copy_n(bytes->data(), bytes->size(), scratch);
+    scratch[prng.below(bytes->size())] ^= static_cast<char>(1U << prng.below(7));
+    *bytes = Slice{scratch, bytes->size()};
 }
 
 int FaultyDisk::before(storage::FileStep step, const std::filesystem::path& path) {
-    const bool changes = step == storage::FileStep::write || step == storage::FileStep::rename;
-    return count(std::string{word(step)} + " " + path.string(), changes) ? EIO : 0;
+    return count(std::string{word(step)} + " " + path.string(), word(step));
 }
 
 void FaultyDisk::after(storage::FileStep step, const std::filesystem::path& path) {
+    if (step == storage::FileStep::remove) {
+        const std::scoped_lock lock{mutex_};
+        if (trouble_ == Trouble::full) in_trouble_ = false;
+    }
     if (step != storage::FileStep::sync && step != storage::FileStep::rename) return;
+    if (!std::filesystem::is_regular_file(path)) return;
     auto image = content_of(path.string());
     const std::scoped_lock lock{mutex_};
     images_[path.string()] = std::move(image);
 }
 
-void FaultyDisk::lose_unsynced(std::uint64_t seed) {
+void FaultyDisk::lose_unsynced(std::uint64_t seed, std::string_view part) {
     const std::scoped_lock lock{mutex_};
     core::Prng prng{seed};
+    const auto is_meant = [&](const std::string& path) {
+        return path.find(part) != std::string::npos;
+    };
     for (const auto& [path, file] : grown_) {
+        if (!is_meant(path)) continue;
         const auto lost = file.size - file.synced;
         const auto kept = file.synced + (prng.one_in(2) ? 0 : prng.below(lost + 1));
         if (std::filesystem::exists(path)) std::filesystem::resize_file(path, kept);
     }
     for (const auto& [path, image] : images_) {
-        if (!prng.one_in(2) || !std::filesystem::exists(path)) continue;
+        if (!is_meant(path) || !prng.one_in(2) || !std::filesystem::exists(path)) continue;
         std::ofstream{path, std::ios::binary | std::ios::trunc} << image;
     }
     grown_.clear();
     images_.clear();
-    off_ = false;
+    in_trouble_ = false;
+    trouble_at_ = 0;
 }
 
 void FaultyDisk::appended(const std::string& path, std::uint64_t size) {
@@ -248,6 +337,7 @@ void FaultyDisk::appended(const std::string& path, std::uint64_t size) {
 
 void FaultyDisk::synced(const std::string& path) {
     const std::scoped_lock lock{mutex_};
+    if (!lied_about_.empty() && path.find(lied_about_) != std::string::npos) return;
     auto& file = grown_[path];
     file.synced = file.size;
 }

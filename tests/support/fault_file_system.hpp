@@ -18,31 +18,43 @@
 
 namespace mortise::test {
 
+// What becomes of a step, and of those after it.
+enum class Trouble : std::uint8_t {
+    once,       // it fails with EIO, and only it
+    power_off,  // it fails, and all after it
+    full,       // nothing gets longer any more, until the reserve goes or there is room again
+    read_only,  // nothing changes any more, until it is writable again
+    bit_flip,   // what it reads has one wrong bit; counts reads only
+};
+
 // Counts the steps that go to the disk, from any thread, and decides what becomes of each. It also
 // keeps what a loss of power would leave of every file that was written through it.
 class FaultyDisk final : public storage::FileProbe {
 public:
-    // Every step counts one: opening, writing, syncing, renaming. Zero: none fails.
-    void fail_at(std::uint64_t step);
-    // That step fails and all after it: the power is off.
-    void power_off_at(std::uint64_t step);
+    // Every step counts one: opening, writing, syncing, renaming. Zero: no trouble.
+    void trouble_at(std::uint64_t step, Trouble trouble);
+    // It is over: there is room, it is writable.
+    void mend() { trouble_at(0, Trouble::once); }
+    // A sync of a file with this in its path does nothing, and says that it is done.
+    void lie_about_syncs_of(std::string part);
     [[nodiscard]] bool has_failed() const;
     // The step that failed, for a message.
     [[nodiscard]] std::string failed_step() const;
     // Steps that changed a file's content after the one that failed.
     [[nodiscard]] std::vector<std::string> written_after_failure() const;
 
-    // What is left after a loss of power: of every file the synced part and, drawn from the seed,
-    // some of the rest. Requires that nobody has the files open any more.
-    void lose_unsynced(std::uint64_t seed);
+    // What is left after a loss of power: of every file with this in its path the synced part and,
+    // drawn from the seed, some of the rest. Requires that nobody has the files open any more.
+    void lose_unsynced(std::uint64_t seed, std::string_view part = {});
 
     // FileProbe
     int before(storage::FileStep step, const std::filesystem::path& path) override;
     void after(storage::FileStep step, const std::filesystem::path& path) override;
 
     // For the file system below RocksDB.
-    [[nodiscard]] bool fails(const char* step, const std::string& path);
+    [[nodiscard]] rocksdb::IOStatus take(const char* step, const std::string& path);
     [[nodiscard]] bool is_off() const;
+    void read(const std::string& path, rocksdb::Slice* bytes, char* scratch);
     void appended(const std::string& path, std::uint64_t size);
     void synced(const std::string& path);
     void renamed(const std::string& from, const std::string& to);
@@ -55,15 +67,19 @@ private:
         std::uint64_t synced = 0;
     };
 
-    bool count(const std::string& step, bool changes_content);
+    // The errno with which a step fails, or none.
+    int count(const std::string& step, std::string_view kind);
+    [[nodiscard]] bool stops(std::string_view kind, const std::string& step) const;
 
     mutable std::mutex mutex_;
     std::uint64_t steps_ = 0;
-    std::uint64_t fail_at_ = 0;
+    std::uint64_t trouble_at_ = 0;
+    std::uint64_t reads_ = 0;
+    Trouble trouble_ = Trouble::once;
+    bool in_trouble_ = false;
+    std::string lied_about_;
     std::string failed_;
     std::vector<std::string> after_failure_;
-    bool cuts_power_ = false;
-    bool off_ = false;
     std::map<std::string, Grown> grown_;
     std::map<std::string, std::string> images_;  // of files written in place, when last synced
 };

@@ -23,7 +23,8 @@ ExitCode of_call(Errc code) {
 
 ExitCode of_directory(DirectoryErrc code) {
     if (code == DirectoryErrc::locked) return ExitCode::taken;
-    return code == DirectoryErrc::io ? ExitCode::io_error : ExitCode::data_error;
+    const bool disk = code == DirectoryErrc::io || code == DirectoryErrc::no_space;
+    return disk ? ExitCode::io_error : ExitCode::data_error;
 }
 
 // Asio's category does not translate every code of the system's.

@@ -12,6 +12,7 @@ enum class DirectoryErrc {
     newer_format,  // written by a later version
     wrong_node,    // belongs to another node id
     io,            // the disk, the file system or its permissions
+    no_space,      // the disk, or a quota, is full: may be tried again when it is not
 };
 
 // Its name is "mortise.storage".

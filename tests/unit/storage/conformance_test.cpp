@@ -1,40 +1,12 @@
 // What both stores do, the one on disk and the one in memory.
 #include <gtest/gtest.h>
 
-#include "tests/unit/storage/storage_fixture.hpp"
+#include "tests/unit/storage/stores.hpp"
 
 namespace mortise::storage::test {
 namespace {
 
-template <class Place>
-class Stores : public testing::Test {
-protected:
-    // The next life; the one before is over.
-    Opened& start() {
-        node_ = {};
-        auto opened = place_->open();
-        if (!opened) throw std::runtime_error{opened.error().what};
-        node_ = *std::move(opened);
-        return node_;
-    }
-    LogContent after_restart() { return content_of(start()); }
-
-    std::optional<Place> place_{std::in_place};
-    Opened node_;
-};
-
-class Name {
-public:
-    template <class Place>
-    static std::string GetName(int /*number*/) {
-        return std::is_same_v<Place, OnDisk> ? "OnDisk" : "InMemory";
-    }
-};
-using Places = testing::Types<OnDisk, InMemory>;
 TYPED_TEST_SUITE(Stores, Places, Name);
-
-const std::vector<Entry> four{commands(log_id(1, 1), "one"), commands(log_id(1, 2), "two"),
-                              commands(log_id(2, 3), ""), commands(log_id(2, 4), "four")};
 
 TYPED_TEST(Stores, FindNothingInTheFirstLife) {
     auto& node = this->start();
@@ -106,14 +78,6 @@ TYPED_TEST(Stores, WriteNothingIfThereIsNothing) {
     EXPECT_TRUE(node.log->write({}));
     EXPECT_TRUE(put(node, {}));
     EXPECT_EQ(this->after_restart(), LogContent{});
-}
-
-// Purges what the state has, as the node does.
-void purge(Opened& node, LogId to) {
-    auto machine = machine_at(to.index);
-    ASSERT_TRUE(node.state_store->write({to, {}, machine.take_changed_rows()}));
-    ASSERT_EQ(*node.state_store->flush(), to.index);
-    ASSERT_TRUE(node.log->purge_to({to, core::test::voters({1, 2, 3})}));
 }
 
 TYPED_TEST(Stores, BeginAfterWhatWasPurged) {

@@ -7,6 +7,7 @@
 #include "core/base/checksum.hpp"
 #include "storage/meta_file.hpp"
 #include "storage/torn_tail.hpp"
+#include "tests/support/fault_file_system.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 
 namespace mortise::storage::test {
@@ -99,6 +100,22 @@ TEST_F(Damage, IsNotAWriteThatWasCutShortAtAnyByte) {
         spoil_in_a_crash();
         fs::resize_file(bad_log(), size);
         EXPECT_EQ(entries_found(), 3U) << "at " << size;
+    }
+}
+
+// The start that cuts the torn end off may lose its power, too, at any step.
+TEST_F(Damage, IsNotATornWriteThatAStartWasDealingWith) {
+    bool done = false;
+    for (std::uint64_t step = 1; !done && !HasFailure(); ++step) {
+        spoil_in_a_crash();
+        fs::resize_file(bad_log(), size_before_ + (size_ - size_before_) / 2);
+        mortise::test::FaultyDisk disk;
+        disk.trouble_at(step, mortise::test::Trouble::power_off);
+        const auto seams = Seams{mortise::test::file_system_of(disk), &disk};
+        static_cast<void>(open_directory(bad(), as_node_1(), seams));
+        done = !disk.has_failed();
+        disk.lose_unsynced(step);
+        EXPECT_EQ(entries_found(), 3U) << "step " << step << ": " << disk.failed_step();
     }
 }
 

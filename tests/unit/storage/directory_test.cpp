@@ -137,6 +137,19 @@ TEST_F(DataDirectory, KnowsThatItsFormerLifeEnded) {
     EXPECT_TRUE(open()->former_life_ended);
 }
 
+// Who restores a backup or copies a disk brings a node back that may have said more since.
+TEST_F(DataDirectory, KnowsThatItIsACopy) {
+    EXPECT_FALSE(open()->is_copy);
+    EXPECT_FALSE(open()->is_copy);
+    const auto copy = directory_.path() / "copy";
+    fs::copy(path_, copy, fs::copy_options::recursive);
+    EXPECT_TRUE(open_directory(copy, as_node_1())->is_copy);
+    EXPECT_FALSE(open_directory(copy, as_node_1())->is_copy);
+    const auto moved = directory_.path() / "moved";
+    fs::rename(path_, moved);
+    EXPECT_FALSE(open_directory(moved, as_node_1())->is_copy);
+}
+
 TEST_F(DataDirectory, TrustsLocksOfLocalFileSystemsOnly) {
     EXPECT_TRUE(is_local_file_system(0xef53));       // ext4
     EXPECT_TRUE(is_local_file_system(0x58465342));   // xfs

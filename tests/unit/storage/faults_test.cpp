@@ -1,80 +1,16 @@
 // Every step to the disk fails once, and power fails at every step: what was acknowledged is found
 // again, and nothing that contradicts it.
-#include <gtest/gtest.h>
-
-#include "tests/support/fault_file_system.hpp"
-#include "tests/unit/storage/storage_fixture.hpp"
+#include "tests/unit/storage/script.hpp"
 
 namespace mortise::storage::test {
 namespace {
 
-using mortise::test::FaultyDisk;
-
-constexpr int acts_per_life = 6;
-
-// Lives on a disk, always the same, until a call fails.
-class Script {
-public:
-    explicit Script(std::uint64_t seed) : seed_{seed} {}
-
-    // False: it ended early.
-    bool run(FaultyDisk& disk) {
-        core::Prng lives{seed_};
-        for (int life = 0; life < 2; ++life) {
-            auto node = open(&disk);
-            if (!node) return false;
-            RandomLife writer{lives.next(), memory_};
-            EXPECT_EQ(writer.begin(*node), "");
-            for (int acts = 0; acts < acts_per_life; ++acts) {
-                if (writer.act(*node)) continue;
-                expect_it_is_over(*node, disk);
-                return false;
-            }
-        }
-        return true;
-    }
-
-    // On a disk without faults.
-    void expect_everything_is_there() {
-        const auto node = open(nullptr);
-        ASSERT_TRUE(node) << node.error().what;
-        EXPECT_EQ((RandomLife{0, memory_}.begin(*node)), "");
-    }
-
-private:
-    Result<Opened> open(FaultyDisk* disk) {
-        Seams seams;
-        if (disk != nullptr) seams = {mortise::test::file_system_of(*disk), disk};
-        return open_directory(directory_.data(), as_node_1(), seams);
-    }
-
-    // Whichever store failed goes on failing, and writes nothing more, not even on its way out.
-    static void expect_it_is_over(Opened& node, FaultyDisk& disk) {
-        const auto written = disk.written_after_failure().size();
-        if (!node.log->write({})) {
-            EXPECT_FALSE(put(node, votes(1'000'000, n2)));
-            EXPECT_FALSE(node.log->purge_to({log_id(1, 1), {}}));
-        } else {
-            EXPECT_FALSE(node.state_store->flush());
-            EXPECT_FALSE(node.state_store->write({log_id(1'000, 1'000), {}, {}}));
-            EXPECT_FALSE(node.state_store->save_countdowns({}));
-        }
-        node = {};
-        EXPECT_EQ(disk.written_after_failure().size(), written)
-            << disk.written_after_failure().back();
-    }
-
-    std::uint64_t seed_;
-    TemporaryDirectory directory_;
-    Memory memory_;
-};
-
-TEST(Faults, LoseNothingAcknowledgedWhateverStepFails) {
+void fail_every_step(std::uint64_t seed, const Act& act) {
     bool done = false;
     for (std::uint64_t step = 1; !done; ++step) {
         FaultyDisk disk;
-        disk.fail_at(step);
-        Script script{7};
+        disk.trouble_at(step, Trouble::once);
+        Script script{seed, act};
         const bool ran_through = script.run(disk);
         SCOPED_TRACE(testing::Message() << "step " << step << ": " << disk.failed_step());
         EXPECT_TRUE(ran_through || disk.has_failed());
@@ -83,19 +19,66 @@ TEST(Faults, LoseNothingAcknowledgedWhateverStepFails) {
     }
 }
 
-TEST(Faults, LoseNothingAcknowledgedWheneverThePowerFails) {
+// What is not synced is lost in the part of the directory that is named.
+void cut_power_at_every_step(std::uint64_t seed, const Act& act, std::string_view part = {}) {
     bool done = false;
-    core::Prng steps{5};
-    for (std::uint64_t step = 1; !done; step += 1 + steps.below(3)) {
+    for (std::uint64_t step = 1; !done; ++step) {
         FaultyDisk disk;
-        disk.power_off_at(step);
-        Script script{8};
+        disk.trouble_at(step, Trouble::power_off);
+        Script script{seed, act};
         script.run(disk);
         SCOPED_TRACE(testing::Message() << "step " << step << ": " << disk.failed_step());
-        disk.lose_unsynced(step);
+        disk.lose_unsynced(step, part);
         script.expect_everything_is_there();
         done = !disk.has_failed() || testing::Test::HasFailure();
     }
+}
+
+TEST(Faults, LoseNothingAcknowledgedWhateverStepFails) {
+    fail_every_step(7, anything);
+}
+
+TEST(Faults, LoseNothingAcknowledgedWheneverThePowerFails) {
+    cut_power_at_every_step(8, anything);
+}
+
+TEST(Faults, LeaveAnInstallWholeOrUndoneWhateverStepFails) {
+    fail_every_step(3, states_from_elsewhere);
+}
+
+TEST(Faults, LeaveAnInstallWholeOrUndoneWheneverThePowerFails) {
+    cut_power_at_every_step(4, states_from_elsewhere);
+}
+
+// One may get all of its bytes to the disk, and the other none.
+TEST(Faults, LoseNothingAcknowledgedWhenTheLogIsCutAndTheStateIsNot) {
+    cut_power_at_every_step(9, anything, "/log/");
+}
+
+TEST(Faults, LoseNothingAcknowledgedWhenTheStateIsCutAndTheLogIsNot) {
+    cut_power_at_every_step(10, anything, "/state/");
+}
+
+// It goes to the disk with the next write, and nothing of it before.
+TEST(Faults, UndoAPurgeThatNoWriteFollowed) {
+    OnDisk place;
+    const std::vector<Entry> entries{commands(log_id(1, 1)), commands(log_id(1, 2))};
+    ASSERT_TRUE(place.open());
+    {
+        auto node = place.open();
+        ASSERT_TRUE(node && put(*node, appends(entries)));
+    }
+    for (int life = 0; life < 2; ++life) {
+        auto node = place.open();  // from the second time on they are in a file of their own
+        ASSERT_TRUE(node) << node.error().what;
+        EXPECT_EQ(node->state.raft.entries, entries);
+        ASSERT_TRUE(node->state_store->write({log_id(1, 2), {}, rows_at(LogIndex{2})}));
+        ASSERT_TRUE(node->state_store->flush());
+        ASSERT_TRUE(node->log->purge_to({log_id(1, 2), {}}));
+    }
+    const auto node = place.open();
+    ASSERT_TRUE(node) << node.error().what;
+    EXPECT_EQ(node->state.raft.entries, entries);
 }
 
 }  // namespace

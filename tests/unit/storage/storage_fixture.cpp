@@ -11,8 +11,13 @@ namespace mortise::storage::test {
 
 namespace {
 
+LogContent beginning_at(const LogContent& log, const LogBase& base) {
+    return {log.hard_state, base.id, base.configuration, {}};
+}
+
 void carry_out(const core::Write& write, LogContent& log) {
     if (write.hard_state) log.hard_state = *write.hard_state;
+    if (write.reset) log = beginning_at(log, *write.reset);
     if (write.truncate_from) {
         std::erase_if(log.entries,
                       [&](const Entry& entry) { return entry.id.index >= *write.truncate_from; });
@@ -107,19 +112,52 @@ bool is_same_state(const core::LockMachine& a, const core::LockMachine& b) {
     return a.list("", "", 1000) == b.list("", "", 1000) && a.needs_sweep() == b.needs_sweep();
 }
 
+std::vector<core::Row> rows_at(LogIndex index) {
+    if (!index.is_set()) return {};
+    auto machine = machine_at(index);
+    auto rows = machine.take_changed_rows();
+    std::erase_if(rows, [](const core::Row& row) { return !row.value; });
+    return rows;
+}
+
+Result<std::vector<core::Row>> rows_of(StateView& view, std::size_t bytes_max) {
+    std::vector<core::Row> rows;
+    std::optional<std::string> after;
+    while (true) {
+        auto page = view.read(after, bytes_max);
+        if (!page) return page.error();
+        rows.insert(rows.end(), page->rows.begin(), page->rows.end());
+        if (page->done) return rows;
+        after = rows.back().key;
+    }
+}
+
+Result<void> begin_install(StateStore& store, const LogBase& to) {
+    if (auto begun = store.begin_install(to.id, to.configuration); !begun) return begun;
+    const auto rows = rows_at(to.id.index);
+    for (std::size_t at = 0; at < rows.size(); at += 2) {
+        const auto count = std::min<std::size_t>(2, rows.size() - at);
+        if (auto done = store.install(std::span{rows}.subspan(at, count)); !done) return done;
+    }
+    return {};
+}
+
 std::string RandomLife::begin(const Opened& found) {
     auto content = content_of(found);
     std::vector<LogContent> may_be{memory_.log};
     if (memory_.tried) may_be.push_back(*memory_.tried);
     if (memory_.purging) {
         for (std::size_t i = 0, end = may_be.size(); i < end; ++i)
-            may_be.push_back(purged(may_be[i], *memory_.purging));
+            if (may_be[i].base < memory_.purging->id)
+                may_be.push_back(purged(may_be[i], *memory_.purging));
     }
     if (std::find(may_be.begin(), may_be.end(), content) == may_be.end())
         return "found " + in_words(content) + "\nnot   " + in_words(memory_.log);
     applied_ = found.state.raft.applied;
     if (applied_ < memory_.flushed || applied_ > memory_.saved)
         return "the state is at " + std::to_string(applied_.raw());
+    if (applied_ < content.base.index || applied_ > last_of(content).index)
+        return "the state is at " + std::to_string(applied_.raw()) + ", " + in_words(content);
     if (!is_same_state(found.state.machine, machine_at(applied_)))
         return "the state is not what it was at " + std::to_string(applied_.raw());
     if (found.boot_epoch.raw() <= memory_.epoch) return "the boot epoch did not rise";
@@ -128,17 +166,20 @@ std::string RandomLife::begin(const Opened& found) {
     memory_.purging.reset();
     memory_.saved = applied_;
     memory_.flushed = applied_;
+    memory_.committed = std::max(memory_.committed, applied_);
     memory_.epoch = found.boot_epoch.raw();
     machine_ = found.state.machine;
     return {};
 }
 
 Result<void> RandomLife::act(Opened& node) {
-    const auto what = prng_.below(10);
+    const auto what = prng_.below(13);
     if (what < 6) return write(node);
     if (what < 7) return purge(node);
     if (what < 9) return save(node);
-    return flush(node);
+    if (what < 10) return flush(node);
+    if (what < 11) return look(node);
+    return install(node);
 }
 
 Result<void> RandomLife::write(Opened& node) {
@@ -205,6 +246,52 @@ Result<void> RandomLife::save(Opened& node) {
     memory_.saved = applied_;
     return node.state_store->write(
         {id_at(memory_.log, to), core::test::voters({1, 2, 3}), machine_.take_changed_rows()});
+}
+
+// What is written meanwhile does not show.
+Result<void> RandomLife::look(Opened& node) {
+    auto view = node.state_store->view();
+    if (!view) return view.error();
+    const auto at = applied_;
+    if (auto saved = save(node); !saved) return saved;
+    const auto rows = rows_of(**view, 100);
+    if (!rows) return rows.error();
+    if ((*view)->applied().index == at && *rows == rows_at(at)) return {};
+    return make_error(Errc::io, "the view is not the state at " + std::to_string(at.raw()));
+}
+
+// Sometimes it comes to nothing, as when the leader changes on the way.
+Result<void> RandomLife::install(Opened& node) {
+    const auto to = draw_install();
+    if (prng_.one_in(3)) return begin_install(*node.state_store, to);
+    const bool keeps_tail =
+        to.id.index <= last_of(memory_.log).index && to.id == id_at(memory_.log, to.id.index);
+    if (!keeps_tail) memory_.tried = beginning_at(memory_.log, to);
+    memory_.saved = to.id.index;
+    if (auto begun = begin_install(*node.state_store, to); !begun) return begun;
+    if (auto done = node.state_store->finish_install(); !done) return done;
+    applied_ = to.id.index;
+    machine_ = machine_at(applied_);
+    static_cast<void>(machine_.take_changed_rows());
+    memory_.flushed = applied_;
+    memory_.committed = std::max(memory_.committed, applied_);
+    if (keeps_tail) return {};
+    auto done = put(node, resets(to));
+    if (!done) return done;
+    memory_.log = *std::exchange(memory_.tried, std::nullopt);
+    memory_.purging.reset();
+    return done;
+}
+
+// An entry beyond what is committed here: one that the log has, or another in its place, or none
+// that it ever had.
+LogBase RandomLife::draw_install() {
+    const auto last = last_of(memory_.log);
+    const LogIndex index{memory_.committed.raw() + 1 + prng_.below(8)};
+    const auto configuration = core::test::voters({1, 2, index.raw() + 20});
+    if (index <= last.index && prng_.one_in(2)) return {id_at(memory_.log, index), configuration};
+    const auto term = std::max(last.term, memory_.log.hard_state.term).next();
+    return {{term, index}, configuration};
 }
 
 Result<void> RandomLife::flush(Opened& node) {

@@ -82,6 +82,11 @@ inline core::Write rewrites(std::uint64_t from, std::vector<Entry> entries) {
     write.truncate_from = LogIndex{from};
     return write;
 }
+inline core::Write resets(LogBase base) {
+    core::Write write;
+    write.reset = std::move(base);
+    return write;
+}
 // One write by itself.
 inline Result<void> put(Opened& node, const core::Write& write) {
     return node.log->write({&write, 1});
@@ -110,6 +115,12 @@ inline void PrintTo(const LogContent& content, std::ostream* out) {
 // The machine after all of them.
 [[nodiscard]] core::LockMachine machine_at(LogIndex index);
 [[nodiscard]] bool is_same_state(const core::LockMachine& a, const core::LockMachine& b);
+// All rows of it, ascending.
+[[nodiscard]] std::vector<core::Row> rows_at(LogIndex index);
+// Everything that a view shows, in pages of so many bytes.
+[[nodiscard]] Result<std::vector<core::Row>> rows_of(StateView& view, std::size_t bytes_max);
+// From another node, in pieces of two rows, without finishing it.
+[[nodiscard]] Result<void> begin_install(StateStore& store, const LogBase& to);
 
 // --- lives at random
 // ------------------------------------------------------------------------------------------
@@ -117,7 +128,7 @@ inline void PrintTo(const LogContent& content, std::ostream* out) {
 // What was acknowledged, and what may or may not have happened besides.
 struct Memory {
     LogContent log;
-    std::optional<LogContent> tried;  // instead of `log`: the write that failed, whole
+    std::optional<LogContent> tried;  // instead of `log`: the write or install that failed, whole
     std::optional<LogBase> purging;   // goes with some write
     LogIndex committed;               // never truncated
     LogIndex saved;                   // the state may be up to here,
@@ -134,13 +145,16 @@ public:
     std::string begin(const Opened& found);
     // One thing drawn at random, and what the store says to it.
     Result<void> act(Opened& node);
+    Result<void> write(Opened& node);
+    Result<void> install(Opened& node);
 
 private:
-    Result<void> write(Opened& node);
     Result<void> purge(Opened& node);
     Result<void> save(Opened& node);
     Result<void> flush(Opened& node);
+    Result<void> look(Opened& node);
     core::Write draw_write(LogContent& log);
+    [[nodiscard]] LogBase draw_install();
 
     core::Prng prng_;
     Memory& memory_;

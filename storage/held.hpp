@@ -1,0 +1,16 @@
+#pragma once
+
+#include <memory>
+
+#include "storage/directory_lock.hpp"
+#include "storage/reserve_file.hpp"
+
+namespace mortise::storage {
+
+// What both stores of a directory hold while they live.
+struct Held {
+    std::shared_ptr<DirectoryLock> lock;
+    std::shared_ptr<ReserveFile> reserve;  // null: none was asked for
+};
+
+}  // namespace mortise::storage

@@ -1,0 +1,39 @@
+#include "storage/reserve_file.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fcntl.h>
+
+namespace mortise::storage {
+
+namespace {
+
+constexpr std::uint64_t part_of_disk = 64;
+
+std::uint64_t bytes_for(std::uint64_t wanted, const std::filesystem::path& directory) {
+    std::error_code failed;
+    const auto disk = std::filesystem::space(directory, failed);
+    return failed ? wanted : std::min<std::uint64_t>(wanted, disk.capacity / part_of_disk);
+}
+
+}  // namespace
+
+ReserveFile::ReserveFile(std::filesystem::path path, FileProbe* probe)
+    : path_{std::move(path)}, probe_{probe} {}
+
+Result<std::shared_ptr<ReserveFile>> ReserveFile::hold(const std::filesystem::path& path,
+                                                       std::uint64_t bytes, FileProbe* probe) {
+    auto file = File::open(path, O_RDWR | O_CREAT, probe);
+    if (!file) return std::move(file).error();
+    const auto kept = bytes_for(bytes, path.parent_path());
+    if (auto room = file->allocate(2 * kept); !room) return std::move(room).error();
+    if (auto left = file->truncate(kept); !left) return std::move(left).error();
+    return std::make_shared<ReserveFile>(path, probe);
+}
+
+void ReserveFile::release() const {
+    static_cast<void>(remove_file(path_, probe_));
+}
+
+}  // namespace mortise::storage

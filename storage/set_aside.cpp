@@ -1,0 +1,126 @@
+#include "storage/set_aside.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "storage/memory_directory.hpp"
+#include "storage/salvage.hpp"
+
+namespace mortise::storage {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view prefix = "damaged-";
+constexpr std::array<const char*, 3> parts{"log", "state", "countdowns"};
+
+fs::path place(const fs::path& directory, std::uint64_t number) {
+    return directory / (std::string{prefix} + std::to_string(number));
+}
+
+// Those that are there, by their numbers.
+Result<std::vector<std::uint64_t>> numbers_in(const fs::path& directory) {
+    std::vector<std::uint64_t> numbers;
+    std::error_code failed;
+    for (fs::directory_iterator i{directory, failed}, end; !failed && i != end;
+         i.increment(failed)) {
+        const auto name = i->path().filename().string();
+        if (!name.starts_with(prefix)) continue;
+        std::uint64_t number = 0;
+        const auto parsed =
+            std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
+        if (parsed.ptr == name.data() + name.size()) numbers.push_back(number);
+    }
+    if (failed) return io_error("cannot list " + directory.string(), failed.value());
+    return numbers;
+}
+
+// What is known of the old one, from wherever.
+Result<Meta> identify(const fs::path& directory, const OpenOptions& options, const Seams& seams) {
+    auto file = MetaFile::open(directory / "meta", seams.probe);
+    auto meta = file ? file->meta() : Meta{};
+    if (!meta.cluster.is_set()) {
+        const auto found = salvage(directory, seams);
+        if (!file) meta = found;
+        meta.cluster = found.cluster;
+    }
+    if (!meta.cluster.is_set() || (meta.node.is_set() && meta.node != options.self)) {
+        return make_error(Errc::damaged, directory.string() +
+                                             " is damaged and does not say to which cluster "
+                                             "its node belongs");
+    }
+    meta.node = options.self;
+    return meta;
+}
+
+// As it is, whatever it is.
+Result<void> copy_meta(const fs::path& directory, const fs::path& to, FileProbe* probe) {
+    constexpr std::size_t bytes_max = MetaFile::slots * MetaFile::slot_bytes;
+    auto bytes = read_file(directory / "meta", bytes_max, probe);
+    if (!bytes) return std::move(bytes).error();
+    if (!*bytes) return {};
+    return replace_file(to / "meta", **bytes, Durable::yes, probe);
+}
+
+Result<void> move_parts(const fs::path& directory, const fs::path& to, FileProbe* probe) {
+    for (const auto* part : parts) {
+        std::error_code failed;
+        const bool exists = fs::exists(directory / part, failed);
+        if (failed)
+            return io_error("cannot look at " + (directory / part).string(), failed.value());
+        if (!exists) continue;
+        if (auto moved = move(directory / part, to / part, probe); !moved) return moved;
+    }
+    if (auto synced = sync_directory(to, probe); !synced) return synced;
+    return sync_directory(directory, probe);
+}
+
+// One is enough for people, and the disk is not for keeping them.
+void remove_older(const fs::path& directory, std::uint64_t kept) {
+    const auto numbers = numbers_in(directory);
+    if (!numbers) return;
+    for (const auto number : *numbers) {
+        std::error_code ignored;
+        if (number != kept) fs::remove_all(place(directory, number), ignored);
+    }
+}
+
+}  // namespace
+
+Result<void> set_aside(const fs::path& directory, const OpenOptions& options, const Seams& seams) {
+    auto meta = identify(directory, options, seams);
+    if (!meta) return std::move(meta).error();
+    const auto numbers = numbers_in(directory);
+    if (!numbers) return numbers.error();
+    meta->set_aside =
+        numbers->empty() ? 1 : *std::max_element(numbers->begin(), numbers->end()) + 1;
+    const auto to = place(directory, meta->set_aside);
+    if (auto made = make_directory(to, seams.probe); !made) return made;
+    if (auto copied = copy_meta(directory, to, seams.probe); !copied) return copied;
+    auto begun = MetaFile::create(directory / "meta", *meta, seams.probe);
+    if (!begun) return std::move(begun).error();
+    auto finished = finish_setting_aside(directory, *begun, options, seams.probe);
+    if (!finished) return std::move(finished).error();
+    return {};
+}
+
+Result<MetaFile> finish_setting_aside(const fs::path& directory, const MetaFile& meta,
+                                      const OpenOptions& options, FileProbe* probe) {
+    const auto& old = meta.meta();
+    const auto number = old.set_aside;
+    if (auto moved = move_parts(directory, place(directory, number), probe); !moved)
+        return std::move(moved).error();
+    Meta anew;
+    anew.node = old.node;
+    anew.incarnation = mint_incarnation(options, old.incarnation);
+    anew.cluster = old.cluster;
+    auto made = MetaFile::create(directory / "meta", anew, probe);
+    if (made) remove_older(directory, number);
+    return made;
+}
+
+}  // namespace mortise::storage

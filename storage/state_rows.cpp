@@ -1,0 +1,56 @@
+#include "storage/state_rows.hpp"
+
+#include "core/base/bytes.hpp"
+#include "storage/log_rows.hpp"
+#include "storage/sealed_row.hpp"
+
+namespace mortise::storage {
+
+namespace {
+
+constexpr std::uint8_t version = 1;
+constexpr std::size_t configuration_bytes_max = std::size_t{1} << 20U;
+
+}  // namespace
+
+std::string encode_applied(const AppliedRow& row) {
+    core::ByteWriter out;
+    out.u8(version);
+    out.u64(row.incarnation.raw());
+    out.u64(row.generation);
+    out.u64(row.applied.term.raw());
+    out.u64(row.applied.index.raw());
+    out.u8(row.is_installed ? 1 : 0);
+    out.text(encode_optional(row.configuration));
+    return seal(applied_key, out.take());
+}
+
+std::optional<AppliedRow> decode_applied(std::string_view bytes) {
+    const auto content = unseal(applied_key, bytes);
+    if (!content) return std::nullopt;
+    core::ByteReader in{*content};
+    AppliedRow row;
+    if (in.u8() != version) return std::nullopt;
+    row.incarnation = core::Incarnation{in.u64()};
+    row.generation = in.u64();
+    row.applied = {core::Term{in.u64()}, core::LogIndex{in.u64()}};
+    const auto installed = in.u8();
+    auto configuration = decode_optional(in.text(configuration_bytes_max));
+    if (!in.done() || installed > 1 || !configuration) return std::nullopt;
+    row.is_installed = installed == 1;
+    row.configuration = *std::move(configuration);
+    return row;
+}
+
+std::string row_key(std::uint64_t generation, std::string_view key) {
+    return generation_begin(generation).append(key);
+}
+
+std::string generation_begin(std::uint64_t generation) {
+    std::string begin{row_prefix};
+    for (unsigned shift = 64; shift > 0; shift -= 8)
+        begin.push_back(static_cast<char>(generation >> (shift - 8)));
+    return begin;
+}
+
+}  // namespace mortise::storage

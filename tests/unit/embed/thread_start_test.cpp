@@ -1,0 +1,47 @@
+// The threads that serve a node: what escapes them ends the node, and never the host (P5).
+#include "embed/thread_start.hpp"
+
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace mortise::detail {
+namespace {
+
+TEST(RunOrFail, SaysNothingOfABodyThatEnds) {
+    bool ran = false;
+    std::vector<std::string> told;
+    run_or_fail([&] { ran = true; }, [&](std::string why) { told.push_back(std::move(why)); });
+    EXPECT_TRUE(ran);
+    EXPECT_TRUE(told.empty());
+}
+
+TEST(RunOrFail, TellsOnceWhatEscapes) {
+    std::vector<std::string> told;
+    const auto tell = [&](std::string why) { told.push_back(std::move(why)); };
+    run_or_fail([] { throw std::runtime_error{"no disk"}; }, tell);
+    run_or_fail([] { throw 1; }, tell);
+    EXPECT_EQ(told, (std::vector<std::string>{"no disk", "an unknown exception"}));
+}
+
+TEST(RunOrFail, SurvivesThatNobodyCanBeTold) {
+    run_or_fail([] { throw std::bad_alloc{}; }, [](std::string) { throw std::bad_alloc{}; });
+}
+
+TEST(StartThread, TakesNoSignals) {
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    start_thread_named("mortise-test", [&] {
+        pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    }).join();
+    EXPECT_EQ(sigismember(&blocked, SIGTERM), 1);
+    sigset_t ours;
+    pthread_sigmask(SIG_SETMASK, nullptr, &ours);
+    EXPECT_EQ(sigismember(&ours, SIGTERM), 0);
+}
+
+}  // namespace
+}  // namespace mortise::detail

@@ -1,0 +1,108 @@
+// Lives of a node on a disk in trouble, always the same for a seed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/fault_file_system.hpp"
+#include "tests/unit/storage/storage_fixture.hpp"
+
+namespace mortise::storage::test {
+
+using mortise::test::FaultyDisk;
+using mortise::test::Trouble;
+
+constexpr int acts_per_life = 6;
+
+using Act = std::function<Result<void>(RandomLife& life, Opened& node, int number)>;
+
+inline Result<void> anything(RandomLife& life, Opened& node, int /*number*/) {
+    return life.act(node);
+}
+
+inline Result<void> states_from_elsewhere(RandomLife& life, Opened& node, int number) {
+    return number % 3 == 0 ? life.write(node) : life.install(node);
+}
+
+// Lives on a disk, always the same, until a call fails.
+class Script {
+public:
+    Script(std::uint64_t seed, Act act) : seed_{seed}, act_{std::move(act)} {}
+
+    // False: it ended early.
+    bool run(FaultyDisk& disk) {
+        core::Prng lives{seed_};
+        for (int life = 0; life < 2; ++life) {
+            auto node = open(&disk);
+            if (!node) return false;
+            RandomLife writer{lives.next(), memory_};
+            EXPECT_EQ(writer.begin(*node), "");
+            for (int acts = 0; acts < acts_per_life; ++acts) {
+                if (act_(writer, *node, acts)) continue;
+                expect_it_is_over(*node, disk);
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // On a disk without faults.
+    void expect_everything_is_there() {
+        const auto node = open(nullptr);
+        ASSERT_TRUE(node) << node.error().what;
+        EXPECT_EQ((RandomLife{0, memory_}.begin(*node)), "");
+    }
+    // Or it is known that it is not. False: it is.
+    bool expect_nothing_is_missing_unnoticed(FaultyDisk* disk = nullptr) {
+        const auto node = open(disk);
+        if (!node) return true;
+        EXPECT_EQ((RandomLife{0, memory_}.begin(*node)), "");
+        return false;
+    }
+
+private:
+    Result<Opened> open(FaultyDisk* disk) {
+        Seams seams;
+        if (disk != nullptr) seams = {mortise::test::file_system_of(*disk), disk};
+        return open_directory(directory_.data(), as_node_1(), seams);
+    }
+
+    // Whichever store failed goes on failing, and writes nothing more, not even on its way out.
+    static void expect_it_is_over(Opened& node, FaultyDisk& disk) {
+        const bool is_log = !node.log->write({});
+        const auto written = written_since(disk, is_log);
+        if (is_log) {
+            EXPECT_FALSE(put(node, votes(1'000'000, n2)));
+            EXPECT_FALSE(node.log->purge_to({log_id(1, 1), {}}));
+        } else {
+            EXPECT_FALSE(node.state_store->flush());
+            EXPECT_FALSE(node.state_store->write({log_id(1'000, 1'000), {}, {}}));
+            EXPECT_FALSE(node.state_store->begin_install(log_id(1'000, 1'000), {}));
+            EXPECT_FALSE(node.state_store->save_countdowns({}));
+        }
+        node = {};
+        EXPECT_EQ(written_since(disk, is_log), written) << "after " << disk.failed_step();
+    }
+
+    // By the store that failed; the other one may have something to do.
+    static std::vector<std::string> written_since(FaultyDisk& disk, bool is_log) {
+        auto steps = disk.written_after_failure();
+        std::erase_if(steps, [&](const std::string& step) {
+            const bool is_of_log =
+                step.find("/log/") != std::string::npos || step.ends_with("/meta");
+            return is_of_log != is_log;
+        });
+        return steps;
+    }
+
+    std::uint64_t seed_;
+    Act act_;
+    TemporaryDirectory directory_;
+    Memory memory_;
+};
+
+}  // namespace mortise::storage::test

@@ -1,0 +1,203 @@
+// A member whose directory is damaged begins anew, as one that lost everything.
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "core/codec/configuration_codec.hpp"
+#include "storage/meta_file.hpp"
+#include "tests/support/fault_file_system.hpp"
+#include "tests/unit/storage/storage_fixture.hpp"
+
+namespace mortise::storage::test {
+namespace {
+
+namespace fs = std::filesystem;
+using mortise::test::FaultyDisk;
+using mortise::test::Trouble;
+
+OpenOptions as_member() {
+    auto options = as_node_1();
+    options.rejoins = true;
+    return options;
+}
+
+class SetAside : public testing::Test {
+protected:
+    void SetUp() override {
+        auto node = open();
+        ASSERT_TRUE(node) << node.error().what;
+        incarnation_ = node->incarnation;
+        auto write = votes(3, n1);
+        write.append = {core::make_entry(log_id(1, 1), core::EntryKind::configuration,
+                                         core::encode_configuration(configuration_)),
+                        commands(log_id(1, 2), "second"), commands(log_id(3, 3), "third")};
+        ASSERT_TRUE(put(*node, write));
+        ASSERT_TRUE(node->state_store->write({log_id(1, 2), configuration_, rows_at(LogIndex{2})}));
+        ASSERT_TRUE(node->state_store->flush());
+        ASSERT_TRUE(node->state_store->save_countdowns({}));
+    }
+
+    Result<Opened> open(const OpenOptions& options = as_member(), FaultyDisk* disk = nullptr) {
+        Seams seams;
+        if (disk != nullptr) seams = {mortise::test::file_system_of(*disk), disk};
+        return open_directory(path_, options, seams);
+    }
+    void flip(const std::string& name, std::size_t at) {
+        std::fstream file{path_ / name, std::ios::in | std::ios::out | std::ios::binary};
+        file.seekg(static_cast<std::streamoff>(at));
+        const auto byte = static_cast<char>(file.get() ^ 4);
+        file.seekp(static_cast<std::streamoff>(at));
+        file.put(byte);
+    }
+    void lose(const std::string& name) { fs::remove_all(path_ / name); }
+    void expect_begun_anew(const Opened& node) {
+        EXPECT_EQ(content_of(node), LogContent{});
+        EXPECT_EQ(node.state.raft.applied, LogIndex{});
+        EXPECT_EQ(node.state.former_cluster, configuration_.cluster);
+        EXPECT_NE(node.incarnation, incarnation_);
+    }
+    void expect_refused(const OpenOptions& options, Errc code) {
+        const auto node = open(options);
+        ASSERT_FALSE(node);
+        EXPECT_EQ(node.error().code, code) << node.error().what;
+        EXPECT_FALSE(fs::exists(path_ / "damaged-1"));
+    }
+
+    TemporaryDirectory directory_;
+    fs::path path_ = directory_.data();
+    core::Configuration configuration_ = core::test::voters({1, 2, 3});
+    core::Incarnation incarnation_;
+};
+
+TEST_F(SetAside, DoesNotTouchWhatIsWhole) {
+    const auto node = open();
+    ASSERT_TRUE(node);
+    EXPECT_EQ(node->incarnation, incarnation_);
+    EXPECT_EQ(node->set_aside, "");
+    EXPECT_FALSE(node->state.former_cluster.is_set());
+}
+
+TEST_F(SetAside, LetsADamagedMemberBeginAnew) {
+    lose("log");
+    for (int life = 1; life <= 2; ++life) {
+        const auto node = open();
+        ASSERT_TRUE(node) << node.error().what;
+        expect_begun_anew(*node);
+        EXPECT_EQ(node->boot_epoch.raw(), static_cast<std::uint64_t>(life));
+        EXPECT_EQ(node->former_life_ended, life == 2);
+        const bool tells = node->set_aside.find((path_ / "log").string()) != std::string::npos;
+        EXPECT_EQ(tells, life == 1) << node->set_aside;
+    }
+    for (const auto* part : {"meta", "state", "countdowns"})
+        EXPECT_TRUE(fs::exists(path_ / "damaged-1" / part)) << part;
+}
+
+TEST_F(SetAside, FindsTheClusterInWhateverIsLeft) {
+    lose("meta");
+    auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    expect_begun_anew(*node);
+    EXPECT_TRUE(fs::exists(path_ / "damaged-1" / "log" / "CURRENT"));
+}
+
+TEST_F(SetAside, FindsTheClusterInTheStateAlone) {
+    lose("meta");
+    lose("log");
+    auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    expect_begun_anew(*node);
+}
+
+TEST_F(SetAside, FindsTheClusterInAnEntryAlone) {
+    lose("meta");
+    lose("state");
+    auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    expect_begun_anew(*node);
+}
+
+// It could be anybody's.
+TEST_F(SetAside, NeedsToKnowTheCluster) {
+    lose("meta");
+    flip("log/CURRENT", 2);
+    flip("state/CURRENT", 2);
+    expect_refused(as_member(), Errc::damaged);
+}
+
+// Nobody else has what the one member of a cluster loses.
+TEST_F(SetAside, IsForThoseWhoHaveOthers) {
+    lose("log");
+    expect_refused(as_node_1(), Errc::damaged);
+}
+
+TEST_F(SetAside, IsForDamageAlone) {
+    auto options = as_member();
+    options.self = n2;
+    expect_refused(options, Errc::wrong_node);
+    FaultyDisk disk;
+    disk.trouble_at(9, Trouble::once);
+    EXPECT_FALSE(open(as_member(), &disk));
+    EXPECT_FALSE(fs::exists(path_ / "damaged-1"));
+    EXPECT_EQ(open()->incarnation, incarnation_);
+}
+
+TEST_F(SetAside, KeepsOneForPeople) {
+    lose("log");
+    core::Incarnation second;
+    {
+        auto again = open();
+        ASSERT_TRUE(again && put(*again, votes(7, n2)));
+        second = again->incarnation;
+    }
+    lose("log");
+    const auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    expect_begun_anew(*node);
+    EXPECT_NE(node->incarnation, second);
+    EXPECT_FALSE(fs::exists(path_ / "damaged-1"));
+    EXPECT_TRUE(fs::exists(path_ / "damaged-2" / "state"));
+}
+
+TEST_F(SetAside, IsOverWhenTheMemberIsBack) {
+    lose("log");
+    {
+        auto node = open();
+        ASSERT_TRUE(node);
+        const LogBase to{log_id(5, 30), configuration_};
+        ASSERT_TRUE(begin_install(*node->state_store, to));
+        ASSERT_TRUE(node->state_store->finish_install());
+        ASSERT_TRUE(put(*node, resets(to)));
+    }
+    const auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    EXPECT_FALSE(node->state.former_cluster.is_set());
+    EXPECT_EQ(node->state.raft.base, log_id(5, 30));
+}
+
+// Whatever happens on the way, it is never again a node that knows of no cluster, nor one that has
+// the old name and not what was done in it.
+TEST_F(SetAside, IsNeverHalfDone) {
+    const auto good = directory_.path() / "good";
+    lose("log");
+    fs::copy(path_, good, fs::copy_options::recursive);
+    for (const bool loses_power : {false, true}) {
+        bool done = false;
+        for (std::uint64_t step = 1; !done && !HasFailure(); ++step) {
+            fs::remove_all(path_);
+            fs::copy(good, path_, fs::copy_options::recursive);
+            FaultyDisk disk;
+            disk.trouble_at(step, loses_power ? Trouble::power_off : Trouble::once);
+            static_cast<void>(open(as_member(), &disk));
+            done = !disk.has_failed();
+            if (loses_power) disk.lose_unsynced(step);
+            SCOPED_TRACE(testing::Message() << "step " << step << ": " << disk.failed_step());
+            const auto node = open();
+            ASSERT_TRUE(node) << node.error().what;
+            expect_begun_anew(*node);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mortise::storage::test

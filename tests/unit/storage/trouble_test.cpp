@@ -1,0 +1,131 @@
+// Disks that are full, that may not be written any more, that say they have what they have not, and
+// that give back something else than they got.
+#include "tests/unit/storage/script.hpp"
+
+namespace mortise::storage::test {
+namespace {
+
+// From a step on, until somebody comes and sees to it: the same process opens the directory again.
+void expect_to_recover(std::uint64_t seed, Trouble trouble) {
+    bool done = false;
+    for (std::uint64_t step = 1; !done; ++step) {
+        FaultyDisk disk;
+        disk.trouble_at(step, trouble);
+        Script script{seed, anything};
+        script.run(disk);
+        SCOPED_TRACE(testing::Message() << "step " << step << ": " << disk.failed_step());
+        done = !disk.has_failed();
+        disk.mend();
+        script.expect_everything_is_there();
+        done = done || testing::Test::HasFailure();
+    }
+}
+
+TEST(Trouble, EndsWithTheRoomThatComesBack) {
+    expect_to_recover(11, Trouble::full);
+}
+
+TEST(Trouble, EndsWhenTheDiskIsWritableAgain) {
+    expect_to_recover(12, Trouble::read_only);
+}
+
+// A disk that loses what it said it had.
+void expect_lies_are_noticed(const std::string& part) {
+    int noticed = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        FaultyDisk disk;
+        disk.lie_about_syncs_of(part);
+        Script script{seed, anything};
+        EXPECT_TRUE(script.run(disk));
+        SCOPED_TRACE(testing::Message() << "seed " << seed);
+        disk.lose_unsynced(seed, part);
+        if (script.expect_nothing_is_missing_unnoticed()) ++noticed;
+    }
+    EXPECT_GT(noticed, 0);
+}
+
+TEST(Trouble, IsNoticedWhenSyncsOfTheLogAreLies) {
+    expect_lies_are_noticed("/log/");
+}
+
+TEST(Trouble, IsNoticedWhenSyncsOfTheStateAreLies) {
+    expect_lies_are_noticed("/state/");
+}
+
+TEST(Trouble, IsNoticedWhenABitIsReadWrong) {
+    int noticed = 0;
+    bool done = false;
+    for (std::uint64_t read = 1; !done; ++read) {
+        FaultyDisk disk;
+        Script script{13, anything};
+        EXPECT_TRUE(script.run(disk));
+        disk.trouble_at(read, Trouble::bit_flip);
+        SCOPED_TRACE(testing::Message() << "read " << read);
+        if (script.expect_nothing_is_missing_unnoticed(&disk)) ++noticed;
+        done = !disk.has_failed() || testing::Test::HasFailure();
+        script.expect_everything_is_there();
+    }
+    EXPECT_GT(noticed, 0);
+}
+
+class Room : public testing::Test {
+protected:
+    Result<Opened> open() {
+        auto options = as_node_1();
+        options.reserve_bytes = 4096;
+        options.rejoins = true;
+        return open_directory(path_, options, {mortise::test::file_system_of(disk_), &disk_});
+    }
+    bool has_reserve() const { return std::filesystem::exists(path_ / "reserve"); }
+    void fill() { disk_.trouble_at(1, Trouble::full); }
+
+    TemporaryDirectory directory_;
+    std::filesystem::path path_ = directory_.data();
+    FaultyDisk disk_;
+};
+
+TEST_F(Room, IsKeptForTheEnd) {
+    const auto entry = commands(log_id(1, 1));
+    {
+        auto node = open();
+        ASSERT_TRUE(node) << node.error().what;
+        EXPECT_EQ(std::filesystem::file_size(path_ / "reserve"), 4096U);
+        ASSERT_TRUE(put(*node, appends({entry})));
+        ASSERT_TRUE(node->state_store->write({log_id(1, 1), {}, rows_at(LogIndex{1})}));
+        fill();
+        const auto refused = put(*node, appends({commands(log_id(1, 2))}));
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, Errc::no_space) << refused.error().what;
+        EXPECT_FALSE(has_reserve());
+        EXPECT_EQ(*node->state_store->flush(), LogIndex{1});
+        EXPECT_TRUE(node->state_store->save_countdowns({}));
+    }
+    fill();
+    const auto refused = open();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::no_space) << refused.error().what;
+    disk_.mend();
+    auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    EXPECT_TRUE(has_reserve());
+    EXPECT_EQ(node->set_aside, "");
+    EXPECT_EQ(node->state.raft.entries, (std::vector{entry}));
+    EXPECT_EQ(node->state.raft.applied, LogIndex{1});
+    EXPECT_TRUE(put(*node, appends({commands(log_id(1, 2))})));
+}
+
+TEST_F(Room, IsGivenBackByTheStateToo) {
+    auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    ASSERT_TRUE(put(*node, appends({commands(log_id(1, 1))})));
+    ASSERT_TRUE(node->state_store->write({log_id(1, 1), {}, rows_at(LogIndex{1})}));
+    fill();
+    const auto refused = node->state_store->flush();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::no_space) << refused.error().what;
+    EXPECT_FALSE(has_reserve());
+    EXPECT_TRUE(put(*node, appends({commands(log_id(1, 2))})));
+}
+
+}  // namespace
+}  // namespace mortise::storage::test
