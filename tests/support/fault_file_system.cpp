@@ -58,6 +58,9 @@ public:
                     IODebugContext* debug) override {
         return Append(data, options, debug);
     }
+    // Room for a whole log is dear where files are in memory.
+    void PrepareWrite(std::size_t /*offset*/, std::size_t /*size*/, const IOOptions& /*options*/,
+                      IODebugContext* /*debug*/) override {}
     IOStatus Truncate(std::uint64_t size, const IOOptions& options,
                       IODebugContext* debug) override {
         if (disk_.is_off()) return broken(path_);

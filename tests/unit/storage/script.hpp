@@ -66,9 +66,9 @@ public:
 
 private:
     Result<Opened> open(FaultyDisk* disk) {
-        Seams seams;
-        if (disk != nullptr) seams = {mortise::test::file_system_of(*disk), disk};
-        return open_directory(directory_.data(), as_node_1(), seams);
+        if (disk == nullptr) disk = &calm_;
+        return open_directory(directory_.data(), as_node_1(),
+                              {mortise::test::file_system_of(*disk), disk});
     }
 
     // Whichever store failed goes on failing, and writes nothing more, not even on its way out.
@@ -102,6 +102,7 @@ private:
     std::uint64_t seed_;
     Act act_;
     TemporaryDirectory directory_;
+    FaultyDisk calm_;
     Memory memory_;
 };
 
