@@ -31,6 +31,7 @@ core::Raft boot(core::NodeId self, const core::RaftState& disk, core::Instant no
 }
 
 std::string carry_out(const core::Write& write, core::RaftState& disk) {
+    MORTISE_CHECK(!write.reset);  // nothing is purged here, so nobody needs a snapshot
     std::string problem;
     if (write.hard_state) {
         const auto& before = disk.hard_state;

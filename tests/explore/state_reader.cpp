@@ -26,7 +26,6 @@ public:
         add(term);
         add(index);
     }
-    void add(const LogBase& base) { add(base.id); }
     void add(const HardState& state) {
         const auto& [term, voted_for] = state;
         add(term);
@@ -70,7 +69,6 @@ public:
     void add(const TimeoutNow& message);
     void add(const ReadRequest& message);
     void add(const ReadReply& message);
-    // Of snapshots and removed members this search makes none.
     void add(const SnapshotChunk& message);
     void add(const SnapshotReply& message);
     void add(const NotAMember& message);
@@ -81,7 +79,8 @@ private:
 
 void Print::add(const Write& write) {
     const auto& [not_id, reset, hard_state, truncate_from, append] = write;
-    add(reset);
+    add(reset.has_value());
+    if (reset) add(reset->id);
     add(hard_state);
     add(truncate_from);
     list(append);
@@ -225,17 +224,28 @@ void Print::add(const ReadReply& message) {
 }
 
 void Print::add(const SnapshotChunk& message) {
-    add(message.term);
-    number(message.checksum);
+    // The checksum, over all of the transfer until here, stands for the rows.
+    const auto& [term, last, not_configuration, position, not_rows, done, checksum] = message;
+    add(term);
+    add(last);
+    number(position);
+    add(done);
+    number(checksum);
 }
 
 void Print::add(const SnapshotReply& message) {
-    add(message.term);
-    number(message.next);
+    const auto& [term, last, next, installed, refused] = message;
+    add(term);
+    add(last);
+    number(next);
+    add(installed);
+    add(refused);
 }
 
 void Print::add(const NotAMember& message) {
-    add(message.term);
+    const auto& [term, configuration] = message;
+    add(term);
+    add(configuration);
 }
 
 }  // namespace

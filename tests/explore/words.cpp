@@ -49,9 +49,15 @@ std::string in_words(const core::RaftMessage& message) {
             [](const core::TimeoutNow& m) { return "campaign now, at " + in_words(m.last); },
             [](const core::ReadRequest&) { return std::string{"read?"}; },
             [](const core::ReadReply& m) { return "read at " + in_words(m.index); },
-            [](const core::SnapshotChunk& m) { return "state chunk " + number(m.position); },
-            [](const core::SnapshotReply& m) { return "state reply, next " + number(m.next); },
-            [](const core::NotAMember&) { return std::string{"not a member"}; },
+            [](const core::SnapshotChunk& m) {
+                return "chunk " + number(m.position) + " of the state at " + in_words(m.last);
+            },
+            [](const core::SnapshotReply& m) {
+                return "wants chunk " + number(m.next) + " of the state at " + in_words(m.last);
+            },
+            [](const core::NotAMember& m) {
+                return "no member any more, says " + in_words(m.configuration);
+            },
         },
         message);
 }
