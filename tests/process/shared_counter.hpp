@@ -27,6 +27,16 @@ public:
         return load().value;
     }
 
+    // What a holder does before it reads: from then on older tokens are refused. False: this one
+    // is.
+    bool enter(std::int64_t token) {
+        const Exclusive lock{file_};
+        const auto content = load();
+        if (token < content.token) return false;
+        const Content raised{content.value, token};
+        return pwrite(file_, &raised, sizeof raised, 0) == sizeof raised;
+    }
+
     // Fenced: false, and nothing is written, if a newer token was here before.
     bool write(std::int64_t value, std::int64_t token, bool fenced) {
         const Exclusive lock{file_};

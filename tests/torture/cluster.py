@@ -1,0 +1,218 @@
+"""The processes of a run: what they were started with, what they said, how they ended."""
+
+import signal
+import subprocess
+import threading
+import time
+
+import cgroups
+from namespaces import run
+
+SLOW = "slow"  # with long holds
+QUICK = ["hot", "a", "b", "c", "d"]
+DISK = "96m"  # of each node
+TTL = 3.0  # seconds, as are the others
+ELECTION = 0.5
+HEARTBEAT = 0.05
+CALL = 5.0
+START_PATIENCE = 60
+START_PAUSE = 2_000_000_000  # nanoseconds between two starts of a node that does not come up
+
+
+def now():
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+class Life:
+    """One process of a node, from its start to its end."""
+
+    def __init__(self, node, number, words, log):
+        self.name = f"node{node}.{number}"
+        self.node = node
+        self.began = now()
+        self.ended = None  # when it was known to be gone
+        self.killed = None  # when it was sent SIGKILL
+        self.leader = 0
+        self.ready = threading.Event()
+        self.stopped = ""  # why its node stopped by itself
+        self.end_is_known = False  # it was judged, or it was told to
+        self.stop_is_known = False
+        self.log = open(log, "ab")
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.log, start_new_session=True)
+        self.reader = threading.Thread(target=self.listen, daemon=True)
+        self.reader.start()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def listen(self):
+        for line in self.process.stdout:
+            words = line.decode(errors="replace").split()
+            if words[:1] == ["status"]:
+                self.leader = int(words[1])
+            elif words[:1] == ["ready"]:
+                self.ready.set()
+            elif words[:1] == ["stopped"]:
+                self.stopped = " ".join(words[1:]) or "no reason given"
+            self.log.write(line)
+            self.log.flush()
+
+    def tell(self, word):
+        try:
+            self.process.stdin.write(word.encode() + b"\n")
+            self.process.stdin.flush()
+        except OSError:
+            pass  # it is gone, which is noticed elsewhere
+
+    def is_over(self):
+        if self.ended is None and self.process.poll() is not None:
+            self.ended = now()
+        return self.ended is not None
+
+    def kill(self, patience):
+        """True when it is gone; a frozen one cannot die yet."""
+        if not self.is_over():
+            self.killed = self.killed or now()
+            self.process.kill()
+            try:
+                self.process.wait(patience)
+            except subprocess.TimeoutExpired:
+                return False
+        return self.is_over()
+
+
+class Node:
+    def __init__(self, cluster, number):
+        self.cluster = cluster
+        self.number = number
+        self.folder = cluster.folder / f"node{number}"
+        self.disk = self.folder / "disk"
+        self.disk.mkdir(parents=True)
+        self.lives = []
+        self.excuses = set()  # faults of this episode after which it may stop by itself
+        self.group = cgroups.Group(cluster.owner, f"node{number}")
+        if cluster.has("tmpfs"):
+            run("mount", "-t", "tmpfs", "-o", f"size={DISK},mode=700", "none", str(self.disk))
+
+    @property
+    def life(self):
+        return self.lives[-1]
+
+    def write_config(self):
+        network = self.cluster.network
+        lines = [f'cluster = "torture"\nnode_id = {self.number}',
+                 f'data_dir = "{self.disk}/data"', f'listen = "{network.address(self.number)}"']
+        for peer in self.cluster.numbers:
+            lines.append(f'[[peer]]\nid = {peer}\naddress = "{network.address(peer)}"')
+        lines.append(f'[timing]\nsession_ttl = "{TTL}s"\nelection_timeout = "{ELECTION}s"\n'
+                     f'heartbeat = "{HEARTBEAT}s"\ncall_timeout = "{CALL}s"')
+        path = self.folder / "node.toml"
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    def start(self):
+        number = len(self.lives) + 1
+        seed = self.cluster.seed % 1_000_000 * 1_000_000 + self.number * 1_000 + number
+        words = [*self.cluster.network.enter(self.number), str(self.cluster.worker),
+                 str(self.write_config()), str(self.folder / f"{number}.jsonl"),
+                 str(self.cluster.store), ",".join([SLOW, *QUICK]), str(seed)]
+        life = Life(self.number, number, words, self.folder / "output.log")
+        self.lives.append(life)
+        self.group.add(life.pid)
+
+    def signal(self, number):
+        if not self.life.is_over():
+            self.life.process.send_signal(number)
+
+
+class Cluster:
+    def __init__(self, options, network, gone, folder):
+        self.network = network
+        self.gone = gone
+        self.folder = folder
+        self.seed = options.seed
+        self.owner = options.inside
+        self.worker = options.programs / "torture_worker"
+        self.store = folder / "store"
+        self.store.mkdir()
+        self.numbers = list(range(1, options.nodes + 1))
+        self.nodes = {number: Node(self, number) for number in self.numbers}
+        self.violations = []
+        self.slowed = []  # (node, from, to): when calls may take longer
+
+    def has(self, need):
+        return need not in self.gone
+
+    def complain(self, what):
+        print(f"VIOLATION: {what}", flush=True)
+        self.violations.append(what)
+
+    def start(self):
+        for node in self.nodes.values():
+            node.start()
+        for node in self.nodes.values():
+            if not node.life.ready.wait(START_PATIENCE):
+                raise RuntimeError(f"node{node.number} is not ready: see {node.folder}/output.log")
+
+    def leader(self):
+        """As most of those who are running say; none when nobody knows."""
+        said = [n.life.leader for n in self.nodes.values() if not n.life.is_over()]
+        known = [leader for leader in said if leader in self.nodes]
+        return max(set(known), key=known.count) if known else None
+
+    def look_for_deaths(self):
+        """Complains about whoever ended or stopped by itself without an excuse."""
+        for node in self.nodes.values():
+            life = node.life
+            if life.is_over() and life.killed is None and not life.end_is_known:
+                life.end_is_known = True
+                self.judge(node, f"ended by itself with {life.process.returncode}")
+            if life.stopped and not life.stop_is_known:
+                life.stop_is_known = True
+                self.judge(node, f"stopped: {life.stopped}")
+
+    def judge(self, node, what):
+        if node.excuses:
+            print(f"  node{node.number} {what} (after {', '.join(sorted(node.excuses))})",
+                  flush=True)
+        else:
+            self.complain(f"{node.life.name} {what}")
+
+    def restart_the_dead(self):
+        self.look_for_deaths()
+        for node in self.nodes.values():
+            life = node.life
+            if life.stopped and not end_in_order(life):
+                self.complain(f"{life.name} has stopped, and does not end when told to")
+            if life.killed is not None and not life.kill(10):
+                raise RuntimeError(f"{life.name} does not die")
+            if life.is_over() and (life.killed or now() - life.began > START_PAUSE):
+                node.start()
+
+    def stop(self):
+        """In order; whoever does not come to an end is complained about and killed."""
+        for node in self.nodes.values():
+            node.life.tell("quit")
+        for node in self.nodes.values():
+            if not end_in_order(node.life):
+                self.complain(f"{node.life.name} does not end when told to")
+            elif node.life.process.returncode not in (0, -signal.SIGKILL):
+                self.complain(f"{node.life.name} ended with {node.life.process.returncode}")
+
+    def kill_all(self):
+        for node in self.nodes.values():
+            if node.lives:
+                node.life.kill(5)
+
+
+def end_in_order(life):
+    life.end_is_known = True
+    life.tell("quit")
+    try:
+        life.process.wait(20)
+    except subprocess.TimeoutExpired:
+        life.kill(5)
+        return False
+    return life.is_over()

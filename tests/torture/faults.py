@@ -1,0 +1,254 @@
+"""The faults: each a class with a beginning and an end. KINDS is the list a run draws from.
+
+Not here yet, for the library cannot do it yet: changes of membership, and directories that were
+emptied or are older than they were. Each would be one more class.
+"""
+
+import os
+import signal
+import subprocess
+import threading
+
+from cluster import now
+
+
+class Fault:
+    needs = ()  # see sandbox.missing()
+    excuses = False  # the node may stop by itself after it
+
+    def __init__(self, cluster, chance):
+        self.cluster = cluster
+        self.chance = chance
+        self.count = 1  # how often it was injected, where that is not once
+        leader = cluster.leader()
+        others = cluster.numbers
+        self.victim = leader if leader and chance.random() < 0.5 else chance.choice(others)
+        self.node = cluster.nodes[self.victim]
+
+    @property
+    def kind(self):
+        words = [c if c.islower() else "_" + c.lower() for c in type(self).__name__]
+        return "".join(words).removeprefix("_")
+
+    def where(self):
+        return f"node{self.victim}"
+
+    def others(self):
+        return [number for number in self.cluster.numbers if number != self.victim]
+
+    def begin(self):
+        raise NotImplementedError
+
+    def end(self):
+        """Everything is as before, but for who is dead: the cluster restarts those."""
+
+
+class Kill(Fault):
+    def begin(self):
+        gone = self.node.life.kill(1)
+        if gone and self.chance.random() < 0.3:
+            self.node.start()  # at once, into whatever else goes wrong
+
+
+class KillAll(Fault):
+    def where(self):
+        return "all"
+
+    def begin(self):
+        self.count = len(self.cluster.nodes)
+        for node in self.cluster.nodes.values():
+            node.life.kill(1)
+
+
+class Slowing(Fault):
+    """Calls of the node's program may take longer meanwhile, through no fault of the library."""
+
+    def begin(self):
+        self.began = now()
+        self.slow()
+
+    def end(self):
+        self.undo()
+        self.cluster.slowed.append((self.victim, self.began, now()))
+
+
+class Stop(Slowing):
+    def slow(self):
+        self.life = self.node.life
+        self.node.signal(signal.SIGSTOP)
+
+    def undo(self):
+        if not self.life.is_over():
+            self.life.process.send_signal(signal.SIGCONT)
+
+
+class Freeze(Slowing):
+    needs = ("freezer",)
+
+    def slow(self):
+        self.node.group.freeze(True)
+
+    def undo(self):
+        self.node.group.freeze(False)
+
+
+class Starve(Slowing):
+    needs = ("cpu",)
+
+    def slow(self):
+        self.node.group.limit_cpu(self.chance.choice([3, 5, 10]))
+
+    def undo(self):
+        self.node.group.limit_cpu(None)
+
+
+class NetworkFault(Fault):
+    needs = ("nft",)
+
+    def begin(self):
+        self.undo = list(self.cut(self.cluster.network))
+
+    def end(self):
+        for undo in self.undo:
+            undo()
+
+
+class Partition(NetworkFault):
+    """In two parts, which hear nothing of each other."""
+
+    def cut(self, network):
+        others = self.others()
+        away = self.chance.randrange((len(others) + 1) // 2)
+        part = [self.victim, *self.chance.sample(others, away)]
+        rest = [number for number in self.cluster.numbers if number not in part]
+        self.parts = part
+        for node in part:
+            yield network.drop_from(node, rest)
+        for node in rest:
+            yield network.drop_from(node, part)
+
+
+class OneWay(NetworkFault):
+    """The victim is not heard, or hears nobody."""
+
+    def cut(self, network):
+        if self.chance.random() < 0.5:
+            yield network.drop_from(self.victim, self.others())
+        else:
+            for node in self.others():
+                yield network.drop_from(node, [self.victim])
+
+
+class Bridge(NetworkFault):
+    """Two cannot reach each other; everybody else reaches both."""
+
+    def cut(self, network):
+        other = self.chance.choice(self.others())
+        yield network.drop_from(self.victim, [other])
+        yield network.drop_from(other, [self.victim])
+
+
+class Loss(NetworkFault):
+    def cut(self, network):
+        percent = self.chance.choice([2, 10, 30])
+        everywhere = self.chance.random() < 0.5
+        for node in self.cluster.numbers if everywhere else [self.victim]:
+            yield network.lose(node, percent)
+
+
+class SlowLink(NetworkFault):
+    needs = ("nft", "tc")
+
+    def cut(self, network):
+        yield network.slow(self.victim, self.chance.choice([64, 256, 1024]))
+
+
+class Reset(Fault):
+    """Its connections are ended, again and again."""
+
+    needs = ("nft",)
+
+    def begin(self):
+        self.count = 0
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.repeat)
+        self.thread.start()
+
+    def repeat(self):
+        while True:
+            self.count += self.cluster.network.reset(self.victim)
+            if self.over.wait(0.3):
+                return
+
+    def end(self):
+        self.over.set()
+        self.thread.join()
+
+
+class FullDisk(Fault):
+    needs = ("tmpfs",)
+    excuses = True
+
+    def begin(self):
+        self.balloon = self.node.disk / "balloon"
+        with open(self.balloon, "wb", buffering=0) as out:
+            while True:
+                try:
+                    out.write(bytes(65_536))
+                except OSError:
+                    return
+
+    def end(self):
+        os.unlink(self.balloon)
+
+
+class SyncFault(Slowing):
+    """strace answers the node's system calls, or keeps them waiting."""
+
+    needs = ("strace",)
+
+    def slow(self):
+        self.log = self.node.folder / "strace.log"
+        self.tracer = None
+        if self.node.life.is_over():
+            return
+        inject = f"inject=fsync,fdatasync:{self.injected()}"
+        self.tracer = subprocess.Popen(
+            ["strace", "-f", "-qq", "-o", str(self.log), "-e", "trace=fsync,fdatasync",
+             "-e", inject, "-p", str(self.node.life.pid)],
+            stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def undo(self):
+        self.count = 0
+        if self.tracer is None:
+            return
+        self.tracer.terminate()
+        try:
+            self.tracer.wait(2)
+        except subprocess.TimeoutExpired:  # the node stands still and cannot be let go
+            self.tracer.kill()
+            self.tracer.wait()
+        if self.log.exists():
+            text = self.log.read_text(errors="replace")
+            self.count = text.count("(INJECTED)") + text.count("(DELAYED)")
+
+
+class SyncError(SyncFault):
+    excuses = True
+
+    def injected(self):
+        # Once, or from then on. Each thread has its count.
+        return "error=EIO:when=" + self.chance.choice(["3", "5+"])
+
+
+class SyncStall(SyncFault):
+    def injected(self):
+        return f"delay_enter={self.chance.choice([100_000, 700_000, 3_000_000])}"
+
+
+KINDS = [Kill, KillAll, Stop, Freeze, Starve, Partition, OneWay, Bridge, Loss, SlowLink, Reset,
+         FullDisk, SyncError, SyncStall]
+
+
+def possible(gone):
+    return [kind for kind in KINDS if not any(need in gone for need in kind.needs)]

@@ -1,0 +1,213 @@
+"""Histories of torture: the lines of the workers joined, and judged without looking inside.
+
+A worker writes a line before a call and one after it. Joined they are the lines of
+tests/check/history_file.hpp, with a few keys more: `bound` (how long the call may take), `error`,
+and writes to the store (`value`, outcome accepted or refused). All times are of CLOCK_BOOTTIME.
+"""
+
+import collections
+import heapq
+import json
+
+NEVER = 1 << 62
+SLACK = 2_000_000_000  # a machine that is busy with other things
+SELF_COMPATIBLE = {"shared"}
+CHECKED = {"acquire", "try", "release", "lost", "valid", "died"}
+
+
+def join(lines, process, node):
+    """The calls of one process, in the order in which they began."""
+    calls = {}
+    for line in lines:
+        try:
+            part = json.loads(line)
+        except ValueError:
+            continue  # cut off in the middle: the disk was full, or the process was killed
+        if not isinstance(part, dict) or "call" not in part:
+            continue
+        calls.setdefault(part["call"], {"process": process, "node": node}).update(part)
+    return sorted((c for c in calls.values() if "invoke" in c), key=lambda c: c["invoke"])
+
+
+def is_grant(call):
+    return call.get("outcome") == "granted"
+
+
+def conflict(one, other):
+    return one["mode"] != other["mode"] or one["mode"] not in SELF_COMPATIBLE
+
+
+class Hold:
+    """What is known of one hold: from when to when it was certainly valid."""
+
+    def __init__(self, grant):
+        self.grant = grant
+        self.mode = grant["mode"]
+        self.begin = grant["return"]
+        self.trusted = grant.get("valid_until", grant["return"])
+        self.end = NEVER
+
+    def hear(self, call):
+        if call["operation"] == "lost":
+            self.end = min(self.end, call["return"])
+        elif call["operation"] == "release":
+            self.end = min(self.end, call["invoke"])
+        if call["operation"] in ("release", "valid"):
+            self.trusted = max(self.trusted, call.get("valid_until", 0))
+
+    def valid_until(self):
+        return min(self.end, self.trusted)
+
+
+def holds_of(calls, deaths):
+    """Every hold. deaths: process -> when it was killed."""
+    holds = {}
+    for call in calls:
+        key = (call["process"], call.get("token"), call["name"])
+        if is_grant(call):
+            # A reader may take part in the same token twice: told apart by nothing but time.
+            holds.setdefault(key, []).append(Hold(call))
+        elif call["operation"] in ("lost", "release", "valid") and len(holds.get(key, [])) == 1:
+            holds[key][0].hear(call)
+    for (process, _, _), found in holds.items():
+        for hold in found:
+            hold.end = min(hold.end, deaths.get(process, NEVER))
+            if len(found) > 1:
+                hold.end = hold.begin
+    return [hold for found in holds.values() for hold in found]
+
+
+def by_name(things, name_of):
+    names = collections.defaultdict(list)
+    for thing in things:
+        names[name_of(thing)].append(thing)
+    return names
+
+
+def overlaps(calls, deaths):
+    """P3: no two conflicting holds were valid at the same time."""
+    names = by_name(holds_of(calls, deaths), lambda hold: hold.grant["name"])
+    for name, holds in names.items():
+        current = []
+        # A process that stood still may learn of a hold when it is over.
+        lasting = [hold for hold in holds if hold.valid_until() > hold.begin]
+        for hold in sorted(lasting, key=lambda h: h.begin):
+            current = [other for other in current if other.valid_until() > hold.begin]
+            for other in current:
+                if conflict(hold.grant, other.grant):
+                    yield (f"{name}: {describe(hold.grant)} while {describe(other.grant)} "
+                           f"was valid until {other.valid_until()}")
+            current.append(hold)
+
+
+def describe(grant):
+    return (f"{grant['process']} got {grant['mode']} with token {grant['token']} "
+            f"at {grant['return']}")
+
+
+def tokens(calls):
+    """P1: of two grants, the one that was asked for after the other's answer has no smaller token,
+    and a greater one if they conflict."""
+    for name, grants in by_name(filter(is_grant, calls), lambda call: call["name"]).items():
+        answered = []  # (return, place), to come
+        newest = {}  # mode: the grant with the greatest token among those answered by now
+        for place, grant in enumerate(sorted(grants, key=lambda g: g["invoke"])):
+            while answered and answered[0][0] < grant["invoke"]:
+                earlier = heapq.heappop(answered)[2]
+                best = newest.get(earlier["mode"])
+                if best is None or int(earlier["token"]) > int(best["token"]):
+                    newest[earlier["mode"]] = earlier
+            for earlier in newest.values():
+                least = int(earlier["token"]) + conflict(grant, earlier)
+                if int(grant["token"]) < least:
+                    yield f"{name}: {describe(grant)} after {describe(earlier)}"
+            heapq.heappush(answered, (grant["return"], place, grant))
+
+
+def store(calls):
+    """Under lock and token no write is lost, and no older token comes after a newer one."""
+    writes = [call for call in calls if call["operation"] == "write"
+              and call.get("outcome") in (None, "accepted")]
+    for name, found in by_name(writes, lambda call: call["name"]).items():
+        seen = {}
+        highest = 0
+        for write in sorted(found, key=lambda w: (w["value"], "outcome" not in w)):
+            sure = "outcome" in write
+            value, token = write["value"], int(write["token"])
+            if sure and value in seen:
+                yield f"{name}: {value} was written with {seen[value]} and with {token}"
+            if sure and token < highest:
+                yield f"{name}: {value} was written with {token} after {highest}"
+            if sure:
+                seen[value] = token
+                highest = max(highest, token)
+        certain = [write["value"] for write in found if "outcome" in write]
+        possible = {write["value"] for write in found}
+        for value in range(1, max(certain, default=0) + 1):
+            if value not in possible:
+                yield f"{name}: nobody wrote {value}, but somebody read it"
+
+
+def unanswered(calls, deaths):
+    """P6: calls that never came back, of processes that were not killed."""
+    for call in calls:
+        if "return" not in call and call["process"] not in deaths:
+            yield f"{call['process']}: {call['operation']} of {call['name']} never came back"
+
+
+def late(calls, slowed):
+    """P6, P10: calls that took longer than they may. slowed: (node, from, to) of faults that make a
+    program slow whatever it calls."""
+    for call in calls:
+        if "bound" not in call or "return" not in call:
+            continue
+        took = call["return"] - call["invoke"]
+        allowed = call["bound"] + SLACK
+        for node, begin, end in slowed:
+            if node == call["node"]:
+                allowed += max(0, min(end, call["return"]) - max(begin, call["invoke"]))
+        if took > allowed:
+            yield (f"{call['process']}: {call['operation']} of {call['name']} took "
+                   f"{took / 1e9:.2f} s, {call['bound'] / 1e9:.2f} s were allowed; it came back "
+                   f"at {call['return']} with {call.get('outcome')}")
+
+
+def longest_gap(calls, begin, end):
+    """The longest time between two grants of any name, within that time."""
+    times = sorted(call["return"] for call in calls if is_grant(call))
+    times = [begin, *(time for time in times if begin < time < end), end]
+    return max(after - before for before, after in zip(times, times[1:]))
+
+
+def orphaned(calls, deaths):
+    """P8, seen from outside: how long each lock of a dead process stayed taken, for those that
+    somebody was granted later."""
+    grants = by_name(filter(is_grant, calls), lambda call: call["name"])
+    for hold in holds_of(calls, {}):
+        died = deaths.get(hold.grant["process"])
+        if died is None or hold.end != NEVER:
+            continue
+        later = [grant["return"] for grant in grants[hold.grant["name"]]
+                 if grant["return"] > died and conflict(grant, hold.grant)]
+        if later:
+            yield min(later) - died
+
+
+def for_the_search(calls, deaths, restarts):
+    """The lines of tests/check. deaths and restarts: process -> when it was killed, when its
+    directory had a process again. From then on its session may be over (S10)."""
+    lines = [call for call in calls if call["operation"] in CHECKED]
+    for process, when in deaths.items():
+        lines.append({"process": process, "operation": "died", "invoke": when, "return": when})
+    for hold in holds_of(calls, {}):
+        restart = restarts.get(hold.grant["process"])
+        if hold.end == NEVER and restart is not None:
+            told = {key: hold.grant[key] for key in ("process", "name", "token")}
+            lines.append({**told, "operation": "lost", "invoke": restart, "return": restart})
+    return sorted(lines, key=lambda call: call["invoke"])
+
+
+def judge(calls, deaths, slowed):
+    """Everything that is wrong, in words."""
+    return [*overlaps(calls, deaths), *tokens(calls), *store(calls), *unanswered(calls, deaths),
+            *late(calls, slowed)]

@@ -1,0 +1,178 @@
+"""Are bad histories seen, and good ones let pass?"""
+
+import json
+import unittest
+
+import history
+
+SECOND = 1_000_000_000
+
+
+def acquire(process, token, begin, end, mode="exclusive", valid_until=None, **more):
+    return {"process": process, "node": 1, "operation": "acquire", "name": "a", "mode": mode,
+            "invoke": begin, "return": end, "outcome": "granted", "token": str(token),
+            "valid_until": valid_until or end + 100, **more}
+
+
+def release(process, token, begin, end, **more):
+    return {"process": process, "node": 1, "operation": "release", "name": "a", "invoke": begin,
+            "return": end, "outcome": "released", "token": str(token), **more}
+
+
+def told(operation, process, token, begin, end, **more):
+    return {**release(process, token, begin, end, **more), "operation": operation}
+
+
+def write(process, token, value, outcome="accepted"):
+    call = {"process": process, "operation": "write", "name": "a", "invoke": 1,
+            "token": str(token), "value": value}
+    return {**call, "return": 2, "outcome": outcome} if outcome else call
+
+
+def found(rule, calls, *more):
+    return list(rule(sorted(calls, key=lambda call: call["invoke"]), *more))
+
+
+class Overlaps(unittest.TestCase):
+    def seen(self, *calls, deaths=None):
+        return len(found(history.overlaps, calls, deaths or {}))
+
+    def test_one_after_the_other(self):
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20), release("p", 1, 30, 50),
+                                   acquire("q", 2, 15, 40)), 0)
+
+    def test_before_the_release_was_asked_for(self):
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20), release("p", 1, 30, 50),
+                                   acquire("q", 2, 15, 29)), 1)
+
+    def test_before_the_lease_ended(self):
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20, valid_until=60),
+                                   acquire("q", 2, 15, 59)), 1)
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20, valid_until=60),
+                                   acquire("q", 2, 15, 61)), 0)
+
+    def test_a_later_look_makes_it_longer(self):
+        look = told("valid", "p", 1, 50, 51, valid_until=90)
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20, valid_until=60), look,
+                                   acquire("q", 2, 15, 70)), 1)
+
+    def test_what_is_lost_is_over(self):
+        lost = told("lost", "p", 1, 20, 40)
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 41)), 0)
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 39)), 1)
+
+    def test_the_dead_hold_nothing(self):
+        calls = acquire("p", 1, 10, 20), acquire("q", 2, 15, 41)
+        self.assertEqual(self.seen(*calls, deaths={"p": 40}), 0)
+        self.assertEqual(self.seen(*calls), 1)
+
+    def test_readers_together_but_not_beside_a_writer(self):
+        readers = acquire("p", 1, 10, 20, "shared"), acquire("q", 1, 10, 21, "shared")
+        self.assertEqual(self.seen(*readers), 0)
+        self.assertEqual(self.seen(*readers, acquire("r", 2, 10, 22)), 2)
+
+    def test_other_names_do_not_matter(self):
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20),
+                                   acquire("q", 2, 15, 25, name="b")), 0)
+
+    def test_learning_late_of_what_is_over_is_no_overlap(self):
+        late = acquire("p", 1, 10, 200, valid_until=90)
+        self.assertEqual(self.seen(late, acquire("q", 2, 15, 150)), 0)
+
+
+class Tokens(unittest.TestCase):
+    def seen(self, *calls):
+        return len(found(history.tokens, calls))
+
+    def test_rising(self):
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20), acquire("q", 2, 30, 40)), 0)
+
+    def test_back(self):
+        self.assertEqual(self.seen(acquire("p", 2, 10, 20), acquire("q", 1, 30, 40)), 1)
+
+    def test_any_order_while_both_are_under_way(self):
+        self.assertEqual(self.seen(acquire("p", 2, 10, 40), acquire("q", 1, 30, 50)), 0)
+
+    def test_only_readers_share(self):
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20, "shared"),
+                                   acquire("q", 1, 30, 40, "shared")), 0)
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20), acquire("q", 1, 30, 40)), 1)
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20, "shared"),
+                                   acquire("q", 1, 30, 40)), 1)
+
+
+class Store(unittest.TestCase):
+    def seen(self, *calls):
+        return len(found(history.store, calls))
+
+    def test_each_adds_one(self):
+        self.assertEqual(self.seen(write("p", 1, 1), write("q", 3, 2)), 0)
+
+    def test_a_lost_write(self):
+        self.assertEqual(self.seen(write("p", 1, 1), write("q", 2, 1)), 1)
+
+    def test_what_was_refused_is_not_there(self):
+        self.assertEqual(self.seen(write("p", 2, 1), write("q", 1, 1, "refused")), 0)
+
+    def test_an_older_token_after_a_newer_one(self):
+        self.assertEqual(self.seen(write("p", 2, 1), write("q", 1, 2)), 1)
+
+    def test_a_write_out_of_nothing(self):
+        self.assertEqual(self.seen(write("p", 1, 1), write("q", 2, 3)), 1)
+
+    def test_the_write_of_one_who_died_may_be_there_or_not(self):
+        self.assertEqual(self.seen(write("p", 1, 1), write("q", 2, 2, None), write("r", 3, 3)), 0)
+        self.assertEqual(self.seen(write("p", 1, 1), write("q", 2, 2, None), write("r", 3, 2)), 0)
+
+
+class Late(unittest.TestCase):
+    call = acquire("p", 1, 0, 9 * SECOND, bound=5 * SECOND)
+
+    def test_in_time(self):
+        self.assertEqual(found(history.late, [{**self.call, "bound": 7 * SECOND}], []), [])
+
+    def test_too_late(self):
+        self.assertEqual(len(found(history.late, [self.call], [])), 1)
+
+    def test_whoever_stood_still_has_an_excuse(self):
+        for slowed, seen in (((1, SECOND, 4 * SECOND), 0), ((1, 8 * SECOND, 90 * SECOND), 1),
+                             ((2, SECOND, 4 * SECOND), 1)):
+            self.assertEqual(len(found(history.late, [self.call], [slowed])), seen)
+
+    def test_an_answer_that_never_came(self):
+        call = {key: value for key, value in self.call.items() if key != "return"}
+        self.assertEqual(len(found(history.unanswered, [call], {})), 1)
+        self.assertEqual(len(found(history.unanswered, [call], {"p": 5})), 0)
+
+
+class Lines(unittest.TestCase):
+    def test_are_joined_and_a_torn_one_is_left_out(self):
+        lines = ['{"call":1,"operation":"acquire","name":"a","mode":"shared","invoke":5}',
+                 '{"call":2,"operation":"try","name":"b","mode":"exclusive","invoke":6}',
+                 '{"call":1,"return":9,"outcome":"granted","token":"3"}', '{"call":2,"retu']
+        first, second = history.join(lines, "p", 1)
+        self.assertEqual((first["invoke"], first["return"], first["token"]), (5, 9, "3"))
+        self.assertNotIn("return", second)
+
+    def test_the_longest_gap_counts_the_time_before_and_after(self):
+        calls = [acquire("p", 1, 1, 10), acquire("p", 2, 1, 30), acquire("p", 3, 1, 35)]
+        self.assertEqual(history.longest_gap(calls, 0, 40), 20)
+        self.assertEqual(history.longest_gap(calls, 0, 90), 55)
+
+    def test_the_locks_of_the_dead_are_free_when_somebody_else_has_them(self):
+        calls = [acquire("p", 1, 1, 10), acquire("q", 2, 1, 30), acquire("q", 3, 1, 40)]
+        self.assertEqual(list(history.orphaned(calls, {"p": 15})), [15])
+        self.assertEqual(list(history.orphaned([*calls, release("p", 1, 12, 13)], {"p": 15})), [])
+
+    def test_for_the_search_a_restart_ends_what_the_dead_had(self):
+        calls = [acquire("p", 1, 10, 20), acquire("p", 2, 30, 40), release("p", 1, 21, 22),
+                 write("p", 2, 1)]
+        lines = history.for_the_search(calls, {"p": 50}, {"p": 60})
+        self.assertEqual([(line["operation"], line["invoke"]) for line in lines],
+                         [("acquire", 10), ("release", 21), ("acquire", 30), ("died", 50),
+                          ("lost", 60)])
+        self.assertEqual(json.loads(json.dumps(lines[-1]))["token"], "2")
+
+
+if __name__ == "__main__":
+    unittest.main()

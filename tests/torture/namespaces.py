@@ -1,0 +1,116 @@
+"""A network namespace for each node, on a bridge; packets are dropped, slowed and reset there.
+
+A node without TLS listens on loopback addresses only. So these nets are within 127/8: a node's own
+loopback is narrowed to 127.0.0.1, and the rest of 127/8 is routed to the wire like any other
+network. The library runs as it is, without a switch for tests.
+"""
+
+import socket
+import subprocess
+
+PORT = 7401
+DEVICE = "e0"
+
+
+def run(*words):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=30, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(words)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+class Network:
+    """Made in the network and mount namespaces of the run, and gone with them."""
+
+    isolated = True
+
+    def __init__(self, count):
+        self.chains = 0
+        run("mount", "-t", "tmpfs", "none", "/run")
+        run("ip", "link", "set", "lo", "up")
+        run("ip", "link", "add", "br0", "type", "bridge")
+        run("ip", "link", "set", "br0", "up")
+        for node in range(1, count + 1):
+            self.add(node)
+
+    def add(self, node):
+        run("ip", "netns", "add", f"node{node}")
+        run("ip", "link", "add", f"v{node}", "type", "veth", "peer", "name", DEVICE,
+            "netns", f"node{node}")
+        run("ip", "link", "set", f"v{node}", "master", "br0", "up")
+        self.at(node, "ip", "link", "set", "lo", "up")
+        self.at(node, "ip", "address", "del", "127.0.0.1/8", "dev", "lo")
+        self.at(node, "ip", "address", "add", "127.0.0.1/32", "dev", "lo")
+        for device in ("all", DEVICE):
+            self.at(node, "sh", "-c",
+                    f"echo 1 > /proc/sys/net/ipv4/conf/{device}/route_localnet")
+        self.at(node, "ip", "address", "add", f"{self.ip(node)}/24", "dev", DEVICE)
+        self.at(node, "ip", "link", "set", DEVICE, "up")
+
+    def ip(self, node):
+        return f"127.77.0.{node}"
+
+    def address(self, node):
+        return f"{self.ip(node)}:{PORT}"
+
+    def enter(self, node):
+        """What a command begins with to run there; it becomes the command, with the same pid."""
+        return ["nsenter", f"--net=/run/netns/node{node}", "--"]
+
+    def at(self, node, *words):
+        return run(*self.enter(node), *words)
+
+    def drop(self, node, rule):
+        """Packets that come to the node and match; what it returns undoes it."""
+        self.chains += 1
+        chain = f"fault{self.chains}"
+        self.at(node, "nft", "add", "table", "inet", "torture")
+        self.at(node, "nft", "add", "chain", "inet", "torture", chain,
+                "{ type filter hook input priority 0; }")
+        self.at(node, "nft", "add", "rule", "inet", "torture", chain,
+                f"iifname {DEVICE} {rule} drop")
+
+        def undo():
+            self.at(node, "nft", "flush", "chain", "inet", "torture", chain)
+            self.at(node, "nft", "delete", "chain", "inet", "torture", chain)
+
+        return undo
+
+    def drop_from(self, node, others):
+        return self.drop(node, "ip saddr { " + ", ".join(self.ip(o) for o in others) + " }")
+
+    def lose(self, node, percent):
+        return self.drop(node, f"meta l4proto tcp numgen random mod 100 < {percent}")
+
+    def slow(self, node, kilobits):
+        self.at(node, "tc", "qdisc", "add", "dev", DEVICE, "root", "tbf", "rate",
+                f"{kilobits}kbit", "burst", "4k", "latency", "400ms")
+        return lambda: self.at(node, "tc", "qdisc", "del", "dev", DEVICE, "root")
+
+    def reset(self, node):
+        """Ends every connection of the node with its peers, and tells how many there were."""
+        words = [*self.enter(node), "ss", "-K", "-H", "-t", "state", "established",
+                 "dst", "127.77.0.0/24"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+        return len(done.stdout.splitlines())
+
+
+class Loopback:
+    """Where there are no namespaces: all nodes on this machine's loopback."""
+
+    isolated = False
+
+    def __init__(self, count):
+        taken = [socket.socket() for _ in range(count)]
+        for each in taken:
+            each.bind(("127.0.0.1", 0))
+        self.ports = [each.getsockname()[1] for each in taken]
+        for each in taken:
+            each.close()
+
+    def address(self, node):
+        return f"127.0.0.1:{self.ports[node - 1]}"
+
+    def enter(self, _):
+        return []

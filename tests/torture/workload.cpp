@@ -1,0 +1,222 @@
+#include "tests/torture/workload.hpp"
+
+#include <functional>
+#include <thread>
+
+namespace mortise::tests {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto look_every = 100ms;
+
+// In the words of tests/check/call.hpp. What may have been granted for a while is `unknown`.
+std::string_view outcome_of(const std::error_code& ec, bool is_try, bool has_hold) {
+    if (has_hold) return "granted";
+    if (!ec) return is_try ? "busy" : "timed_out";
+    if (ec == Errc::timed_out) return "timed_out";
+    if (ec == Errc::cancelled) return "cancelled";
+    if (ec == Errc::session_expired || ec == Errc::no_quorum || ec == Errc::node_stopped ||
+        ec == Errc::outcome_unknown) {
+        return "unknown";
+    }
+    return "refused";
+}
+
+std::string_view outcome_of_release(const std::error_code& ec) {
+    if (!ec) return "released";
+    if (ec == Errc::lock_lost) return "lost";
+    if (ec == Errc::not_held) return "not_held";
+    return "unknown";
+}
+
+void add_valid_until(JsonLine& line, const Hold& hold) {
+    const auto until = hold.valid_until().time_since_epoch().count();
+    if (until > 0) line.add("valid_until", until);
+}
+
+}  // namespace
+
+void Workload::run() {
+    while (!around_.stop.stop_requested() && !node_stopped_) {
+        if (auto hold = ask(draw_wish())) use(*hold);
+        sleep(milliseconds(1, 30));
+    }
+}
+
+Workload::Wish Workload::draw_wish() {
+    Wish wish;
+    wish.name = draw_name();
+    if (chance(30)) wish.mode = LockMode::shared;
+    const auto kind = between(1, 100);
+    if (kind <= 30) {
+        wish.is_try = true;
+    } else if (kind <= 70) {
+        wish.wait_max = chance(50) ? milliseconds(1, 100) : milliseconds(100, 3000);
+    } else if (kind <= 80) {
+        wish.cancel_after = milliseconds(1, 500);
+    }
+    return wish;
+}
+
+const std::string& Workload::draw_name() {
+    const auto& names = around_.names;
+    if (habit_ == Habit::long_holds) return names.at(0);
+    if (chance(30)) return names.at(1);  // everybody wants that one
+    const auto last = static_cast<std::int64_t>(names.size()) - 1;
+    return names.at(static_cast<std::size_t>(between(1, last)));
+}
+
+std::optional<Hold> Workload::ask(const Wish& wish) {
+    const auto call = around_.history.next_call();
+    record_begin(call, wish);
+    asked_at_ = boot_nanoseconds();
+    std::error_code ec;
+    auto hold = call_node(wish, ec);
+    record_end(call, wish, hold, ec);
+    node_stopped_ = ec == Errc::node_stopped;
+    return hold;
+}
+
+std::optional<Hold> Workload::call_node(const Wish& wish, std::error_code& ec) {
+    std::stop_source cancel;
+    const std::function<void()> stop = [&cancel] { cancel.request_stop(); };
+    const std::stop_callback with_all{around_.stop.get_token(), stop};
+    AcquireOptions options{.mode = wish.mode, .cancel = cancel.get_token()};
+    if (wish.is_try) return around_.node.try_acquire(wish.name, options, ec);
+    if (wish.wait_max && chance(50))
+        return around_.node.acquire_for(wish.name, *wish.wait_max, options, ec);
+    if (wish.wait_max) options.wait_max = *wish.wait_max;
+    std::jthread canceller;
+    if (wish.cancel_after) {
+        canceller = std::jthread{[&cancel, after = *wish.cancel_after] {
+            std::this_thread::sleep_for(after);
+            cancel.request_stop();
+        }};
+    }
+    auto hold = around_.node.acquire(wish.name, options, ec);
+    if (!hold) return std::nullopt;
+    return hold;
+}
+
+void Workload::record_begin(std::int64_t call, const Wish& wish) {
+    auto line = around_.history.begin(call, wish.is_try ? "try" : "acquire", wish.name);
+    line.add("mode", to_string(wish.mode));
+    // How long the call may take, where that is bounded.
+    if (wish.is_try) line.add("bound", around_.call_timeout.count());
+    if (wish.wait_max) line.add("bound", wish.wait_max->count());
+    if (wish.cancel_after) line.add("bound", wish.cancel_after->count());
+    around_.history.put(line);
+}
+
+void Workload::record_end(std::int64_t call, const Wish& wish, const std::optional<Hold>& hold,
+                          const std::error_code& ec) {
+    auto line = around_.history.end(call);
+    line.add("outcome", outcome_of(ec, wish.is_try, hold.has_value()));
+    if (ec) line.add("error", ec.message());
+    if (hold) {
+        line.add("token", to_string(hold->token()));
+        add_valid_until(line, *hold);
+    }
+    around_.history.put(line);
+}
+
+void Workload::use(Hold& hold) {
+    // A hold may be over when its process learns of it: then it was not lost before it was asked
+    // for, and nobody knows more.
+    const auto now = boot_nanoseconds();
+    std::atomic<std::int64_t> seen_valid = hold.valid() ? now : asked_at_;
+    const auto name = hold.name();
+    const auto token = to_string(hold.token());
+    const std::function<void()> on_lost = [this, &seen_valid, &name, &token] {
+        JsonLine line;
+        line.add("call", around_.history.next_call()).add("operation", "lost");
+        line.add("name", name).add("token", token);
+        line.add("invoke", seen_valid.load()).add("return", boot_nanoseconds());
+        around_.history.put(line);
+    };
+    const std::stop_callback lost{hold.lost(), on_lost};
+
+    const bool writes = hold.mode() == LockMode::exclusive && chance(50);
+    const auto value = writes ? read_as(hold) : std::nullopt;
+    keep(hold, draw_length(), seen_valid);
+    if (writes) write(hold, value);
+    release(hold);
+}
+
+Workload::Nanoseconds Workload::draw_length() {
+    // The longest are kept by renewals only.
+    if (habit_ == Habit::long_holds && !around_.calm) {
+        return std::chrono::milliseconds{200} + around_.ttl * between(0, 100) / 90;
+    }
+    const auto kind = between(1, 100);
+    if (kind <= 70) return milliseconds(0, 5);
+    return kind <= 95 ? milliseconds(5, 50) : milliseconds(50, 500);
+}
+
+void Workload::keep(const Hold& hold, Nanoseconds length, std::atomic<std::int64_t>& seen_valid) {
+    for (auto left = length; left > 0ns; left -= look_every) {
+        sleep(std::min<Nanoseconds>(left, look_every));
+        // What is lost stays lost, so what is valid now was so until now.
+        const auto now = boot_nanoseconds();
+        if (!hold.valid()) return;
+        seen_valid = now;
+        JsonLine line;
+        line.add("call", around_.history.next_call()).add("operation", "valid");
+        line.add("name", hold.name()).add("token", to_string(hold.token()));
+        line.add("invoke", now).add("return", boot_nanoseconds());
+        add_valid_until(line, hold);
+        around_.history.put(line);
+    }
+}
+
+std::optional<std::int64_t> Workload::read_as(const Hold& hold) {
+    auto& store = store_of(hold.name());
+    if (!store.enter(hold.token().raw())) return std::nullopt;
+    return store.read();
+}
+
+void Workload::write(const Hold& hold, std::optional<std::int64_t> value) {
+    if (!value || !hold) return;
+    const auto call = around_.history.next_call();
+    auto line = around_.history.begin(call, "write", hold.name());
+    around_.history.put(line.add("token", to_string(hold.token())).add("value", *value + 1));
+    const bool accepted = store_of(hold.name()).write(*value + 1, hold.token().raw(), true);
+    line = around_.history.end(call);
+    around_.history.put(line.add("outcome", accepted ? "accepted" : "refused"));
+}
+
+void Workload::release(Hold& hold) {
+    const auto call = around_.history.next_call();
+    auto line = around_.history.begin(call, "release", hold.name());
+    line.add("token", to_string(hold.token())).add("bound", around_.call_timeout.count());
+    add_valid_until(line, hold);
+    around_.history.put(line);
+    std::string_view outcome = "unknown";
+    if (chance(10)) {
+        hold.unlock();  // waits for nothing, so it learns nothing
+    } else {
+        const auto ec = hold.release();
+        outcome = outcome_of_release(ec);
+        node_stopped_ = node_stopped_ || ec == Errc::node_stopped;
+    }
+    around_.history.put(around_.history.end(call).add("outcome", outcome));
+}
+
+SharedCounter& Workload::store_of(const std::string& name) {
+    auto& store = stores_[name];
+    if (!store) store = std::make_unique<SharedCounter>(around_.store + "/" + name);
+    return *store;
+}
+
+void Workload::sleep(Nanoseconds length) {
+    const auto until = std::chrono::steady_clock::now() + length;
+    while (!around_.stop.stop_requested()) {
+        const auto left = until - std::chrono::steady_clock::now();
+        if (left <= 0ns) return;
+        std::this_thread::sleep_for(std::min<Nanoseconds>(left, look_every));
+    }
+}
+
+}  // namespace mortise::tests

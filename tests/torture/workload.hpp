@@ -1,0 +1,91 @@
+// Calls at random from one thread: waits with and without an end, tries, cancelled waits, holds of
+// all lengths, and writes to a store that compares tokens. Everything goes into the history.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "tests/process/shared_counter.hpp"
+#include "tests/torture/history_writer.hpp"
+#include <mortise/mortise.hpp>
+
+namespace mortise::tests {
+
+// What the threads of a worker share.
+struct Surroundings {
+    Node& node;
+    HistoryWriter& history;
+    std::vector<std::string> names;  // the first one is for long holds
+    std::string store;               // a folder, a file for each name
+    std::chrono::nanoseconds ttl;
+    std::chrono::nanoseconds call_timeout;
+    std::stop_source stop{};
+    std::atomic<bool> calm = false;  // no more long holds
+};
+
+// Of long holds some are under way whatever happens to the process, and are lost.
+enum class Habit : std::uint8_t { short_holds, long_holds };
+
+class Workload {
+public:
+    Workload(Surroundings& around, Habit habit, std::uint64_t seed)
+        : around_{around}, habit_{habit}, random_{seed} {}
+
+    // Until it is told to stop, or the node has stopped.
+    void run();
+
+private:
+    using Nanoseconds = std::chrono::nanoseconds;
+
+    struct Wish {
+        std::string name;
+        LockMode mode = LockMode::exclusive;
+        bool is_try = false;
+        std::optional<Nanoseconds> wait_max{};
+        std::optional<Nanoseconds> cancel_after{};
+    };
+
+    Wish draw_wish();
+    const std::string& draw_name();
+    std::optional<Hold> ask(const Wish& wish);
+    std::optional<Hold> call_node(const Wish& wish, std::error_code& ec);
+    void record_begin(std::int64_t call, const Wish& wish);
+    void record_end(std::int64_t call, const Wish& wish, const std::optional<Hold>& hold,
+                    const std::error_code& ec);
+
+    void use(Hold& hold);
+    Nanoseconds draw_length();
+    // Keeps it for so long, looking now and then whether it is valid.
+    void keep(const Hold& hold, Nanoseconds length, std::atomic<std::int64_t>& seen_valid);
+    void write(const Hold& hold, std::optional<std::int64_t> value);
+    std::optional<std::int64_t> read_as(const Hold& hold);
+    void release(Hold& hold);
+    SharedCounter& store_of(const std::string& name);
+
+    bool chance(int percent) { return between(1, 100) <= percent; }
+    std::int64_t between(std::int64_t least, std::int64_t most) {
+        return std::uniform_int_distribution<std::int64_t>{least, most}(random_);
+    }
+    Nanoseconds milliseconds(std::int64_t least, std::int64_t most) {
+        return std::chrono::milliseconds{between(least, most)};
+    }
+    void sleep(Nanoseconds length);
+
+    Surroundings& around_;
+    Habit habit_;
+    std::mt19937_64 random_;
+    std::map<std::string, std::unique_ptr<SharedCounter>> stores_;
+    std::int64_t asked_at_ = 0;
+    bool node_stopped_ = false;
+};
+
+}  // namespace mortise::tests
