@@ -121,7 +121,6 @@ class Partition(NetworkFault):
         away = self.chance.randrange((len(others) + 1) // 2)
         part = [self.victim, *self.chance.sample(others, away)]
         rest = [number for number in self.cluster.numbers if number not in part]
-        self.parts = part
         for node in part:
             yield network.drop_from(node, rest)
         for node in rest:

@@ -5,6 +5,7 @@ tests/check/history_file.hpp, with a few keys more: `bound` (how long the call m
 and writes to the store (`value`, outcome accepted or refused). All times are of CLOCK_BOOTTIME.
 """
 
+import bisect
 import collections
 import heapq
 import json
@@ -172,10 +173,14 @@ def late(calls, slowed):
                    f"at {call['return']} with {call.get('outcome')}")
 
 
-def longest_gap(calls, begin, end):
-    """The longest time between two grants of any name, within that time."""
-    times = sorted(call["return"] for call in calls if is_grant(call))
-    times = [begin, *(time for time in times if begin < time < end), end]
+def grant_times(calls):
+    return sorted(call["return"] for call in calls if is_grant(call))
+
+
+def longest_gap(times, begin, end):
+    """The longest time between two grants of any name, from begin to end."""
+    within = times[bisect.bisect_right(times, begin):bisect.bisect_left(times, end)]
+    times = [begin, *within, end]
     return max(after - before for before, after in zip(times, times[1:]))
 
 

@@ -155,9 +155,11 @@ class Lines(unittest.TestCase):
         self.assertNotIn("return", second)
 
     def test_the_longest_gap_counts_the_time_before_and_after(self):
-        calls = [acquire("p", 1, 1, 10), acquire("p", 2, 1, 30), acquire("p", 3, 1, 35)]
-        self.assertEqual(history.longest_gap(calls, 0, 40), 20)
-        self.assertEqual(history.longest_gap(calls, 0, 90), 55)
+        times = history.grant_times([acquire("p", 2, 1, 30), acquire("p", 1, 1, 10),
+                                     acquire("p", 3, 1, 35), release("p", 1, 20, 25)])
+        self.assertEqual(history.longest_gap(times, 0, 40), 20)
+        self.assertEqual(history.longest_gap(times, 0, 90), 55)
+        self.assertEqual(history.longest_gap(times, 11, 30), 19)
 
     def test_the_locks_of_the_dead_are_free_when_somebody_else_has_them(self):
         calls = [acquire("p", 1, 1, 10), acquire("q", 2, 1, 30), acquire("q", 3, 1, 40)]

@@ -55,13 +55,14 @@ def report(episodes, calls, deaths):
         print(f"locks of the dead: {len(orphaned)}, each granted again within "
               f"{max(orphaned) / 1e9:.2f} s")
     print(f"{'fault':<14}{'times':>6}{'injected':>9}{'longest gap':>13}{'slowest return':>16}")
+    times = history.grant_times(calls)
     kinds = collections.defaultdict(list)
     for episode in episodes:
         if episode.recovery is not None:
             for fault in episode.faults:
                 kinds[fault.kind].append((episode, fault.count))
     for kind, found in sorted(kinds.items()):
-        gaps = [history.longest_gap(calls, e.begin, e.healed + int(e.recovery * 1e9))
+        gaps = [history.longest_gap(times, e.begin, e.healed + int(e.recovery * 1e9))
                 for e, _ in found]
         slowest = max(episode.recovery for episode, _ in found)
         print(f"{kind:<14}{len(found):>6}{sum(count for _, count in found):>9}"
