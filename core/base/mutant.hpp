@@ -18,6 +18,8 @@ enum class Mutant : std::uint8_t {
     append_reply_any_term,      // a leader counts acknowledgements of earlier terms
     vote_before_durable,        // a vote is sent before it is on disk
     read_before_own_commit,     // a new leader answers reads before its first commit
+    two_changes_at_once,        // the next membership change does not wait for the former's commit
+    progress_of_former_disk,    // what a wiped member had is counted for its new incarnation
 };
 
 #ifndef MORTISE_MUTANT
