@@ -58,7 +58,8 @@ void Driver::carry_out(core::Effects effects) {
         ports_.state.close_snapshot(peer);
     for (auto& read : effects.read_snapshot)
         ports_.state.read_snapshot(std::move(read));
-    if (effects.save_state) ports_.state.save(std::move(*effects.save_state));
+    for (auto& delta : effects.save_state)
+        ports_.state.save(std::move(delta));
     if (effects.save_countdowns) ports_.state.save_countdowns(std::move(*effects.save_countdowns));
     for (const auto& note : effects.notes)
         ports_.publisher.noted(note);

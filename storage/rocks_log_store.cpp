@@ -139,7 +139,7 @@ Result<void> RocksLogStore::lower_witness(const Plan& plan, const EntryMark& kep
     const auto& named = meta.last.id.index;
     if (plan.reset ? named < kept.id.index : named <= kept.id.index) return {};
     meta.last = plan.reset ? EntryMark{head_.base.id, head_.base_checksum} : kept;
-    if constexpr (planted(core::Mutant::witness_not_lowered)) return {};
+    if (planted(core::Mutant::witness_not_lowered)) return {};
     return meta_.write(std::move(meta), Durable::yes);
 }
 
@@ -240,7 +240,7 @@ core::LogIndex RocksLogStore::base_index(const Plan& plan) const {
 }
 
 Result<void> RocksLogStore::fail(Error error) {
-    if constexpr (planted(core::Mutant::disk_errors_forgotten)) return error;
+    if (planted(core::Mutant::disk_errors_forgotten)) return error;
     if (error.code == Errc::no_space && held_.reserve) held_.reserve->release();
     failed_ = std::move(error);
     return *failed_;

@@ -10,8 +10,8 @@ namespace mortise::transport {
 namespace {
 
 // Known by their numbers on both sides.
-static_assert(static_cast<int>(core::EntryKind::commands) ==
-              static_cast<int>(wire::EntryKind::COMMANDS));
+static_assert(static_cast<int>(core::EntryKind::state_sum) ==
+              static_cast<int>(wire::EntryKind::STATE_SUM));
 
 }  // namespace
 
@@ -37,7 +37,7 @@ core::Entry get_entry(CheckedReading& reading, wire::Entry::Reader from) {
     entry.id = {reading.set<core::Term>(from.getTerm(), "Entry.term"),
                 reading.index(from.getIndex(), "Entry.index")};
     if (!entry.id.index.is_set()) reading.fail(Malformed::bad_number, "Entry.index");
-    entry.kind = reading.known(from.getKind(), core::EntryKind::commands, "Entry.kind");
+    entry.kind = reading.known(from.getKind(), core::EntryKind::state_sum, "Entry.kind");
     if (static_cast<int>(entry.kind) == 0) reading.fail(Malformed::unknown_kind, "Entry.kind");
     entry.checksum = from.getChecksum();
     entry.payload = reading.bytes(from.getPayload(), payload_bytes_max, "Entry.payload");

@@ -126,6 +126,7 @@ enum EntryKind {
   noop @1;
   configuration @2;
   commands @3;
+  stateSum @4;
 }
 
 struct Entry {

@@ -128,6 +128,7 @@ void SessionAgent::on_queued(Seq seq) {
     const auto found = sent_.find(seq);
     if (found == sent_.end()) return;
     if (!std::exchange(found->second.applied, true)) --unapplied_;
+    if (std::exchange(found->second.unsure, false)) --unsure_;
     release_order(found->second.name, seq);
     const auto waiting = waiting_.find(found->second.tag);
     if (waiting == waiting_.end()) return;

@@ -38,6 +38,7 @@ void SessionAgent::forget(Seq seq) {
     MORTISE_CHECK(found != sent_.end());
     release_order(found->second.name, seq);
     if (!found->second.applied) --unapplied_;
+    if (found->second.unsure) --unsure_;
     sent_.erase(found);
 }
 
@@ -107,7 +108,7 @@ AgentOutput SessionAgent::collect(Now now) {
                 outbound.renewal = Renewal{*session_, lease_.next_request(now.boot)};
             }
             const bool sends = !urgent.is_empty() || !acquires.is_empty() || outbound.renewal;
-            if (sends && acknowledged_ < received_) {
+            if (sends && acknowledged_ < received_ && unsure_ == 0) {
                 acknowledged_ = received_;
                 urgent.add(Acknowledge{*session_, received_});
             }

@@ -72,6 +72,7 @@ void SessionAgent::lose_session(SessionEnd how, Now now) {
     }
     sent_.clear();
     unapplied_ = 0;
+    unsure_ = 0;
     endings_.clear();
     newest_on_name_.clear();
     resend_at_ = Instant::never();
@@ -185,6 +186,16 @@ void SessionAgent::on_timer(Now now) {
         resend_at_ = Instant::never();
     }
     give_up_overdue(now);
+}
+
+void SessionAgent::on_state_replaced(Now now) {
+    for (auto& [seq, sent] : sent_) {
+        if (std::exchange(sent.applied, false)) ++unapplied_;
+        if (!std::exchange(sent.unsure, true)) ++unsure_;
+    }
+    resend_all_ = true;
+    open_again_at_ = std::min(open_again_at_, now.steady);
+    on_progress(now);
 }
 
 Instant SessionAgent::deadline() const {

@@ -75,6 +75,9 @@ public:
     // The leader, if known, and its term. Told on every change; a new link to it counts.
     void on_leader(bool known, Now now);
     void on_timer(Now now);
+    // What was applied in between is not told. Everything is asked again: what has its answer gets
+    // it once more, what waits is attached to again (S17).
+    void on_state_replaced(Now now);
 
     AgentOutput collect(Now now);
     // Of the steady clock.
@@ -115,6 +118,7 @@ private:
         std::optional<Ending> ending;
         Instant at;            // when it was sent last
         bool applied = false;  // queued: known to the cluster, not answered
+        bool unsure = false;   // may have been answered without our being told
     };
 
     void open(Now now);
@@ -167,6 +171,7 @@ private:
     std::map<CallTag, Instant> releases_;        // callers of release(), and when they give up
     std::map<Seq, std::string> holds_;           // the names of those that live
     std::size_t unapplied_ = 0;                  // of sent_, those not known to be applied
+    std::size_t unsure_ = 0;  // of sent_; until there are none nothing is acknowledged
     CallTag close_tag_;
     bool resend_all_ = false;
     Instant resend_at_ = Instant::never();

@@ -20,6 +20,8 @@ namespace mortise::core {
     X(append_reply_any_term, "a leader counts acknowledgements of earlier terms")                  \
     X(vote_before_durable, "a vote is sent before it is on disk")                                  \
     X(read_before_own_commit, "a new leader answers reads before its first commit")                \
+    X(two_changes_at_once, "the next membership change does not wait for the former's commit")     \
+    X(progress_of_former_disk, "what a wiped member had is counted for its new incarnation")       \
     X(log_write_unsynced, "a write of the log is answered before its sync")                        \
     X(witness_not_lowered, "the log gets shorter than its witness says")                           \
     X(disk_errors_forgotten, "a store goes on after a failure")                                    \

@@ -7,7 +7,6 @@ namespace mortise::core {
 namespace {
 
 constexpr std::uint8_t version = 1;
-constexpr std::size_t address_bytes_max = 512;
 constexpr std::size_t member_bytes_min = 8 + 8 + 1;
 
 void put_members(ByteWriter& out, const std::vector<Member>& members) {

@@ -16,6 +16,7 @@
 #include "core/locks/lock_table.hpp"
 #include "core/locks/outcome.hpp"
 #include "core/locks/row.hpp"
+#include "core/locks/row_sum.hpp"
 #include "core/locks/session_table.hpp"
 
 namespace mortise::core {
@@ -66,6 +67,8 @@ public:
     // that came and went in between may be told as gone. MachineLoader (machine_rows.hpp) makes a
     // machine of them again.
     [[nodiscard]] std::vector<Row> take_changed_rows();
+    // Over all rows, as of the last take_changed_rows(): the same for the same state.
+    [[nodiscard]] std::uint64_t rows_sum() const { return rows_sum_.value(); }
     // How many that would be at most.
     [[nodiscard]] std::size_t changed_rows() const;
 
@@ -123,6 +126,7 @@ private:
     bool waited_done_ = true;
     std::set<SessionId> changed_ended_;  // as rows
     std::string told_totals_;            // as a row, when rows were taken last
+    RowSum rows_sum_;
 
     LogIndex index_;           // being applied
     std::uint32_t place_ = 0;  // of the command in its batch

@@ -94,6 +94,8 @@ std::vector<Row> LockMachine::take_changed_rows() {
     changed_ended_.clear();
     table_.forget_changes();
     sessions_.forget_changes();
+    for (const auto& row : rows)
+        rows_sum_.put(row.key, row.value);
     return rows;
 }
 
@@ -102,6 +104,7 @@ std::vector<Row> LockMachine::take_changed_rows() {
 bool MachineLoader::add(std::string_view key, std::string_view value) {
     is_empty_ = false;
     ok_ = ok_ && take(key, value);
+    if (ok_) machine_.rows_sum_.put(key, value);
     return ok_;
 }
 

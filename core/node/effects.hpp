@@ -40,7 +40,7 @@ struct Effects {
     std::optional<LogId> state_replaced;
     std::vector<Note> notes;
     std::optional<LogBase> purge_log_to;  // inclusive; may be carried out whenever it suits
-    std::optional<StateDelta> save_state;
+    std::vector<StateDelta> save_state;
     std::vector<SnapshotRead> read_snapshot;
     std::vector<NodeId> close_snapshots;
     std::vector<InstallStep> install;  // before save_state

@@ -1,4 +1,4 @@
-// How a cluster comes to be, once (S47), and whom a node believes.
+// How a cluster comes to be, once (S47).
 //
 // Only the lowest configured id may found, and only while every configured voter is connected,
 // empty and carries the same list. It writes the founding entry with the incarnations it was told
@@ -18,8 +18,11 @@ namespace mortise::core {
 Hello NodeCore::hello() const {
     Hello hello{options_.self, options_.incarnation, options_.boot_epoch, {}, {}};
     // Not before it is on disk: a crash would take it back.
-    if (raft_.durable_index() >= LogIndex{1}) {
+    const bool durable = raft_.durable_index() >= LogIndex{1} || raft_.log().base().index.is_set();
+    if (durable) {
         hello.cluster = raft_.configuration().cluster;
+    } else if (former_cluster_.is_set()) {
+        hello.cluster = former_cluster_;
     } else if (is_formed()) {
         return hello;  // in between: agrees to no other founding, so it names no voters
     }
@@ -43,17 +46,8 @@ void NodeCore::on(const PeerUp& event, Now /*now*/) {
     offer_formation(peer);
 }
 
-bool NodeCore::is_trusted(NodeId peer) const {
-    const auto* member = raft_.configuration().find(peer);
-    const auto found = connected_.find(peer);
-    if (member == nullptr || found == connected_.end()) return false;
-    const auto& hello = found->second;
-    const bool same_cluster = hello.is_empty() || hello.cluster == raft_.configuration().cluster;
-    return same_cluster && hello.incarnation == member->incarnation;
-}
-
 void NodeCore::form_if_unanimous(Now now) {
-    if (is_formed()) return;
+    if (is_formed() || former_cluster_.is_set()) return;
     Configuration configuration;
     std::size_t heard = 0;
     const auto own = hello();
@@ -99,7 +93,7 @@ void NodeCore::receive(NodeId from, const FormationOffer& offer, Now now) {
     const auto connected = connected_.find(from);
     const bool names_sender = sender != nullptr && connected != connected_.end() &&
                               connected->second.incarnation == sender->incarnation;
-    if (is_formed() || !names_us || !names_sender) {
+    if (is_formed() || former_cluster_.is_set() || !names_us || !names_sender) {
         ++refused_messages_;
         return;
     }

@@ -52,12 +52,14 @@ void NodeCore::take_renewal(const Renewal& renewal) {
 }
 
 void NodeCore::lead(Now now) {
+    take_in_newcomers(now);
     expire_sessions(now);
     const bool sweeping = sweep_at_.is_set() && applied_ < sweep_at_;
     if (machine_.needs_sweep() && !sweeping && raft_.has_committed_own_term()) {
         proposer_.add(Sweep{});
         sweep_at_ = LogIndex{std::numeric_limits<std::uint64_t>::max()};  // until it is proposed
     }
+    propose_state_sum(now);
     propose_batches(now);
 }
 
@@ -76,7 +78,8 @@ void NodeCore::propose_batches(Now now) {
 
 bool NodeCore::can_propose() const {
     return raft_.is_leader() && !raft_.is_transferring() &&
-           raft_.writes_in_flight() < writes_in_flight_max;
+           raft_.writes_in_flight() < writes_in_flight_max &&
+           raft_.uncommitted_bytes() < options_.uncommitted_bytes_max;
 }
 
 void NodeCore::expire_sessions(Now now) {

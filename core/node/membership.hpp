@@ -3,12 +3,11 @@
 // accepted takes effect when that entry commits, unless this leader is deposed before.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "core/agent/call.hpp"
+#include "core/raft/configuration_change.hpp"
 
 namespace mortise::core {
 
@@ -29,20 +28,6 @@ struct PromoteMember {
 struct RemoveMember {
     CallTag tag;
     NodeId id;
-};
-
-enum class MembershipRefusal : std::uint8_t {
-    not_leader,          // ask the leader
-    leader_not_ready,    // it is new, or handing over: ask again
-    change_in_progress,  // ask again when that is done
-    unknown_member,
-    already_member,
-    already_voter,
-    not_connected,  // it has not said hello
-    not_caught_up,  // ask again later
-    last_voter,
-    too_many_members,
-    invalid_address,
 };
 
 struct MembershipAnswer {

@@ -16,6 +16,8 @@ constexpr std::size_t run_outs_per_reply_max = 1'024;
 RaftOptions raft_options(const NodeOptions& options) {
     RaftOptions raft;
     raft.self = options.self;
+    raft.incarnation = options.incarnation;
+    raft.snapshot_bytes_max = options.snapshot_bytes_max;
     raft.election_timeout = options.election_timeout;
     raft.heartbeat = options.heartbeat;
     return raft;
@@ -37,6 +39,7 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       machine_{std::move(state.machine)},
       applied_{raft_.commit_index()},
       agent_{agent_options(options_), Prng{prng_.next()}, now},
+      former_cluster_{state.former_cluster},
       handed_over_{applied_} {
     MORTISE_CHECK(options_.self.is_set() && options_.incarnation.is_set());
     // The founding entry may be purged by now; who founded is in the configuration either way.
@@ -44,12 +47,7 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
     if (log.base().index == LogIndex{} && log.last().index >= LogIndex{1}) {
         founding_ = log.at(LogIndex{1});
     }
-    for (const auto& saved : state.countdowns)
-        saved_countdowns_[saved.session] = saved;
-    for (const auto& [id, session] : machine_.sessions().all()) {
-        countdowns_.start(session.opened, id, session.renewed_at, saved_elapsed(session),
-                          now.steady);
-    }
+    restart_countdowns(state.countdowns, now);
 }
 
 // A countdown goes on from what was saved of it, or begins: never has it run out already (S4).
@@ -88,7 +86,8 @@ Effects NodeCore::step(Event event, Now now) {
 
 Instant NodeCore::deadline() const {
     auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
-                          reads_.deadline(), reads_due_, state_due_});
+                          reads_.deadline(), reads_due_});
+    if (!raft_.is_installing()) next = std::min(next, state_due_);
     // While nothing can be proposed a due time would only make the caller spin: what ends that wait
     // is an event of its own.
     if (can_propose()) next = std::min(next, renewals_due_);
@@ -107,6 +106,10 @@ void NodeCore::take_raft_output(Now now) {
     auto raft = raft_.collect(now.steady);
     effects_.write = std::move(raft.write);
     effects_.notes = std::move(raft.notes);
+    effects_.read_snapshot = std::move(raft.read_snapshot);
+    effects_.close_snapshots = std::move(raft.close_snapshots);
+    for (auto& step : raft.install)
+        install(std::move(step));
     const auto& run_out = countdowns_.run_out();
     for (auto& envelope : raft.send) {
         if (auto* reply = std::get_if<AppendReply>(&envelope.message); reply && !run_out.empty()) {
@@ -131,7 +134,10 @@ void NodeCore::apply(Entry& entry, Now now) {
         machine_.apply(applied_, *batch, applied.outcomes);
         for (const auto& outcome : applied.outcomes)
             on_applied_outcome(outcome, applied_, now);
+    } else if (applied.entry.kind == EntryKind::state_sum) {
+        compare_state_sum(applied.entry);
     }
+    remember_state_sum();
     effects_.applied.push_back(std::move(applied));
 }
 
@@ -145,6 +151,7 @@ void NodeCore::watch_leadership(Now now) {
         proposer_.clear();
         expiry_.clear();
         sweep_at_ = {};
+        sum_proposed_ = {};
         renewals_due_ = Instant::never();
     }
     agent_.on_leader(leader.has_value(), now);
@@ -167,13 +174,25 @@ void NodeCore::on(const PeerDown& event, Now now) {
     raft_.on_peer_down(event.peer, now.steady);
 }
 
+void NodeCore::on(SnapshotRows& event, Now now) {
+    raft_.on_snapshot_rows(std::move(event), now.steady);
+}
+
+// What a directory said that is gone is not the word of the one in its place.
 void NodeCore::on(Received& event, Now now) {
+    const auto sender = connected_.find(event.from);
+    const bool current =
+        sender != connected_.end() &&
+        (!event.incarnation.is_set() || event.incarnation == sender->second.incarnation);
+    if (!current) {
+        ++refused_messages_;
+        return;
+    }
     std::visit([&](auto& message) { receive(event.from, message, now); }, event.message);
 }
 
 void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
-    // A node that was never part of the cluster neither votes nor follows (S47).
-    if (!is_formed() || !is_trusted(from)) {
+    if (!is_admitted(from, message)) {
         ++refused_messages_;
         return;
     }

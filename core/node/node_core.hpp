@@ -2,15 +2,18 @@
 // own program asks for. Time and chance come in; everything that happens is one step.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "core/agent/session_agent.hpp"
+#include "core/codec/state_sum_codec.hpp"
 #include "core/leases/countdowns.hpp"
 #include "core/leases/expiry_quorum.hpp"
 #include "core/locks/lock_machine.hpp"
+#include "core/locks/machine_rows.hpp"
 #include "core/node/effects.hpp"
 #include "core/node/event.hpp"
 #include "core/node/pending_reads.hpp"
@@ -30,9 +33,12 @@ struct NodeOptions {
     std::uint32_t session_ttl_ms = 10'000;
     std::uint32_t clock_rate_bound_ppm = 10'000;
     Nanoseconds call_timeout{std::chrono::seconds{10}};
-    std::size_t log_bytes_max = std::size_t{256} << 20U;  // kept for slow members
+    std::size_t log_bytes_max = std::size_t{256} << 20U;       // kept for slow members
+    std::size_t snapshot_bytes_max = std::size_t{512} << 10U;  // of a chunk
     // What changed is handed to the state on disk at most so much later.
     Nanoseconds state_interval{std::chrono::milliseconds{250}};
+    std::uint64_t compare_every = 1'024;  // entries, between two comparisons of the state
+    std::size_t uncommitted_bytes_max = std::size_t{16} << 20U;  // beyond it nothing is proposed
     std::uint64_t seed = 0;
 };
 
@@ -78,13 +84,7 @@ private:
     void on(Calls& event, Now now);
     void on(ClientForward& event, Now now);
     void on(const TransferLeadership& event, Now now);
-    template <class Change>
-        requires requires(const Change& change) { change.id; }
-    void on(const Change& change, Now) {
-        effects_.membership.push_back({change.tag, MembershipRefusal::leader_not_ready});
-    }
-    void on(const SnapshotRows&, Now) {}
-    void on(const StateInstalled&, Now) {}
+    void on(SnapshotRows& event, Now now);
     void receive(NodeId from, RaftMessage& message, Now now);
     void receive(NodeId from, const FormationOffer& message, Now now);
     void receive(NodeId from, const Forward& message, Now now);
@@ -117,15 +117,36 @@ private:
     void check_grants_are_accounted_for() const;
     [[nodiscard]] Nanoseconds saved_elapsed(const Session& session) const;
 
+    // membership.cpp
+    void on(const AddMember& event, Now now);
+    void on(const PromoteMember& event, Now now);
+    void on(const RemoveMember& event, Now now);
+    ChangeResult add_member(const AddMember& event, Now now);
+    void take_in_newcomers(Now now);
+    [[nodiscard]] bool is_of_cluster(const Hello& hello) const;
+    [[nodiscard]] bool is_trusted(NodeId peer) const;
+    [[nodiscard]] bool is_admitted(NodeId from, const RaftMessage& message);
+    [[nodiscard]] bool is_admitted_outsider(NodeId from, const RaftMessage& message);
+
+    // comparing.cpp
+    void remember_state_sum();
+    void propose_state_sum(Now now);
+    void compare_state_sum(const Entry& entry);
+
+    // installing.cpp
+    void install(InstallStep step);
+    void on(const StateInstalled& event, Now now);
+    void restart_countdowns(const std::vector<SavedCountdown>& saved, Now now);
+
     // saving.cpp
     void on(const StateDurable& event, Now now);
     void hand_over_state(Now now);
+    void hand_over_rows();
 
     // formation.cpp
     void form_if_unanimous(Now now);
     void offer_formation(NodeId to);
     [[nodiscard]] bool is_formed() const { return raft_.configuration().is_formed(); }
-    [[nodiscard]] bool is_trusted(NodeId peer) const;
 
     NodeOptions options_;
     Prng prng_;
@@ -142,6 +163,11 @@ private:
     std::map<Incarnation, BootEpoch> newest_epoch_;  // a new disk begins to count anew
     std::set<NodeId> unfounded_;     // connected, said it is empty, not heard of as a member yet
     std::optional<Entry> founding_;  // entry 1, while the log still has it
+    ClusterId former_cluster_;
+
+    // Of the state that is being received.
+    std::optional<MachineLoader> loading_;
+    std::optional<LockMachine> loaded_;
 
     PendingReads reads_;
     std::uint64_t reads_asked_ = 0;
@@ -152,7 +178,9 @@ private:
     Instant renewals_due_ = Instant::never();
     LogIndex handed_over_;  // the state on disk was given everything up to here
     Instant state_due_ = Instant::never();
-    LogIndex sweep_at_;  // a Sweep is in the log up to here
+    std::deque<StateSum> sums_;  // of this node's own state
+    LogIndex sum_proposed_;      // the newest in the log, as far as known
+    LogIndex sweep_at_;          // a Sweep is in the log up to here
     std::uint64_t refused_messages_ = 0;
     mutable std::uint64_t checks_ = 0;  // of the invariants; what is dear is not checked each time
     Effects effects_;

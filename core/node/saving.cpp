@@ -12,20 +12,25 @@ namespace {
 // that none contains cannot be purged.
 constexpr std::size_t delta_rows = 1'024;
 constexpr std::uint64_t delta_entries = 1'024;
+constexpr std::size_t held_for_states = std::size_t{64} << 20U;
 
 }  // namespace
 
 // Nothing changes but by what is applied, so a node that is idle makes no delta.
 void NodeCore::hand_over_state(Now now) {
-    if (applied_ == handed_over_) return;
+    if (applied_ == handed_over_ || raft_.is_installing()) return;
     if (state_due_ == Instant::never()) state_due_ = now.steady + options_.state_interval;
     const bool much = machine_.changed_rows() >= delta_rows ||
                       applied_.raw() - handed_over_.raw() >= delta_entries;
     if (!much && now.steady < state_due_) return;
+    hand_over_rows();
+}
+
+void NodeCore::hand_over_rows() {
     const auto term = raft_.log().term_at(applied_);
     MORTISE_CHECK(term.has_value());
-    effects_.save_state = StateDelta{
-        {*term, applied_}, raft_.configuration_at(applied_), machine_.take_changed_rows()};
+    effects_.save_state.push_back(
+        {{*term, applied_}, raft_.configuration_at(applied_), machine_.take_changed_rows()});
     handed_over_ = applied_;
     state_due_ = Instant::never();
 }
@@ -33,9 +38,11 @@ void NodeCore::hand_over_state(Now now) {
 // The log is kept until the slowest member has it, within limits: who is further behind is cut off.
 void NodeCore::on(const StateDurable& event, Now /*now*/) {
     auto target = std::min({event.index, raft_.commit_index(), raft_.durable_index()});
-    if (raft_.log().bytes() <= options_.log_bytes_max) {
-        target = std::min(target, raft_.replicated_index());
-    }
+    const auto bytes = raft_.log().bytes();
+    if (bytes <= options_.log_bytes_max) target = std::min(target, raft_.replicated_index());
+    // Who is being sent a state goes on from there; were that gone it would need another one (S12).
+    const auto sent = raft_.oldest_state_sent();
+    if (sent && bytes <= options_.log_bytes_max + held_for_states) target = std::min(target, *sent);
     if (target <= raft_.log().base().index) return;
     raft_.purge_to(target);
     effects_.purge_log_to = raft_.base();

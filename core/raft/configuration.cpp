@@ -13,15 +13,32 @@ const Member* find_in(const std::vector<Member>& members, NodeId id) {
 
 }  // namespace
 
-bool Configuration::is_voter(NodeId id) const {
-    return find_in(voters, id) != nullptr || find_in(outgoing, id) != nullptr;
-}
-
 const Member* Configuration::find(NodeId id) const {
-    for (const auto* list : {&voters, &outgoing, &learners}) {
+    for (const auto* list : {&learners, &voters, &outgoing}) {
         if (const auto* member = find_in(*list, id)) return member;
     }
     return nullptr;
+}
+
+bool Configuration::is_current(const Member& member) const {
+    return has(member.id, member.incarnation);
+}
+
+bool Configuration::has(NodeId id, Incarnation incarnation) const {
+    const auto* member = find(id);
+    return member != nullptr && member->incarnation == incarnation;
+}
+
+bool Configuration::is_voter(NodeId id) const {
+    const auto votes_in = [&](const std::vector<Member>& members) {
+        const auto* member = find_in(members, id);
+        return member != nullptr && is_current(*member);
+    };
+    return votes_in(voters) || votes_in(outgoing);
+}
+
+bool Configuration::is_learner(NodeId id) const {
+    return find_in(learners, id) != nullptr;
 }
 
 std::vector<NodeId> Configuration::all() const {

@@ -29,6 +29,12 @@ struct Member {
     friend bool operator==(const Member&, const Member&) = default;
 };
 
+constexpr std::size_t members_max = 64;
+constexpr std::size_t address_bytes_max = 512;
+
+// An id may be there twice while a new incarnation takes the place of an old one: the learner is
+// then who answers to it, else the voter, else who is being left. The other one is gone: it counts
+// as a member who never agrees.
 struct Configuration {
     ClusterId cluster;
     std::vector<Member> voters;    // ascending ids, as the other lists
@@ -37,8 +43,14 @@ struct Configuration {
 
     [[nodiscard]] bool is_formed() const { return cluster.is_set(); }
     [[nodiscard]] bool is_joint() const { return !outgoing.empty(); }
-    [[nodiscard]] bool is_voter(NodeId id) const;
+    // Who answers to the id now.
     [[nodiscard]] const Member* find(NodeId id) const;
+    [[nodiscard]] bool is_current(const Member& member) const;
+    // Has this id, with this very directory.
+    [[nodiscard]] bool has(NodeId id, Incarnation incarnation) const;
+    // Who answers to the id has a vote.
+    [[nodiscard]] bool is_voter(NodeId id) const;
+    [[nodiscard]] bool is_learner(NodeId id) const;
     // Everybody who gets the log, once each, ascending.
     [[nodiscard]] std::vector<NodeId> all() const;
 

@@ -88,10 +88,16 @@ bool Raft::stands_by_leader(Instant now) const {
            now < follower->leader_heard + options_.election_timeout;
 }
 
+// A voter; or somebody whose log is ahead of ours: it may have become one in what we do not have
+// (M10). The quorum is counted by the candidate's configuration in any case.
+bool Raft::may_be_voted_for(NodeId candidate, LogId last) const {
+    return configuration().is_voter(candidate) || last > log_.last();
+}
+
 void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
     // Nothing changes here, not even a timer: a node that nobody hears may ask for ever (V6).
     const bool newer = request.term.next() > term() && request.last >= log_.last();
-    const bool granted = newer && !stands_by_leader(now) && configuration().is_voter(from);
+    const bool granted = newer && !stands_by_leader(now) && may_be_voted_for(from, request.last);
     // A term shown to others must survive a restart.
     if (is_term_durable()) send(from, PreVoteReply{term(), request.round, granted});
 }
@@ -108,14 +114,14 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
     if (request.term > term()) {
         // Who hears its leader does not help to depose it, not even by taking over the term.
         if (!request.transfer && stands_by_leader(now)) return;
-        if (!configuration().is_voter(from)) return;
+        if (!may_be_voted_for(from, request.last)) return;
         adopt_term(request.term, now);
     }
     auto* follower = std::get_if<Follower>(&role_);
     const bool free = !hard_state_.voted_for.is_set() || hard_state_.voted_for == from;
     const bool granted = request.term == term() && follower != nullptr && free &&
                          !follower->leader && request.last >= log_.last() &&
-                         configuration().is_voter(from);
+                         may_be_voted_for(from, request.last);
     if (granted) {
         vote_for(from);
         follower->election_at = draw_election_deadline(now);  // let it win (V5)

@@ -22,6 +22,7 @@ enum class EntryKind : std::uint8_t {
     noop = 1,           // a new leader's first entry: lets it commit what it inherited
     configuration = 2,  // payload: codec/configuration; in force from its append on
     commands = 3,       // payload: codec/batch
+    state_sum = 4,      // payload: codec/state_sum; what the state was, for all to compare
 };
 
 struct Entry {

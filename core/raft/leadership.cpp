@@ -62,12 +62,16 @@ void Raft::progress_transfer(Instant now) {
     if (now >= transfer.deadline) {
         note(Note::Kind::transfer_failed, transfer.target);
         leader->transfer.reset();
+        // One that was removed has led long enough.
+        if (!is_member()) become_follower(std::nullopt, now);
         return;
     }
     const auto* progress = progress_of(transfer.target);
     if (transfer.sent || progress == nullptr || progress->match != log_.last().index) return;
     send(transfer.target, TimeoutNow{term(), log_.last()});
     transfer.sent = true;
+    // One that was removed has nothing to wait for.
+    if (!is_member()) become_follower(std::nullopt, now);
 }
 
 }  // namespace mortise::core

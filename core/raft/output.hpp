@@ -39,6 +39,11 @@ struct Note {
         transfer_failed,
         refused_message,  // malformed or damaged: dropped
         formed,
+        configuration_changed,  // another one is in force here
+        removed,                // this node is no member any more
+        state_requested,        // a follower is sent this node's state
+        state_sent,             // and has it
+        state_installed,        // this node has another's
     };
 
     Kind kind;

@@ -3,11 +3,27 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <string>
 
 #include "core/base/instant.hpp"
-#include "core/raft/entry.hpp"
+#include "core/raft/message.hpp"
 
 namespace mortise::core {
+
+// A state on its way to a follower, one chunk at a time.
+struct SnapshotSending {
+    std::optional<LogId> last;  // not set: the view is not open yet
+    Configuration configuration;
+    std::uint64_t position = 0;  // of the next chunk, or of the one that is not answered
+    std::uint64_t wanted = 0;    // the follower has those before
+    std::uint64_t checksum = 0;  // of the chunks before
+    std::optional<std::string> after;
+    bool reading = false;
+    std::optional<SnapshotChunk> chunk;  // read, not answered
+    std::optional<Instant> sent_at;
+    bool repeated = false;  // sent again since the last answer that helped
+};
 
 struct Progress {
     enum class State : std::uint8_t {
@@ -17,6 +33,9 @@ struct Progress {
     };
 
     State state = State::probe;
+    Incarnation incarnation;  // whose progress it is
+    // The entry that removes it: it is told of that, and counts for nothing else.
+    std::optional<LogIndex> leaves_at;
     LogIndex match;                  // durable at the follower, as it said itself
     LogIndex next;                   // the first entry not sent yet
     bool probing = false;            // a probe is under way; heartbeats stand in if it is lost
@@ -25,6 +44,8 @@ struct Progress {
     LogIndex commit_sent;
     std::uint64_t read_round_sent = 0;
     std::uint64_t read_round_confirmed = 0;
+    std::optional<SnapshotSending> sending;
+    std::optional<Instant> send_state_at;  // not before: the last one came to nothing
 };
 
 }  // namespace mortise::core

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <vector>
 
+#include "core/base/instant.hpp"
 #include "core/raft/configuration.hpp"
 
 namespace mortise::core {
@@ -16,12 +18,24 @@ constexpr std::size_t majority_of(std::size_t members) {
 static_assert(majority_of(1) == 1 && majority_of(2) == 2 && majority_of(3) == 2);
 static_assert(majority_of(4) == 3 && majority_of(5) == 3);
 
+// What a member has reached of whom nothing is known.
+template <class Value>
+constexpr Value nothing_reached() {
+    return {};
+}
+template <>
+constexpr Instant nothing_reached<Instant>() {
+    return {std::numeric_limits<std::int64_t>::min()};
+}
+
 // True when `agrees(id)` holds for a majority of the voters, and of the outgoing ones while joint.
-// Nobody to ask is no agreement.
+// Nobody to ask is no agreement, and nobody speaks for a member that another incarnation replaces.
 template <class Agrees>
 bool has_quorum(const Configuration& configuration, const Agrees& agrees) {
     const auto carries = [&](const std::vector<Member>& members) {
-        const auto votes = std::ranges::count_if(members, agrees, &Member::id);
+        const auto votes = std::ranges::count_if(members, [&](const Member& member) {
+            return configuration.is_current(member) && agrees(member.id);
+        });
         return static_cast<std::size_t>(votes) >= majority_of(members.size());
     };
     return carries(configuration.voters) &&
@@ -34,10 +48,13 @@ bool has_quorum(const Configuration& configuration, const Agrees& agrees) {
 template <class Reached>
 auto quorum_value(const Configuration& configuration, const Reached& reached) {
     const auto agreed = [&](const std::vector<Member>& members) {
-        std::vector<std::decay_t<decltype(reached(NodeId{}))>> values;
+        using Value = std::decay_t<decltype(reached(NodeId{}))>;
+        std::vector<Value> values;
         values.reserve(members.size());
-        for (const auto& member : members)
-            values.push_back(reached(member.id));
+        for (const auto& member : members) {
+            values.push_back(configuration.is_current(member) ? reached(member.id)
+                                                              : nothing_reached<Value>());
+        }
         const auto place =
             values.begin() + static_cast<std::ptrdiff_t>(majority_of(values.size())) - 1;
         std::ranges::nth_element(values, place, std::greater<>{});

@@ -38,6 +38,8 @@ Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
     for (auto& entry : state.entries)
         append_to_log(std::move(entry));
     MORTISE_CHECK(commit_ <= log_.last().index);
+    was_member_ = is_member();
+    told_configuration_ = configurations_.back().index;
     pending_ = {};  // what was read from disk need not be written to it
     become_follower(std::nullopt, now);
     const bool alone = can_campaign() && configuration().voters.size() == 1;
@@ -56,6 +58,11 @@ const Configuration& Raft::configuration_at(LogIndex index) const {
     return at->configuration;
 }
 
+LogId Raft::configuration_id() const {
+    const auto index = configurations_.back().index;
+    return {log_.term_at(index).value_or(log_.base().term), index};
+}
+
 LogBase Raft::base() const {
     return {log_.base(), configurations_.front().configuration};
 }
@@ -67,7 +74,8 @@ std::optional<NodeId> Raft::leader() const {
 }
 
 bool Raft::can_campaign() const {
-    return configuration().is_formed() && configuration().is_voter(self());
+    return configuration().is_formed() && is_member() && configuration().is_voter(self()) &&
+           !dismissed_ && !is_installing();
 }
 
 Instant Raft::draw_election_deadline(Instant now) {
@@ -123,10 +131,7 @@ void Raft::on_write_done(WriteId id, Instant now) {
         if (writes_.durable() > before && follower->leader) follower->reply_owed = true;
     }
     campaign_if_durable(now);
-    if (auto* leader = std::get_if<Leader>(&role_)) {
-        advance_commit();
-        advance_replicated(*leader);
-    }
+    if (auto* leader = std::get_if<Leader>(&role_)) advance_everything(*leader);
 }
 
 void Raft::on_peer_down(NodeId peer, Instant now) {
@@ -151,7 +156,8 @@ void Raft::adopt_formation(const Entry& entry, Instant now) {
     begin_event(now);
     MORTISE_CHECK(log_.last() == LogId{} && !configuration().is_formed());
     MORTISE_CHECK(entry.id.index == LogIndex{1} && entry.kind == EntryKind::configuration);
-    hard_state_ = {entry.id.term, NodeId{}};
+    // A leader that this node could not follow yet may have brought a higher term.
+    hard_state_ = {std::max(entry.id.term, term()), NodeId{}};
     pending_.hard_state = hard_state_;
     append_to_log(entry);
     become_follower(std::nullopt, now);
@@ -208,6 +214,7 @@ void Raft::append_to_log(Entry entry) {
         configurations_.push_back({entry.id.index, std::move(*configuration)});
         if (auto* leader = std::get_if<Leader>(&role_)) sync_progress_with_configuration(*leader);
     }
+    if (entry.id.index > commit_) uncommitted_bytes_ += weight(entry);
     pending_.append.push_back(entry);
     log_.append(std::move(entry));
 }
@@ -215,6 +222,8 @@ void Raft::append_to_log(Entry entry) {
 void Raft::truncate_log(LogIndex from) {
     MORTISE_CHECK(from > commit_);
     MORTISE_CHECK(pending_.append.empty() && !pending_.truncate_from);
+    for (auto index = from; index <= log_.last().index; index = index.next())
+        uncommitted_bytes_ -= weight(log_.at(index));
     log_.truncate_from(from);
     while (configurations_.back().index >= from)
         configurations_.pop_back();
@@ -223,7 +232,8 @@ void Raft::truncate_log(LogIndex from) {
 
 void Raft::commit_to(LogIndex index) {
     MORTISE_CHECK(index <= log_.last().index);
-    commit_ = std::max(commit_, index);
+    for (; commit_ < index; commit_ = commit_.next())
+        uncommitted_bytes_ -= weight(log_.at(commit_.next()));
 }
 
 void Raft::note(Note::Kind kind, NodeId peer) {
@@ -244,7 +254,9 @@ RaftDecided Raft::take_decided() {
 }
 
 RaftOutput Raft::collect(Instant now) {
-    if (pending_.hard_state || pending_.truncate_from || !pending_.append.empty()) {
+    if (is_leader()) finish_change();
+    const bool writes = pending_.reset || pending_.hard_state || pending_.truncate_from;
+    if (writes || !pending_.append.empty()) {
         writes_.submit(pending_, log_.last().index, now);
         out_.write = std::exchange(pending_, {});
     }
@@ -253,7 +265,10 @@ RaftOutput Raft::collect(Instant now) {
     if (is_leader()) {
         if (planted(Mutant::self_ack_before_durable)) advance_commit();
         send_appends();
+        resign_if_removed();
     }
+    close_views();
+    tell_membership();
     return std::exchange(out_, {});
 }
 
@@ -268,10 +283,12 @@ void Raft::check_invariants() const {
     MORTISE_CHECK(log_.base().index <= commit_);
     MORTISE_CHECK(commit_ <= log_.last().index);
     MORTISE_CHECK(handed_out_ <= commit_);
+    MORTISE_CHECK((uncommitted_bytes_ == 0) == (commit_ == log_.last().index));
     MORTISE_CHECK(writes_.durable() <= log_.last().index);
     MORTISE_CHECK(writes_.hard_state().term <= term());
     MORTISE_CHECK(log_.last().term <= term());
     MORTISE_CHECK(pending_.append.empty() && !pending_.hard_state && !pending_.truncate_from);
+    MORTISE_CHECK(!pending_.reset && !(is_leader() && is_installing()));
     if (const auto* leader = std::get_if<Leader>(&role_)) {
         MORTISE_CHECK(hard_state_.voted_for == self());
         MORTISE_CHECK(leader->first_own <= log_.last().index);

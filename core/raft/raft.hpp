@@ -7,12 +7,13 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <variant>
 #include <vector>
 
 #include "core/base/instant.hpp"
 #include "core/base/prng.hpp"
-#include "core/raft/configuration.hpp"
+#include "core/raft/configuration_change.hpp"
 #include "core/raft/log.hpp"
 #include "core/raft/log_base.hpp"
 #include "core/raft/output.hpp"
@@ -23,10 +24,12 @@ namespace mortise::core {
 
 struct RaftOptions {
     NodeId self;
+    Incarnation incarnation;                                // of the directory: a member is both
     Nanoseconds election_timeout{std::chrono::seconds{1}};  // drawn from one to two of these
     Nanoseconds heartbeat{std::chrono::milliseconds{100}};
     std::size_t append_bytes_max = 1U << 20U;
-    std::size_t appends_in_flight_max = 4;  // per follower
+    std::size_t appends_in_flight_max = 4;       // per follower
+    std::size_t snapshot_bytes_max = 1U << 19U;  // of a chunk
 };
 
 // What was found on disk at start. `configurations` are those at or below `base` and inside the
@@ -38,6 +41,8 @@ struct RaftState {
     LogIndex applied;             // committed for certain: the state on disk contains it
     Configuration configuration;  // at `base`; those of `entries` are read from them
 };
+
+using ChangeResult = std::variant<LogIndex, MembershipRefusal>;
 
 class Raft {
 public:
@@ -62,6 +67,25 @@ public:
     bool read(ReadId id, Instant now);
     // Hands leadership to a voter. False when not leader, or the target is no voter or this node.
     bool transfer_to(NodeId target, Instant now);
+    // One change at a time, begun by a leader that is one for certain. The index of its first
+    // entry, or why not. What was accepted ends by itself, at the next leader if need be.
+    ChangeResult add_learner(const Member& member, Instant now);
+    ChangeResult promote(NodeId id, Instant now);
+    ChangeResult remove(NodeId id, Instant now);
+    // Somebody who knows has said that this node was removed. Believed until a leader is heard.
+    void on_dismissed(LogIndex configuration, Instant now);
+    // Tells somebody who speaks as if it were a member, if that is certain.
+    void dismiss(NodeId stranger);
+
+    // What was asked for by RaftOutput::read_snapshot.
+    void on_snapshot_rows(SnapshotRows rows, Instant now);
+    // The state that was received is in force and durable: the log begins there. False: nobody
+    // waits for that.
+    bool on_state_installed(LogId last, Instant now);
+    // The state that is being received makes no sense. Requires that its last chunk is not passed
+    // on yet.
+    void refuse_state();
+
     // Makes the founding entry this node's log (S47). Requires a log that was never written.
     void adopt_formation(const Entry& entry, Instant now);
     // Forgets the log up to and including `index`, at most what is committed. Members that still
@@ -87,12 +111,28 @@ public:
     [[nodiscard]] LogIndex replicated_index() const { return replicated_; }
     [[nodiscard]] LogIndex durable_index() const { return writes_.durable(); }
     [[nodiscard]] const HardState& durable_hard_state() const { return writes_.hard_state(); }
+    // Of the entries above the commit index.
+    [[nodiscard]] std::size_t uncommitted_bytes() const { return uncommitted_bytes_; }
     [[nodiscard]] std::size_t writes_in_flight() const { return writes_.in_flight(); }
     [[nodiscard]] const Log& log() const { return log_; }
     // The one in force: the newest in the log.
     [[nodiscard]] const Configuration& configuration() const;
     // The one that is in force at `index`. Requires base <= index <= last.
     [[nodiscard]] const Configuration& configuration_at(LogIndex index) const;
+    [[nodiscard]] bool is_configuration_committed() const {
+        return configurations_.back().index <= commit_;
+    }
+    [[nodiscard]] LogId configuration_id() const;
+    // By the one in force.
+    [[nodiscard]] bool is_member() const {
+        return configuration().has(options_.self, options_.incarnation);
+    }
+    // Leader only: it answers, and what it lacks is not worth waiting for.
+    [[nodiscard]] bool is_caught_up(NodeId peer, Instant now) const;
+    // Leader only: the oldest state that is on its way to somebody, who will go on from there.
+    [[nodiscard]] std::optional<LogIndex> oldest_state_sent() const;
+    // The last chunk has arrived and takes effect soon: nothing else may change what there is.
+    [[nodiscard]] bool is_installing() const { return receiving_ && receiving_->done; }
     // Where the log begins.
     [[nodiscard]] LogBase base() const;
     // Leader only: since when it has been in contact with a majority, and running, without a gap
@@ -113,6 +153,14 @@ private:
         NodeId candidate;
         std::uint64_t round = 0;
         bool granted = false;
+    };
+    // A state that is being received. It outlives a change of roles: another leader may go on.
+    struct Receiving {
+        LogId last;
+        Configuration configuration;
+        std::uint64_t next = 0;      // the position wanted
+        std::uint64_t checksum = 0;  // of the chunks before
+        bool done = false;
     };
     struct ConfigurationAt {
         LogIndex index;
@@ -145,9 +193,7 @@ private:
     void on(NodeId from, const VoteRequest& request, Instant now);
     void on(NodeId from, const VoteReply& reply, Instant now);
     void on(NodeId from, const TimeoutNow& request, Instant now);
-    void on(NodeId, const SnapshotChunk&, Instant) {}
-    void on(NodeId, const SnapshotReply&, Instant) {}
-    void on(NodeId, const NotAMember&, Instant) {}
+    [[nodiscard]] bool may_be_voted_for(NodeId candidate, LogId last) const;
     void send_owed_votes();
 
     // replication.cpp
@@ -164,7 +210,33 @@ private:
     void cut_off_if_purged(NodeId peer, Progress& progress);
     void advance_commit();
     void advance_replicated(const Leader& leader);
+    void advance_everything(Leader& leader);
+    Follower& follow(NodeId leader, Instant now);
+
+    // membership.cpp
     void sync_progress_with_configuration(Leader& leader);
+    void let_leavers_go(Leader& leader);
+    [[nodiscard]] std::optional<MembershipRefusal> may_not_change() const;
+    [[nodiscard]] bool is_carried(const Configuration& next, Instant now) const;
+    LogIndex change_to(const Configuration& next);
+    void finish_change();
+    void resign_if_removed();
+    void tell_membership();
+    void on(NodeId from, const NotAMember& message, Instant now);
+
+    // snapshot_sending.cpp
+    void on(NodeId from, const SnapshotReply& reply, Instant now);
+    void send_snapshot_to(NodeId peer, Progress& progress);
+    void read_on(NodeId peer, SnapshotSending& sending);
+    void on_chunk_taken(NodeId peer, Progress& progress);
+    void close_views();
+
+    // snapshot_receiving.cpp
+    void on(NodeId from, SnapshotChunk& chunk, Instant now);
+    [[nodiscard]] static bool is_well_formed(const SnapshotChunk& chunk);
+    void take_chunk(SnapshotChunk& chunk);
+    void owe_snapshot_reply(LogId last, std::uint64_t next);
+    void send_owed_snapshot_reply();
 
     // leadership.cpp: what a leader must do to stay one, and how it stops
     void check_leadership(Instant now);
@@ -185,12 +257,18 @@ private:
     std::vector<ConfigurationAt> configurations_;  // oldest first; the last is in force
     WriteTracker writes_;
     LogIndex commit_;
+    std::size_t uncommitted_bytes_ = 0;
     LogIndex replicated_;
     LogIndex handed_out_;  // committed entries up to here have left
     RoleData role_;
     std::uint64_t round_ = 0;  // numbers this node's elections
     std::vector<OwedVote> owed_votes_;
     Instant last_event_;
+    std::optional<Receiving> receiving_;
+    std::set<NodeId> open_views_;  // of this node's state
+    bool dismissed_ = false;       // told so; see on_dismissed
+    bool was_member_ = false;      // when tell_membership() looked last
+    LogIndex told_configuration_;  // likewise
 
     Write pending_;  // what the next collect() writes
     std::vector<ReadGrant> granted_reads_;

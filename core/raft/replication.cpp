@@ -42,18 +42,15 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
         note(Note::Kind::refused_message, from);
         return;
     }
-    auto* follower = std::get_if<Follower>(&role_);
-    if (follower == nullptr || follower->leader != from) {
-        become_follower(from, now);
-        follower = &std::get<Follower>(role_);
-    }
-    follower->leader_heard = now;
-    if (can_campaign()) follower->election_at = draw_election_deadline(now);
-    follower->read_round = std::max(follower->read_round, request.read_round);
+    auto& follower = follow(from, now);
+    follower.read_round = std::max(follower.read_round, request.read_round);
 
-    if (!log_.has(request.previous)) {
-        const LogId limit{request.previous.term, request.previous.index.previous()};
-        auto& rejection = follower->rejection.emplace();
+    // While a state takes the place of ours an append would change what is about to go.
+    if (is_installing() || !log_.has(request.previous)) {
+        const auto before =
+            request.previous.index.is_set() ? request.previous.index.previous() : LogIndex{};
+        const LogId limit{request.previous.term, before};
+        auto& rejection = follower.rejection.emplace();
         rejection.term = term();
         rejection.rejected = true;
         rejection.previous = request.previous.index;
@@ -61,6 +58,16 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
         return;
     }
     take_entries(request);
+}
+
+Follower& Raft::follow(NodeId leader, Instant now) {
+    dismissed_ = false;
+    const auto* known = std::get_if<Follower>(&role_);
+    if (known == nullptr || known->leader != leader) become_follower(leader, now);
+    auto& follower = std::get<Follower>(role_);
+    follower.leader_heard = now;
+    if (can_campaign()) follower.election_at = draw_election_deadline(now);
+    return follower;
 }
 
 void Raft::take_entries(AppendRequest& request) {
@@ -88,6 +95,7 @@ void Raft::take_entries(AppendRequest& request) {
 void Raft::send_owed_replies() {
     auto* follower = std::get_if<Follower>(&role_);
     if (follower == nullptr || !follower->leader || !is_term_durable()) return;
+    send_owed_snapshot_reply();
     if (follower->rejection) {
         follower->rejection->read_round = follower->read_round;
         send(*follower->leader, *std::exchange(follower->rejection, std::nullopt));
@@ -107,20 +115,6 @@ void Raft::send_owed_replies() {
 // --- leader
 // ---------------------------------------------------------------------------------------
 
-void Raft::sync_progress_with_configuration(Leader& leader) {
-    const auto members = configuration().all();
-    std::erase_if(leader.peers, [&](const auto& peer) {
-        return !std::ranges::binary_search(members, peer.first);
-    });
-    for (const auto id : members) {
-        if (id == self() || leader.peers.contains(id)) continue;
-        Progress progress;
-        progress.next = log_.last().index.next();
-        progress.heard = leader.since;
-        leader.peers.emplace(id, progress);
-    }
-}
-
 void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
     auto* leader = std::get_if<Leader>(&role_);
     const bool of_this_term = reply.term == term() || planted(Mutant::append_reply_any_term);
@@ -138,8 +132,7 @@ void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
         on_rejected(from, progress, reply);
     } else {
         on_accepted(progress, reply);
-        advance_commit();
-        advance_replicated(*leader);
+        advance_everything(*leader);
     }
     grant_reads(std::get<Leader>(role_));
     progress_transfer(now);
@@ -162,6 +155,7 @@ void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
         progress.state = Progress::State::replicate;
         progress.in_flight.clear();
         progress.next = std::max(progress.match, log_.base().index).next();
+        progress.sending.reset();
     }
     progress.probing = false;
 }
@@ -187,6 +181,12 @@ void Raft::cut_off_if_purged(NodeId peer, Progress& progress) {
     progress.next = log_.base().index.next();
 }
 
+void Raft::advance_everything(Leader& leader) {
+    advance_commit();
+    advance_replicated(leader);
+    let_leavers_go(leader);
+}
+
 void Raft::advance_commit() {
     auto& leader = std::get<Leader>(role_);
     const auto reached = [&](NodeId id) {
@@ -208,15 +208,17 @@ void Raft::advance_commit() {
 void Raft::advance_replicated(const Leader& leader) {
     auto everywhere = std::min(commit_, writes_.durable());
     for (const auto& [peer, progress] : leader.peers) {
-        everywhere = std::min(everywhere, progress.match);
+        if (!progress.leaves_at) everywhere = std::min(everywhere, progress.match);
     }
     replicated_ = std::max(replicated_, everywhere);
 }
 
 void Raft::send_appends() {
     auto& leader = std::get<Leader>(role_);
-    for (auto& [peer, progress] : leader.peers)
+    for (auto& [peer, progress] : leader.peers) {
         send_appends_to(peer, progress);
+        send_snapshot_to(peer, progress);
+    }
     leader.heartbeat_due = false;
 }
 

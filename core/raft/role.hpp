@@ -24,6 +24,7 @@ struct Follower {
     std::uint64_t read_round = 0;
     bool reply_owed = false;
     std::optional<AppendReply> rejection;
+    std::optional<SnapshotReply> snapshot_reply;
 };
 
 struct PreCandidate {

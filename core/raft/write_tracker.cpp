@@ -9,6 +9,12 @@ namespace mortise::core {
 void WriteTracker::submit(Write& write, LogIndex last, Instant now) {
     newest_ = newest_.next();
     write.id = newest_;
+    if (write.reset) {
+        // Until it is done nothing is certain but that nothing of what was there counts.
+        durable_ = {};
+        for (auto& earlier : in_flight_)
+            earlier.last = {};
+    }
     if (write.truncate_from) {
         const auto kept = write.truncate_from->previous();
         durable_ = std::min(durable_, kept);
@@ -16,7 +22,7 @@ void WriteTracker::submit(Write& write, LogIndex last, Instant now) {
             earlier.last = std::min(earlier.last, kept);
     }
     // A write of hard state alone promises nothing of the log: what is before it in the queue does.
-    const auto promised = write.append.empty() ? LogIndex{} : last;
+    const auto promised = write.append.empty() && !write.reset ? LogIndex{} : last;
     in_flight_.push_back({write.id, promised, write.hard_state, now});
 }
 

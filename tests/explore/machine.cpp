@@ -19,6 +19,7 @@ constexpr core::ReadId the_read{1};  // a run asks at most once
 core::RaftOptions options_of(core::NodeId self) {
     core::RaftOptions options;
     options.self = self;
+    options.incarnation = core::Incarnation{self.raw()};  // as in the founding configuration
     options.election_timeout = election_timeout;
     options.heartbeat = 10ms;      // far below: heartbeats alone make nobody overdue
     options.append_bytes_max = 1;  // an entry a message: the finest steps

@@ -7,6 +7,8 @@
 
 #include <variant>
 
+#include "core/base/check.hpp"
+
 namespace mortise::core {
 
 namespace {
@@ -97,8 +99,11 @@ void Print::add(const AppendReply& reply) {
 }
 
 void Print::add(const Progress& progress) {
-    const auto& [state, match, next, probing, in_flight, time_heard, commit_sent, read_round_sent,
-                 read_round_confirmed] = progress;
+    const auto& [state, not_incarnation, leaves_at, match, next, probing, in_flight, time_heard,
+                 commit_sent, read_round_sent, read_round_confirmed, sending, time_send_state] =
+        progress;
+    // Nothing is purged here, so nobody needs a state; and nobody comes or goes.
+    MORTISE_CHECK(!sending && !leaves_at);
     number(static_cast<std::uint64_t>(state));
     add(match);
     add(next);
@@ -127,7 +132,8 @@ void Print::add(const Transfer& transfer) {
 
 void Print::add(const Follower& follower) {
     const auto& [leader, time_leader_heard, time_election_at, verified, read_round, reply_owed,
-                 rejection] = follower;
+                 rejection, snapshot_reply] = follower;
+    MORTISE_CHECK(!snapshot_reply);
     add(leader);
     add(verified);
     number(read_round);
@@ -252,9 +258,14 @@ void Print::add(const NotAMember& message) {
 
 void StateReader::read(const Raft& raft, ByteWriter& out) {
     Print print{out};
-    const auto& [options, not_prng, hard_state, log, not_configurations, writes, commit, replicated,
-                 handed_out, role, round, owed_votes, time_last_event, not_pending, not_granted,
-                 not_out] = raft;
+    const auto& [options, not_prng, hard_state, log, not_configurations, writes, commit,
+                 not_uncommitted_bytes, replicated, handed_out, role, round, owed_votes,
+                 time_last_event, receiving, open_views, dismissed, was_member, told_configuration,
+                 not_pending, not_granted, not_out] = raft;
+    MORTISE_CHECK(!receiving && open_views.empty());
+    print.add(dismissed);
+    print.add(was_member);
+    print.add(told_configuration);
     print.add(options.self);
     print.add(hard_state);
     print.add(log.base());

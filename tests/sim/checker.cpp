@@ -63,14 +63,17 @@ void Checker::wiped(core::NodeId node) {
     of.durable_state = {};
     of.durable_log = {};
     const bool founded =
-        std::ranges::any_of(views_, [](const View& each) { return each.platter->founding != 0; });
+        std::ranges::any_of(views_, [](const View& each) { return each.platter->knows_cluster(); });
+    of.was_wiped = founded;
     if (founded) return;
-    founded_ = {};
+    configuration_ = {};
+    configured_at_ = {};
+    configurations_.clear();
     commits_.forget_founding();
 }
 
-bool Checker::is_lost(core::NodeId node) const {
-    const auto* member = founded_.find(node);
+bool Checker::is_lost(core::NodeId node, const core::Configuration& within) const {
+    const auto* member = within.find(node);
     return member != nullptr && member->incarnation != view(node).platter->incarnation;
 }
 
@@ -81,7 +84,10 @@ void Checker::submitted(core::NodeId node, const core::Write& write) {
     auto previous = view(node).raft->log().term_at(before).value_or(core::Term{});
     for (const auto& entry : write.append) {
         // The founding entry is the business of (8): one that did not survive a crash may differ.
-        if (entry.id.index > core::LogIndex{1}) logs_.appended(node, entry, previous);  // (2)
+        if (entry.id.index > core::LogIndex{1}) {
+            logs_.appended(node, entry, previous);  // (2)
+            if (entry.kind == core::EntryKind::configuration) check_change(node, entry);
+        }
         previous = entry.id.term;
     }
 }
@@ -105,7 +111,30 @@ void Checker::check_founding(core::NodeId node) {
     }
     const auto* entry = mine.find(core::LogIndex{1});
     if (entry == nullptr || entry->kind != core::EntryKind::configuration) return;
-    founded_ = core::decode_configuration(entry->payload).value_or(core::Configuration{});
+    if (configured_at_ > core::LogIndex{1}) return;
+    configuration_ = core::decode_configuration(entry->payload).value_or(core::Configuration{});
+    configured_at_ = core::LogIndex{1};
+}
+
+// (10). What its appender goes by is the newest configuration in its log before.
+void Checker::check_change(core::NodeId node, const core::Entry& entry) {
+    const auto& raft = *view(node).raft;
+    const auto next = core::decode_configuration(entry.payload).value_or(core::Configuration{});
+    configurations_.emplace(entry.id, next);
+    if (!raft.is_leader() || raft.term() != entry.id.term) return;
+    if (next.is_joint()) tally_.probe("joint configuration begun");
+    const auto& before = raft.configuration_at(entry.id.index.previous());
+    const bool steps = before.is_joint() ? next.voters == before.voters && !next.is_joint()
+                       : next.is_joint() ? next.outgoing == before.voters
+                                         : next.voters == before.voters;
+    if (!steps) violations_.report(node, "membership: a change that is not joint");
+    auto earlier = core::LogIndex{};
+    for (auto index = raft.log().first_index(); index < entry.id.index; index = index.next()) {
+        if (raft.log().at(index).kind == core::EntryKind::configuration) earlier = index;
+    }
+    if (earlier > raft.commit_index()) {
+        violations_.report(node, "membership: a change before the one before is committed");
+    }
 }
 
 void Checker::committed(core::NodeId node, const core::Entry& entry) {
@@ -118,6 +147,10 @@ void Checker::committed(core::NodeId node, const core::Entry& entry) {
     const auto term = of.raft->term();
     if (!commits_.committed(node, entry, term)) return;
     if (entry.id.term < term) tally_.probe("entry committed that an earlier leader wrote");
+    if (entry.kind == core::EntryKind::configuration && entry.id.index > configured_at_) {
+        configuration_ = core::decode_configuration(entry.payload).value_or(core::Configuration{});
+        configured_at_ = entry.id.index;
+    }
     // The founding entry is agreed on by everybody, not by a quorum of disks.
     if (entry.id.index > core::LogIndex{1}) check_quorum(node, entry.id, "when reported");
     for (const auto& other : views_) {  // (5), for leaders of a later term
@@ -127,15 +160,38 @@ void Checker::committed(core::NodeId node, const core::Entry& entry) {
     }
 }
 
-// (4). A lost disk had it, for all we know.
-void Checker::check_quorum(core::NodeId node, core::LogId id, const char* when) {
-    std::size_t holding = 0;
-    for (const auto& each : views_) {
-        if (is_lost(id_of(each)) || each.platter->has(id)) ++holding;
+void Checker::state_replaced(core::NodeId node, core::LogId last) {
+    auto& of = view(node);
+    of.handed_out = last.index;
+    if (last.index > commits_.last() || commits_.at(last.index) != last) {
+        violations_.report(node, "state machine safety: took over a state as of " + in_words(last) +
+                                     ", which was not committed");
     }
-    if (holding >= core::majority_of(views_.size())) return;
-    violations_.report(node, "durability: committed " + in_words(id) + " is on " +
-                                 std::to_string(holding) + " disks, " + when);
+    if (of.platter->applied_id() != last) {
+        violations_.report(node, "install: reported before it is on disk");
+    }
+}
+
+// A lost disk had it, for all we know.
+bool Checker::is_on_quorum(core::LogId id, const core::Configuration& of) const {
+    const auto carries = [&](const std::vector<core::Member>& members) {
+        const auto holding = std::ranges::count_if(members, [&](const core::Member& member) {
+            const auto& platter = *view(member.id).platter;
+            return member.incarnation != platter.incarnation || platter.has(id);
+        });
+        return static_cast<std::size_t>(holding) >= core::majority_of(members.size());
+    };
+    return carries(of.voters) && (!of.is_joint() || carries(of.outgoing));
+}
+
+// (4). By what is committed, or by one that came after and may be in force.
+void Checker::check_quorum(core::NodeId node, core::LogId id, const char* when) {
+    if (is_on_quorum(id, configuration_)) return;
+    for (const auto& [at, later] : configurations_) {
+        if (at.index > configured_at_ && is_on_quorum(id, later)) return;
+    }
+    violations_.report(node,
+                       "durability: committed " + in_words(id) + " is on too few disks, " + when);
 }
 
 void Checker::after_step(core::NodeId node, bool was_timer, core::Instant now,
@@ -167,6 +223,9 @@ void Checker::check_marks(core::NodeId node, const View& of) {
         violations_.report(node, "commit: a leader counted replicas of an earlier term's entry");
     }
     if (counted) check_progress(node, of);
+    if (raft.is_leader() && !raft.is_member() && raft.is_configuration_committed()) {
+        tally_.probe("leader removed");
+    }
     if (raft.durable_index() > of.platter->last().index) {
         violations_.report(
             node, "durable mark: index " + in_words(raft.durable_index()) + " is not on disk");
@@ -179,7 +238,8 @@ void Checker::check_progress(core::NodeId node, const View& of) {
     for (const auto& peer : views_) {
         const auto* progress = raft.progress_of(id_of(peer));
         const bool moved_on = peer.platter->hard_state.term > raft.term();
-        if (progress == nullptr || moved_on || is_lost(id_of(peer))) continue;
+        if (progress == nullptr || moved_on) continue;
+        if (progress->incarnation != peer.platter->incarnation) continue;
         const auto term = raft.log().term_at(progress->match);
         if (!term || peer.platter->has({*term, progress->match})) continue;
         violations_.report(node, "progress: node " + in_words(id_of(peer)) + " has not index " +
@@ -196,7 +256,12 @@ void Checker::check_role(core::NodeId node, View& of) {
     if (!raft.is_leader()) return;
     votes_.leads(node, raft.term());  // (1)
     votes_.voted(node, of.platter->incarnation, raft.term(), node);
-    if (votes_.votes_for(node, raft.term()) < core::majority_of(views_.size())) {
+    const auto& within = raft.configuration();
+    const bool elected = core::has_quorum(within, [&](core::NodeId voter) {
+        return votes_.has_voted(voter, within.find(voter)->incarnation, raft.term(), node);
+    });
+    if (within.is_joint()) tally_.probe("leader elected while joint");
+    if (!elected) {
         violations_.report(node, "election safety: leads without the votes of a majority");
     }
     commits_.check_leader(node, raft.log(), raft.term(), raft.log().base().index);  // (5)

@@ -13,9 +13,12 @@
 //   (7) what a node was told is durable is there when it starts again;
 //   (8) one founding entry (S47);
 //   (9) a deadline that has passed moves on when the timer fires, and no timer fires again and
-//       again while nothing else happens.
+//       again while nothing else happens;
+//  (10) one change of the membership at a time: a leader begins none before the one before is
+//       committed, and configurations that follow each other have no quorums that do not meet.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "core/node/message.hpp"
@@ -44,15 +47,19 @@ public:
     void on_platter(core::NodeId node, const core::HardState& before, const core::Write& write);
     void sent(core::NodeId from, core::NodeId to, const core::PeerMessage& message);
     void committed(core::NodeId node, const core::Entry& entry);
+    // It has the state as of `last` from another.
+    void state_replaced(core::NodeId node, core::LogId last);
     // `deadline` is when the node wants to be called next.
     void after_step(core::NodeId node, bool was_timer, core::Instant now, core::Instant deadline);
 
     void sweep();
 
     [[nodiscard]] core::LogIndex committed_last() const { return commits_.last(); }
-    [[nodiscard]] const core::Configuration& founded() const { return founded_; }
-    // Its disk was replaced since the cluster was founded: nobody's voter.
-    [[nodiscard]] bool is_lost(core::NodeId node) const;
+    // The newest that is committed; the founding one counts as such.
+    [[nodiscard]] const core::Configuration& configuration() const { return configuration_; }
+    // Its disk is not the one that it is a member with.
+    [[nodiscard]] bool is_lost(core::NodeId node) const { return is_lost(node, configuration_); }
+    [[nodiscard]] bool is_lost(core::NodeId node, const core::Configuration& within) const;
 
 private:
     struct View {
@@ -63,6 +70,7 @@ private:
         core::LogIndex commit;
         core::LogIndex handed_out;
         std::uint64_t late = 0;  // timers in a row that left a deadline in the past
+        bool was_wiped = false;  // since the cluster was founded
         std::uint64_t timers = 0;  // in a row, since then
         core::Instant timers_since;
         // What the core, when it was last seen, took for durable.
@@ -86,6 +94,7 @@ private:
     void claim(core::NodeId from, core::NodeId to, const core::PreVoteReply& reply);
     void claim(core::NodeId from, core::NodeId to, const core::AppendRequest& request);
     void claim(core::NodeId from, core::NodeId to, const core::AppendReply& reply);
+    void claim(core::NodeId from, core::NodeId to, const core::SnapshotReply& reply);
     template <class Other>
     void claim(core::NodeId, core::NodeId, const Other&) {}
     void claim_term(core::NodeId from, core::Term term, const char* what);
@@ -93,6 +102,8 @@ private:
     void check_recovered(core::NodeId node, const View& of);
     void check_founding(core::NodeId node);
     void check_quorum(core::NodeId node, core::LogId id, const char* when);
+    [[nodiscard]] bool is_on_quorum(core::LogId id, const core::Configuration& of) const;
+    void check_change(core::NodeId node, const core::Entry& entry);
     void check_marks(core::NodeId node, const View& of);
     void check_progress(core::NodeId node, const View& of);
     void check_role(core::NodeId node, View& of);
@@ -105,7 +116,10 @@ private:
     LogHistory logs_;
     CommitHistory commits_;
     std::vector<View> views_;
-    core::Configuration founded_;
+    core::Configuration configuration_;
+    core::LogIndex configured_at_;
+    // Those that were ever appended, and may be in force somewhere.
+    std::map<core::LogId, core::Configuration> configurations_;
 };
 
 }  // namespace mortise::sim

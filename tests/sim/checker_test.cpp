@@ -50,7 +50,8 @@ struct CheckerTest : testing::Test {
         core::RaftState state{from.hard_state, {}, {}, applied, {}};
         state.entries = {from.entries.begin(), from.entries.end()};
         rafts[node.raw() - 1] = std::make_unique<core::Raft>(
-            core::RaftOptions{.self = node}, std::move(state), core::Prng{1}, core::Instant{});
+            core::RaftOptions{.self = node, .incarnation = from.incarnation}, std::move(state),
+            core::Prng{1}, core::Instant{});
         checker.started(node, *rafts[node.raw() - 1]);
     }
     [[nodiscard]] std::string found() const {
@@ -84,7 +85,7 @@ TEST_F(CheckerTest, SeesACommitOnTooFewDisks) {
     start(a);
     checker.committed(a, founding(7));
     checker.committed(a, entry(id(1, 2)));
-    EXPECT_VIOLATION("durability: committed term 1 index 2 is on 1 disks");
+    EXPECT_VIOLATION("durability: committed term 1 index 2 is on too few disks");
 }
 
 TEST_F(CheckerTest, SeesACommittedEntryVanishFromTheDisks) {
@@ -164,6 +165,21 @@ TEST_F(CheckerTest, SeesADurableMarkAheadOfTheDisk) {
     platter(a).entries.clear();
     checker.after_step(a, false, core::Instant{}, core::Instant{1});
     EXPECT_VIOLATION("durable mark");
+}
+
+TEST_F(CheckerTest, SeesAStateTakenOverThatWasNeverCommitted) {
+    put(a, founding(7));
+    start(a);
+    checker.state_replaced(a, id(2, 5));
+    EXPECT_VIOLATION("took over a state");
+}
+
+TEST_F(CheckerTest, SeesAnInstallThatIsNotOnDisk) {
+    put(a, founding(7));
+    start(a);
+    checker.sent(a, b,
+                 core::RaftMessage{core::SnapshotReply{core::Term{0}, id(2, 5), 0, true, false}});
+    EXPECT_VIOLATION("has installed");
 }
 
 TEST_F(CheckerTest, SeesADeadlineThatStaysInThePast) {
@@ -308,14 +324,13 @@ TEST_F(HistoryTest, SeesTwoLeadersOfOneTerm) {
     EXPECT_VIOLATION("election safety");
 }
 
-TEST_F(HistoryTest, CountsVotes) {
+TEST_F(HistoryTest, RemembersVotesByDirectory) {
     VoteHistory votes{violations};
     votes.voted(a, core::Incarnation{1}, core::Term{2}, b);
-    votes.voted(b, core::Incarnation{1}, core::Term{2}, b);
-    votes.voted(c, core::Incarnation{1}, core::Term{2}, c);
-    votes.voted(c, core::Incarnation{1}, core::Term{3}, b);
-    EXPECT_EQ(votes.votes_for(b, core::Term{2}), 2U);
-    EXPECT_EQ(votes.votes_for(c, core::Term{2}), 1U);
+    EXPECT_TRUE(votes.has_voted(a, core::Incarnation{1}, core::Term{2}, b));
+    EXPECT_FALSE(votes.has_voted(a, core::Incarnation{2}, core::Term{2}, b));
+    EXPECT_FALSE(votes.has_voted(a, core::Incarnation{1}, core::Term{2}, c));
+    EXPECT_FALSE(votes.has_voted(a, core::Incarnation{1}, core::Term{3}, b));
 }
 
 TEST_F(HistoryTest, SeesTwoVotesOfOneIncarnation) {

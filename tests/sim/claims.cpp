@@ -46,6 +46,7 @@ void Checker::claim(core::NodeId from, core::NodeId to, const core::VoteReply& r
     claim_term(from, reply.term, "vote");
     tally_.probe(reply.granted ? "vote granted" : "vote refused");
     if (!reply.granted) return;
+    if (view(from).was_wiped) tally_.probe("wiped member votes again");
     votes_.voted(from, platter.incarnation, reply.term, to);
     if (platter.hard_state.term == reply.term && platter.hard_state.voted_for != to) {
         violations_.report(from, "claim: a vote for node " + in_words(to) + " that is not on disk");
@@ -60,6 +61,16 @@ void Checker::claim(core::NodeId from, core::NodeId /*to*/, const core::PreVoteR
 void Checker::claim(core::NodeId from, core::NodeId /*to*/, const core::AppendRequest& request) {
     // (1): who leads in a term is known since it began to.
     if (view(from).raft->term() == request.term) votes_.leads(from, request.term);
+}
+
+void Checker::claim(core::NodeId from, core::NodeId /*to*/, const core::SnapshotReply& reply) {
+    claim_term(from, reply.term, "answer to a state");
+    const auto& platter = *view(from).platter;
+    if (!reply.installed) return;
+    if (!platter.has(reply.last) || reply.last.index > platter.last().index) {
+        violations_.report(
+            from, "claim: has installed " + in_words(reply.last) + ", which is not on disk");
+    }
 }
 
 void Checker::claim(core::NodeId from, core::NodeId to, const core::AppendReply& reply) {

@@ -1,6 +1,9 @@
 #include "tests/sim/cluster.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "core/raft/quorum.hpp"
 
 namespace mortise::sim {
 
@@ -12,7 +15,8 @@ Cluster::Cluster(World& world)
     std::vector<core::Member> voters;
     for (std::uint64_t raw = 1; raw <= world.swarm.nodes; ++raw) {
         ids_.push_back(core::NodeId{raw});
-        voters.push_back({core::NodeId{raw}, {}, "node" + std::to_string(raw)});
+        const bool founds = raw <= world.swarm.nodes - world.swarm.spares;
+        if (founds) voters.push_back({core::NodeId{raw}, {}, "node" + std::to_string(raw)});
     }
     for (const auto id : ids_) {
         nodes_.push_back(std::make_unique<SimNode>(id, voters, world, *this));
@@ -66,9 +70,29 @@ core::NodeId Cluster::leader() const {
 
 bool Cluster::is_founded() const {
     for (const auto& node : nodes_) {
-        if (node->disk().platter().founding != 0) return true;
+        if (node->disk().platter().knows_cluster()) return true;
     }
     return false;
+}
+
+std::vector<core::Configuration> Cluster::configurations() const {
+    const auto& committed = world_.checker.configuration();
+    std::vector<core::Configuration> all{committed};
+    for (const auto& node : nodes_) {
+        if (committed.find(node->id()) == nullptr || !node->disk().platter().knows_cluster())
+            continue;
+        all.push_back(node->disk().platter().newest_configuration());
+        if (node->is_running()) all.push_back(node->raft().configuration());
+    }
+    return all;
+}
+
+bool Cluster::is_quorum(const std::set<core::NodeId>& nodes) const {
+    return std::ranges::all_of(configurations(), [&](const core::Configuration& each) {
+        return core::has_quorum(each, [&](core::NodeId id) {
+            return nodes.contains(id) && !world_.checker.is_lost(id, each);
+        });
+    });
 }
 
 bool Cluster::clocks_out_of_bounds(core::NodeId holder) const {
@@ -77,6 +101,8 @@ bool Cluster::clocks_out_of_bounds(core::NodeId holder) const {
     for (const auto& node : nodes_) {
         if (node->fastest_ppm() > bound_ppm) ++fast;
     }
+    // One of a few is soon a majority, where members come and go.
+    if (fast != 0 && world_.swarm.members_change()) return true;
     return at(holder).slowest_ppm() < -bound_ppm || 2 * fast > nodes_.size();
 }
 
@@ -99,6 +125,10 @@ bool Cluster::can_answer(core::NodeId node) const {
 
 core::Hello Cluster::hello(core::NodeId node) const {
     return at(node).driver().hello();
+}
+
+core::Incarnation Cluster::incarnation(core::NodeId node) const {
+    return at(node).disk().platter().incarnation;
 }
 
 void Cluster::deliver(core::NodeId node, core::Event event) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "tests/sim/sim_network.hpp"
@@ -27,6 +28,9 @@ public:
 
     [[nodiscard]] std::size_t size() const { return nodes_.size(); }
     [[nodiscard]] const std::vector<core::NodeId>& ids() const { return ids_; }
+    [[nodiscard]] std::vector<core::NodeId> founders() const {
+        return {ids_.begin(), ids_.end() - static_cast<std::ptrdiff_t>(world_.swarm.spares)};
+    }
     [[nodiscard]] SimNode& at(core::NodeId node) {
         return *nodes_[static_cast<std::size_t>(node.raw() - 1)];
     }
@@ -37,6 +41,10 @@ public:
     // The one of the highest term, if any node leads.
     [[nodiscard]] core::NodeId leader() const;
     [[nodiscard]] bool is_founded() const;  // on some disk
+    // Those by which a member may come to count, on disk or in memory.
+    [[nodiscard]] std::vector<core::Configuration> configurations() const;
+    // Each of those has a majority of these, with the disks that they are members with.
+    [[nodiscard]] bool is_quorum(const std::set<core::NodeId>& nodes) const;
     // This holder's clock was slow, or a majority's fast, beyond the bound: P3 is not promised.
     [[nodiscard]] bool clocks_out_of_bounds(core::NodeId holder) const;
     // How long nodes have been running, all together.
@@ -46,6 +54,7 @@ public:
     [[nodiscard]] bool is_running(core::NodeId node) const override;
     [[nodiscard]] bool can_answer(core::NodeId node) const override;
     [[nodiscard]] core::Hello hello(core::NodeId node) const override;
+    [[nodiscard]] core::Incarnation incarnation(core::NodeId node) const override;
     void deliver(core::NodeId node, core::Event event) override;
     // --- NodeOwner ------------------------------------------------------------------------------
     void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) override;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/raft/quorum.hpp"
 #include "tests/sim/in_words.hpp"
 
 namespace mortise::sim {
@@ -17,20 +16,17 @@ constexpr SimTime idle_timeouts = 3;
 Liveness::Liveness(World& world, Cluster& cluster)
     : world_{world}, cluster_{cluster}, prng_{world.prng.next()} {}
 
-// Who can still take part. A disk that was replaced is nobody's voter; a log that ends before what
-// the others have purged cannot be continued without a snapshot.
+// Members whatever comes of the changes that are under way. One whose disk was replaced is among
+// them: it comes back, but counts for nothing yet.
 std::vector<core::NodeId> Liveness::able() const {
+    if (!cluster_.is_founded()) return cluster_.founders();
     std::vector<core::NodeId> nodes;
-    core::LogId purged;
+    const auto configurations = cluster_.configurations();
     for (const auto id : cluster_.ids()) {
-        if (world_.checker.is_lost(id)) continue;
-        nodes.push_back(id);
-        const auto& node = cluster_.at(id);
-        purged = std::max(purged, node.disk().platter().base);
-        if (node.is_running()) purged = std::max(purged, node.raft().log().base());
+        const bool stays = std::ranges::all_of(
+            configurations, [&](const auto& each) { return each.find(id) != nullptr; });
+        if (stays) nodes.push_back(id);
     }
-    std::erase_if(nodes,
-                  [&](core::NodeId id) { return !cluster_.at(id).disk().platter().has(purged); });
     return nodes;
 }
 
@@ -57,24 +53,22 @@ bool Liveness::begin() {
 }
 
 void Liveness::choose_core(std::vector<core::NodeId> nodes) {
-    const auto everybody = cluster_.size();
-    if (nodes.size() < core::majority_of(everybody)) return;
     // Forming takes everybody.
     if (!cluster_.is_founded()) {
-        if (nodes.size() == everybody) core_ = nodes;
+        core_ = nodes;
         return;
     }
-    const auto majority = core::majority_of(everybody);
-    auto size =
-        prng_.one_in(3) ? nodes.size() : majority + prng_.below(nodes.size() - majority + 1);
-    while (nodes.size() > size) {
-        const auto out = prng_.below(nodes.size());
-        nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(out));
+    const auto is_enough = [&](const std::vector<core::NodeId>& some) {
+        return cluster_.is_quorum({some.begin(), some.end()});
+    };
+    if (!is_enough(nodes)) return;
+    auto to_leave = prng_.one_in(3) ? 0 : prng_.below(nodes.size());
+    for (; to_leave > 0; --to_leave) {
+        auto fewer = nodes;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(prng_.below(fewer.size())));
+        if (is_enough(fewer)) nodes = fewer;
     }
-    // Somebody has to know the cluster.
-    const bool known = std::ranges::any_of(
-        nodes, [&](core::NodeId id) { return cluster_.at(id).disk().platter().founding != 0; });
-    if (known) core_ = nodes;
+    core_ = nodes;
 }
 
 void Liveness::calm_network() {
@@ -130,7 +124,7 @@ bool Liveness::is_running_core() const {
 }
 
 bool Liveness::is_void() const {
-    return std::ranges::any_of(core_, [&](core::NodeId id) { return world_.checker.is_lost(id); });
+    return cluster_.is_founded() && !cluster_.is_quorum({core_.begin(), core_.end()});
 }
 
 std::string Liveness::missing() const {
@@ -140,9 +134,16 @@ std::string Liveness::missing() const {
     if (!is_in_core(leader)) return "node " + in_words(leader) + " outside still leads";
     auto owed = world_.workload->still_owed();
     if (!owed.empty()) return owed;
-    const auto commit = cluster_.at(leader).raft().commit_index();
+    const auto& leading = cluster_.at(leader).raft();
+    if (leading.configuration().is_joint() || !leading.is_configuration_committed()) {
+        return "a change of the members is under way";
+    }
+    const auto commit = leading.commit_index();
     for (const auto id : core_) {
         const auto& raft = cluster_.at(id).raft();
+        if (world_.checker.is_lost(id) || !raft.is_member()) {
+            return "node " + in_words(id) + " is not back as a member";
+        }
         if (raft.commit_index() == commit && raft.term() == cluster_.at(leader).raft().term()) {
             continue;
         }
@@ -186,9 +187,10 @@ void Liveness::let_the_others_talk() {
 
 // From the leader alone, if that has a majority without it: the others see no need to follow.
 void Liveness::cut_off_one() {
-    if (core_.size() <= core::majority_of(cluster_.size())) return;
     for (const auto inside : core_) {
-        if (inside == idle_leader_) continue;
+        auto others = std::set(core_.begin(), core_.end());
+        others.erase(inside);
+        if (inside == idle_leader_ || !cluster_.is_quorum(others)) continue;
         cluster_.network().cut(inside, idle_leader_, false);
         cluster_.network().cut(idle_leader_, inside, false);
         world_.tally.probe("member cut off from its leader alone");

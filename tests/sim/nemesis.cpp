@@ -10,11 +10,12 @@ namespace {
 
 // Those that this class inflicts; the others are part of a disk, a link or a clock.
 constexpr Fault inflicted[] = {
-    Fault::crash,       Fault::crash_in_step,    Fault::power_cut,       Fault::pause,
-    Fault::suspend,     Fault::clock_rate,       Fault::clock_rate_wild, Fault::disk_stall,
-    Fault::disk_slow,   Fault::disk_error,       Fault::disk_wiped,      Fault::cut_split,
-    Fault::cut_isolate, Fault::cut_one_way,      Fault::cut_bridge,      Fault::cut_mute,
-    Fault::link_slow,   Fault::connection_reset,
+    Fault::crash,           Fault::crash_in_step,    Fault::power_cut,       Fault::pause,
+    Fault::suspend,         Fault::clock_rate,       Fault::clock_rate_wild, Fault::disk_stall,
+    Fault::disk_slow,       Fault::disk_error,       Fault::disk_wiped,      Fault::cut_split,
+    Fault::cut_isolate,     Fault::cut_one_way,      Fault::cut_bridge,      Fault::cut_mute,
+    Fault::link_slow,       Fault::connection_reset, Fault::disk_damaged,    Fault::member_added,
+    Fault::member_promoted, Fault::member_removed,
 };
 
 }  // namespace
@@ -101,7 +102,11 @@ void Nemesis::inflict(Fault fault) {
         case Fault::disk_stall:
         case Fault::disk_slow:
         case Fault::disk_error: return disturb_disk(fault);
-        case Fault::disk_wiped: return wipe();
+        case Fault::disk_wiped:
+        case Fault::disk_damaged: return wipe(fault);
+        case Fault::member_added:
+        case Fault::member_promoted:
+        case Fault::member_removed: return change_members(fault);
         case Fault::cut_split: return split();
         case Fault::cut_isolate: return isolate();
         case Fault::cut_one_way: return one_way();
@@ -204,16 +209,45 @@ void Nemesis::disturb_disk(Fault kind) {
                       [this, node] { cluster_.at(node).disk().configure(world_.swarm.disk); });
 }
 
-// Once there is a cluster, only so many disks that a majority keeps what it has.
-void Nemesis::wipe() {
+// Once there is a cluster, only so many disks at a time that a majority keeps what it has.
+void Nemesis::wipe(Fault kind) {
     const auto node = draw_node();
     const bool founded = cluster_.is_founded();
-    const auto spare = cluster_.size() - core::majority_of(cluster_.size());
-    if (founded && (wiped_ >= spare || world_.checker.is_lost(node))) return;
-    if (founded) ++wiped_;
-    world_.tally.fault(Fault::disk_wiped);
+    auto others = std::set(cluster_.ids().begin(), cluster_.ids().end());
+    others.erase(node);
+    if (founded && !cluster_.is_quorum(others)) return;
+    // An empty directory whose configuration names nobody else founds, as it was told to; and so do
+    // those together who were removed and are empty.
+    const bool would_found =
+        cluster_.founders().size() == 1 || world_.checker.configuration().find(node) == nullptr;
+    const bool in_use = founded && cluster_.at(node).disk().platter().knows_cluster();
+    const bool known = in_use && (kind == Fault::disk_damaged || would_found);
+    if (founded && would_found && !known) return;
+    world_.tally.fault(kind);
+    const auto former = known ? world_.checker.configuration().cluster : core::ClusterId{};
     cluster_.crash(node);
-    cluster_.at(node).wipe_disk();
+    cluster_.at(node).wipe_disk(former);
+}
+
+// Two operators who do not ask each other.
+void Nemesis::change_members(Fault kind) {
+    const auto leader = cluster_.leader();
+    if (!leader.is_set() || !cluster_.can_answer(leader)) return;
+    const auto& present = cluster_.at(leader).raft().configuration();
+    auto node = draw_node();
+    if (kind == Fault::member_promoted && !present.learners.empty() && !prng_.one_in(4)) {
+        node = present.learners[prng_.below(present.learners.size())].id;
+    }
+    if (kind == Fault::member_removed && present.voters.size() < 3 && !prng_.one_in(4)) return;
+    world_.tally.fault(kind);
+    world_.timeline.say(leader, "is asked to change its members, node {}", node.raw());
+    if (kind == Fault::member_added) {
+        cluster_.call(leader, core::AddMember{{}, node, "node" + std::to_string(node.raw())});
+    } else if (kind == Fault::member_promoted) {
+        cluster_.call(leader, core::PromoteMember{{}, node});
+    } else {
+        cluster_.call(leader, core::RemoveMember{{}, node});
+    }
 }
 
 }  // namespace mortise::sim

@@ -30,7 +30,8 @@ private:
     void change_rate(Fault kind);
     void tempt(core::NodeId fast);
     void disturb_disk(Fault kind);
-    void wipe();
+    void wipe(Fault kind);
+    void change_members(Fault kind);
     // links
     void split();
     void isolate();
@@ -47,7 +48,6 @@ private:
     World& world_;
     Cluster& cluster_;
     core::Prng prng_;
-    std::size_t wiped_ = 0;
     std::uint64_t cuts_ = 0;  // only the newest is healed by its own timer
     bool stopped_ = false;
 };

@@ -47,6 +47,8 @@ core::NodeOptions SimNode::draw_options() {
     options.election_timeout = world_.swarm.election_timeout;
     options.heartbeat = world_.swarm.heartbeat;
     options.log_bytes_max = world_.swarm.log_bytes_max;
+    options.compare_every = world_.swarm.compare_every;
+    options.snapshot_bytes_max = world_.swarm.snapshot_bytes_max;
     options.session_ttl_ms = world_.swarm.session_ttl_ms;
     options.call_timeout = world_.swarm.call_timeout;
     options.state_interval = core::Nanoseconds{world_.swarm.state_interval};
@@ -112,9 +114,9 @@ void SimNode::crash() {
     owner_.died(id_);
 }
 
-void SimNode::wipe_disk() {
+void SimNode::wipe_disk(core::ClusterId former) {
     say("gets an empty disk, lost log to index {}", disk_.platter().last().index.raw());
-    disk_.wipe(core::Incarnation{prng_.next() | 1U});
+    disk_.wipe(core::Incarnation{prng_.next() | 1U}, former);
     world_.checker.wiped(id_);
 }
 

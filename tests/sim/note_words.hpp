@@ -33,6 +33,13 @@ inline NoteWords words_of(const core::Note& note) {
         case Kind::refused_message:
             return {"in term {} refuses a message of node {}", "message refused"};
         case Kind::formed: return {"in term {} is part of a cluster"};
+        case Kind::configuration_changed:
+            return {"in term {} has another configuration", "configuration changed"};
+        case Kind::removed: return {"in term {} learns that it was removed", "member removed"};
+        case Kind::state_requested: return {"in term {} begins to send its state to node {}"};
+        case Kind::state_sent:
+            return {"in term {} has sent its state to node {}", "state sent to a follower"};
+        case Kind::state_installed: return {"in term {} has the state of another"};
     }
     return {"in term {} notes something"};
 }

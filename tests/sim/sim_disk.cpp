@@ -92,6 +92,13 @@ void SimDisk::calm_down() {
 
 void SimDisk::put_on_platter(const core::Write& write) {
     const auto before = platter_.hard_state;
+    if (write.reset) {
+        MORTISE_CHECK(write.reset->id == platter_.applied_id());
+        platter_.base = write.reset->id;
+        platter_.configuration = write.reset->configuration;
+        platter_.entries.clear();
+        purge_to_ = {};
+    }
     if (write.hard_state) platter_.hard_state = *write.hard_state;
     if (write.truncate_from) {
         tally_.probe("log truncated on disk");
@@ -148,6 +155,7 @@ void SimDisk::crash() {
     put_deltas_on_platter(prng_.below(deltas_ready() + 1));
     if (!deltas_.empty()) tally_.probe("state delta lost in a crash");
     deltas_.clear();
+    views_.clear();
     submitted_ = {};
     done_ = {};
     if (prng_.one_in(4)) platter_.countdowns = earlier_countdowns_;
@@ -157,8 +165,9 @@ void SimDisk::crash() {
     broken_ = false;
 }
 
-void SimDisk::wipe(core::Incarnation incarnation) {
+void SimDisk::wipe(core::Incarnation incarnation, core::ClusterId former) {
     platter_ = {};
+    platter_.former_cluster = former;
     platter_.incarnation = incarnation;
 }
 
@@ -166,12 +175,16 @@ void SimDisk::wipe(core::Incarnation incarnation) {
 // --------------------------------------------------------------------------------------
 
 void SimDisk::save(core::StateDelta delta) {
-    MORTISE_CHECK(deltas_.empty() || delta.applied > deltas_.back().delta.applied);
     MORTISE_CHECK(delta.applied.index > platter_.applied);
     deltas_.push_back({std::move(delta), submitted_});
 }
 
-// Ahead of the log a start would miss the difference, or find another entry in its place.
+void SimDisk::install(core::InstallStep step) {
+    deltas_.push_back({std::move(step), submitted_});
+}
+
+// Ahead of the log a start would miss the difference, or find another entry in its place. A switch
+// is made by finish_install() alone, or by a crash.
 std::size_t SimDisk::deltas_ready() const {
     const auto waits =
         std::ranges::find_if(deltas_, [&](const Saved& each) { return each.behind > done_; });
@@ -179,35 +192,112 @@ std::size_t SimDisk::deltas_ready() const {
 }
 
 std::optional<core::LogIndex> SimDisk::flush_state() {
-    const auto ready = deltas_ready();
+    const auto is_switch = [](const Saved& each) {
+        const auto* step = std::get_if<core::InstallStep>(&each.what);
+        return step != nullptr && step->done;
+    };
+    const auto before = platter_.applied;
+    const auto ready = std::min(
+        deltas_ready(),
+        static_cast<std::size_t>(std::ranges::find_if(deltas_, is_switch) - deltas_.begin()));
     if (ready < deltas_.size()) tally_.probe("state delta waits for the log");
     if (ready == 0 || broken_) return std::nullopt;
     put_deltas_on_platter(prng_.one_in(4) ? 1 + prng_.below(ready) : ready);
+    if (platter_.applied == before) return std::nullopt;
     return platter_.applied;
+}
+
+std::optional<core::LogId> SimDisk::finish_install() {
+    if (broken_) return std::nullopt;
+    const auto ready = deltas_ready();
+    for (std::size_t i = 0; i < ready; ++i) {
+        const auto* step = std::get_if<core::InstallStep>(&deltas_[i].what);
+        if (step == nullptr || !step->done) continue;
+        put_deltas_on_platter(i + 1);
+        return platter_.applied_id();
+    }
+    return std::nullopt;
 }
 
 void SimDisk::put_deltas_on_platter(std::size_t count) {
     for (; count > 0; --count) {
-        auto& delta = deltas_.front().delta;
-        MORTISE_CHECK(platter_.has(delta.applied));
-        platter_.applied = delta.applied.index;
-        platter_.configuration_there = std::move(delta.configuration);
-        for (auto& row : delta.rows) {
-            if (row.value) {
-                platter_.rows.insert_or_assign(std::move(row.key), std::move(*row.value));
-            } else {
-                platter_.rows.erase(row.key);
-            }
-        }
+        std::visit([this](auto& what) { put(what); }, deltas_.front().what);
         deltas_.pop_front();
     }
+}
+
+void SimDisk::put(core::StateDelta& delta) {
+    MORTISE_CHECK(platter_.has(delta.applied) && delta.applied.index > platter_.applied);
+    platter_.applied = delta.applied.index;
+    platter_.applied_term = delta.applied.term;
+    platter_.configuration_there = std::move(delta.configuration);
+    for (auto& row : delta.rows) {
+        if (row.value) {
+            platter_.rows.insert_or_assign(std::move(row.key), std::move(*row.value));
+        } else {
+            platter_.rows.erase(row.key);
+        }
+    }
+}
+
+void SimDisk::put(core::InstallStep& step) {
+    if (step.position == 0) platter_.unfinished.clear();
+    for (auto& row : step.rows) {
+        const bool is_new = platter_.unfinished.emplace(row.key, row.value.value()).second;
+        MORTISE_CHECK(is_new);
+    }
+    if (!step.done) return;
+    platter_.rows = std::exchange(platter_.unfinished, {});
+    platter_.applied = step.last.index;
+    platter_.applied_term = step.last.term;
+    platter_.configuration_there = std::move(step.configuration);
+}
+
+// --- views of the state, for others
+// ---------------------------------------------------------------
+
+core::SnapshotRows SimDisk::read(const core::SnapshotRead& read) {
+    if (!read.after) {
+        views_[read.peer] = {platter_.applied_id(), platter_.configuration_there, platter_.rows};
+    }
+    const auto& view = views_.at(read.peer);
+    core::SnapshotRows rows{read.peer, view.last, view.configuration, read.after, {}, false};
+    auto next = read.after ? view.rows.upper_bound(*read.after) : view.rows.begin();
+    std::size_t bytes = 0;
+    for (; next != view.rows.end(); ++next) {
+        bytes += next->first.size() + next->second.size();
+        if (bytes > read.bytes_max && !rows.rows.empty()) break;
+        rows.rows.push_back({next->first, next->second});
+    }
+    rows.done = next == view.rows.end();
+    return rows;
+}
+
+// --- a start
+// --------------------------------------------------------------------------------------
+
+core::Configuration Platter::newest_configuration() const {
+    const auto newest = std::find_if(entries.rbegin(), entries.rend(), [](const auto& entry) {
+        return entry.kind == core::EntryKind::configuration;
+    });
+    if (newest == entries.rend()) return configuration;
+    return core::decode_configuration(newest->payload).value();
 }
 
 std::optional<core::NodeState> SimDisk::recover() {
     platter_.boot_epoch = platter_.boot_epoch.next();
     if (platter_.last().index.is_set()) tally_.probe("restart with a log");
     if (platter_.applied.is_set()) tally_.probe("restart with state on disk");
+    platter_.unfinished.clear();
+    // A crash between an install and the write that lets the log begin anew.
+    if (!platter_.has(platter_.applied_id()) || platter_.applied > platter_.last().index) {
+        tally_.probe("restart with a state ahead of the log");
+        platter_.base = platter_.applied_id();
+        platter_.configuration = platter_.configuration_there;
+        platter_.entries.clear();
+    }
     core::NodeState state;
+    state.former_cluster = platter_.former_cluster;
     state.raft = {platter_.hard_state,
                   platter_.base,
                   {platter_.entries.begin(), platter_.entries.end()},

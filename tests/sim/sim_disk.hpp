@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/base/prng.hpp"
@@ -26,11 +27,20 @@ struct Platter {
     core::LogId base;
     core::Configuration configuration;  // at base
     std::deque<core::Entry> entries;
-    core::LogIndex applied;                   // what the state on disk contains
+    core::LogIndex applied;  // what the state on disk contains
+    core::Term applied_term;
     core::Configuration configuration_there;  // in force at `applied`
     std::map<std::string, std::string> rows;  // that state
     std::vector<core::SavedCountdown> countdowns;
-    std::uint64_t founding = 0;  // checksum of entry 1, also once that is purged
+    core::ClusterId former_cluster;  // known, although log and state are gone
+    std::uint64_t founding = 0;      // checksum of entry 1, also once that is purged
+    // Beside the state in force; a start drops it.
+    std::map<std::string, std::string> unfinished;
+
+    [[nodiscard]] bool knows_cluster() const { return last().index.is_set(); }
+    [[nodiscard]] core::LogId applied_id() const { return {applied_term, applied}; }
+    // The newest in the log.
+    [[nodiscard]] core::Configuration newest_configuration() const;
 
     [[nodiscard]] core::LogId last() const { return entries.empty() ? base : entries.back().id; }
     // Null when purged or not there.
@@ -59,6 +69,14 @@ public:
     void purge_to(const core::LogBase& base) override;
     // Waits for flush_state(), and for every write submitted until now.
     void save(core::StateDelta delta);
+    // As above, in the order of both.
+    void install(core::InstallStep step);
+    // A step that is done, if everything before it could get there: it is on the platter then.
+    std::optional<core::LogId> finish_install();
+    [[nodiscard]] bool has_view(core::NodeId peer) const { return views_.contains(peer); }
+    // Requires a view unless it opens one.
+    core::SnapshotRows read(const core::SnapshotRead& read);
+    void close_view(core::NodeId peer) { views_.erase(peer); }
     // Some of the deltas that may get to the platter, the oldest first, are there from now on. How
     // far the state is then, if that is news; nobody else is told.
     std::optional<core::LogIndex> flush_state();
@@ -76,7 +94,7 @@ public:
     // A prefix of the queue reached the platter, the rest is lost.
     void crash();
     // An empty disk in its place. Requires that the node is down.
-    void wipe(core::Incarnation incarnation);
+    void wipe(core::Incarnation incarnation, core::ClusterId former = {});
     // What a start finds, with a new boot epoch; empty when the rows make no machine.
     [[nodiscard]] std::optional<core::NodeState> recover();
 
@@ -101,10 +119,18 @@ private:
     std::deque<core::Write> queue_;
     std::size_t syncing_ = 0;  // so many of the queue's front are in the sync under way
     struct Saved {
-        core::StateDelta delta;
+        std::variant<core::StateDelta, core::InstallStep> what;
         core::WriteId behind;  // not before this one is done
     };
+    void put(core::StateDelta& delta);
+    void put(core::InstallStep& step);
     std::deque<Saved> deltas_;
+    struct View {
+        core::LogId last;
+        core::Configuration configuration;
+        std::map<std::string, std::string> rows;
+    };
+    std::map<core::NodeId, View> views_;
     core::WriteId submitted_;  // the newest write of this life
     core::WriteId done_;
     std::vector<core::SavedCountdown> earlier_countdowns_;

@@ -220,6 +220,95 @@ TEST_F(SimDiskTest, FindsNoStateInRowsThatMakeNone) {
     EXPECT_FALSE(disk.recover());
 }
 
+// --- the state of another
+
+constexpr core::LogId far_ahead{core::Term{2}, core::LogIndex{9}};
+
+core::InstallStep step(std::uint64_t position, const std::string& key, bool done) {
+    core::Configuration configuration;
+    configuration.cluster = {1, 2};
+    return {position, far_ahead, configuration, {{key, "value"}}, done};
+}
+
+TEST_F(SimDiskTest, PutsAStateInPlaceWithItsLastStep) {
+    submit_three();
+    heap.run_until(sim_second);
+    disk.save(delta(1, {{"old", "value"}}));
+    disk.install(step(0, "a", false));
+    ASSERT_TRUE(disk.flush_state());
+    EXPECT_FALSE(disk.finish_install());
+    EXPECT_TRUE(disk.platter().rows.contains("old"));
+    disk.install(step(1, "b", true));
+    EXPECT_EQ(disk.finish_install(), far_ahead);
+    EXPECT_EQ(disk.platter().rows.size(), 2U);
+    EXPECT_EQ(disk.platter().applied_id(), far_ahead);
+}
+
+TEST_F(SimDiskTest, BeginsAStateAnewAtItsFirstStep) {
+    disk.install(step(0, "a", false));
+    disk.install(step(0, "b", true));
+    EXPECT_EQ(disk.finish_install(), far_ahead);
+    EXPECT_EQ(disk.platter().rows.count("a"), 0U);
+}
+
+TEST_F(SimDiskTest, InstallsNothingBeforeTheWritesBeforeAreDone) {
+    disk.submit(append(1, 1));
+    disk.install(step(0, "a", true));
+    EXPECT_FALSE(disk.finish_install());
+    heap.run_until(sim_second);
+    EXPECT_EQ(disk.finish_install(), far_ahead);
+}
+
+// Its write that lets the log begin there came to nothing.
+TEST_F(SimDiskTest, AStartWithAStateAheadOfTheLogBeginsAtTheState) {
+    submit_three();
+    heap.run_until(sim_second);
+    core::LockMachine machine;
+    auto only = step(0, "a", true);
+    only.rows = machine.take_changed_rows();
+    disk.install(only);
+    ASSERT_TRUE(disk.finish_install());
+    disk.crash();
+    const auto state = disk.recover().value().raft;
+    EXPECT_EQ(state.base, far_ahead);
+    EXPECT_TRUE(state.entries.empty());
+    EXPECT_EQ(state.configuration, only.configuration);
+}
+
+TEST_F(SimDiskTest, AResetLeavesNothingOfTheLog) {
+    submit_three();
+    disk.install(step(0, "a", true));
+    heap.run_until(sim_second);
+    ASSERT_TRUE(disk.finish_install());
+    core::Write write;
+    write.id = core::WriteId{4};
+    write.reset = core::LogBase{far_ahead, {}};
+    write.append.push_back(entry_at(10, 2));
+    disk.submit(write);
+    heap.run_until(2 * sim_second);
+    EXPECT_EQ(disk.platter().base, far_ahead);
+    EXPECT_EQ(disk.platter().last().index, core::LogIndex{10});
+    EXPECT_EQ(disk.platter().entries.size(), 1U);
+}
+
+TEST_F(SimDiskTest, AViewStaysAsItWas) {
+    submit_three();
+    heap.run_until(sim_second);
+    disk.save(delta(1, {{"a", "1"}, {"b", "1"}}));
+    ASSERT_TRUE(disk.flush_state());
+    const core::NodeId peer{2};
+    const auto first = disk.read({peer, std::nullopt, 1});
+    disk.save(delta(2, {{"b", "2"}, {"c", "2"}}));
+    while (disk.flush_state()) {
+    }
+    const auto second = disk.read({peer, first.rows.back().key, 100});
+    EXPECT_EQ(first.rows, (std::vector<core::Row>{{"a", "1"}}));
+    EXPECT_FALSE(first.done);
+    EXPECT_EQ(second.rows, (std::vector<core::Row>{{"b", "1"}}));
+    EXPECT_TRUE(second.done);
+    EXPECT_EQ(second.last, first.last);
+}
+
 TEST_F(SimDiskTest, IsEmptyAfterAWipe) {
     submit_three();
     heap.run_until(sim_second);

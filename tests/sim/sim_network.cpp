@@ -41,10 +41,10 @@ void SimNetwork::send(core::NodeId from, core::NodeId to, core::PeerMessage mess
     if (happens(options_.repeat_ppm)) {
         tally_.fault(Fault::message_repeated);
         const auto later = draw_delay(from, to) + prng_.between(0, options_.overtake_max);
-        put_on_the_way({from, to, generation, message}, later);
+        put_on_the_way({from, to, generation, message, host_.incarnation(from)}, later);
     }
     const auto delay = draw_delay(from, to);
-    put_on_the_way({from, to, generation, std::move(message)}, delay);
+    put_on_the_way({from, to, generation, std::move(message), host_.incarnation(from)}, delay);
 }
 
 void SimNetwork::put_on_the_way(Travelling travelling, SimTime delay) {
@@ -70,7 +70,7 @@ void SimNetwork::arrive(Travelling& travelling) {
         if (!options_.late_messages) return;
         tally_.fault(Fault::message_late);
     }
-    host_.deliver(to, core::Received{from, std::move(travelling.message)});
+    host_.deliver(to, core::Received{from, std::move(travelling.message), travelling.incarnation});
 }
 
 void SimNetwork::cut(core::NodeId from, core::NodeId to, bool silent) {

@@ -137,6 +137,7 @@ void SimNode::applied(const core::Applied& applied) {
     if (is_dead()) return;
     effects_.number(applied.entry.checksum);
     world_.checker.committed(id_, applied.entry);
+    if (applied.entry.kind == core::EntryKind::state_sum) world_.tally.probe("states compared");
     for (const auto& outcome : applied.outcomes) {
         const auto* ended = std::get_if<core::SessionEnded>(&outcome);
         if (ended != nullptr && ended->how == core::SessionEnd::expired) {
@@ -163,11 +164,62 @@ void SimNode::noted(const core::Note& note) {
     }
 }
 
-void SimNode::read_snapshot(core::SnapshotRead /*read*/) {}
-void SimNode::close_snapshot(core::NodeId /*peer*/) {}
-void SimNode::install(core::InstallStep /*step*/) {}
-void SimNode::membership_answered(core::MembershipAnswer /*answer*/) {}
-void SimNode::state_replaced(core::LogId /*last*/) {}
+// Answered in the order of the questions.
+void SimNode::read_snapshot(core::SnapshotRead read) {
+    if (is_dead()) return;
+    effects_.number(read.peer.raw());
+    const auto latency = prng_.between(0, 4 * world_.swarm.disk.latency_max);
+    read_at_ = std::max(read_at_, world_.heap.now()) + latency;
+    world_.heap.at(read_at_, [this, read = std::move(read), life = life_] {
+        if (life != life_ || (read.after && !disk_.has_view(read.peer))) return;
+        world_.tally.probe("state read for another");
+        handle(disk_.read(read));
+    });
+}
+
+void SimNode::close_snapshot(core::NodeId peer) {
+    if (is_dead()) return;
+    world_.heap.at(read_at_, [this, peer, life = life_] {
+        if (life == life_) disk_.close_view(peer);
+    });
+}
+
+void SimNode::install(core::InstallStep step) {
+    if (is_dead()) return;
+    effects_.number(step.last.index.raw() << 16U | step.position);
+    world_.tally.probe(step.position == 0 ? "install begun" : "install goes on");
+    const bool done = step.done;
+    disk_.install(std::move(step));
+    if (done) finish_install();
+}
+
+// When the writes before it are done.
+void SimNode::finish_install() {
+    const auto latency = prng_.between(1, 4 * world_.swarm.disk.latency_max);
+    world_.heap.after(latency, [this, life = life_] {
+        if (life != life_) return;
+        const auto last = disk_.finish_install();
+        if (last) {
+            handle(core::StateInstalled{*last});
+        } else {
+            finish_install();
+        }
+    });
+}
+
+void SimNode::membership_answered(core::MembershipAnswer answer) {
+    if (is_dead()) return;
+    effects_.number(answer.tag.raw() << 8U | answer.result.index());
+    const bool accepted = std::holds_alternative<core::LogIndex>(answer.result);
+    world_.tally.probe(accepted ? "membership change accepted" : "membership change refused");
+}
+
+void SimNode::state_replaced(core::LogId last) {
+    if (is_dead()) return;
+    effects_.number(last.index.raw());
+    world_.tally.probe("state installed");
+    world_.checker.state_replaced(id_, last);
+}
 
 void SimNode::on_platter(const core::HardState& before, const core::Write& write) {
     world_.checker.on_platter(id_, before, write);

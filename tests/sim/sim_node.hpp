@@ -37,7 +37,8 @@ public:
     void pause();
     void suspend(SimTime until);  // the disk stands still as well
     void resume();                // after either
-    void wipe_disk();             // requires that it is down
+    // Requires that it is down. It may still know which cluster it belonged to.
+    void wipe_disk(core::ClusterId former = {});
     void set_clock_rate(std::int64_t ppm);
     void calm_down();  // faults are over: disk and clock behave
 
@@ -93,6 +94,7 @@ private:
     void check_recovered_state();
     void schedule_flush();
     void flush();
+    void finish_install();
     void say(const char* text, std::uint64_t a = 0, std::uint64_t b = 0);
 
     core::NodeId id_;
@@ -121,6 +123,8 @@ private:
     };
     std::deque<Unsynced> unsynced_;  // as far as the core knows
     core::Checksum effects_;         // of the step at hand
+
+    SimTime read_at_ = 0;  // when the newest read of a view is answered
 
     SimTime timer_at_ = sim_never;
     std::uint64_t timer_ = 0;  // those set earlier do not fire

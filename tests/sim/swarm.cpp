@@ -26,8 +26,16 @@ void draw_faults(core::Prng& prng, Swarm& swarm) {
     for (auto& weight : swarm.fault_weight) {
         if (percent(prng, chance)) weight = 1 + prng.below(10);
     }
-    // Nothing else can happen while all is dark, and a wiped disk is lost to the cluster.
-    for (const auto rare : {Fault::power_cut, Fault::disk_wiped}) {
+    // Who comes also goes.
+    const auto weight_of = [&](Fault fault) -> std::uint64_t& {
+        return swarm.fault_weight[static_cast<std::size_t>(fault)];
+    };
+    const auto churn = percent(prng, 25) ? 2 + prng.below(10) : 0;
+    weight_of(Fault::member_added) = churn;
+    weight_of(Fault::member_promoted) = churn;
+    weight_of(Fault::member_removed) = (churn + 1) / 2;
+    // Nothing else can happen while all is dark, and a disk that is gone takes time to replace.
+    for (const auto rare : {Fault::power_cut, Fault::disk_wiped, Fault::disk_damaged}) {
         auto& weight = swarm.fault_weight[static_cast<std::size_t>(rare)];
         weight = std::min<std::uint64_t>(weight, 1);
     }
@@ -92,9 +100,15 @@ Swarm draw_swarm(core::Prng& prng) {
         prng.between(5, prng.one_in(3) ? 20 : 7) * timeout / sim_millisecond + 1);
     swarm.call_timeout = core::Nanoseconds{timeout * prng.between(2, 20)};
     draw_faults(prng, swarm);
+    if (swarm.is_on(Fault::member_added)) {
+        swarm.spares = 1 + prng.below(2);
+        swarm.nodes += swarm.spares;
+    }
+    swarm.snapshot_bytes_max = prng.one_in(2) ? 1 + prng.below(400) : std::size_t{1} << 16U;
+    swarm.compare_every = 4 + prng.below(100);
     swarm.spiteful = prng.one_in(3);
     if (prng.one_in(12)) draw_stormy_start(swarm);
-    if (prng.one_in(6)) {
+    if (prng.one_in(4)) {
         swarm.tiny_log = true;
         swarm.log_bytes_max = 200 + prng.below(6'000);
     }
@@ -124,6 +138,7 @@ std::string describe(const Swarm& swarm) {
                 ", disk up to " + in_ms(swarm.disk.latency_max) + ", a call every " +
                 in_ms(swarm.workload.pace) + ", a fault every " + in_ms(swarm.fault_pace) +
                 " for " + in_ms(swarm.fault_length) + (swarm.tiny_log ? ", tiny log" : "") +
+                (swarm.spares != 0 ? ", " + std::to_string(swarm.spares) + " spare" : "") +
                 (swarm.stormy_start ? ", stormy start" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {

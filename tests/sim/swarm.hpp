@@ -38,11 +38,14 @@ struct WorkloadOptions {
 
 struct Swarm {
     std::size_t nodes = 3;
+    std::size_t spares = 0;  // of them: not among the founders
     core::Nanoseconds election_timeout{};
     core::Nanoseconds heartbeat{};
     std::uint32_t session_ttl_ms = 10'000;
     core::Nanoseconds call_timeout{};
     std::size_t log_bytes_max = std::size_t{256} << 20U;
+    std::size_t snapshot_bytes_max = std::size_t{512} << 10U;
+    std::uint64_t compare_every = 64;
     bool tiny_log = false;
     NetworkOptions network;
     DiskOptions disk;
@@ -59,6 +62,10 @@ struct Swarm {
     SimTime restart_after = 0;          // a crashed node comes back, on average
     std::array<std::uint64_t, fault_count> fault_weight{};  // zero: off
 
+    [[nodiscard]] bool members_change() const {
+        return is_on(Fault::member_added) || is_on(Fault::member_removed) ||
+               is_on(Fault::disk_wiped) || is_on(Fault::disk_damaged);
+    }
     [[nodiscard]] bool is_on(Fault fault) const {
         return fault_weight[static_cast<std::size_t>(fault)] != 0;
     }

@@ -21,10 +21,11 @@ enum class Fault : std::uint8_t {
     disk_stall,
     disk_slow,
     disk_error,
-    disk_wiped,  // replaced by an empty one
-    write_lost,  // not synced, gone with a crash
-    write_kept,  // not synced, there after a crash
-    write_torn,  // half of it there, so none of it
+    disk_wiped,    // replaced by an empty one
+    disk_damaged,  // likewise, and it is known which cluster it was of
+    write_lost,    // not synced, gone with a crash
+    write_kept,    // not synced, there after a crash
+    write_torn,    // half of it there, so none of it
     message_lost,
     message_repeated,
     message_overtaken,  // held back, so that later ones arrive before it
@@ -37,6 +38,9 @@ enum class Fault : std::uint8_t {
     cut_mute,    // hears late, and is not heard
     link_slow,
     connection_reset,
+    member_added,  // these are asked for; what comes of it the leader decides
+    member_promoted,
+    member_removed,
     count,
 };
 

@@ -12,13 +12,10 @@ void VoteHistory::leads(core::NodeId node, core::Term term) {
     }
 }
 
-std::size_t VoteHistory::votes_for(core::NodeId candidate, core::Term term) const {
-    std::size_t votes = 0;
-    for (auto vote = votes_.lower_bound({term, Voter{}}); vote != votes_.end(); ++vote) {
-        if (vote->first.first != term) break;
-        if (vote->second == candidate) ++votes;
-    }
-    return votes;
+bool VoteHistory::has_voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,
+                            core::NodeId candidate) const {
+    const auto vote = votes_.find({term, Voter{voter, incarnation}});
+    return vote != votes_.end() && vote->second == candidate;
 }
 
 void VoteHistory::voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,

@@ -20,8 +20,9 @@ public:
     void voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,
                core::NodeId candidate);
     void hard_state(core::NodeId node, const core::HardState& before, const core::HardState& after);
-    // How many voted for it, of those that told somebody.
-    [[nodiscard]] std::size_t votes_for(core::NodeId candidate, core::Term term) const;
+    // Told somebody so.
+    [[nodiscard]] bool has_voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,
+                                 core::NodeId candidate) const;
 
 private:
     struct Voter {

@@ -30,11 +30,16 @@ inline NodeOptions node_options(std::uint64_t id, std::initializer_list<std::uin
 class HandDrivenNode {
 public:
     HandDrivenNode(std::uint64_t id, std::initializer_list<std::uint64_t> voters)
-        : HandDrivenNode{node_options(id, voters), {}} {}
+        : HandDrivenNode{node_options(id, voters), RaftState{}} {}
     HandDrivenNode(NodeOptions options, const RaftState& state)
         : options_{std::move(options)},
           disk_{state.hard_state, state.base, state.entries, state.applied, state.configuration},
           core_{std::make_unique<NodeCore>(options_, NodeState{state, {}, {}}, Now{now, now})} {}
+    HandDrivenNode(NodeOptions options, NodeState state)
+        : options_{std::move(options)},
+          disk_{state.raft.hard_state, state.raft.base, state.raft.entries, state.raft.applied,
+                state.raft.configuration},
+          core_{std::make_unique<NodeCore>(options_, std::move(state), Now{now, now})} {}
 
     void step(Event event) {
         auto effects = core_->step(std::move(event), {now, now});
@@ -43,7 +48,8 @@ public:
         std::ranges::move(effects.applied, std::back_inserter(applied));
         std::ranges::move(effects.answers, std::back_inserter(answers));
         std::ranges::move(effects.notes, std::back_inserter(notes));
-        if (effects.save_state) deltas.push_back(std::move(*effects.save_state));
+        std::ranges::move(effects.membership, std::back_inserter(membership));
+        std::ranges::move(effects.save_state, std::back_inserter(deltas));
         if (effects.purge_log_to) purged_to = effects.purge_log_to->id.index;
         core_->check_invariants();
     }
@@ -134,6 +140,7 @@ public:
     std::vector<Applied> applied;
     std::vector<CallAnswer> answers;
     std::vector<Note> notes;
+    std::vector<MembershipAnswer> membership;
     std::vector<StateDelta> deltas;
     LogIndex purged_to;
 
@@ -172,6 +179,9 @@ public:
     HandDrivenNode& operator[](NodeId id) { return nodes_.at(id); }
     [[nodiscard]] auto begin() { return nodes_.begin(); }
     [[nodiscard]] auto end() { return nodes_.end(); }
+    void add(std::uint64_t id, std::initializer_list<std::uint64_t> voters) {
+        nodes_.try_emplace(NodeId{id}, id, voters);
+    }
 
     void connect(NodeId a, NodeId b) {
         const auto hello = nodes_.at(a).hello();

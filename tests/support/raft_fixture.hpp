@@ -99,6 +99,12 @@ struct Disk {
     Configuration configuration;
 
     void carry_out(const Write& write) {
+        if (write.reset) {
+            base = write.reset->id;
+            configuration = write.reset->configuration;
+            applied = base.index;
+            entries.clear();
+        }
         if (write.hard_state) hard_state = *write.hard_state;
         if (write.truncate_from) {
             std::erase_if(entries, [&](const Entry& entry) {
@@ -175,6 +181,35 @@ public:
         collect();
         return started;
     }
+    ChangeResult add_learner(const Member& member) {
+        auto result = raft_->add_learner(member, now);
+        collect();
+        return result;
+    }
+    ChangeResult promote(NodeId id) {
+        auto result = raft_->promote(id, now);
+        collect();
+        return result;
+    }
+    ChangeResult remove(NodeId id) {
+        auto result = raft_->remove(id, now);
+        collect();
+        return result;
+    }
+    // What the view of the state answers to the oldest question.
+    void give_rows(LogId last, const Configuration& configuration, std::vector<Row> rows,
+                   bool done) {
+        auto asked = std::move(reads_asked.at(0));
+        reads_asked.erase(reads_asked.begin());
+        raft_->on_snapshot_rows(
+            {asked.peer, last, configuration, std::move(asked.after), std::move(rows), done}, now);
+        collect();
+    }
+    bool state_installed(LogId last) {
+        const bool waited = raft_->on_state_installed(last, now);
+        collect();
+        return waited;
+    }
     void adopt_formation(const Entry& founding) {
         raft_->adopt_formation(founding, now);
         collect();
@@ -232,6 +267,9 @@ public:
     std::vector<Entry> committed;
     std::vector<ReadGrant> reads;
     std::vector<Note> notes;
+    std::vector<SnapshotRead> reads_asked;
+    std::vector<NodeId> closed;
+    std::vector<InstallStep> install;
 
 private:
     void collect() {
@@ -242,6 +280,9 @@ private:
         std::ranges::move(decided.committed, std::back_inserter(committed));
         std::ranges::move(decided.reads, std::back_inserter(reads));
         std::ranges::move(out.notes, std::back_inserter(notes));
+        std::ranges::move(out.read_snapshot, std::back_inserter(reads_asked));
+        std::ranges::move(out.close_snapshots, std::back_inserter(closed));
+        std::ranges::move(out.install, std::back_inserter(install));
         raft_->check_invariants();
     }
 
@@ -253,6 +294,7 @@ private:
 inline RaftOptions options_of(NodeId self) {
     RaftOptions options;
     options.self = self;
+    options.incarnation = Incarnation{100 + self.raw()};
     options.election_timeout = election_timeout;
     options.heartbeat = heartbeat;
     return options;
@@ -282,6 +324,7 @@ public:
                 const std::map<NodeId, RaftState>& disks) {
         for (const auto id : configuration.all()) {
             options.self = id;
+            options.incarnation = configuration.find(id)->incarnation;
             const auto disk = disks.find(id);
             const auto founded = disk_with(configuration, {Term{1}, {}}, {});
             nodes_.try_emplace(id, options, disk == disks.end() ? founded : disk->second);

@@ -77,9 +77,9 @@ TEST(Formation, OnlyTheLowestIdFounds) {
 
 TEST(Formation, TwoClustersGetTwoIds) {
     auto options = node_options(1, {1});
-    HandDrivenNode first{options, {}};
+    HandDrivenNode first{options, RaftState{}};
     options.seed = 77;
-    HandDrivenNode second{options, {}};
+    HandDrivenNode second{options, RaftState{}};
     first.timer();
     second.timer();
     EXPECT_NE(first.raft().configuration().cluster, second.raft().configuration().cluster);
@@ -283,19 +283,45 @@ TEST(Formation, AStrangerIsNotOffered) {
 
 // --- before and after
 
-TEST(Formation, AnEmptyNodeRefusesRaftMessages) {
+// It follows who leads, and does nothing else (S47).
+TEST(Formation, AnEmptyNodeOnlyFollows) {
     HandDrivenNode node{2, {1, 2, 3}};
     meet_founder(node);
     node.step(PeerUp{empty_hello(1, {1, 2, 3})});
-    const RaftMessage messages[] = {
-        PreVoteRequest{Term{1}, 1, log_id(1, 1)}, VoteRequest{Term{2}, 1, log_id(1, 1), false},
-        append(2, {}, {configures(log_id(1, 1), voters({1, 2, 3}))}), TimeoutNow{Term{1}, {}}};
+    const RaftMessage messages[] = {PreVoteRequest{Term{1}, 1, log_id(1, 1)},
+                                    VoteRequest{Term{2}, 1, log_id(1, 1), false}, AppendReply{},
+                                    TimeoutNow{Term{1}, {}}};
     for (const auto& message : messages)
         node.receive(n1, message);
     EXPECT_EQ(node.core().refused_messages(), 4U);
     EXPECT_TRUE(node.sent.empty());
     EXPECT_TRUE(node.writes.empty());
     EXPECT_EQ(node.raft().term(), Term{});
+    node.receive(n1, RaftMessage{append(2, {}, {configures(log_id(1, 1), voters({1, 2, 3}))})});
+    EXPECT_TRUE(node.is_formed());
+}
+
+// What it had is gone, that it had something is not (S47).
+TEST(Formation, AFormerMemberFormsNothingAndFollowsItsOwnClusterOnly) {
+    NodeState state;
+    state.former_cluster = {7, 9};
+    HandDrivenNode node{node_options(1, {1, 2, 3}), std::move(state)};
+    EXPECT_FALSE(node.hello().is_empty());
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    EXPECT_FALSE(node.is_formed());
+    EXPECT_TRUE(node.writes.empty());
+    auto founded = voters({1, 2, 3});
+    founded.voters[0].incarnation = Incarnation{1};
+    const RaftMessage leads{append(2, {}, {configures(log_id(1, 1), founded)})};
+    node.receive(n2, leads);
+    EXPECT_FALSE(node.is_formed());
+    auto known = empty_hello(2, {1, 2, 3});
+    known.cluster = {7, 9};
+    node.step(PeerUp{known});
+    node.receive(n2, leads);
+    EXPECT_TRUE(node.is_formed());
+    EXPECT_EQ(node.raft().deadline(), Instant::never());  // and campaigns for nothing
 }
 
 TEST(Formation, ThreeNodesFormAndElect) {

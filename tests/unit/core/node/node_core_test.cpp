@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/check.hpp"
+#include "core/codec/state_sum_codec.hpp"
 #include "core/locks/machine_rows.hpp"
 #include "tests/support/node_fixture.hpp"
 
@@ -76,18 +77,27 @@ TEST(NodeCore, RefusesMessagesWithoutAConnection) {
     EXPECT_TRUE(running.leader.sent.empty());
 }
 
-TEST(NodeCore, RefusesMessagesOfAWipedMember) {
+TEST(NodeCore, RefusesWhatAWipedDiskSaid) {
+    Running running;
+    const auto refused = running.leader.core().refused_messages();
+    const RaftMessage said{accepts(running.leader.raft().term().raw(), 2)};
+    running.leader.step(Received{n2, said, member(2).incarnation});
+    EXPECT_EQ(running.leader.core().refused_messages(), refused);
+    running.leader.step(Received{n2, said, Incarnation{9999}});
+    EXPECT_EQ(running.leader.core().refused_messages(), refused + 1);
+}
+
+// M12, S47: as a learner first, and then in the place of what is gone.
+TEST(NodeCore, AWipedMemberComesBackByItself) {
     Running running;
     running.cluster.wipe_and_restart(n2);
-    auto& wiped = running.cluster[n2];
     running.cluster.connect_all();
     running.cluster.run_for(3 * election_timeout);
-    EXPECT_FALSE(wiped.is_formed());
-    EXPECT_TRUE(wiped.disk().entries.empty());
-    EXPECT_TRUE(running.leader.raft().is_leader());
-    const auto refused = running.leader.core().refused_messages();
-    running.leader.receive(n2, RaftMessage{accepts(running.leader.raft().term().raw(), 2)});
-    EXPECT_EQ(running.leader.core().refused_messages(), refused + 1);
+    const auto& configuration = running.leader.raft().configuration();
+    EXPECT_EQ(configuration.find(n2)->incarnation, running.cluster[n2].hello().incarnation);
+    EXPECT_TRUE(configuration.is_voter(n2));
+    EXPECT_FALSE(configuration.is_joint());
+    EXPECT_EQ(running.cluster[n2].raft().commit_index(), running.leader.raft().commit_index());
 }
 
 // M12: it would say "I have nothing" or vote twice, from amnesia.
@@ -135,15 +145,16 @@ TEST(NodeCore, TheNewestLifeOfAPeerStands) {
 // A connection may be replaced before its end is noticed.
 TEST(NodeCore, AMemberIsWhatItsNewestConnectionSays) {
     Running running;
+    auto& node = running.cluster[n3];
     auto wiped = running.cluster[n2].hello();
     wiped.incarnation = Incarnation{9999};
-    running.leader.step(PeerUp{wiped});
-    const auto refused = running.leader.core().refused_messages();
-    running.leader.receive(n2, harmless());
-    EXPECT_EQ(running.leader.core().refused_messages(), refused + 1);
-    running.leader.step(PeerUp{running.cluster[n2].hello()});
-    running.leader.receive(n2, harmless());
-    EXPECT_EQ(running.leader.core().refused_messages(), refused + 1);
+    node.step(PeerUp{wiped});
+    const auto refused = node.core().refused_messages();
+    node.receive(n2, harmless());
+    EXPECT_EQ(node.core().refused_messages(), refused + 1);
+    node.step(PeerUp{running.cluster[n2].hello()});
+    node.receive(n2, harmless());
+    EXPECT_EQ(node.core().refused_messages(), refused + 1);
 }
 
 TEST(NodeCore, AMemberThatRestartsIsBelievedAgain) {
@@ -412,7 +423,7 @@ TEST(NodeCore, HandsOverEarlierAfterManyEntriesThatChangeNothing) {
     EXPECT_TRUE(node.deltas.empty());
     node.receive(n2, RaftMessage{append(1, log_id(1, 1'101), {}, 1'100)});
     ASSERT_EQ(node.deltas.size(), 1U);
-    EXPECT_EQ(node.deltas[0].applied, log_id(1, 1'100));
+    EXPECT_EQ(node.deltas[0].applied, log_id(1, 1'024));  // where states are compared
 }
 
 // The deltas of a life, one after the other, are its machine.
@@ -518,6 +529,74 @@ TEST(NodeCore, TellsWhenItWantsToBeCalled) {
     const auto effects = NodeCore{node_options(1, {1, 2}), {}, Now{start, start}}.step(
         TimerFired{}, Now{start, start});
     EXPECT_EQ(effects.deadline, Instant::never());
+}
+
+// --- members
+
+template <class Change>
+bool was_accepted(HandDrivenNode& node, const Change& change) {
+    node.membership.clear();
+    node.step(change);
+    return std::holds_alternative<LogIndex>(node.membership.at(0).result);
+}
+
+// Node 4 runs, empty, and is none of the founders.
+TEST(NodeCore, AMemberIsAddedPromotedAndRemoved) {
+    NodeCluster cluster{1, 2, 3};
+    cluster.add(4, {1, 2, 3});
+    cluster.connect_all();
+    cluster.run_for(5 * heartbeat);
+    auto& leader = cluster[n1];
+    EXPECT_FALSE(cluster[n4].is_formed());
+    EXPECT_FALSE(was_accepted(leader, AddMember{{}, n5, "host5:1"}));  // nobody knows its directory
+    EXPECT_FALSE(was_accepted(leader, AddMember{{}, n4, ""}));
+    ASSERT_TRUE(was_accepted(leader, AddMember{{}, n4, "host4:7000"}));
+    cluster.run_for(5 * heartbeat);
+    EXPECT_TRUE(cluster[n4].raft().is_member());
+    ASSERT_TRUE(was_accepted(leader, PromoteMember{{}, n4}));
+    cluster.run_for(5 * heartbeat);
+    EXPECT_TRUE(cluster[n4].raft().configuration().is_voter(n4));
+    ASSERT_TRUE(was_accepted(leader, RemoveMember{{}, n2}));
+    cluster.run_for(5 * heartbeat);
+    EXPECT_TRUE(cluster[n2].noted(Note::Kind::removed));
+    EXPECT_EQ(leader.raft().configuration().voters.size(), 3U);
+}
+
+// It missed its removal, and asks for votes for ever; until somebody says it.
+TEST(NodeCore, WhoMissedItsRemovalIsTold) {
+    Running running;
+    running.cluster.disconnect(n1, n3);
+    running.cluster.disconnect(n2, n3);
+    ASSERT_TRUE(was_accepted(running.leader, RemoveMember{{}, n3}));
+    running.cluster.run_for(3 * election_timeout);
+    EXPECT_FALSE(running.cluster[n3].noted(Note::Kind::removed));
+    running.cluster.connect(n2, n3);
+    running.cluster.run_for(3 * election_timeout);
+    EXPECT_TRUE(running.cluster[n3].noted(Note::Kind::removed));
+    EXPECT_TRUE(running.leader.raft().is_leader());
+}
+
+// --- equal states
+
+TEST(NodeCore, AReplicaWhoseStateDiffersStops) {
+    Running running;
+    auto& node = running.cluster[n2];
+    const auto commit = node.raft().commit_index();
+    const auto last = node.raft().log().last();
+    // Up to the next index at which states are compared, then what the leader makes of it.
+    std::vector<Entry> entries;
+    auto at = last.index;
+    while (at.raw() % 1'024 != 0) {
+        at = at.next();
+        entries.push_back(make_entry({last.term, at}, EntryKind::noop, {}));
+    }
+    entries.push_back(
+        make_entry({last.term, at.next()}, EntryKind::state_sum, encode_state_sum({at, 12'345})));
+    AppendRequest request{last.term, last, commit, {}, 0, entries};
+    node.receive(n1, RaftMessage{request});
+    node.complete_writes();
+    request = {last.term, entries.back().id, at.next(), {}, 0, {}};
+    EXPECT_THROW(node.receive(n1, RaftMessage{request}), InvariantBroken);
 }
 
 }  // namespace

@@ -1,0 +1,22 @@
+#include "core/locks/row_sum.hpp"
+
+#include "core/base/checksum.hpp"
+
+namespace mortise::core {
+
+void RowSum::put(std::string_view key, const std::optional<std::string_view>& value) {
+    Checksum of_key;
+    of_key.text(key);
+    const auto place = of_key.value();
+    const auto known = rows_.find(place);
+    if (known != rows_.end()) sum_ -= known->second;  // wraps, as it was added
+    if (!value) {
+        if (known != rows_.end()) rows_.erase(known);
+        return;
+    }
+    of_key.text(*value);
+    rows_[place] = of_key.value();
+    sum_ += of_key.value();
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,54 @@
+// A state from the leader takes the place of this node's own, which was too far behind. The machine
+// is built as its rows come, and judged before they take effect; it is put in force when the rows
+// are durable.
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/node/node_core.hpp"
+
+namespace mortise::core {
+
+void NodeCore::install(InstallStep step) {
+    if (step.position == 0) loading_.emplace();
+    MORTISE_CHECK(loading_.has_value());
+    bool sound = true;
+    for (const auto& row : step.rows)
+        sound = sound && loading_->add(row.key, *row.value);
+    if (sound && step.done) {
+        loaded_ = std::exchange(loading_, std::nullopt)->finish(step.last.index);
+        sound = loaded_.has_value();
+    }
+    if (sound) {
+        effects_.install.push_back(std::move(step));
+    } else {
+        loading_.reset();
+        raft_.refuse_state();
+    }
+}
+
+void NodeCore::on(const StateInstalled& event, Now now) {
+    if (!raft_.on_state_installed(event.last, now.steady)) return;
+    machine_ = std::move(loaded_.value());
+    loaded_.reset();
+    applied_ = event.last.index;
+    handed_over_ = applied_;
+    state_due_ = Instant::never();
+    sums_.clear();
+    restart_countdowns(countdowns_.save(now.steady), now);
+    // What was decided in between this node's program has not been told (S15).
+    agent_.on_state_replaced(now);
+    effects_.state_replaced = event.last;
+}
+
+void NodeCore::restart_countdowns(const std::vector<SavedCountdown>& saved, Now now) {
+    saved_countdowns_.clear();
+    for (const auto& one : saved)
+        saved_countdowns_[one.session] = one;
+    countdowns_ = {};
+    for (const auto& [id, session] : machine_.sessions().all()) {
+        countdowns_.start(session.opened, id, session.renewed_at, saved_elapsed(session),
+                          now.steady);
+    }
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,110 @@
+// Whom this node listens to, and how members come, change and go.
+#include <algorithm>
+
+#include "core/base/overloaded.hpp"
+#include "core/node/node_core.hpp"
+
+namespace mortise::core {
+
+// --- the door
+// -------------------------------------------------------------------------------------
+
+bool NodeCore::is_of_cluster(const Hello& hello) const {
+    return hello.is_empty() || hello.cluster == raft_.configuration().cluster;
+}
+
+bool NodeCore::is_trusted(NodeId peer) const {
+    const auto found = connected_.find(peer);
+    return found != connected_.end() && is_of_cluster(found->second) &&
+           raft_.configuration().has(peer, found->second.incarnation);
+}
+
+// Claims count only from members, by id and incarnation. A leader may be one of whom this node has
+// not heard yet: it was elected by those who had, and its term and its log speak for it.
+bool NodeCore::is_admitted(NodeId from, const RaftMessage& message) {
+    const auto& hello = connected_.at(from);
+    const bool leads = std::holds_alternative<AppendRequest>(message) ||
+                       std::holds_alternative<SnapshotChunk>(message);
+    if (!is_formed()) {
+        // It joins whom it is added to (S47); or, if it lost what it had, those it belonged to.
+        const bool own = !former_cluster_.is_set() || hello.cluster == former_cluster_;
+        return leads && own;
+    }
+    if (!is_of_cluster(hello)) return false;
+    return raft_.configuration().has(from, hello.incarnation) ||
+           is_admitted_outsider(from, message);
+}
+
+bool NodeCore::is_admitted_outsider(NodeId from, const RaftMessage& message) {
+    const auto asks = [&](LogId last) {
+        if (last > raft_.log().last()) return true;  // it may be a voter in what we do not have
+        raft_.dismiss(from);
+        return false;
+    };
+    const auto answers = [&] {
+        const auto* progress = raft_.progress_of(from);
+        return progress != nullptr && progress->incarnation == connected_.at(from).incarnation;
+    };
+    return std::visit(Overloaded{
+                          [](const AppendRequest&) { return true; },
+                          [](const SnapshotChunk&) { return true; },
+                          [](const TimeoutNow&) { return true; },
+                          [](const ReadReply&) { return true; },
+                          [](const NotAMember&) { return true; },
+                          [&](const PreVoteRequest& m) { return asks(m.last); },
+                          [&](const VoteRequest& m) { return asks(m.last); },
+                          [&](const AppendReply&) { return answers(); },
+                          [&](const SnapshotReply&) { return answers(); },
+                          [](const auto&) { return false; },
+                      },
+                      message);
+}
+
+// --- asked for
+// ------------------------------------------------------------------------------------
+
+void NodeCore::on(const AddMember& event, Now now) {
+    effects_.membership.push_back({event.tag, add_member(event, now)});
+}
+
+void NodeCore::on(const PromoteMember& event, Now now) {
+    effects_.membership.push_back({event.tag, raft_.promote(event.id, now.steady)});
+}
+
+void NodeCore::on(const RemoveMember& event, Now now) {
+    effects_.membership.push_back({event.tag, raft_.remove(event.id, now.steady)});
+}
+
+ChangeResult NodeCore::add_member(const AddMember& event, Now now) {
+    if (!raft_.is_leader()) return MembershipRefusal::not_leader;
+    if (event.address.empty() || event.address.size() > address_bytes_max) {
+        return MembershipRefusal::invalid_address;
+    }
+    const auto found = connected_.find(event.id);
+    if (found == connected_.end()) return MembershipRefusal::not_connected;
+    if (!is_of_cluster(found->second)) return MembershipRefusal::other_cluster;
+    return raft_.add_learner({event.id, found->second.incarnation, event.address}, now.steady);
+}
+
+// --- without being asked
+// --------------------------------------------------------------------------
+
+// A member that lost its directory comes back with another one: a learner first, and when it has
+// caught up it votes in the place of what is gone (S47). Tried at every step until it is done.
+void NodeCore::take_in_newcomers(Now now) {
+    for (const auto& [peer, hello] : connected_) {
+        const auto& present = raft_.configuration();
+        const auto* member = present.find(peer);
+        if (member == nullptr || !is_of_cluster(hello)) continue;
+        ChangeResult begun = MembershipRefusal::already_member;
+        if (member->incarnation != hello.incarnation) {
+            begun = raft_.add_learner({peer, hello.incarnation, member->address}, now.steady);
+        } else if (present.is_learner(peer) &&
+                   std::ranges::find(present.voters, peer, &Member::id) != present.voters.end()) {
+            begun = raft_.promote(peer, now.steady);
+        }
+        if (std::holds_alternative<LogIndex>(begun)) return;
+    }
+}
+
+}  // namespace mortise::core

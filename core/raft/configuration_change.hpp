@@ -1,0 +1,37 @@
+// What one change makes of a membership. Voters come and go by joint consensus (thesis 4.3): both
+// the old and the new ones have to agree until that is committed, and then the old ones are left.
+#pragma once
+
+#include <cstdint>
+
+#include "core/raft/configuration.hpp"
+
+namespace mortise::core {
+
+// Why a change is not begun. Nothing has happened then.
+enum class MembershipRefusal : std::uint8_t {
+    not_leader,          // ask the leader
+    leader_not_ready,    // it is new, or handing over: ask again
+    change_in_progress,  // ask again when that is done
+    unknown_member,
+    already_member,
+    already_voter,
+    not_connected,  // it has not said hello
+    other_cluster,  // its directory belongs to another one
+    not_caught_up,  // ask again later
+    last_voter,
+    would_lose_quorum,  // too many of those who would vote do not answer
+    too_many_members,
+    invalid_address,
+};
+
+// With this learner; of the same id at most one stays a learner.
+[[nodiscard]] Configuration with_learner(Configuration before, const Member& learner);
+// Joint: that learner votes, in the place of a voter with its id if there is one.
+[[nodiscard]] Configuration with_promoted(Configuration before, NodeId learner);
+// Without that id. Joint if it was a voter. Requires another voter.
+[[nodiscard]] Configuration without_member(Configuration before, NodeId id);
+// What is left of a joint one.
+[[nodiscard]] Configuration without_outgoing(Configuration before);
+
+}  // namespace mortise::core

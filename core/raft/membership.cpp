@@ -1,0 +1,187 @@
+// Changes of the membership (thesis 4.2, 4.3): begun by the leader, in force on append, and
+// finished by whoever leads when the joint configuration is committed.
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
+#include "core/codec/configuration_codec.hpp"
+#include "core/raft/quorum.hpp"
+#include "core/raft/raft.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// A learner that is so many entries behind would hold up the next commits, not stop them.
+constexpr std::uint64_t caught_up_entries = 16;
+
+}  // namespace
+
+// --- begun
+// ----------------------------------------------------------------------------------------
+
+std::optional<MembershipRefusal> Raft::may_not_change() const {
+    if (!is_leader()) return MembershipRefusal::not_leader;
+    // Before its first commit a new leader may not know of a change that is committed (M1).
+    if (!has_committed_own_term() || is_transferring() || !is_member()) {
+        return MembershipRefusal::leader_not_ready;
+    }
+    if (planted(Mutant::two_changes_at_once)) return std::nullopt;
+    if (!is_configuration_committed() || configuration().is_joint()) {
+        return MembershipRefusal::change_in_progress;
+    }
+    return std::nullopt;
+}
+
+// A joint configuration that cannot be committed cannot be left either.
+bool Raft::is_carried(const Configuration& next, Instant now) const {
+    return has_quorum(next, [&](NodeId id) {
+        if (id == self()) return true;
+        const auto* progress = progress_of(id);
+        return progress != nullptr && now <= progress->heard + options_.election_timeout;
+    });
+}
+
+LogIndex Raft::change_to(const Configuration& next) {
+    append_to_log(make_entry({term(), log_.last().index.next()}, EntryKind::configuration,
+                             encode_configuration(next)));
+    return log_.last().index;
+}
+
+ChangeResult Raft::add_learner(const Member& member, Instant now) {
+    begin_event(now);
+    if (const auto refusal = may_not_change()) return *refusal;
+    const auto& present = configuration();
+    if (present.is_current(member)) return MembershipRefusal::already_member;
+    if (member.id == self()) return MembershipRefusal::already_member;
+    if (present.voters.size() + present.learners.size() >= members_max) {
+        return MembershipRefusal::too_many_members;
+    }
+    return change_to(with_learner(present, member));
+}
+
+ChangeResult Raft::promote(NodeId id, Instant now) {
+    begin_event(now);
+    if (const auto refusal = may_not_change()) return *refusal;
+    if (configuration().find(id) == nullptr) return MembershipRefusal::unknown_member;
+    if (!configuration().is_learner(id)) return MembershipRefusal::already_voter;
+    if (!is_caught_up(id, now)) return MembershipRefusal::not_caught_up;
+    const auto next = with_promoted(configuration(), id);
+    if (!is_carried(next, now)) return MembershipRefusal::would_lose_quorum;
+    return change_to(next);
+}
+
+ChangeResult Raft::remove(NodeId id, Instant now) {
+    begin_event(now);
+    if (const auto refusal = may_not_change()) return *refusal;
+    const auto& voters = configuration().voters;
+    if (configuration().find(id) == nullptr) return MembershipRefusal::unknown_member;
+    if (voters.size() == 1 && voters.front().id == id) return MembershipRefusal::last_voter;
+    const auto next = without_member(configuration(), id);
+    if (!is_carried(next, now)) return MembershipRefusal::would_lose_quorum;
+    return change_to(next);
+}
+
+bool Raft::is_caught_up(NodeId peer, Instant now) const {
+    const auto* progress = progress_of(peer);
+    if (progress == nullptr || progress->state != Progress::State::replicate) return false;
+    if (now > progress->heard + options_.election_timeout) return false;
+    return progress->match.raw() + caught_up_entries >= log_.last().index.raw();
+}
+
+// --- finished
+// -------------------------------------------------------------------------------------
+
+// Whoever leads when the joint configuration is committed leaves it; a new leader, too (M5).
+void Raft::finish_change() {
+    if (!configuration().is_joint() || !is_configuration_committed() || is_transferring()) return;
+    change_to(without_outgoing(configuration()));
+}
+
+// It leads until that is committed, without counting itself (thesis 4.2.2), and then makes the one
+// who is nearest its successor. Nothing is proposed meanwhile, as in any other handing over.
+void Raft::resign_if_removed() {
+    auto& leader = std::get<Leader>(role_);
+    if (is_member() || !is_configuration_committed() || leader.transfer) return;
+    const std::pair<const NodeId, Progress>* nearest = nullptr;
+    for (const auto& peer : leader.peers) {
+        if (!configuration().is_voter(peer.first)) continue;
+        if (nearest == nullptr || peer.second.match > nearest->second.match) nearest = &peer;
+    }
+    MORTISE_CHECK(nearest != nullptr);
+    leader.transfer = Transfer{nearest->first, last_event_ + options_.election_timeout};
+    note(Note::Kind::transfer_started, nearest->first);
+    progress_transfer(last_event_);
+}
+
+// --- who gets the log
+// -----------------------------------------------------------------------------
+
+// Who is removed still gets the entry that says so, and hears that it is committed. Who comes back
+// with another directory begins with nothing.
+void Raft::sync_progress_with_configuration(Leader& leader) {
+    const auto members = configuration().all();
+    for (auto& [peer, progress] : leader.peers) {
+        if (std::ranges::binary_search(members, peer)) continue;
+        if (!progress.leaves_at) progress.leaves_at = log_.last().index.next();
+    }
+    for (const auto id : members) {
+        const auto incarnation = configuration().find(id)->incarnation;
+        if (id == self()) continue;
+        auto& progress = leader.peers[id];
+        progress.leaves_at.reset();
+        const bool same = progress.incarnation == incarnation && progress.next.is_set();
+        if (same || (progress.next.is_set() && planted(Mutant::progress_of_former_disk))) continue;
+        progress = {};
+        progress.incarnation = incarnation;
+        progress.next = log_.last().index.next();
+        progress.heard = std::max(leader.since, last_event_);
+    }
+}
+
+void Raft::let_leavers_go(Leader& leader) {
+    std::erase_if(leader.peers, [&](const auto& peer) {
+        const auto& progress = peer.second;
+        if (!progress.leaves_at || *progress.leaves_at > commit_) return false;
+        const bool told =
+            progress.match >= *progress.leaves_at && progress.commit_sent >= *progress.leaves_at;
+        const bool silent = last_event_ > progress.heard + options_.election_timeout;
+        return told || silent || progress.state == Progress::State::cut_off;
+    });
+}
+
+// --- the member itself
+// ----------------------------------------------------------------------------
+
+void Raft::on(NodeId /*from*/, const NotAMember& message, Instant now) {
+    on_dismissed(message.configuration.index, now);
+}
+
+void Raft::dismiss(NodeId stranger) {
+    if (!is_configuration_committed() || !is_term_durable()) return;
+    send(stranger, NotAMember{term(), configuration_id()});
+}
+
+// Only by a configuration that is newer than ours: who says so may itself be behind.
+void Raft::on_dismissed(LogIndex configuration, Instant now) {
+    if (configuration <= configurations_.back().index || is_leader() || dismissed_) return;
+    if (leader()) return;  // that one knows better
+    dismissed_ = true;
+    note(Note::Kind::removed);
+    become_follower(std::nullopt, now);
+}
+
+void Raft::tell_membership() {
+    if (configurations_.back().index != told_configuration_) {
+        told_configuration_ = configurations_.back().index;
+        note(Note::Kind::configuration_changed);
+    }
+    if (is_member()) {
+        was_member_ = true;
+    } else if (is_configuration_committed() && std::exchange(was_member_, false)) {
+        note(Note::Kind::removed);
+    }
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,115 @@
+// The follower's side: chunks in their order are passed on to be written beside the state that is
+// in force. With the last one begins a time in which nothing else may change (S2); it ends when the
+// new state is durable, and then the log begins anew where that state ends.
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/raft/raft.hpp"
+#include "core/raft/snapshot_sum.hpp"
+
+namespace mortise::core {
+
+bool Raft::is_well_formed(const SnapshotChunk& chunk) {
+    const auto& voters = chunk.configuration.voters;
+    if (!chunk.last.index.is_set() || chunk.last.term > chunk.term) return false;
+    if (!chunk.configuration.is_formed() || voters.empty()) return false;
+    for (const auto& row : chunk.rows) {
+        if (!row.value) return false;
+    }
+    return chunk.done || !chunk.rows.empty();
+}
+
+void Raft::on(NodeId from, SnapshotChunk& chunk, Instant now) {
+    if (chunk.term < term()) {
+        if (is_term_durable()) send(from, SnapshotReply{term(), chunk.last, 0, false, true});
+        return;
+    }
+    MORTISE_CHECK(!is_leader());
+    if (!is_well_formed(chunk)) {
+        note(Note::Kind::refused_message, from);
+        return;
+    }
+    auto& follower = follow(from, now);
+    if (!is_installing() && log_.has(chunk.last)) {
+        // What a state contains was committed: our log goes up to there, and stays (S1).
+        follower.verified = std::max(follower.verified, chunk.last.index);
+        commit_to(chunk.last.index);
+        receiving_.reset();
+        owe_snapshot_reply(chunk.last, 0);
+        return;
+    }
+    take_chunk(chunk);
+    owe_snapshot_reply(chunk.last,
+                       receiving_ && receiving_->last == chunk.last ? receiving_->next : 0);
+}
+
+void Raft::take_chunk(SnapshotChunk& chunk) {
+    const bool same = receiving_ && receiving_->last == chunk.last &&
+                      receiving_->configuration == chunk.configuration;
+    if (is_installing()) return;
+    if (!same) {
+        if (chunk.position != 0) return;  // of a state whose beginning we do not have (S6)
+        receiving_ = Receiving{chunk.last, chunk.configuration, 0, 0, false};
+    }
+    if (chunk.position != receiving_->next) return;  // again, or too early
+    if (chunk.checksum != sum_with(receiving_->checksum, chunk)) {
+        note(Note::Kind::refused_message);
+        receiving_.reset();
+        return;
+    }
+    receiving_->checksum = chunk.checksum;
+    receiving_->done = chunk.done;
+    ++receiving_->next;
+    out_.install.push_back({chunk.position, chunk.last, std::move(chunk.configuration),
+                            std::move(chunk.rows), chunk.done});
+}
+
+void Raft::refuse_state() {
+    if (!receiving_) return;
+    note(Note::Kind::refused_message);
+    const auto last = receiving_->last;
+    receiving_.reset();
+    auto* follower = std::get_if<Follower>(&role_);
+    if (follower == nullptr || !follower->leader) return;
+    follower->snapshot_reply = SnapshotReply{term(), last, 0, false, true};
+}
+
+void Raft::owe_snapshot_reply(LogId last, std::uint64_t next) {
+    std::get<Follower>(role_).snapshot_reply = SnapshotReply{term(), last, next, false, false};
+}
+
+// What it claims to have installed is on disk, in the log or before it (D19).
+void Raft::send_owed_snapshot_reply() {
+    auto& follower = std::get<Follower>(role_);
+    if (!follower.snapshot_reply) return;
+    auto& reply = *follower.snapshot_reply;
+    reply.installed = reply.last.index <= commit_;
+    if (reply.installed && reply.last.index > writes_.durable()) return;  // soon
+    send(*follower.leader, reply);
+    follower.snapshot_reply.reset();
+}
+
+bool Raft::on_state_installed(LogId last, Instant now) {
+    begin_event(now);
+    if (!is_installing() || receiving_->last != last) return false;
+    MORTISE_CHECK(last.index > commit_ && !is_leader());
+    auto configuration = std::move(receiving_->configuration);
+    receiving_.reset();
+    log_ = Log{last, {}};
+    pending_.reset = LogBase{last, configuration};
+    configurations_.clear();
+    configurations_.push_back({last.index, std::move(configuration)});
+    commit_ = last.index;
+    handed_out_ = last.index;
+    uncommitted_bytes_ = 0;
+    note(Note::Kind::state_installed);
+    if (auto* follower = std::get_if<Follower>(&role_)) {
+        follower->verified = last.index;
+        follower->rejection.reset();
+        if (can_campaign()) follower->election_at = draw_election_deadline(now);
+        if (follower->leader) owe_snapshot_reply(last, 0);
+    }
+    return true;
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,150 @@
+// The leader's side of bringing a state to a follower whose next entry is purged: one chunk at a
+// time, read from a view of the state on disk, repeated until it is answered. There is no dead end:
+// whatever goes wrong begins anew (S7).
+#include <algorithm>
+#include <utility>
+
+#include "core/raft/raft.hpp"
+#include "core/raft/snapshot_sum.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// A view holds back the disk's cleaning: not for ever for one who does not answer (S5).
+constexpr int silent_timeouts = 5;
+
+}  // namespace
+
+// Level-triggered, with everything else that is sent to this peer.
+void Raft::send_snapshot_to(NodeId peer, Progress& progress) {
+    const auto now = last_event_;
+    const auto silent = now - progress.heard;
+    if (progress.state != Progress::State::cut_off || progress.leaves_at ||
+        silent > options_.election_timeout * silent_timeouts) {
+        progress.sending.reset();
+        return;
+    }
+    if (!progress.sending) {
+        if (progress.send_state_at && now < *progress.send_state_at) return;
+        if (silent > options_.election_timeout) return;
+        progress.sending.emplace();
+        note(Note::Kind::state_requested, peer);
+        read_on(peer, *progress.sending);
+    }
+    auto& sending = *progress.sending;
+    if (!sending.chunk) return;
+    const bool due = !sending.sent_at || now >= *sending.sent_at + options_.election_timeout;
+    if (!due) return;
+    sending.repeated = sending.sent_at.has_value();
+    sending.sent_at = now;
+    send(peer, *sending.chunk);
+}
+
+void Raft::read_on(NodeId peer, SnapshotSending& sending) {
+    sending.reading = true;
+    open_views_.insert(peer);
+    out_.read_snapshot.push_back({peer, sending.after, options_.snapshot_bytes_max});
+}
+
+void Raft::on_snapshot_rows(SnapshotRows rows, Instant now) {
+    begin_event(now);
+    auto* leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr || !leader->peers.contains(rows.peer)) return;
+    auto& progress = leader->peers.at(rows.peer);
+    // Of a view that was given up meanwhile, perhaps of another state.
+    if (!progress.sending || !progress.sending->reading) return;
+    auto& sending = *progress.sending;
+    if (rows.after != sending.after || (sending.last && rows.last != *sending.last)) return;
+    if (rows.last.index < log_.base().index || (rows.rows.empty() && !rows.done)) {
+        progress.sending.reset();
+        progress.send_state_at = now + options_.election_timeout;
+        return;
+    }
+    sending.reading = false;
+    if (!sending.last) sending.configuration = std::move(rows.configuration);
+    sending.last = rows.last;
+    auto& chunk = sending.chunk.emplace();
+    chunk.term = term();
+    chunk.last = rows.last;
+    chunk.configuration = sending.configuration;
+    chunk.position = sending.position;
+    chunk.rows = std::move(rows.rows);
+    chunk.done = rows.done;
+    chunk.checksum = sum_with(sending.checksum, chunk);
+    sending.sent_at.reset();
+    if (sending.wanted > sending.position && !chunk.done) on_chunk_taken(rows.peer, progress);
+}
+
+// The follower has it, so the next one is read.
+void Raft::on_chunk_taken(NodeId peer, Progress& progress) {
+    auto& sending = *progress.sending;
+    sending.checksum = sending.chunk->checksum;
+    sending.after = sending.chunk->rows.back().key;
+    ++sending.position;
+    sending.chunk.reset();
+    sending.repeated = false;
+    read_on(peer, sending);
+}
+
+void Raft::on(NodeId from, const SnapshotReply& reply, Instant now) {
+    auto* leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr || reply.term != term()) return;
+    const auto peer = leader->peers.find(from);
+    if (peer == leader->peers.end()) return;
+    auto& progress = peer->second;
+    progress.heard = now;
+    if (reply.installed && reply.last.index <= log_.last().index && log_.has(reply.last)) {
+        const bool was_cut_off = progress.state == Progress::State::cut_off;
+        AppendReply has;
+        has.match = reply.last.index;
+        on_accepted(progress, has);
+        if (was_cut_off && progress.state != Progress::State::cut_off)
+            note(Note::Kind::state_sent, from);
+        // Our log may begin later by now: then it is sent a newer one.
+        progress.sending.reset();
+        advance_everything(*leader);
+        return;
+    }
+    if (!progress.sending || !progress.sending->chunk || progress.sending->last != reply.last) {
+        return;
+    }
+    auto& sending = *progress.sending;
+    if (reply.refused) {
+        note(Note::Kind::refused_message, from);
+        progress.sending.reset();
+        progress.send_state_at = now + options_.election_timeout;
+    } else if (reply.next > sending.position) {
+        // It may have more than this leader has sent: the same state, of an earlier attempt.
+        sending.wanted = std::max(sending.wanted, reply.next);
+        if (!sending.chunk->done) on_chunk_taken(from, progress);
+    } else if (reply.next < sending.position && sending.repeated) {
+        // Not an answer that was overtaken: it has lost what it had.
+        progress.sending.reset();
+    }
+}
+
+std::optional<LogIndex> Raft::oldest_state_sent() const {
+    const auto* leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr) return std::nullopt;
+    std::optional<LogIndex> oldest;
+    for (const auto& [peer, progress] : leader->peers) {
+        if (!progress.sending || !progress.sending->last) continue;
+        const auto index = progress.sending->last->index;
+        oldest = std::min(oldest.value_or(index), index);
+    }
+    return oldest;
+}
+
+// Whatever ended a transfer, its view is closed; also when this node leads no more (S5).
+void Raft::close_views() {
+    const auto* leader = std::get_if<Leader>(&role_);
+    std::erase_if(open_views_, [&](NodeId peer) {
+        const auto* progress = leader == nullptr ? nullptr : progress_of(peer);
+        if (progress != nullptr && progress->sending) return false;
+        out_.close_snapshots.push_back(peer);
+        return true;
+    });
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/base/checksum.hpp"
+#include "core/codec/configuration_codec.hpp"
+#include "core/raft/message.hpp"
+
+namespace mortise::core {
+
+// What a chunk must carry that follows those with the sum `before`.
+[[nodiscard]] inline std::uint64_t sum_with(std::uint64_t before, const SnapshotChunk& chunk) {
+    Checksum sum;
+    sum.number(before);
+    sum.number(chunk.last.term.raw());
+    sum.number(chunk.last.index.raw());
+    sum.text(encode_configuration(chunk.configuration).view());
+    sum.number(chunk.position);
+    sum.number(chunk.rows.size() << 1U | (chunk.done ? 1U : 0U));
+    for (const auto& row : chunk.rows) {
+        sum.text(row.key);
+        sum.number(row.value ? 1 : 0);
+        sum.text(row.value.value_or(std::string{}));
+    }
+    return sum.value();
+}
+
+}  // namespace mortise::core
