@@ -200,7 +200,8 @@ def orphaned(calls, deaths):
 
 def for_the_search(calls, deaths, restarts):
     """The lines of tests/check. deaths and restarts: process -> when it was killed, when its
-    directory had a process again. From then on its session may be over (S10)."""
+    directory had a process again. Its session may be over from then on (S10), or from the end of
+    its lease on, whichever comes first."""
     lines = [call for call in calls if call["operation"] in CHECKED]
     for process, when in deaths.items():
         lines.append({"process": process, "operation": "died", "invoke": when, "return": when})
@@ -208,7 +209,8 @@ def for_the_search(calls, deaths, restarts):
         restart = restarts.get(hold.grant["process"])
         if hold.end == NEVER and restart is not None:
             told = {key: hold.grant[key] for key in ("process", "name", "token")}
-            lines.append({**told, "operation": "lost", "invoke": restart, "return": restart})
+            over = min(restart, hold.trusted)
+            lines.append({**told, "operation": "lost", "invoke": over, "return": over})
     return sorted(lines, key=lambda call: call["invoke"])
 
 

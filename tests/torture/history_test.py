@@ -166,6 +166,11 @@ class Lines(unittest.TestCase):
         self.assertEqual(list(history.orphaned(calls, {"p": 15})), [15])
         self.assertEqual(list(history.orphaned([*calls, release("p", 1, 12, 13)], {"p": 15})), [])
 
+    def test_for_the_search_a_lease_ends_before_a_late_restart(self):
+        lines = history.for_the_search([acquire("p", 1, 10, 20)], {"p": 50}, {"p": 900})
+        self.assertEqual([(line["operation"], line["invoke"]) for line in lines],
+                         [("acquire", 10), ("died", 50), ("lost", 120)])
+
     def test_for_the_search_a_restart_ends_what_the_dead_had(self):
         calls = [acquire("p", 1, 10, 20), acquire("p", 2, 30, 40), release("p", 1, 21, 22),
                  write("p", 2, 1)]
