@@ -11,20 +11,25 @@ namespace {
 constexpr SimTime timeouts_max = 10;  // until everything is as it should be
 constexpr SimTime idle_timeouts = 3;
 
+bool is_in(const std::vector<core::Member>& members, core::NodeId id) {
+    return std::ranges::find(members, id, &core::Member::id) != members.end();
+}
+
 }  // namespace
 
 Liveness::Liveness(World& world, Cluster& cluster)
     : world_{world}, cluster_{cluster}, prng_{world.prng.next()} {}
 
-// Members whatever comes of the changes that are under way. One whose disk was replaced is among
-// them: it comes back, but counts for nothing yet.
+// Members whatever comes of the changes that are under way: who is only being left is gone soon.
+// One whose disk was replaced is among them: it comes back, but counts for nothing yet.
 std::vector<core::NodeId> Liveness::able() const {
     if (!cluster_.is_founded()) return cluster_.founders();
     std::vector<core::NodeId> nodes;
     const auto configurations = cluster_.configurations();
     for (const auto id : cluster_.ids()) {
-        const bool stays = std::ranges::all_of(
-            configurations, [&](const auto& each) { return each.find(id) != nullptr; });
+        const bool stays = std::ranges::all_of(configurations, [&](const auto& each) {
+            return is_in(each.voters, id) || is_in(each.learners, id);
+        });
         if (stays) nodes.push_back(id);
     }
     return nodes;
