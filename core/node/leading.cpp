@@ -64,7 +64,9 @@ void NodeCore::lead(Now now) {
 }
 
 void NodeCore::propose_batches(Now now) {
-    if (proposer_.has_renewals() && renewals_due_ == Instant::never()) {
+    if (!proposer_.has_renewals()) {
+        renewals_due_ = Instant::never();  // the sessions of those that waited may have ended
+    } else if (renewals_due_ == Instant::never()) {
         renewals_due_ = now.steady + options_.heartbeat;
     }
     const bool due = proposer_.has_renewals() && now.steady >= renewals_due_;

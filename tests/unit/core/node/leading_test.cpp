@@ -87,5 +87,18 @@ TEST_F(Leading, ARenewalIsTakenAlsoWhenItsBatchesAreNot) {
     EXPECT_EQ(renewed->renewal_number, 12U);
 }
 
+// Its renewal is not proposed any more. What it was due for must not stay due.
+TEST_F(Leading, ARenewalOfASessionThatEndsMakesNoTimerFireForEver) {
+    const auto session = open_session();
+    forward(batch(CloseSession{session}));
+    forward({}, Renewal{session, 12});
+    cluster.settle();
+    ASSERT_EQ(leader->core().machine().sessions().find(session), nullptr);
+    leader->now = leader->now + heartbeat;
+    leader->timer();
+    leader->timer();
+    EXPECT_GT(leader->core().deadline(), leader->now);
+}
+
 }  // namespace
 }  // namespace mortise::core
