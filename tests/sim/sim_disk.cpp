@@ -26,7 +26,7 @@ SimDisk::SimDisk(EventHeap& heap, Tally& tally, DiskListener& listener, std::uin
 
 void SimDisk::submit(const core::Write& write) {
     if (broken_) return;
-    if (!queue_.empty() && write.truncate_from && queue_.back().append.size() > 0 &&
+    if (!queue_.empty() && write.truncate_from && !queue_.back().append.empty() &&
         queue_.back().append.back().id.index >= *write.truncate_from) {
         tally_.probe("truncation of entries still being written");
     }
