@@ -49,8 +49,8 @@ void Driver::carry_out(core::Effects effects) {
     if (effects.lease) ports_.publisher.lease_changed(*effects.lease);
     for (auto& answer : effects.answers)
         ports_.publisher.answered(std::move(answer));
-    for (auto& answer : effects.membership)
-        ports_.publisher.membership_answered(std::move(answer));
+    for (const auto& answer : effects.membership)
+        ports_.publisher.membership_answered(answer);
     if (effects.purge_log_to) ports_.log.purge_to(*effects.purge_log_to);
     for (auto& step : effects.install)
         ports_.state.install(std::move(step));

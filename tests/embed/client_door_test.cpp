@@ -3,8 +3,8 @@
 
 #include "core/codec/command_codec.hpp"
 #include "tests/embed/one_node.hpp"
-#include "transport/limits.hpp"
 #include "transport/blocking_member_client.hpp"
+#include "transport/limits.hpp"
 
 namespace mortise {
 namespace {

@@ -69,8 +69,8 @@ private:
         core::Role role = core::Role::follower;
         core::LogIndex commit;
         core::LogIndex handed_out;
-        std::uint64_t late = 0;  // timers in a row that left a deadline in the past
-        bool was_wiped = false;  // since the cluster was founded
+        std::uint64_t late = 0;    // timers in a row that left a deadline in the past
+        bool was_wiped = false;    // since the cluster was founded
         std::uint64_t timers = 0;  // in a row, since then
         core::Instant timers_since;
         // What the core, when it was last seen, took for durable.
