@@ -133,7 +133,7 @@ TEST_F(Async, BusyIsAnEmptyHold) {
         EXPECT_FALSE(answer.ec) << answer.ec.message();
         EXPECT_FALSE(answer.hold);
     }
-    EXPECT_TRUE(node_.inspect("x").waiters.empty());
+    EXPECT_TRUE(wait_for_waiters("x", 0));  // who gave up is told so before the cluster is (S18)
 }
 
 TEST_F(Async, AFreeLockIsGrantedToEachForm) {
