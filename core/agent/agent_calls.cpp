@@ -140,8 +140,7 @@ void SessionAgent::on_answered(const Answered& answered, Now now) {
     const auto seq = answered.operation.seq;
     const auto found = sent_.find(seq);
     if (found == sent_.end()) return;  // a repeat, or given up: its Cancel is under way
-    const auto sent = std::move(found->second);
-    forget(seq);
+    const auto sent = forget(seq);
     if (sent.ending) {
         const auto release = releases_.find(sent.ending->tag);
         if (release == releases_.end()) return;

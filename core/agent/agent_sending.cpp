@@ -33,13 +33,14 @@ void SessionAgent::release_order(const std::string& name, Seq seq) {
     if (newest != newest_on_name_.end() && newest->second == seq) newest_on_name_.erase(newest);
 }
 
-void SessionAgent::forget(Seq seq) {
-    const auto found = sent_.find(seq);
-    MORTISE_CHECK(found != sent_.end());
-    release_order(found->second.name, seq);
-    if (!found->second.applied) --unapplied_;
-    if (found->second.unsure) --unsure_;
-    sent_.erase(found);
+SessionAgent::Sent SessionAgent::forget(Seq seq) {
+    auto found = sent_.extract(seq);
+    MORTISE_CHECK(!found.empty());
+    auto& sent = found.mapped();
+    release_order(sent.name, seq);
+    if (!sent.applied) --unapplied_;
+    if (sent.unsure) --unsure_;
+    return std::move(sent);
 }
 
 void SessionAgent::send_endings(BatchBuilder& urgent, Now now) {

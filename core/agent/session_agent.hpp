@@ -142,7 +142,7 @@ private:
     void send_acquires(BatchBuilder& acquires, Now now);
     void resend(BatchBuilder& urgent, BatchBuilder& acquires, Now now);
     Sent& remember(Request request, std::string name, Now now);
-    void forget(Seq seq);
+    Sent forget(Seq seq);
     void release_order(const std::string& name, Seq seq);
     void tell_lease();
 

@@ -76,6 +76,14 @@ TEST_F(ApiContractCalls, AsManyCallsAsAreAllowed) {
         EXPECT_TRUE(node.acquire("y", ec_)) << ec_.message();
 }
 
+// More than a node has under way at once: a name that was given back is forgotten.
+TEST_F(ApiContractCalls, ANodeMayUseAnyNumberOfNamesOneAfterAnother) {
+    for (int i = 0; i < 2'100; ++i) {
+        auto hold = node_.acquire(std::to_string(i), {.wait_max = 10s}, ec_);
+        ASSERT_TRUE(hold) << i << ": " << ec_.message();
+    }
+}
+
 TEST_F(ApiContractCalls, AListMayBeLongerThanAPage) {
     std::vector<std::future<Hold>> granted;
     std::vector<Hold> holds;
