@@ -10,13 +10,6 @@ namespace mortise::storage {
 
 namespace {
 
-rocksdb::Status open_database(const rocksdb::Options& options, RocksDatabase& database) {
-    rocksdb::DB* db = nullptr;
-    auto status = rocksdb::DB::Open(options, database.path.string(), &db);
-    database.db.reset(db);
-    return status;
-}
-
 bool is_untouched(const Meta& meta) {
     return meta.last == EntryMark{} && meta.hard_state == core::HardState{};
 }
@@ -163,15 +156,8 @@ Result<RocksDatabase> RocksLogStore::open(const std::filesystem::path& path,
                            std::make_shared<BackgroundErrors>(), nullptr};
     auto options = log_options(*database.env, database.errors);
     options.create_if_missing = is_untouched(meta);
-    auto status = open_database(options, database);
-    if (status.IsCorruption()) {
-        auto is_torn = ends_in_torn_write(path);
-        if (!is_torn) return std::move(is_torn).error();
-        // Whether something acknowledged is lost with the torn end the witness knows.
-        options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-        if (*is_torn) status = open_database(options, database);
-    }
-    if (!status.ok()) return to_error(status, path);
+    if (auto opened = open_after_crash(std::move(options), database); !opened)
+        return std::move(opened).error();
     return database;
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
 namespace mortise::storage {
@@ -93,6 +94,18 @@ rocksdb::Options state_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
     options.max_write_buffer_number = 4;
     rocksdb::BlockBasedTableOptions table;  // read once, at start
     table.no_block_cache = true;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    return options;
+}
+
+rocksdb::Options marks_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
+    auto options = common_options(env, std::move(errors));
+    options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+    options.write_buffer_size = 4 * mib;
+    // A mark is looked for whenever a resource is written to, and most have none yet.
+    rocksdb::BlockBasedTableOptions table;
+    constexpr double bits_per_key = 10;
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(bits_per_key));
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     return options;
 }

@@ -31,6 +31,8 @@ private:
 [[nodiscard]] rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors);
 [[nodiscard]] rocksdb::Options state_options(RocksEnv& env,
                                              std::shared_ptr<BackgroundErrors> errors);
+[[nodiscard]] rocksdb::Options marks_options(RocksEnv& env,
+                                             std::shared_ptr<BackgroundErrors> errors);
 
 // What `status` means for the database there; requires that it is not ok.
 [[nodiscard]] Error to_error(const rocksdb::Status& status, const std::filesystem::path& path);

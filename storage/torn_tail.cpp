@@ -116,7 +116,26 @@ Result<LogShape> shape_of_file(const std::filesystem::path& path) {
     return shape_of_log(*bytes);
 }
 
+rocksdb::Status open_database(const rocksdb::Options& options, RocksDatabase& database) {
+    rocksdb::DB* db = nullptr;
+    auto status = rocksdb::DB::Open(options, database.path.string(), &db);
+    database.db.reset(db);
+    return status;
+}
+
 }  // namespace
+
+Result<void> open_after_crash(rocksdb::Options options, RocksDatabase& database) {
+    auto status = open_database(options, database);
+    if (status.IsCorruption()) {
+        auto is_torn = ends_in_torn_write(database.path);
+        if (!is_torn) return std::move(is_torn).error();
+        options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+        if (*is_torn) status = open_database(options, database);
+    }
+    if (!status.ok()) return to_error(status, database.path);
+    return {};
+}
 
 LogShape shape_of_log(std::string_view bytes) {
     bool within_write = false;

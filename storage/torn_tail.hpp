@@ -5,9 +5,14 @@
 #include <filesystem>
 #include <string_view>
 
-#include "storage/errors.hpp"
+#include "storage/rocks_settings.hpp"
 
 namespace mortise::storage {
+
+// Opens what `database` names, of which every write is synced by itself. An end that is torn is
+// left out: whether something acknowledged went with it a witness beside the database has to tell.
+// Requires the recovery mode that takes no bad record for the end.
+Result<void> open_after_crash(rocksdb::Options options, RocksDatabase& database);
 
 // Iff the newest write-ahead log in that directory goes bad and no later write follows the bad
 // place, while every other log is whole. Requires that opening the database found it corrupt.

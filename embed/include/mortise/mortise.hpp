@@ -9,6 +9,7 @@
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
 #include <mortise/event.hpp>
+#include <mortise/fence_gate.hpp>
 #include <mortise/fencing_token.hpp>
 #include <mortise/hold.hpp>
 #include <mortise/info.hpp>

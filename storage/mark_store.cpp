@@ -1,0 +1,166 @@
+#include "storage/mark_store.hpp"
+
+#include <utility>
+
+#include <fcntl.h>
+
+#include "core/base/bytes.hpp"
+#include "storage/sealed_row.hpp"
+#include "storage/torn_tail.hpp"
+
+namespace mortise::storage {
+
+namespace {
+
+// A key begins with what it is.
+constexpr char mark_prefix = 'm';
+constexpr std::string_view head_key = "h";
+constexpr std::uint32_t format = 1;
+constexpr std::string_view witness_key = "witness";
+constexpr std::size_t witness_bytes = 16;
+
+rocksdb::Slice slice(std::string_view text) {
+    return {text.data(), text.size()};
+}
+
+std::string row_key(std::string_view key) {
+    std::string row{mark_prefix};
+    row += key;
+    return row;
+}
+
+std::string sealed_number(std::string_view key, std::uint64_t number) {
+    core::ByteWriter content;
+    content.u64(number);
+    return seal(key, content.take());
+}
+
+std::optional<std::uint64_t> number_in(std::string_view key, std::string_view row) {
+    const auto content = unseal(key, row);
+    if (!content) return std::nullopt;
+    core::ByteReader reader{*content};
+    const auto number = reader.u64();
+    return reader.done() ? std::optional{number} : std::nullopt;
+}
+
+Error damaged(const std::filesystem::path& path, const std::string& what) {
+    return make_error(Errc::damaged, path.string() + ": " + what);
+}
+
+// Whatever was there before has a head.
+Result<void> check_head(const RocksDatabase& database, bool is_new) {
+    std::string row;
+    auto status = database.db->Get({}, slice(head_key), &row);
+    if (status.IsNotFound() && is_new) {
+        rocksdb::WriteOptions synced;
+        synced.sync = true;
+        status = database.db->Put(synced, slice(head_key), sealed_number(head_key, format));
+        if (status.ok()) return {};
+    }
+    if (status.IsNotFound()) return damaged(database.path, "it is empty, but was not");
+    if (!status.ok()) return to_error(status, database.path);
+    const auto number = number_in(head_key, row);
+    if (!number) return damaged(database.path, "its first row cannot be read");
+    if (*number > format)
+        return make_error(Errc::newer_format, database.path.string() + ": of a later version");
+    return {};
+}
+
+// A database that was cut at the end of a write looks whole. Like `meta` beside the log, the
+// witness is written after each sync and not synced: a killed process leaves it exact, a loss of
+// power may leave it older, or torn, which weakens the check and makes no false alarm.
+Result<void> compare(const RocksDatabase& database, File& witness) {
+    auto row = witness.read(witness_bytes);
+    if (!row) return std::move(row).error();
+    const auto witnessed = number_in(witness_key, *row);
+    if (witnessed && *witnessed > database.db->GetLatestSequenceNumber())
+        return damaged(database.path, "the newest marks are missing");
+    return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<MarkStore>> MarkStore::open(const std::filesystem::path& path,
+                                                   const Seams& seams) {
+    if (auto made = make_directory(path, seams.probe); !made) return std::move(made).error();
+    auto lock = DirectoryLock::take(path, seams.probe);
+    if (!lock) return std::move(lock).error();
+    auto witness = File::open(path / "witness", O_RDWR | O_CREAT, seams.probe);
+    if (!witness) return std::move(witness).error();
+    auto written = witness->read(1);
+    if (!written) return std::move(written).error();
+    const bool is_new = written->empty();
+    RocksDatabase database{path / "marks", std::make_unique<RocksEnv>(seams.files),
+                           std::make_shared<BackgroundErrors>(), nullptr};
+    auto options = marks_options(*database.env, database.errors);
+    options.create_if_missing = is_new;
+    if (auto opened = open_after_crash(std::move(options), database); !opened)
+        return std::move(opened).error();
+    if (auto head = check_head(database, is_new); !head) return std::move(head).error();
+    if (auto same = compare(database, *witness); !same) return std::move(same).error();
+    auto store =
+        std::make_unique<MarkStore>(*std::move(lock), std::move(database), *std::move(witness));
+    // Of what was made everything is durable before a raise is answered for: from then on an empty
+    // witness, or none, cannot be taken for the first start.
+    if (auto first = store->write_witness(); !first) return std::move(first).error();
+    if (auto synced = store->witness_.sync(); !synced) return std::move(synced).error();
+    if (auto synced = sync_directory(path, seams.probe); !synced) return std::move(synced).error();
+    return store;
+}
+
+Result<std::unique_ptr<MarkStore>> MarkStore::open(const std::filesystem::path& path) {
+    return open(path, Seams{});
+}
+
+MarkStore::MarkStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database, File witness)
+    : lock_{std::move(lock)}, database_{std::move(database)}, witness_{std::move(witness)} {}
+
+Result<std::optional<std::int64_t>> MarkStore::mark(std::string_view key) const {
+    if (auto well = state(); !well) return std::move(well).error();
+    const auto name = row_key(key);
+    std::string row;
+    const auto status = database_.db->Get({}, name, &row);
+    if (status.IsNotFound()) return std::optional<std::int64_t>{};
+    if (!status.ok()) return to_error(status, database_.path);
+    const auto number = number_in(name, row);
+    if (!number) return damaged(database_.path, "a mark cannot be read");
+    return std::optional{static_cast<std::int64_t>(*number)};
+}
+
+Result<void> MarkStore::raise(std::string_view key, std::int64_t mark) {
+    if (auto well = state(); !well) return well;
+    const auto name = row_key(key);
+    rocksdb::WriteOptions synced;
+    synced.sync = true;
+    const auto status =
+        database_.db->Put(synced, name, sealed_number(name, static_cast<std::uint64_t>(mark)));
+    const std::lock_guard guard{mutex_};
+    if (!status.ok()) return fail(to_error(status, database_.path));
+    if (auto well = database_.errors->check(database_.path); !well)
+        return fail(std::move(well).error());
+    return write_witness();
+}
+
+Result<void> MarkStore::state() const {
+    const std::lock_guard guard{mutex_};
+    if (failed_) return *failed_;
+    return {};
+}
+
+// What others write meanwhile is synced with it or not counted: RocksDB publishes a number after
+// the sync of its write.
+Result<void> MarkStore::write_witness() {
+    const auto newest = database_.db->GetLatestSequenceNumber();
+    if (newest <= witnessed_) return {};
+    if (auto written = witness_.write_at(0, sealed_number(witness_key, newest)); !written)
+        return fail(std::move(written).error());
+    witnessed_ = newest;
+    return {};
+}
+
+Result<void> MarkStore::fail(Error error) {
+    if (!failed_) failed_ = std::move(error);
+    return *failed_;
+}
+
+}  // namespace mortise::storage

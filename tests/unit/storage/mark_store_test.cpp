@@ -1,0 +1,101 @@
+// The marks behind a FenceGate (S14): what was answered for is there, whatever the disk does, or it
+// is known that it is not.
+#include "storage/mark_store.hpp"
+
+#include <fstream>
+#include <thread>
+
+#include "tests/unit/storage/storage_fixture.hpp"
+
+namespace mortise::storage::test {
+namespace {
+
+class MarksAtRest : public testing::Test {
+protected:
+    std::unique_ptr<MarkStore> open() {
+        auto store = MarkStore::open(path_);
+        EXPECT_TRUE(store) << store.error().what;
+        return store ? *std::move(store) : nullptr;
+    }
+    [[nodiscard]] std::filesystem::path log_file() const {
+        std::filesystem::path newest;
+        for (const auto& file : std::filesystem::directory_iterator{path_ / "marks"}) {
+            if (file.path().extension() == ".log" && file.path() > newest) newest = file.path();
+        }
+        return newest;
+    }
+
+    TemporaryDirectory directory_;
+    std::filesystem::path path_ = directory_.data();
+};
+
+TEST_F(MarksAtRest, BeginWithNone) {
+    const auto store = open();
+    ASSERT_TRUE(store);
+    const auto found = store->mark("x");
+    ASSERT_TRUE(found);
+    EXPECT_EQ(*found, std::nullopt);
+}
+
+TEST_F(MarksAtRest, BelongToOneProcess) {
+    const auto store = open();
+    const auto second = MarkStore::open(path_);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Errc::locked);
+}
+
+// What nobody was told of may go; it is what a crash in the midst of a write leaves.
+TEST_F(MarksAtRest, MayLoseAWriteThatWasCutShort) {
+    ASSERT_TRUE(open()->raise("x", 7));
+    {
+        std::ofstream torn{log_file(), std::ios::app | std::ios::binary};
+        torn << "torn write";
+    }
+    const auto store = open();
+    ASSERT_TRUE(store);
+    EXPECT_EQ(*store->mark("x"), std::optional<std::int64_t>{7});
+}
+
+// The file of RocksDB ends where a write ends: only the witness knows better.
+TEST_F(MarksAtRest, AreMissedWhenTheNewestAreCutOff) {
+    std::uintmax_t before = 0;
+    {
+        auto store = open();
+        ASSERT_TRUE(store->raise("x", 7));
+        before = std::filesystem::file_size(log_file());
+        ASSERT_TRUE(store->raise("x", 8));
+    }
+    std::filesystem::resize_file(log_file(), before);
+    const auto store = MarkStore::open(path_);
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::damaged);
+}
+
+TEST_F(MarksAtRest, AreMissedWhenTheDatabaseIsGone) {
+    ASSERT_TRUE(open()->raise("x", 7));
+    std::filesystem::remove_all(path_ / "marks");
+    const auto store = MarkStore::open(path_);
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::damaged);
+}
+
+TEST_F(MarksAtRest, MayBeRaisedByManyThreads) {
+    constexpr int threads = 4;
+    constexpr int raises = 25;
+    {
+        auto store = open();
+        std::vector<std::jthread> running;
+        for (int thread = 0; thread < threads; ++thread) {
+            running.emplace_back([&store, thread] {
+                for (int mark = 1; mark <= raises; ++mark)
+                    EXPECT_TRUE(store->raise(std::to_string(thread), mark));
+            });
+        }
+    }
+    const auto store = open();
+    for (int thread = 0; thread < threads; ++thread)
+        EXPECT_EQ(*store->mark(std::to_string(thread)), std::optional<std::int64_t>{raises});
+}
+
+}  // namespace
+}  // namespace mortise::storage::test
