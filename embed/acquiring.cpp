@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "embed/giving_back.hpp"
+#include "embed/locker_turn.hpp"
 #include "embed/node_runtime.hpp"
 #include "embed/translate.hpp"
 #include <mortise/detail/start.hpp>
@@ -106,13 +108,8 @@ void finish_elsewhere(std::unique_ptr<Finish> finish, Errc error) {
     if (!run_elsewhere(task)) task();
 }
 
-}  // namespace
-
-Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
-             LockInfo* busy) {
-    ec = check(order);
-    if (ec) return {};
-    const auto gate = node->gate();  // outlives a node that goes while this waits
+Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std::error_code& ec,
+                 LockInfo* busy) {
     auto begun = begin(*gate, order);
     const auto tag = begun.call.tag;
     auto waiting = std::make_shared<WaitingThread>();
@@ -132,6 +129,23 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
     return std::move(outcome->hold);
 }
 
+}  // namespace
+
+Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
+             LockInfo* busy) {
+    ec = check(order);
+    if (ec) return {};
+    const auto gate = node->gate();  // outlives a node that goes while this waits
+    auto locker = LockerState::of(order.options.locker);
+    if (!locker) return ask_cluster(gate, std::move(order), ec, busy);
+    auto turn = begin_turn(*locker, *gate, order);
+    ec = turn.error;
+    if (!turn.asks()) return std::move(turn.nested);
+    const std::string name = order.name;
+    LockerTurn asking{std::move(locker), name};
+    return asking.ended(ask_cluster(gate, std::move(order), ec, busy));
+}
+
 std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                     std::unique_ptr<Finish> finish) {
     if (!node) {  // of a Node that was moved from
@@ -140,6 +154,15 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     const auto& gate = node->gate();
     auto bad = check(order);
+    if (auto locker = LockerState::of(order.options.locker); locker && !bad) {
+        auto turn = begin_turn(*locker, *gate, order);
+        if (!turn.asks()) {
+            auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
+            call->complete({turn.error, std::move(turn.nested), {}});
+            return [] {};
+        }
+        finish = std::make_unique<LockerFinish>(std::move(locker), order.name, std::move(finish));
+    }
     // What is cancelled already is not begun.
     if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
     auto begun = begin(*gate, order);
@@ -159,13 +182,8 @@ void start_release(Hold hold, std::unique_ptr<Finish> finish) {
     const auto record = HoldRecord::take(hold);
     if (!record) return finish_elsewhere(std::move(finish), Errc::not_held);
     auto call = std::make_shared<AsyncCall>(record->gate(), Attempt::once, std::move(finish));
-    auto bad = record->mark_released() ? std::error_code{} : record->failure();
-    if (!bad) {
-        record->lease()->remove(record.get());
-        const auto tag = record->gate()->next_tag();
-        bad = record->gate()->submit(core::ReleaseCall{tag, record->facts().operation}, call);
-    }
-    if (bad) call->complete({bad, {}, {}});
+    const auto given = give_back(*record, record->gate()->next_tag(), call);
+    if (!given.asked) call->complete({given.error, {}, {}});
 }
 
 const std::shared_ptr<NodeRuntime>& runtime_of(const Node& node) {
@@ -174,6 +192,10 @@ const std::shared_ptr<NodeRuntime>& runtime_of(const Node& node) {
 
 ThreadOwners& thread_owners(NodeRuntime& node) {
     return node.owners();
+}
+
+Locker new_locker(NodeRuntime& node) {
+    return LockerState::locker(std::make_shared<LockerState>(node.gate(), std::string{}));
 }
 
 void report_not_held(NodeRuntime& node, std::string_view name) {

@@ -3,24 +3,13 @@
 
 #include "embed/call_gate.hpp"
 #include "embed/clocks.hpp"
+#include "embed/giving_back.hpp"
 #include "embed/hold_record.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/hold.hpp>
 #include <mortise/lock_error.hpp>
 
 namespace mortise {
-
-namespace {
-
-// Ends it here and tells the cluster. False when there was nothing left to tell.
-bool give_back(const detail::HoldRecord& record, core::CallTag tag,
-               std::shared_ptr<detail::Completion> waiting) {
-    record.lease()->remove(&record);
-    return !record.gate()->submit(core::ReleaseCall{tag, record.facts().operation},
-                                  std::move(waiting));
-}
-
-}  // namespace
 
 Hold::Hold() noexcept = default;
 Hold::Hold(std::shared_ptr<detail::HoldRecord> record) noexcept : record_{std::move(record)} {}
@@ -103,25 +92,21 @@ Previous Hold::previous() const {
 
 std::error_code Hold::release() noexcept {
     if (!record_) return Errc::not_held;
-    if (!record_->mark_released()) return record_->failure();
     try {
         auto& gate = *record_->gate();
         auto waiting = std::make_shared<detail::WaitingThread>();
-        if (!give_back(*record_, gate.next_tag(), waiting)) return Errc::node_stopped;
-        // The core answers by then; if it is stuck, the answer is the same.
-        constexpr auto slack = std::chrono::milliseconds{100};
-        const auto deadline = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
-        const auto outcome = waiting->wait_until(deadline);
-        return outcome ? outcome->error : Errc::outcome_unknown;
+        const auto given = detail::give_back(*record_, gate.next_tag(), waiting);
+        return given.asked ? detail::wait_for_release(*waiting, gate) : given.error;
     } catch (...) {  // no memory: the lease will see to it
+        record_->mark_released();
         return Errc::outcome_unknown;
     }
 }
 
 void Hold::unlock() noexcept {
-    if (!record_ || !record_->mark_released()) return;
+    if (!record_) return;
     try {
-        give_back(*record_, {}, nullptr);
+        detail::give_back(*record_, {}, nullptr);
     } catch (...) {  // no memory: the lease will see to it
     }
 }

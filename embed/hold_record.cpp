@@ -5,6 +5,23 @@
 
 namespace mortise::detail {
 
+namespace {
+
+GrantFacts in_mode(GrantFacts facts, LockMode mode) {
+    facts.mode = mode;
+    return facts;
+}
+
+}  // namespace
+
+HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
+                       std::shared_ptr<LockerState> locker)
+    : facts_{in_mode(grant->facts(), mode)},
+      lease_{grant->lease()},
+      gate_{grant->gate()},
+      grant_{std::move(grant)},
+      locker_{std::move(locker)} {}
+
 bool HoldRecord::is_valid() const {
     return end() == End::none && lease_->is_valid(boot_now());
 }
@@ -53,7 +70,15 @@ bool HoldRecord::mark_lost(LossReason why) {
 
 HoldRecord::End HoldRecord::end() const {
     const auto end = end_.load(std::memory_order_acquire);
-    return end == End::none && generation_.is_forked() ? End::forked : end;
+    if (end != End::none) return end;
+    if (generation_.is_forked()) return End::forked;
+    return grant_ ? grant_->end() : End::none;
+}
+
+// Of a grant that is gone nothing is left to release.
+bool HoldRecord::mark_released() {
+    const bool is_over = grant_ ? end() != End::none : generation_.is_forked();
+    return !is_over && end_with(End::released);
 }
 
 bool HoldRecord::end_with(End end) {

@@ -16,6 +16,7 @@
 namespace mortise::detail {
 
 class CallGate;
+class LockerState;
 class NodeRuntime;
 
 struct GrantFacts {
@@ -27,10 +28,16 @@ struct GrantFacts {
 };
 
 // Thread-safe. It ends once: released by its owner, or lost. In the child of a fork it is lost.
+//
+// A locker's grant is a record that nobody sees; its owners have records that share it, each
+// released by itself and lost with the grant (S22).
 class HoldRecord {
 public:
     HoldRecord(GrantFacts facts, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate)
         : facts_{std::move(facts)}, lease_{std::move(lease)}, gate_{std::move(gate)} {}
+    // Shares a grant of that locker, in a mode that the grant's covers.
+    HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
+               std::shared_ptr<LockerState> locker);
 
     static Hold hold_on(std::shared_ptr<HoldRecord> record) { return Hold{std::move(record)}; }
     static const std::shared_ptr<HoldRecord>& of(const Hold& hold) { return hold.record_; }
@@ -45,10 +52,18 @@ public:
     [[nodiscard]] HoldState state() const;
     [[nodiscard]] LossReason why_lost() const;
     [[nodiscard]] std::error_code failure() const;
-    [[nodiscard]] std::stop_token lost() const { return stop_.get_token(); }
+    [[nodiscard]] std::stop_token lost() const {
+        return grant_ ? grant_->lost() : stop_.get_token();
+    }
+
+    // Null for what nobody shares.
+    [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const { return grant_; }
+    [[nodiscard]] const std::shared_ptr<LockerState>& locker() const { return locker_; }
+    // True once: its locker has not been told yet that the owner let go of it.
+    bool leave() { return !has_left_.exchange(true); }
 
     // True when this call ended it; only then there is something to tell the cluster.
-    bool mark_released() { return !generation_.is_forked() && end_with(End::released); }
+    bool mark_released();
     bool mark_lost(LossReason why);
     // Runs what the user registered: on the notifier's threads only.
     void request_stop() { stop_.request_stop(); }
@@ -62,8 +77,11 @@ private:
     const GrantFacts facts_;
     const std::shared_ptr<Lease> lease_;
     const std::shared_ptr<CallGate> gate_;
+    const std::shared_ptr<HoldRecord> grant_;
+    const std::shared_ptr<LockerState> locker_;
     const ForkGeneration generation_;
     std::atomic<End> end_{End::none};
+    std::atomic<bool> has_left_{false};
     std::stop_source stop_;
 };
 

@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "embed/thread_owners.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
 
@@ -41,8 +40,12 @@ std::shared_ptr<NodeRuntime> runtime_or_throw(const Node& node, std::string_view
 
 }  // namespace
 
-NamedMutex::NamedMutex(const Node& node, std::string_view name, AcquireOptions options)
-    : node_{runtime_or_throw(node, name)}, name_{name}, options_{std::move(options)} {
+NamedMutex::NamedMutex(const Node& node, std::string_view name, AcquireOptions options,
+                       Recursion recursion)
+    : node_{runtime_or_throw(node, name)},
+      name_{name},
+      options_{std::move(options)},
+      recursion_{recursion} {
     const bool is_plain = options_.locker == Locker{} && !options_.wait_max.is_set() &&
                           options_.mode == LockMode::exclusive;
     if (!is_plain) fail(Errc::invalid_argument);
@@ -53,7 +56,8 @@ NamedMutex::~NamedMutex() {
 }
 
 void NamedMutex::lock(LockMode mode) {
-    if (owns_name()) fail(Errc::deadlock);
+    if (recurse()) return;
+    if (const auto ec = obstacle()) fail(ec);
     for (;;) {
         std::error_code ec;
         if (try_once(order(mode, Attempt::wait, Deadline::max()), ec)) return;
@@ -63,7 +67,8 @@ void NamedMutex::lock(LockMode mode) {
 }
 
 bool NamedMutex::try_lock(LockMode mode) {
-    if (owns_name()) return false;
+    if (recurse()) return true;
+    if (obstacle()) return false;
     std::error_code ec;
     const bool locked = try_once(order(mode, Attempt::once, Deadline::max()), ec);
     if (ec && !is_no(ec)) fail(ec);
@@ -71,7 +76,8 @@ bool NamedMutex::try_lock(LockMode mode) {
 }
 
 bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
-    if (owns_name()) return false;
+    if (recurse()) return true;
+    if (obstacle()) return false;
     for (;;) {
         const bool is_over = deadline <= Deadline::clock::now();
         std::error_code ec;
@@ -86,7 +92,7 @@ bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
 
 void NamedMutex::unlock(LockMode mode) noexcept {
     if (owners().is_forked()) return;
-    if (!owners().take(this, name_, mode)) report_not_held(*node_, name_);
+    if (!owners().unlock(this, name_, mode)) report_not_held(*node_, name_);
 }
 
 const Hold& NamedMutex::hold() const {
@@ -95,15 +101,28 @@ const Hold& NamedMutex::hold() const {
     return hold != nullptr ? *hold : none_;
 }
 
-// Through this mutex or another one.
-bool NamedMutex::owns_name() const {
+// True when the caller had it locked already, and has it once more now.
+bool NamedMutex::recurse() const {
     if (owners().is_forked()) fail(Errc::forked);
-    return owners().has(name_);
+    if (recursion_ == Recursion::no) return false;
+    const auto deeper = owners().deepen(this, name_);
+    if (deeper && *deeper) fail(*deeper);
+    return deeper.has_value();
+}
+
+// What the caller has of that name through this mutex or another one. That a recursive one was lost
+// and not unlocked yet is told by tries as well.
+std::error_code NamedMutex::obstacle() const {
+    const auto ec = owners().obstacle(name_, recursion_);
+    if (ec == Errc::lock_lost) fail(ec);
+    return ec;
 }
 
 AcquireOrder NamedMutex::order(LockMode mode, Attempt attempt, Deadline deadline) const {
     AcquireOrder order{name_, options_, attempt, deadline};
     order.options.mode = mode;
+    if (recursion_ == Recursion::yes)
+        order.options.locker = owners().locker([this] { return new_locker(*node_); });
     return order;
 }
 
@@ -112,7 +131,7 @@ bool NamedMutex::try_once(AcquireOrder order, std::error_code& ec) {
     owners().drop_lost(this, name_);
     Hold hold = acquire(node_, std::move(order), ec);
     if (ec || !hold) return false;
-    owners().add(this, name_, std::move(hold));
+    owners().add(this, name_, std::move(hold), recursion_);
     return true;
 }
 

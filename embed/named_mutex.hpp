@@ -1,4 +1,4 @@
-// What Mutex and SharedMutex have in common: a name that threads lock.
+// What Mutex, SharedMutex and RecursiveMutex have in common: a name that threads lock.
 #pragma once
 
 #include <memory>
@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "embed/thread_owners.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/hold.hpp>
 #include <mortise/options.hpp>
@@ -15,7 +16,8 @@ namespace mortise::detail {
 // Thread-safe. The members do what the public classes say.
 class NamedMutex {
 public:
-    NamedMutex(const Node& node, std::string_view name, AcquireOptions options);
+    NamedMutex(const Node& node, std::string_view name, AcquireOptions options,
+               Recursion recursion = Recursion::no);
     ~NamedMutex();
     NamedMutex(const NamedMutex&) = delete;
     NamedMutex& operator=(const NamedMutex&) = delete;
@@ -29,7 +31,8 @@ public:
 
 private:
     [[nodiscard]] ThreadOwners& owners() const { return thread_owners(*node_); }
-    [[nodiscard]] bool owns_name() const;
+    [[nodiscard]] bool recurse() const;
+    [[nodiscard]] std::error_code obstacle() const;
     [[nodiscard]] AcquireOrder order(LockMode mode, Attempt attempt, Deadline deadline) const;
     [[nodiscard]] bool try_once(AcquireOrder order, std::error_code& ec);
     [[noreturn]] void fail(std::error_code ec) const;
@@ -37,6 +40,7 @@ private:
     const std::shared_ptr<NodeRuntime> node_;
     const std::string name_;
     const AcquireOptions options_;
+    const Recursion recursion_;
     const Hold none_;
 };
 

@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "embed/locker_state.hpp"
+#include <mortise/errc.hpp>
+
 namespace mortise::detail {
 
 template <class Left, class Right>
@@ -57,6 +60,7 @@ private:
                 if (here->first.thread == own_mark_.get()) gone.insert(owned.extract(here));
             }
         });
+        table.lockers.with([&](auto& all) { all.erase(own_mark_.get()); });
     }
 
     static thread_local Caller instance_;
@@ -76,15 +80,18 @@ ThreadOwners::ThreadOwners() : owned_{std::make_shared<Shared>()} {}
 
 ThreadOwners::~ThreadOwners() = default;
 
-bool ThreadOwners::has(std::string_view name) const {
+std::error_code ThreadOwners::obstacle(std::string_view name, Recursion recursion) const {
     const auto* thread = Caller::mark();
-    return owned_->with([&](const Table& owned) {
+    return owned_->with([&](const Table& owned) -> std::error_code {
         for (auto entry = owned.lower_bound(View{name, thread, nullptr});
              entry != owned.end() && entry->first.name == name && entry->first.thread == thread;
              ++entry) {
-            if (entry->second.hold.state() != HoldState::lost) return true;
+            const bool is_shared =
+                recursion == Recursion::yes && entry->second.recursion == Recursion::yes;
+            const bool is_lost = entry->second.hold.state() == HoldState::lost;
+            if (is_shared == is_lost) return is_lost ? Errc::lock_lost : Errc::deadlock;
         }
-        return false;
+        return {};
     });
 }
 
@@ -96,21 +103,35 @@ const Hold* ThreadOwners::find(const void* mutex, std::string_view name) const {
     });
 }
 
-void ThreadOwners::add(const void* mutex, std::string_view name, Hold hold) {
+void ThreadOwners::add(const void* mutex, std::string_view name, Hold hold, Recursion recursion) {
     Caller::remember(owned_);
     Key key{std::string{name}, Caller::mark(), mutex};
     const LockMode mode = hold.mode();
     owned_->with([&](Table& owned) {
-        owned.try_emplace(std::move(key), Owned{std::move(hold), mode});
+        owned.try_emplace(std::move(key), Owned{std::move(hold), mode, recursion});
     });
 }
 
-Hold ThreadOwners::take(const void* mutex, std::string_view name, LockMode mode) {
+std::optional<std::error_code> ThreadOwners::deepen(const void* mutex, std::string_view name) {
     const View key{name, Caller::mark(), mutex};
+    return owned_->with([&](Table& owned) -> std::optional<std::error_code> {
+        const auto entry = owned.find(key);
+        if (entry == owned.end()) return std::nullopt;
+        if (entry->second.hold.state() == HoldState::lost) return Errc::lock_lost;
+        if (entry->second.depth >= LockerState::nesting_max) return Errc::resource_exhausted;
+        ++entry->second.depth;
+        return std::error_code{};
+    });
+}
+
+bool ThreadOwners::unlock(const void* mutex, std::string_view name, LockMode mode) {
+    const View key{name, Caller::mark(), mutex};
+    Table::node_type gone;  // destroyed when the table is not locked any more
     return owned_->with([&](Table& owned) {
         const auto entry = owned.find(key);
-        if (entry == owned.end() || entry->second.mode != mode) return Hold{};
-        return std::move(owned.extract(entry).mapped().hold);
+        if (entry == owned.end() || entry->second.mode != mode) return false;
+        if (--entry->second.depth == 0) gone = owned.extract(entry);
+        return true;
     });
 }
 
@@ -133,6 +154,20 @@ void ThreadOwners::forget(const void* mutex, std::string_view name) {
             if (here->first.mutex == mutex) gone.insert(owned.extract(here));
         }
     });
+}
+
+Locker ThreadOwners::locker(const std::function<Locker()>& make) {
+    Caller::remember(owned_);
+    const auto* thread = Caller::mark();
+    auto& lockers = owned_->lockers;
+    const auto known = lockers.with([&](auto& all) {
+        const auto found = all.find(thread);
+        return found == all.end() ? Locker{} : found->second;
+    });
+    if (known != Locker{}) return known;
+    auto made = make();  // nobody else makes one for this thread
+    lockers.with([&](auto& all) { all.emplace(thread, made); });
+    return made;
 }
 
 }  // namespace mortise::detail

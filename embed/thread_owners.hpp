@@ -3,16 +3,22 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "embed/fork_generation.hpp"
 #include "embed/guarded.hpp"
 #include <mortise/hold.hpp>
+#include <mortise/locker.hpp>
 
 namespace mortise::detail {
+
+enum class Recursion : bool { no, yes };
 
 // What stands for a thread. Nobody gets its address while anything here still names it, unlike the
 // id of a thread.
@@ -33,20 +39,29 @@ public:
     // In the child of a fork nothing else may be called.
     [[nodiscard]] bool is_forked() const { return owned_->generation.is_forked(); }
 
-    // The caller has `name` locked through some mutex, and did not lose it.
-    [[nodiscard]] bool has(std::string_view name) const;
+    // Why the caller cannot lock `name` through a mutex that has nothing of it: deadlock when some
+    // other has, and did not lose it. Recursive mutexes share what the caller has through each
+    // other: for them it is lock_lost when that was lost.
+    [[nodiscard]] std::error_code obstacle(std::string_view name, Recursion recursion) const;
     // The caller's hold from that mutex, lost or not; null if it has none. It may leave the table's
     // lock because nobody but the caller, or the end of the mutex, touches the entry.
     [[nodiscard]] const Hold* find(const void* mutex, std::string_view name) const;
 
     // The caller has no hold from that mutex.
-    void add(const void* mutex, std::string_view name, Hold hold);
-    // Empty if there is none. A hold of any mode but `mode` stays.
-    [[nodiscard]] Hold take(const void* mutex, std::string_view name, LockMode mode);
+    void add(const void* mutex, std::string_view name, Hold hold, Recursion recursion);
+    // Counts one more: nothing when the caller has no hold from that mutex, lock_lost when it lost
+    // it, resource_exhausted when it is too deep.
+    [[nodiscard]] std::optional<std::error_code> deepen(const void* mutex, std::string_view name);
+    // Counts one less, and gives the hold back with the last. False if there is none, or one of
+    // another mode.
+    bool unlock(const void* mutex, std::string_view name, LockMode mode);
     // Gives back what the caller had from that mutex and lost.
     void drop_lost(const void* mutex, std::string_view name);
     // The mutex goes: gives back what any thread has from it.
     void forget(const void* mutex, std::string_view name);
+
+    // The caller's own, until it ends; `make` is called for the first.
+    [[nodiscard]] Locker locker(const std::function<Locker()>& make);
 
 private:
     struct Key {
@@ -69,9 +84,12 @@ private:
     struct Owned {
         Hold hold;
         LockMode mode;
+        Recursion recursion;
+        std::size_t depth = 1;
     };
     using Table = std::map<Key, Owned, Order>;
     struct Shared : Guarded<Table> {
+        Guarded<std::map<const ThreadMark*, Locker>> lockers;
         const ForkGeneration generation;
     };
     class Caller;

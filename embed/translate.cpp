@@ -25,17 +25,9 @@ Errc errc_of(core::CallError error) {
 }
 
 // The enumerations have the same order.
-core::LockMode to_core(LockMode mode) {
-    return static_cast<core::LockMode>(mode);
-}
-LockMode from_core(core::LockMode mode) {
-    return static_cast<LockMode>(mode);
-}
 QueuePolicy from_core(core::QueuePolicy policy) {
     return static_cast<QueuePolicy>(policy);
 }
-static_assert(static_cast<int>(core::LockMode::update) == static_cast<int>(LockMode::update));
-static_assert(static_cast<int>(core::LockMode::exclusive) == static_cast<int>(LockMode::exclusive));
 static_assert(static_cast<int>(core::QueuePolicy::fifo) == static_cast<int>(QueuePolicy::fifo));
 static_assert(static_cast<int>(core::Predecessor::broken) == static_cast<int>(Predecessor::broken));
 static_assert(static_cast<int>(core::Role::leader) == static_cast<int>(Standing::leader));

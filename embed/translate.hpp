@@ -4,6 +4,7 @@
 #include "core/agent/call.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/node/node_core.hpp"
+#include "embed/lock_mode.hpp"
 #include "transport/client_service.hpp"
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
@@ -16,8 +17,6 @@ namespace mortise::detail {
 constexpr std::size_t list_page_max = 1'000;
 
 [[nodiscard]] Errc errc_of(core::CallError error);
-[[nodiscard]] core::LockMode to_core(LockMode mode);
-[[nodiscard]] LockMode from_core(core::LockMode mode);
 [[nodiscard]] QueuePolicy from_core(core::QueuePolicy policy);
 [[nodiscard]] Previous from_core(const core::Previous& previous);
 [[nodiscard]] Standing from_core(core::Role role);

@@ -82,7 +82,8 @@ static_assert(!std::convertible_to<FencingToken, std::int64_t>);
 [[maybe_unused]] const Previous previous{
     .how = Predecessor::clean, .label = "l", .token = FencingToken{}};
 
-static_assert(std::copyable<Locker>);
+static_assert(std::copyable<Locker> && std::constructible_from<Locker, Node&, std::string> &&
+              !std::convertible_to<Node&, Locker>);
 
 // --- enumerators
 
@@ -129,7 +130,9 @@ static_assert(!std::convertible_to<Hold, bool> && std::constructible_from<bool, 
 static_assert(is_move_only<Node>);
 static_assert(!std::convertible_to<Config, Node> && std::constructible_from<Node, Config>);
 static_assert(std::is_nothrow_move_constructible_v<Subscription>);
-static_assert(stays_where_it_is<Mutex> && stays_where_it_is<SharedMutex>);
+static_assert(stays_where_it_is<Mutex> && stays_where_it_is<SharedMutex> &&
+              stays_where_it_is<RecursiveMutex>);
+static_assert(is_move_only<FenceGate>);
 
 template <class T>
 T some() noexcept;  // never called
@@ -177,6 +180,8 @@ concept Owned = requires(M& mutex) {
 };
 static_assert(TimedLockable<Mutex> && Owned<Mutex>);
 static_assert(TimedLockable<SharedMutex> && SharedTimedLockable<SharedMutex> && Owned<SharedMutex>);
+static_assert(TimedLockable<RecursiveMutex> && Owned<RecursiveMutex>);
+static_assert(std::constructible_from<RecursiveMutex, Node&, std::string, AcquireOptions>);
 static_assert(std::constructible_from<Mutex, Node&, const char*>);
 static_assert(std::constructible_from<Mutex, Node&, std::string, AcquireOptions>);
 static_assert(std::constructible_from<SharedMutex, Node&, std::string_view, AcquireOptions>);

@@ -173,6 +173,24 @@ TEST_F(ApiContractCalls, HoldsMove) {
     EXPECT_TRUE(node_.acquire_for("a", patience));
 }
 
+TEST_F(ApiContractCalls, Lockers) {
+    Locker locker{node_};
+    const Locker labelled{node_, "label"};
+    auto hold = node_.acquire("x", {.locker = locker});
+    EXPECT_TRUE(node_.try_acquire("x", {.locker = locker}));
+    EXPECT_EQ(locker.hold_count(), 1U);
+    locker.release_all();
+    EXPECT_EQ(labelled.hold_count(), 0U);
+}
+
+TEST_F(ApiContractCalls, RecursiveMutexes) {
+    RecursiveMutex mutex{node_, "r", {.label = "label"}};
+    const std::scoped_lock outer{mutex};
+    EXPECT_TRUE(mutex.try_lock_for(1s));
+    EXPECT_TRUE(mutex.owned_by_this_thread() && mutex.hold().valid());
+    mutex.unlock();
+}
+
 TEST_F(ApiContractCalls, Mutexes) {
     Mutex mutex{node_, "m"};
     Mutex labelled{node_, "labelled", {.label = "label"}};

@@ -14,10 +14,12 @@
 #include <mortise/hold.hpp>
 #include <mortise/info.hpp>
 #include <mortise/lock_error.hpp>
+#include <mortise/locker.hpp>
 #include <mortise/mutex.hpp>
 #include <mortise/node.hpp>
 #include <mortise/node_id.hpp>
 #include <mortise/options.hpp>
+#include <mortise/recursive_mutex.hpp>
 #include <mortise/remote.hpp>
 #include <mortise/shared_mutex.hpp>
 #include <mortise/subscription.hpp>

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -11,24 +10,9 @@
 
 #include <mortise/duration.hpp>
 #include <mortise/enums.hpp>
+#include <mortise/locker.hpp>
 
 namespace mortise {
-
-namespace detail {
-class LockerState;
-}
-
-// An explicit owner of holds (S22). `Locker{}` is none: each Hold is its own owner. In this version
-// there is no other.
-class Locker {
-public:
-    Locker() = default;
-
-    friend bool operator==(const Locker&, const Locker&) = default;
-
-private:
-    std::shared_ptr<detail::LockerState> state_;
-};
 
 // An aggregate: name the members that you set, new ones are added last.
 //

@@ -61,6 +61,8 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
 [[nodiscard]] const std::shared_ptr<NodeRuntime>& runtime_of(const Node& node);
 // Which thread of this process has locked which names through the mutexes of this node.
 [[nodiscard]] ThreadOwners& thread_owners(NodeRuntime& node);
+// An owner of its own.
+[[nodiscard]] Locker new_locker(NodeRuntime& node);
 // Tells the node's event sinks that a thread unlocked what it did not hold.
 void report_not_held(NodeRuntime& node, std::string_view name);
 

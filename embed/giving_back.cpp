@@ -1,0 +1,39 @@
+#include "embed/giving_back.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "embed/call_gate.hpp"
+#include "embed/locker_state.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+GivenBack give_back(HoldRecord& record, core::CallTag tag, std::shared_ptr<Completion> waiting) {
+    const bool is_released = record.mark_released();
+    GivenBack given;
+    if (!record.grant()) {
+        if (is_released) return submit_release(record, tag, std::move(waiting));
+    } else if (record.leave()) {
+        given = record.locker()->leave(record, tag, std::move(waiting));
+    }
+    return is_released ? given : GivenBack{false, record.failure()};
+}
+
+GivenBack submit_release(const HoldRecord& grant, core::CallTag tag,
+                         std::shared_ptr<Completion> waiting) {
+    grant.lease()->remove(&grant);
+    core::ReleaseCall release{tag, grant.facts().operation};
+    const auto refused = grant.gate()->submit(std::move(release), std::move(waiting));
+    return {!refused, refused};
+}
+
+std::error_code wait_for_release(WaitingThread& waiting, const CallGate& gate) {
+    // The core answers by then; if it is stuck, the answer is the same.
+    constexpr auto slack = std::chrono::milliseconds{100};
+    const auto deadline = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
+    const auto outcome = waiting.wait_until(deadline);
+    return outcome ? outcome->error : Errc::outcome_unknown;
+}
+
+}  // namespace mortise::detail

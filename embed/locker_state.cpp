@@ -1,0 +1,95 @@
+#include "embed/locker_state.hpp"
+
+#include <algorithm>
+
+#include "embed/lock_mode.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+// Who has `held` has `wanted` as well: it keeps out whatever that would keep out.
+bool covers(LockMode held, LockMode wanted) {
+    const auto& modes = core::all_lock_modes;
+    return std::all_of(modes.begin(), modes.end(), [&](core::LockMode other) {
+        return core::conflict(to_core(held), other) || core::compatible(to_core(wanted), other);
+    });
+}
+
+}  // namespace
+
+LockerState::LockerState(std::shared_ptr<CallGate> gate, std::string label)
+    : gate_{std::move(gate)}, label_{std::move(label)} {}
+
+LockerState::Turn LockerState::begin(const std::string& name, LockMode mode) {
+    const std::scoped_lock lock{mutex_};
+    const auto [found, is_new] = names_.try_emplace(name);
+    auto& known = found->second;
+    if (is_new) return {};
+    if (!known.grant) return {{}, Errc::invalid_argument};
+    if (const auto lost = known.grant->failure()) return {{}, lost};
+    if (!covers(known.grant->facts().mode, mode)) return {{}, Errc::deadlock};
+    if (known.holds >= nesting_max) return {{}, Errc::resource_exhausted};
+    return {share(known, mode), {}};
+}
+
+Hold LockerState::ended(const std::string& name, Hold granted) {
+    const std::scoped_lock lock{mutex_};
+    const auto found = names_.find(name);
+    if (!granted) {
+        names_.erase(found);
+        return {};
+    }
+    auto& known = found->second;
+    known.grant = HoldRecord::of(granted);
+    auto shared = share(known, granted.mode());
+    HoldRecord::take(granted);
+    return shared;
+}
+
+Hold LockerState::share(Name& name, LockMode mode) {
+    auto record = std::make_shared<HoldRecord>(name.grant, mode, shared_from_this());
+    ++name.holds;
+    return HoldRecord::hold_on(std::move(record));
+}
+
+GivenBack LockerState::leave(const HoldRecord& hold, core::CallTag tag,
+                             std::shared_ptr<Completion> waiting) {
+    if (generation_.is_forked()) return {};
+    const std::scoped_lock lock{mutex_};
+    const auto found = names_.find(hold.facts().name);
+    // After release_all() there may be another grant of the name.
+    if (found == names_.end() || found->second.grant != hold.grant()) return {};
+    if (--found->second.holds > 0) return {};
+    const auto grant = std::move(names_.extract(found).mapped().grant);
+    if (!grant->mark_released()) return {false, grant->failure()};
+    return submit_release(*grant, tag, std::move(waiting));
+}
+
+std::size_t LockerState::hold_count() const {
+    if (generation_.is_forked()) return 0;
+    const std::scoped_lock lock{mutex_};
+    std::size_t holds = 0;
+    for (const auto& [name, known] : names_)
+        holds += known.holds;
+    return holds;
+}
+
+std::vector<std::shared_ptr<WaitingThread>> LockerState::release_all() {
+    std::vector<std::shared_ptr<WaitingThread>> asked;
+    if (generation_.is_forked()) return asked;
+    const std::scoped_lock lock{mutex_};
+    for (auto known = names_.begin(); known != names_.end();) {
+        const auto here = known++;
+        if (!here->second.grant) continue;
+        const auto grant = std::move(names_.extract(here).mapped().grant);
+        if (!grant->mark_released()) continue;
+        auto waiting = std::make_shared<WaitingThread>();
+        if (submit_release(*grant, gate_->next_tag(), waiting).asked)
+            asked.push_back(std::move(waiting));
+    }
+    return asked;
+}
+
+}  // namespace mortise::detail
