@@ -1,6 +1,7 @@
 #include "embed/thread_owners.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <tuple>
 #include <utility>
@@ -26,7 +27,7 @@ class ThreadOwners::Caller {
 public:
     // Also when the calling thread is so near its end that its Caller is gone already.
     static const ThreadMark* mark() {
-        if (!mark_) mark_ = is_gone_ ? new ThreadMark : instance_.own_mark_.get();
+        if (!mark_) mark_ = is_gone_ ? last_mark() : instance_.own_mark_.get();
         return mark_;
     }
 
@@ -43,7 +44,7 @@ public:
     ~Caller() {
         is_gone_ = true;
         // What is locked from now on, in the destructors of other thread-local objects, goes with
-        // its mutex. Its mark stays for ever: a byte, and no other thread gets its address.
+        // its mutex.
         mark_ = nullptr;
         for (const auto& known : tables_) {
             const auto table = known.lock();
@@ -52,6 +53,13 @@ public:
     }
 
 private:
+    // For a thread without a Caller. Kept for ever, in what nothing destroys: it takes a byte, and
+    // no other thread gets its address.
+    static const ThreadMark* last_mark() {
+        static auto& marks = *new Guarded<std::deque<ThreadMark>>;
+        return marks.with([](auto& all) { return &all.emplace_back(); });
+    }
+
     void give_back(Shared& table) {
         Table gone;
         table.with([&](Table& owned) {

@@ -15,7 +15,8 @@
 #include <asio/cancellation_type.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/error.hpp>
-#include <asio/executor_work_guard.hpp>
+#include <asio/execution/outstanding_work.hpp>
+#include <asio/prefer.hpp>
 
 #include <mortise/detail/start.hpp>
 #include <mortise/duration.hpp>
@@ -78,6 +79,14 @@ private:
 using AcquireEnd = std::tuple<std::error_code, Hold>;
 using ReleaseEnd = std::tuple<std::error_code>;
 
+// The executor, as one that is work of its context while it lives. asio::executor_work_guard has a
+// copy of it beside the work, and drops it last: a strand then goes back to a context that nothing
+// keeps any more.
+template <class Executor>
+auto tracked(const Executor& executor) {
+    return asio::prefer(executor, asio::execution::outstanding_work.tracked);
+}
+
 // Owns the handler and work of the handler's executor, and hands both on.
 template <class Handler, class End>
 class HandlerFinish final : public Finish {
@@ -86,35 +95,45 @@ public:
 
     template <class H>
     HandlerFinish(H&& handler, std::shared_ptr<Stopper> stopper)
-        : handler_(std::forward<H>(handler)),
-          work_{asio::get_associated_executor(handler_, OnThisThread{})},
+        : rest_{Rest{tracked(asio::get_associated_executor(handler, OnThisThread{})),
+                     Handler(std::forward<H>(handler))}},
           stopper_{std::move(stopper)} {}
 
     void operator()(std::error_code ec, Hold hold) override {
         const bool was_wanted = stopper_ && stopper_->end();
         if (was_wanted && ec == Errc::cancelled) ec = asio::error::operation_aborted;
-        const auto executor = work_.get_executor();
-        Call call{std::move(handler_), end(ec, std::move(hold)), std::move(work_),
-                  stopper_ != nullptr};
-        if constexpr (std::is_same_v<Executor, OnThisThread>) {
-            call();
-        } else {
-            asio::dispatch(executor, std::move(call));
+        // The handler may be over, and its context with it, before dispatch() has returned: so this
+        // is work as well, and whatever else is of the executor here ends before it.
+        const auto executor = rest_->work;
+        {
+            auto rest = std::exchange(rest_, std::nullopt);
+            Call call{*std::move(rest), end(ec, std::move(hold)), stopper_ != nullptr};
+            rest.reset();
+            if constexpr (std::is_same_v<Executor, OnThisThread>) {
+                call();
+            } else {
+                asio::dispatch(executor, std::move(call));
+            }
         }
     }
 
 private:
-    struct Call {
+    using Work = decltype(tracked(std::declval<const Executor&>()));
+
+    struct Rest {
+        Work work;  // ends after the handler
         Handler handler;
+    };
+
+    struct Call {
+        Rest rest;
         End end;
-        // Ends with this, on the executor: its last bit of work does not end on another thread.
-        asio::executor_work_guard<Executor> work;
         bool has_slot;
 
         void operator()() {
             // Here and not earlier: a slot belongs to the executor of its handler.
-            if (has_slot) asio::get_associated_cancellation_slot(handler).clear();
-            std::apply(std::move(handler), std::move(end));
+            if (has_slot) asio::get_associated_cancellation_slot(rest.handler).clear();
+            std::apply(std::move(rest.handler), std::move(end));
         }
     };
 
@@ -126,8 +145,7 @@ private:
         }
     }
 
-    Handler handler_;
-    asio::executor_work_guard<Executor> work_;
+    std::optional<Rest> rest_;
     std::shared_ptr<Stopper> stopper_;  // null: the handler has no slot
 };
 
