@@ -10,7 +10,8 @@ namespace {
 
 bool begins_something(const core::Call& call) {
     return std::holds_alternative<core::AcquireCall>(call) ||
-           std::holds_alternative<core::InspectCall>(call);
+           std::holds_alternative<core::InspectCall>(call) ||
+           std::holds_alternative<core::ChangeCall>(call);
 }
 
 }  // namespace

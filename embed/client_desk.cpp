@@ -23,6 +23,17 @@ std::size_t parties_of(const std::vector<core::LockView>& locks) {
     return parties;
 }
 
+bool is_leaving(const core::Configuration& present, core::NodeId id) {
+    return core::without_outgoing(present).find(id) == nullptr;
+}
+
+transport::ChangeAnswer change_answer_of(const core::CallAnswer& given) {
+    if (std::holds_alternative<core::Changed>(given.result)) return core::Changed{};
+    if (const auto* why = std::get_if<core::MembershipRefusal>(&given.result)) return *why;
+    const auto* error = std::get_if<core::CallError>(&given.result);
+    return error != nullptr ? *error : core::CallError::outcome_unknown;
+}
+
 }  // namespace
 
 transport::MemberStatus ClientDesk::status() const {
@@ -51,6 +62,7 @@ transport::MemberStatus ClientDesk::status() const {
         transport::MemberInfo info;
         info.member = *raft.configuration().find(id);
         info.is_voter = raft.configuration().is_voter(id);
+        info.is_leaving = is_leaving(raft.configuration(), id);
         info.is_connected = is_self || loop_.is_connected(id);
         if (progress != nullptr) info.match = progress->match;
         if (is_self) info.match = raft.durable_index();
@@ -83,6 +95,15 @@ void ClientDesk::list(transport::ListRequest request,
         const auto* error = std::get_if<core::CallError>(&given.result);
         answer(error != nullptr ? *error : core::CallError::outcome_unknown);
     });
+}
+
+void ClientDesk::change(core::MembershipGoal goal, core::Nanoseconds patience,
+                        std::function<void(transport::ChangeAnswer)> answer) {
+    const core::Nanoseconds longest = loop_.config().timing.call_timeout.to_nanoseconds();
+    const auto deadline = steady_now() + std::min(patience, longest);
+    loop_.submit(
+        core::ChangeCall{{}, std::move(goal), deadline},
+        [answer = std::move(answer)](core::CallAnswer& given) { answer(change_answer_of(given)); });
 }
 
 // Nobody knows yet whose commands these are: a stranger's would end anybody's session

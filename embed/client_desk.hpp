@@ -16,6 +16,8 @@ public:
     [[nodiscard]] transport::MemberStatus status() const override;
     void list(transport::ListRequest request,
               std::function<void(transport::ListAnswer)> answer) override;
+    void change(core::MembershipGoal goal, core::Nanoseconds patience,
+                std::function<void(transport::ChangeAnswer)> answer) override;
     [[nodiscard]] transport::ForwardReply forward(core::Forward forward) override;
     [[nodiscard]] transport::SubscribeAnswer subscribe(const transport::OutcomesRequest& request,
                                                        transport::OutcomeSink& sink) override;

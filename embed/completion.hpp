@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct CallOutcome {
     std::error_code error;
     Hold hold;                    // of an acquire; empty and no error: busy
     std::vector<LockInfo> locks;  // of a look; of a busy acquire, who has it
+    std::string reason{};         // of a change of the membership that was refused
 };
 
 // Completed once, on the node's core thread: short, and running nothing of the user's. An outcome

@@ -54,10 +54,8 @@ private:
     }
 
     void check_what_is_missing_here() const {
-        if (config_.role != Role::voter) {
-            refuse("role", std::string{to_string(config_.role)} +
-                               " is not available in this version yet; voter is");
-        }
+        if (config_.role == Role::client)
+            refuse("role", "client is not available in this version yet; voter and learner are");
         if (!config_.tls.is_set()) return;
         for (const auto* key : {"tls.certificate", "tls.key", "tls.ca"}) {
             if (origin_.has(key)) refuse(key, no_tls());
@@ -111,6 +109,7 @@ private:
     void check_own_peer() const {
         const auto& peers = config_.peers;
         if (origin_.has("node_id") && config_.node_id == 0) refuse("node_id", "must be 1 or more");
+        if (config_.role == Role::learner) return check_learner();
         if (peers.empty()) return;
         if (config_.node_id == 0) refuse("node_id", "missing: say which of the peers this node is");
         const bool found = std::any_of(peers.begin(), peers.end(), [this](const auto& peer) {
@@ -122,6 +121,23 @@ private:
         if (config_.listen.empty()) {
             refuse("listen", "missing: with peers a node listens on an address of its own");
         }
+    }
+
+    // It joins a cluster that there is, and need not be among the peers that it names.
+    void check_learner() const {
+        const auto others = std::ranges::count_if(
+            config_.peers, [this](const auto& peer) { return peer.id != config_.node_id; });
+        if (others == 0) {
+            refuse_pair("role", "peer",
+                        "a learner joins a cluster: name the members there are as its peers");
+        }
+        if (config_.node_id == 0) {
+            refuse("node_id", "missing: a learner needs an id that no other member has");
+        }
+        if (config_.listen.empty()) {
+            refuse("listen", "missing: with peers a node listens on an address of its own");
+        }
+        if (config_.memory_only) refuse("role", "a node in memory is a cluster of its own");
     }
 
     void check_disk() const {

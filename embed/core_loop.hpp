@@ -89,6 +89,8 @@ private:
     // reporting.cpp
     void watch_leader();
     void watch_ready();
+    void members_changed();
+    void connect_to_peers();
 
     // closing.cpp
     void stopped(const std::string& reason) override;
@@ -99,12 +101,12 @@ private:
 
     // publishing.cpp: effects out
     void send(core::NodeId to, core::PeerMessage message) override;
+    void set_peers(const std::vector<core::Member>& peers) override;
     void applied(const core::Applied& applied) override;
     void lost(const core::HoldLost& lost) override;
     void lease_changed(const core::LeaseChanged& lease) override;
     void answered(core::CallAnswer answer) override;
-    void membership_answered(core::MembershipAnswer /*answer*/) override {}
-    void state_replaced(core::LogId /*last*/) override {}
+    void state_replaced(core::LogId last) override;
     void noted(const core::Note& note) override;
     void complete(PendingCall& call, core::CallAnswer& answer);
     CallOutcome outcome_of(PendingCall& call, core::CallAnswer& answer);
@@ -122,6 +124,7 @@ private:
     PendingCalls pending_;
     HoldTable holds_;
     std::map<core::NodeId, core::Hello> connected_;
+    std::vector<core::Member> peers_;  // as the core told them
     std::optional<core::NodeId> leader_;
     core::CallTag close_tag_;
     std::function<void()> closed_;

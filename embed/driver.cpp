@@ -39,6 +39,7 @@ void Driver::step(core::Event event, core::Now now) {
 
 void Driver::carry_out(core::Effects effects) {
     if (effects.write) ports_.log.submit(*effects.write);
+    if (effects.peers) ports_.peers.set_peers(*effects.peers);
     for (auto& envelope : effects.send)
         ports_.peers.send(envelope.to, std::move(envelope.message));
     if (effects.state_replaced) ports_.publisher.state_replaced(*effects.state_replaced);

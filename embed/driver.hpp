@@ -51,6 +51,9 @@ class PeerSender {
 public:
     virtual ~PeerSender() = default;
     virtual void send(core::NodeId to, core::PeerMessage message) = 0;
+    // Whom to be connected with from now on, and nobody else. A network that connects everybody
+    // has nothing to do.
+    virtual void set_peers(const std::vector<core::Member>& /*peers*/) {}
 };
 
 // Told of what became final, in this order within a step.
@@ -61,7 +64,8 @@ public:
     virtual void lost(const core::HoldLost& lost) = 0;
     virtual void lease_changed(const core::LeaseChanged& lease) = 0;
     virtual void answered(core::CallAnswer answer) = 0;
-    virtual void membership_answered(core::MembershipAnswer answer) = 0;
+    // Of single steps that are begun by hand; what programs ask for is answered like any call.
+    virtual void membership_answered(core::MembershipAnswer /*answer*/) {}
     // This node was too far behind: its state is now that of others as of `last`, and what happened
     // in between it will not be told.
     virtual void state_replaced(core::LogId last) = 0;

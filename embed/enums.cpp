@@ -151,6 +151,8 @@ std::string_view to_string(NodeEvent::Kind kind) noexcept {
         case NodeEvent::Kind::loop_overrun: return "loop_overrun";
         case NodeEvent::Kind::slow_callback: return "slow_callback";
         case NodeEvent::Kind::stopped: return "stopped";
+        case NodeEvent::Kind::members_changed: return "members_changed";
+        case NodeEvent::Kind::removed: return "removed";
     }
     return "unknown";
 }

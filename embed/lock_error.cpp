@@ -16,6 +16,7 @@ std::string in_words(const ErrorDetail& detail) {
         circle += escaped(locker) + " waits for " + escaped(waits_for);
     }
     if (!circle.empty()) text += text.empty() ? circle : " (" + circle + ")";
+    if (!detail.reason.empty()) text += (text.empty() ? "" : ": ") + escaped(detail.reason);
     return text;
 }
 

@@ -1,4 +1,5 @@
 // Effects out: what the core decided reaches the peers, the callers and the holds.
+#include <algorithm>
 #include <utility>
 
 #include <asio/post.hpp>
@@ -12,6 +13,35 @@ namespace mortise::detail {
 
 void CoreLoop::send(core::NodeId to, core::PeerMessage message) {
     if (network_) network_->send(to, std::move(message));
+}
+
+void CoreLoop::set_peers(const std::vector<core::Member>& peers) {
+    peers_ = peers;
+    connect_to_peers();
+}
+
+// Addresses of the file go before those of the log: a person wrote them for this node. While it has
+// no leader it talks to everybody named there as well: all the members that it knew may be gone.
+void CoreLoop::connect_to_peers() {
+    if (!network_ || peers_.empty()) return;
+    std::vector<transport::PeerAddress> addresses;
+    for (const auto& peer : parts_.config.peers) {
+        const core::NodeId id{peer.id};
+        const bool is_peer = std::ranges::find(peers_, id, &core::Member::id) != peers_.end();
+        if (is_peer || !leader_) addresses.push_back({id, peer.address});
+    }
+    for (const auto& peer : peers_) {
+        const bool has =
+            std::ranges::find(addresses, peer.id, &transport::PeerAddress::id) != addresses.end();
+        if (!has) addresses.push_back({peer.id, peer.address});
+    }
+    network_->set_peers(std::move(addresses));
+}
+
+void CoreLoop::state_replaced(core::LogId last) {
+    ++metrics_.states_taken_over;
+    parts_.log.info("state", "was too far behind: took over the state of another member, up to " +
+                                 std::to_string(last.index.raw()));
 }
 
 void CoreLoop::applied(const core::Applied& applied) {
@@ -34,6 +64,11 @@ void CoreLoop::noted(const core::Note& note) {
             parts_.log.warn("message", "refused a message of node " + peer);
             return;
         case Kind::formed: parts_.log.info("formed", "the cluster is formed"); return;
+        case Kind::configuration_changed: return members_changed();
+        case Kind::removed:
+            parts_.log.warn("removed", "this node is not a member of its cluster any more");
+            parts_.events.publish({.kind = NodeEvent::Kind::removed});
+            return;
         default: return;  // told by who leads
     }
 }
@@ -100,6 +135,11 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
                            outcome.locks.push_back(from_core(view));
                    },
                    [](core::Closed&) {},
+                   [](core::Changed&) {},
+                   [&](core::MembershipRefusal why) {
+                       outcome.error = errc_of(why);
+                       outcome.reason = reason_of(why);
+                   },
                    [&](core::CallError error) { outcome.error = errc_of(error); },
                },
                answer.result);

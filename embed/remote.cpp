@@ -5,6 +5,7 @@
 #include "core/locks/limits.hpp"
 #include "embed/config_keys.hpp"
 #include "embed/host_port.hpp"
+#include "embed/membership.hpp"
 #include "embed/translate.hpp"
 #include "transport/blocking_member_client.hpp"
 #include <mortise/errc.hpp>
@@ -54,6 +55,27 @@ public:
             throw std::system_error{failures.contact->code, failures.contact->what};
         throw LockError{failures.answer.value_or(Errc::no_quorum),
                         {request.is_exact ? request.prefix : std::string{}, {}, {}}};
+    }
+
+    // At the first member that can be asked. Once it was, nobody else is: who knows what it did.
+    void change(const core::MembershipGoal& goal) {
+        detail::throw_unless_changed(detail::check_goal(goal), goal.member.raw());
+        std::optional<core::Error> contact;
+        for (const auto& address : addresses_) {
+            transport::BlockingMemberClient client{patience_};
+            if (auto hello = client.connect(address); !hello) {
+                contact = std::move(hello).error();
+                if (contact->what.find(address) == std::string::npos)
+                    contact->what = address + ": " + contact->what;
+                continue;
+            }
+            const auto answer = client.change(goal);
+            return detail::throw_unless_changed(
+                detail::outcome_of(answer ? *answer : core::CallError::outcome_unknown),
+                goal.member.raw());
+        }
+        if (!contact) throw LockError{Errc::no_quorum};
+        throw std::system_error{contact->code, contact->what};
     }
 
 private:
@@ -155,6 +177,24 @@ LockInfo Remote::inspect(std::string_view name, ReadLevel level) {
     LockInfo unknown;
     unknown.name = name;
     return unknown;
+}
+
+using Kind = core::MembershipGoal::Kind;
+
+void Remote::add_member(NodeId id, std::string_view address) {
+    impl_->change({Kind::learner, core::NodeId{id}, std::string{address}});
+}
+
+void Remote::promote_member(NodeId id) {
+    impl_->change({Kind::voter, core::NodeId{id}, {}});
+}
+
+void Remote::remove_member(NodeId id) {
+    impl_->change({Kind::gone, core::NodeId{id}, {}});
+}
+
+void Remote::transfer_leadership(NodeId to) {
+    impl_->change({Kind::leader, core::NodeId{to}, {}});
 }
 
 }  // namespace mortise

@@ -1,4 +1,5 @@
 // What the node tells of itself: when it is asked, and when something changed.
+#include <algorithm>
 #include <string>
 
 #include "embed/core_loop.hpp"
@@ -11,6 +12,7 @@ void CoreLoop::watch_leader() {
     if (leader == leader_) return;
     const bool led = leader_ == options_.self;
     leader_ = leader;
+    connect_to_peers();
     const auto peer = leader ? leader->raw() : NodeId{0};
     if (leader) ++metrics_.leader_changes;
     using Kind = NodeEvent::Kind;
@@ -31,9 +33,25 @@ void CoreLoop::watch_ready() {
     parts_.log.info("ready", ready ? "ready" : "not ready");
 }
 
+// "1, 2, 3; learners 4"
+void CoreLoop::members_changed() {
+    const auto& present = driver_->core().raft().configuration();
+    std::string voters;
+    std::string learners;
+    for (const auto id : present.all()) {
+        auto& list = present.is_learner(id) ? learners : voters;
+        list += (list.empty() ? "" : ", ") + std::to_string(id.raw());
+    }
+    const auto text = "voters " + voters + (learners.empty() ? "" : "; learners " + learners) +
+                      (present.is_joint() ? "; a change is under way" : "");
+    parts_.log.info("members", "the members are now " + text);
+    parts_.events.publish({.kind = NodeEvent::Kind::members_changed, .text = text});
+}
+
 Status CoreLoop::status() const {
     auto status = status_of(desk_.status());
-    status.role = parts_.config.role;
+    const auto self = std::ranges::find(status.members, parts_.config.own_id(), &MemberInfo::id);
+    if (self == status.members.end()) status.role = parts_.config.role;
     if (network_) status.address = network_->listening_at();  // with the real port
     return status;
 }

@@ -24,6 +24,54 @@ Errc errc_of(core::CallError error) {
     return Errc::outcome_unknown;
 }
 
+Errc errc_of(core::MembershipRefusal refusal) {
+    using Why = core::MembershipRefusal;
+    switch (refusal) {
+        case Why::leader_not_ready:
+        case Why::change_in_progress:
+        case Why::not_connected:
+        case Why::not_caught_up:
+        case Why::overtaken: return Errc::not_ready;
+        case Why::not_leader:
+        case Why::would_lose_quorum: return Errc::no_quorum;
+        case Why::too_many_members: return Errc::resource_exhausted;
+        case Why::unknown_member:
+        case Why::already_member:
+        case Why::already_voter:
+        case Why::other_cluster:
+        case Why::last_voter:
+        case Why::invalid_address:
+        case Why::not_a_voter: break;
+    }
+    return Errc::invalid_argument;
+}
+
+std::string reason_of(core::MembershipRefusal refusal) {
+    using Why = core::MembershipRefusal;
+    switch (refusal) {
+        case Why::not_leader: return "no member leads the cluster now";
+        case Why::leader_not_ready: return "the leader is new, or handing over";
+        case Why::change_in_progress: return "another change of the members is under way";
+        case Why::unknown_member: return "it is not a member of the cluster";
+        case Why::already_member:
+            return "a member with this id has another address: remove it first";
+        case Why::already_voter: return "it is a voter already";
+        case Why::not_connected:
+            return "the leader and the new node do not reach each other: does it run, with the "
+                   "present members as its peers, and is that its address?";
+        case Why::other_cluster: return "its data directory belongs to another cluster";
+        case Why::not_caught_up: return "it has not caught up with the leader";
+        case Why::last_voter: return "it is the last voter";
+        case Why::would_lose_quorum:
+            return "too few of the members that would vote then answer now";
+        case Why::too_many_members: return "the cluster has as many members as it can have";
+        case Why::invalid_address: return "the address is empty, or too long";
+        case Why::not_a_voter: return "it is not a voter, so it cannot lead";
+        case Why::overtaken: return "somebody else changed the cluster meanwhile: look first";
+    }
+    return "refused";
+}
+
 // The enumerations have the same order.
 QueuePolicy from_core(core::QueuePolicy policy) {
     return static_cast<QueuePolicy>(policy);
@@ -40,7 +88,11 @@ namespace {
 
 std::string why_not_ready(const transport::MemberStatus& member) {
     if (!member.cluster.is_set())
-        return "the cluster is not formed yet: every configured voter must be up once";
+        return "in no cluster yet: one is formed when every configured voter is up, and a learner "
+               "waits until it is added to one";
+    const bool is_member = std::ranges::any_of(
+        member.members, [&](const auto& info) { return info.member.id == member.self; });
+    if (!is_member) return "not a member of the cluster: it was removed";
     return member.leader ? "no session is open yet" : "no leader is known";
 }
 
@@ -90,14 +142,16 @@ Status status_of(const transport::MemberStatus& member) {
     if (member.leader) status.leader = member.leader->raw();
     status.commit_index = member.commit.raw();
     status.applied_index = member.applied.raw();
+    status.first_index = member.log_first.raw();
     for (const auto& info : member.members) {
         const auto role = info.is_voter ? Role::voter : Role::learner;
         if (info.member.id == member.self) {
             status.role = role;
             status.address = info.member.address;
         }
-        status.members.push_back(
-            {info.member.id.raw(), role, info.member.address, info.is_connected, info.match.raw()});
+        status.members.push_back({info.member.id.raw(), role, info.member.address,
+                                  info.is_connected, info.match.raw(), info.is_leaving,
+                                  info.member.incarnation.raw()});
     }
     if (member.session) status.session = member.session->raw();
     status.uptime = member.uptime;
@@ -134,10 +188,12 @@ core::Acquire to_request(std::string_view name, const AcquireOptions& options, b
 core::NodeOptions node_options(const Config& config) {
     core::NodeOptions options;
     options.self = core::NodeId{config.own_id()};
-    for (const auto& peer : config.peers)
-        options.voters.push_back({core::NodeId{peer.id}, {}, peer.address});
-    if (options.voters.empty()) options.voters.push_back({options.self, {}, config.listen});
-    std::ranges::sort(options.voters, {}, &core::Member::id);
+    if (config.role == Role::voter) {
+        for (const auto& peer : config.peers)
+            options.voters.push_back({core::NodeId{peer.id}, {}, peer.address});
+        if (options.voters.empty()) options.voters.push_back({options.self, {}, config.listen});
+        std::ranges::sort(options.voters, {}, &core::Member::id);
+    }
     const auto& timing = config.timing;
     options.election_timeout = timing.election_timeout.to_nanoseconds();
     options.heartbeat = timing.heartbeat.to_nanoseconds();

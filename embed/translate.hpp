@@ -17,6 +17,8 @@ namespace mortise::detail {
 constexpr std::size_t list_page_max = 1'000;
 
 [[nodiscard]] Errc errc_of(core::CallError error);
+[[nodiscard]] Errc errc_of(core::MembershipRefusal refusal);
+[[nodiscard]] std::string reason_of(core::MembershipRefusal refusal);  // one clause for a person
 [[nodiscard]] QueuePolicy from_core(core::QueuePolicy policy);
 [[nodiscard]] Previous from_core(const core::Previous& previous);
 [[nodiscard]] Standing from_core(core::Role role);

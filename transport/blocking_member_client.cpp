@@ -35,6 +35,12 @@ core::Result<ListAnswer> BlockingMemberClient::list(ListRequest request) {
     return wait<ListAnswer>([&](auto done) { client_.list(std::move(request), std::move(done)); });
 }
 
+// The member is to give up first: it knows whether anything has begun.
+core::Result<ChangeAnswer> BlockingMemberClient::change(const core::MembershipGoal& goal) {
+    const auto patience = (deadline_ - steady_now()) / 10 * 9;
+    return wait<ChangeAnswer>([&](auto done) { client_.change(goal, patience, std::move(done)); });
+}
+
 core::Result<ForwardReply> BlockingMemberClient::forward(core::Forward forward) {
     return wait<ForwardReply>(
         [&](auto done) { client_.forward(std::move(forward), std::move(done)); });

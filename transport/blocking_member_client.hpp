@@ -21,6 +21,7 @@ public:
     core::Result<core::Hello> connect(const std::string& address);
     core::Result<MemberStatus> status();
     core::Result<ListAnswer> list(ListRequest request);
+    core::Result<ChangeAnswer> change(const core::MembershipGoal& goal);
     core::Result<ForwardReply> forward(core::Forward forward);
 
 private:

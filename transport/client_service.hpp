@@ -21,6 +21,7 @@ struct MemberInfo {
     bool is_voter = true;  // or a learner
     bool is_connected = false;
     core::LogIndex match;  // on the leader
+    bool is_leaving = false;
 
     friend bool operator==(const MemberInfo&, const MemberInfo&) = default;
 };
@@ -67,6 +68,12 @@ struct ListReply {
 };
 
 using ListAnswer = std::variant<ListReply, core::CallError>;
+
+struct ChangeDenied {
+    friend bool operator==(const ChangeDenied&, const ChangeDenied&) = default;
+};
+using ChangeAnswer =
+    std::variant<core::Changed, core::MembershipRefusal, core::CallError, ChangeDenied>;
 
 struct ForwardReply {
     bool taken = false;  // passed on; not more
@@ -121,6 +128,9 @@ public:
     [[nodiscard]] virtual MemberStatus status() const = 0;
     // The answer is given on the same thread: at once or later, exactly once unless the node stops.
     virtual void list(ListRequest request, std::function<void(ListAnswer)> answer) = 0;
+    // Likewise. Whether the caller may ask for it was looked at before.
+    virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
+                        std::function<void(ChangeAnswer)> answer) = 0;
     // Commands are not decoded yet; the leader refuses what is malformed.
     [[nodiscard]] virtual ForwardReply forward(core::Forward forward) = 0;
 

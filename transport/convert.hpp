@@ -44,6 +44,11 @@ void write(const MemberStatus& status, wire::Status::Builder to);
 void write(const ListRequest& request, wire::ListRequest::Builder to);  // not for is_exact
 [[nodiscard]] core::Result<ListRequest> read(wire::ListRequest::Reader from);
 
+void write(const core::MembershipGoal& goal, wire::MembershipGoal::Builder to);
+[[nodiscard]] core::Result<core::MembershipGoal> read(wire::MembershipGoal::Reader from);
+void write(const ChangeAnswer& answer, wire::ChangeAnswer::Builder to);
+[[nodiscard]] core::Result<ChangeAnswer> read(wire::ChangeAnswer::Reader from);
+
 // As much of it as one message should carry; the rest is told of as `more` and `truncated`.
 void write(const ListAnswer& answer, wire::ListAnswer::Builder to);
 [[nodiscard]] core::Result<ListAnswer> read(wire::ListAnswer::Reader from);

@@ -16,23 +16,9 @@ static_assert(static_cast<int>(core::LockMode::exclusive) ==
               static_cast<int>(wire::LockMode::EXCLUSIVE));
 static_assert(static_cast<int>(core::QueuePolicy::fifo) ==
               static_cast<int>(wire::QueuePolicy::FIFO));
-// Zero is no failure on the wire.
-static_assert(static_cast<int>(core::CallError::node_stopped) + 1 ==
-              static_cast<int>(wire::Failure::NODE_STOPPED));
 
 unsigned size_of(std::size_t size) {
     return static_cast<unsigned>(size);
-}
-
-wire::Failure failure_of(core::CallError error) {
-    return static_cast<wire::Failure>(static_cast<std::uint16_t>(error) + 1);
-}
-
-core::CallError get(CheckedReading& reading, wire::Failure failure) {
-    const auto last = static_cast<std::uint16_t>(wire::Failure::NODE_STOPPED);
-    const auto known = reading.known(failure, last, "Failure");
-    if (known == 0) reading.fail(Malformed::unknown_kind, "Failure");
-    return static_cast<core::CallError>(std::max<std::uint16_t>(known, 1) - 1);
 }
 
 // Holders and waiters look alike but for the token.
@@ -168,7 +154,7 @@ core::Result<ListAnswer> read(wire::ListAnswer::Reader from) {
     ListAnswer answer;
     switch (from.which()) {
         case wire::ListAnswer::LOCKS: answer = get(reading, from); break;
-        case wire::ListAnswer::FAILED: answer = get(reading, from.getFailed()); break;
+        case wire::ListAnswer::FAILED: answer = get_failure(reading, from.getFailed()); break;
         default: reading.fail(Malformed::unknown_kind, "ListAnswer");
     }
     return reading.finish(std::move(answer));

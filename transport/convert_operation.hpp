@@ -1,6 +1,10 @@
 // What the conversions for clients share.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
+#include "core/agent/call.hpp"
 #include "core/locks/command.hpp"
 #include "transport/checked_reading.hpp"
 #include "transport/peer.capnp.h"
@@ -15,6 +19,21 @@ inline void put_operation(core::OperationId id, wire::Operation::Builder to) {
 inline core::OperationId get_operation(CheckedReading& reading, wire::Operation::Reader from) {
     return {reading.set<core::SessionId>(from.getSession(), "Operation.session"),
             reading.set<core::Seq>(from.getSeq(), "Operation.seq")};
+}
+
+// Zero is no failure on the wire.
+static_assert(static_cast<int>(core::CallError::node_stopped) + 1 ==
+              static_cast<int>(wire::Failure::NODE_STOPPED));
+
+inline wire::Failure failure_of(core::CallError error) {
+    return static_cast<wire::Failure>(static_cast<std::uint16_t>(error) + 1);
+}
+
+inline core::CallError get_failure(CheckedReading& reading, wire::Failure failure) {
+    const auto last = static_cast<std::uint16_t>(wire::Failure::NODE_STOPPED);
+    const auto known = reading.known<std::uint16_t>(failure, last, "Failure");
+    if (known == 0) reading.fail(Malformed::unknown_kind, "Failure");
+    return static_cast<core::CallError>(std::max<std::uint16_t>(known, 1) - 1);
 }
 
 }  // namespace mortise::transport

@@ -4,6 +4,7 @@
 #include "core/base/overloaded.hpp"
 #include "transport/checked_reading.hpp"
 #include "transport/convert.hpp"
+#include "transport/convert_membership.hpp"
 #include "transport/convert_raft.hpp"
 
 namespace mortise::transport {
@@ -37,6 +38,8 @@ core::PeerMessage get(CheckedReading& reading, wire::PeerMessage::Reader from) {
         case Which::FORMATION_OFFER:
             return core::FormationOffer{get_entry(reading, from.getFormationOffer())};
         case Which::FORWARD: return get(reading, from.getForward());
+        case Which::MEMBERSHIP_REQUEST: return get_membership(reading, from.getMembershipRequest());
+        case Which::MEMBERSHIP_REPLY: return get_membership(reading, from.getMembershipReply());
         default: break;
     }
     reading.fail(Malformed::unknown_kind, "PeerMessage");
@@ -61,6 +64,10 @@ void write(const core::PeerMessage& message, wire::PeerMessage::Builder to) {
             [&](const core::RaftMessage& m) { put_raft(m, to); },
             [&](const core::FormationOffer& m) { put_entry(m.founding, to.initFormationOffer()); },
             [&](const core::Forward& m) { put(m, to.initForward()); },
+            [&](const core::MembershipRequest& m) {
+                put_membership(m, to.initMembershipRequest());
+            },
+            [&](const core::MembershipReply& m) { put_membership(m, to.initMembershipReply()); },
         },
         message);
 }

@@ -19,6 +19,7 @@ void put(const MemberInfo& info, wire::MemberInfo::Builder to) {
     to.setIsVoter(info.is_voter);
     to.setIsConnected(info.is_connected);
     to.setMatch(info.match.raw());
+    to.setIsLeaving(info.is_leaving);
 }
 
 MemberInfo get(CheckedReading& reading, wire::MemberInfo::Reader from) {
@@ -29,6 +30,7 @@ MemberInfo get(CheckedReading& reading, wire::MemberInfo::Reader from) {
     info.is_voter = from.getIsVoter();
     info.is_connected = from.getIsConnected();
     info.match = reading.index(from.getMatch(), "MemberInfo.match");
+    info.is_leaving = from.getIsLeaving();
     return info;
 }
 

@@ -28,6 +28,8 @@ public:
     // The connection is of no more use.
     virtual void malformed() = 0;
     [[nodiscard]] virtual bool is_open() const = 0;
+    // From this very machine.
+    [[nodiscard]] virtual bool is_local() const = 0;
     // It asks faster than it reads the answers.
     [[nodiscard]] virtual bool is_congested() const = 0;
 };

@@ -36,7 +36,7 @@ std::string_view to_string(Refusal refusal) {
         case Refusal::malformed: return "the hello is malformed";
         case Refusal::protocol: return "there is no protocol version that both sides speak";
         case Refusal::wrong_cluster: return "the two nodes belong to different clusters";
-        case Refusal::unknown_node: return "the node is not one of the configured peers";
+        case Refusal::unknown_node: return "the node is not a member, as far as is known here";
         case Refusal::wrong_node: return "another node than expected is at this address";
         case Refusal::stale: return "a newer start of this node was here before";
         case Refusal::busy: return "there are too many connections";

@@ -88,8 +88,9 @@ void LinkMachine::handle(const link_event::TimerFired& /*event*/, Instant now) {
 }
 
 void LinkMachine::handle(const link_event::PeerSeen& /*event*/, Instant now) {
-    // Who refused us, or is not who it should be, is so still.
-    if (state_ != State::backing_off || refusal_) return;
+    // Who refused us, or is not who it should be, is so still; but whoever calls knows us by now.
+    const bool is_final = refusal_ && refusal_ != Refusal::unknown_node;
+    if (state_ != State::backing_off || is_final) return;
     deadline_ = std::min(deadline_, now + jittered(options_.backoff_min));
 }
 

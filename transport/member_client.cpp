@@ -1,5 +1,6 @@
 #include "transport/member_client.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -290,6 +291,20 @@ void MemberClient::list(ListRequest request, Done<ListAnswer> done) {
         return call;
     };
     impl_->call<ListAnswer>(std::move(done), list, take);
+}
+
+void MemberClient::change(const core::MembershipGoal& goal, core::Nanoseconds patience,
+                          Done<ChangeAnswer> done) {
+    const auto make = [&](wire::Member::Client& member) {
+        auto call = member.changeRequest();
+        write(goal, call.initGoal());
+        call.setPatienceNs(static_cast<std::uint64_t>(std::max<std::int64_t>(patience.count(), 0)));
+        return call;
+    };
+    const auto take = [](auto& response) {
+        return read_guarded([&] { return response.getAnswer(); });
+    };
+    impl_->call<ChangeAnswer>(std::move(done), make, take);
 }
 
 void MemberClient::forward(core::Forward forward, Done<ForwardReply> done) {

@@ -1,5 +1,7 @@
 #include "transport/member_server.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 #include <variant>
 
@@ -37,6 +39,7 @@ public:
     kj::Promise<void> status(StatusContext context) override;
     kj::Promise<void> list(ListContext context) override;
     kj::Promise<void> inspect(InspectContext context) override;
+    kj::Promise<void> change(ChangeContext context) override;
     kj::Promise<void> forward(ForwardContext context) override;
     kj::Promise<void> outcomes(OutcomesContext context) override;
 
@@ -54,12 +57,14 @@ private:
         return !visit || visit->is_congested();
     }
     kj::Promise<ListAnswer> ask(ListRequest request);
+    kj::Promise<ChangeAnswer> ask(core::MembershipGoal goal, core::Nanoseconds patience);
 
     std::weak_ptr<Visit> visit_;
     KjLoop& loop_;
     ClientService& service_;
     Places all_lists_;
     Places own_lists_{lists_per_client_max};
+    Places changes_{1};
     Places streams_{1};
 };
 
@@ -107,6 +112,37 @@ kj::Promise<void> Member::inspect(InspectContext context) {
     return ask(std::move(request)).then([context](ListAnswer&& answer) mutable {
         write(answer, context.getResults().initAnswer());
     });
+}
+
+// Nothing says yet who may change a cluster but where they are (docs/decisions/0016).
+kj::Promise<ChangeAnswer> Member::ask(core::MembershipGoal goal, core::Nanoseconds patience) {
+    const auto visit = visit_.lock();
+    if (!visit || !visit->is_local()) return ChangeAnswer{ChangeDenied{}};
+    auto place = changes_.take();
+    if (!place) return ChangeAnswer{core::CallError::resource_exhausted};
+    auto promised = kj::newPromiseAndFulfiller<ChangeAnswer>();
+    auto fulfiller =
+        std::make_shared<kj::Own<kj::PromiseFulfiller<ChangeAnswer>>>(kj::mv(promised.fulfiller));
+    service_.change(
+        std::move(goal), patience,
+        [fulfiller, loop = loop_.handle(), place = std::move(place)](const ChangeAnswer& answer) {
+            const auto alive = loop.lock();
+            if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(ChangeAnswer{answer}); });
+        });
+    return kj::mv(promised.promise);
+}
+
+kj::Promise<void> Member::change(ChangeContext context) {
+    if (!is_open()) return useless();
+    auto goal = read_guarded([&] { return context.getParams().getGoal(); });
+    if (!goal) return malformed();
+    constexpr std::uint64_t patience_max = std::chrono::nanoseconds{std::chrono::hours{1}}.count();
+    const auto patience = std::min(context.getParams().getPatienceNs(), patience_max);
+    context.allowCancellation();
+    return ask(std::move(*goal), core::Nanoseconds{patience})
+        .then([context](ChangeAnswer&& answer) mutable {
+            write(answer, context.getResults().initAnswer());
+        });
 }
 
 kj::Promise<void> Member::forward(ForwardContext context) {

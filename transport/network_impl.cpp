@@ -10,21 +10,6 @@
 namespace mortise::transport {
 namespace {
 
-// Lost after about two election time-outs without an answer, and asked twice in each.
-PeerLinkOptions link_options(const NetworkOptions& options, const PeerAddress& peer, Lane lane) {
-    PeerLinkOptions link;
-    link.peer = peer;
-    link.lane = lane;
-    link.hello_timeout = options.limits.hello_timeout;
-    link.silence_max = 2 * options.election_timeout;
-    link.ping_every = options.election_timeout / 2;
-    link.calls_in_flight_max = options.limits.calls_in_flight_max;
-    link.outbox.bytes_max = options.limits.outbox_bytes_max;
-    const auto lane_seed = lane == Lane::forwarding ? ~std::uint64_t{0} : 0;
-    link.prng = core::Prng{options.seed ^ (peer.id.raw() * 0x9e3779b97f4a7c15U) ^ lane_seed};
-    return link;
-}
-
 core::Nanoseconds tick_every(const NetworkOptions& options) {
     return std::clamp<core::Nanoseconds>(options.election_timeout / 4, std::chrono::milliseconds{5},
                                          std::chrono::milliseconds{250});
@@ -40,13 +25,8 @@ PeerNetwork::Impl::Impl(asio::io_context& io, NetworkOptions options, NetworkEve
       loop_{io, options_.log, [this] { settle(); }},
       listener_{io, options_.limits, counters_, options_.log},
       ticker_{io} {
-    for (const auto& peer : options_.peers) {
-        if (peer.id == options_.self) continue;
-        known_.push_back(peer.id);
-        for (const auto lane : {Lane::replication, Lane::forwarding})
-            links_.push_back(
-                std::make_unique<PeerLink>(link_options(options_, peer, lane), *this, counters_));
-    }
+    for (const auto& peer : options_.peers)
+        add_peer(peer);
 }
 
 void PeerNetwork::Impl::start() {
@@ -75,14 +55,17 @@ void PeerNetwork::Impl::log(LogLevel level, std::string text) {
     if (options_.log) options_.log(level, std::move(text));
 }
 
+void PeerNetwork::Impl::add_counters(const PeerLink& link, NetworkCounters& to) {
+    to.dials += link.counters().attempts;
+    to.dial_failures += link.counters().connect_failures + link.counters().timeouts;
+    to.links_lost += link.counters().losses;
+    to.messages_dropped += link.dropped();
+}
+
 NetworkCounters PeerNetwork::Impl::counters() const {
     auto counters = counters_;
-    for (const auto& link : links_) {
-        counters.dials += link->counters().attempts;
-        counters.dial_failures += link->counters().connect_failures + link->counters().timeouts;
-        counters.links_lost += link->counters().losses;
-        counters.messages_dropped += link->dropped();
-    }
+    for (const auto& link : links_)
+        add_counters(*link, counters);
     for (const auto& [visitor, owned] : visitors_)
         counters.clients += visitor->is_client() ? 1 : 0;
     return counters;

@@ -29,6 +29,7 @@ public:
 
     core::Result<void> listen() { return listener_.open(options_.listen); }
     void start();
+    void set_peers(std::vector<PeerAddress> peers);
     void send(core::NodeId to, core::PeerMessage message);
     void stop();
     [[nodiscard]] std::string listening_at() const { return listener_.at(); }
@@ -43,6 +44,12 @@ private:
     void tick();
     void tick_visitors(core::Instant now);
     void settle();
+    static void add_counters(const PeerLink& link, NetworkCounters& to);
+
+    // network_changes.cpp
+    void change_peers(const std::vector<PeerAddress>& peers);
+    void add_peer(const PeerAddress& peer);
+    void drop_peer(core::NodeId peer);
 
     // network_peers.cpp: of links
     core::Hello hello() override { return events_.hello(); }
@@ -75,9 +82,11 @@ private:
     KjLoop loop_;
     Listener listener_;
     asio::steady_timer ticker_;
-    std::vector<core::NodeId> known_;
+    std::vector<PeerAddress> known_;  // not self
     PeerConnections connections_;
-    std::vector<std::unique_ptr<PeerLink>> links_;  // never changes once started
+    // Changes only in a turn of its own, when nobody walks through it.
+    std::vector<std::unique_ptr<PeerLink>> links_;
+    std::uint64_t newest_link_ = 0;
     std::map<Visitor*, std::shared_ptr<Visitor>> visitors_;
     Places lists_{lists_max};  // of all clients
 

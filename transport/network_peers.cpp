@@ -78,8 +78,10 @@ Admittance PeerNetwork::Impl::refuse(Refusal refusal) {
 Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeting>& caller) {
     if (!caller) return refuse(Refusal::malformed);
     if (stopped_) return refuse(Refusal::stopping);
-    if (const auto refusal = judge_caller(*caller, events_.hello(), known_))
-        return refuse(*refusal);
+    std::vector<core::NodeId> known;
+    for (const auto& peer : known_)
+        known.push_back(peer.id);
+    if (const auto refusal = judge_caller(*caller, events_.hello(), known)) return refuse(*refusal);
     const auto lane = lane_of(caller->purpose);
     if (!lane) return admit_client(visitor);
     return admit_peer(visitor, *lane, *caller);

@@ -113,6 +113,8 @@ struct PeerMessage {
     snapshotChunk @11 :SnapshotChunk;
     snapshotReply @12 :SnapshotReply;
     notAMember @13 :NotAMember;
+    membershipRequest @14 :MembershipRequest;
+    membershipReply @15 :MembershipReply;
   }
 }
 
@@ -239,6 +241,64 @@ struct Renewal {
   number @1 :UInt64;
 }
 
+struct MembershipGoal {
+  # What somebody wants to be so.
+  kind @0 :Kind;
+  member @1 :UInt64;
+  address @2 :Data;         # of a learner, which is to be reached there
+
+  enum Kind {
+    learner @0;
+    voter @1;
+    gone @2;
+    leader @3;
+  }
+}
+
+struct MembershipRequest {
+  # To the leader. Without a configuration it is only a look; with one, it does nothing once another
+  # one is in force, or another term.
+  id @0 :UInt64;
+  goal @1 :MembershipGoal;
+  configuration @2 :UInt64; # log index
+  term @3 :UInt64;
+  begun @4 :Bool;           # as an earlier reply said
+}
+
+struct MembershipReply {
+  id @0 :UInt64;
+  state @1 :State;
+  why @2 :MembershipRefusal;  # notYet, refused
+  configuration @3 :UInt64;   # looked: what to ask with; likewise the term
+  term @4 :UInt64;
+
+  enum State {
+    looked @0;
+    begun @1;    # ask again whether it is done
+    notYet @2;   # for a reason that passes by itself: ask again
+    refused @3;
+    done @4;
+  }
+}
+
+enum MembershipRefusal {
+  notLeader @0;
+  leaderNotReady @1;
+  changeInProgress @2;
+  unknownMember @3;
+  alreadyMember @4;
+  alreadyVoter @5;
+  notConnected @6;
+  otherCluster @7;
+  notCaughtUp @8;
+  lastVoter @9;
+  wouldLoseQuorum @10;
+  tooManyMembers @11;
+  invalidAddress @12;
+  notAVoter @13;
+  overtaken @14;
+}
+
 # --- for clients ---------------------------------------------------------------------------------
 
 interface Member {
@@ -262,6 +322,20 @@ interface Member {
   outcomes @4 (request :OutcomesRequest, sink :OutcomeSink) -> (answer :OutcomesAnswer);
   # From now on the sink is told what this member applies, as far as the request asks for it. One
   # at a time for each connection. Refused until client nodes exist.
+
+  change @5 (goal :MembershipGoal, patienceNs :UInt64) -> (answer :ChangeAnswer);
+  # Passed on to the leader, and answered when the cluster has; within the patience, and within what
+  # this member takes for its own calls. Only for callers on the same machine (docs/decisions/0016).
+  # One at a time for each connection.
+}
+
+struct ChangeAnswer {
+  union {
+    changed @0 :Void;
+    refused @1 :MembershipRefusal;
+    failed @2 :Failure;
+    denied @3 :Void;    # not for this caller
+  }
 }
 
 enum Role {
@@ -298,6 +372,7 @@ struct MemberInfo {
   isVoter @3 :Bool;            # or a learner
   isConnected @4 :Bool;        # to the member that says so, which is connected to itself
   match @5 :UInt64;            # as the leader knows it; zero elsewhere
+  isLeaving @6 :Bool;          # a voter until its removal is committed
 }
 
 struct ListRequest {

@@ -33,6 +33,10 @@ void PeerNetwork::start() {
     impl_->start();
 }
 
+void PeerNetwork::set_peers(std::vector<PeerAddress> peers) {
+    impl_->set_peers(std::move(peers));
+}
+
 void PeerNetwork::send(core::NodeId to, core::PeerMessage message) {
     impl_->send(to, std::move(message));
 }

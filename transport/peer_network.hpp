@@ -24,6 +24,8 @@ class ClientService;
 struct PeerAddress {
     core::NodeId id;
     std::string address;  // "host:port", "[::1]:port"
+
+    friend bool operator==(const PeerAddress&, const PeerAddress&) = default;
 };
 
 // Of what others demand of this node.
@@ -41,7 +43,7 @@ struct NetworkLimits {
 struct NetworkOptions {
     core::NodeId self;
     std::string listen;              // "host:port"; port 0 asks for any
-    std::vector<PeerAddress> peers;  // may contain self, which is passed over
+    std::vector<PeerAddress> peers;  // at first; may contain self, which is passed over
     core::Nanoseconds heartbeat{std::chrono::milliseconds{100}};
     core::Nanoseconds election_timeout{std::chrono::seconds{1}};
     std::uint64_t seed = 0;
@@ -103,6 +105,9 @@ public:
     // Binds and listens; accepts from start() on.
     core::Result<void> listen();
     void start();
+    // From now on these are the peers, and nobody else: connections to others are closed, and what
+    // waits for them is thrown away. Takes effect in a later turn.
+    void set_peers(std::vector<PeerAddress> peers);
     // Queues; what was queued in one turn of the loop travels together. Without a connection to the
     // peer the message is dropped.
     void send(core::NodeId to, core::PeerMessage message);

@@ -37,6 +37,7 @@ public:
     void close() { connection_->close(); }
     [[nodiscard]] bool is_open() const override;
     [[nodiscard]] bool is_congested() const override;
+    [[nodiscard]] bool is_local() const override { return from_.is_loopback(); }
     [[nodiscard]] bool is_stranger() const { return is_stranger_; }
     [[nodiscard]] bool is_client() const { return !is_stranger() && !id_; }
     [[nodiscard]] bool sent_bad_frame() const { return connection_->frames().is_malformed(); }

@@ -8,6 +8,7 @@
 
 #include "core/base/instant.hpp"
 #include "core/locks/lock_machine.hpp"
+#include "core/raft/configuration_change.hpp"
 
 namespace mortise::core {
 
@@ -47,7 +48,15 @@ struct CloseCall {
     CallTag tag;
 };
 
-using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall>;
+// Changes the membership, or who leads. Whatever passes by itself is waited for: a newcomer that
+// has not caught up, a change that is under way.
+struct ChangeCall {
+    CallTag tag;
+    MembershipGoal goal;
+    Instant deadline;  // of the steady clock
+};
+
+using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall>;
 
 [[nodiscard]] inline CallTag tag_of(const Call& call) {
     return std::visit([](const auto& c) { return c.tag; }, call);
@@ -75,6 +84,11 @@ struct Viewed {
 
 struct Closed {};
 
+// It is so now, and committed.
+struct Changed {
+    friend bool operator==(const Changed&, const Changed&) = default;
+};
+
 // Why a call did not do what it was asked for. Each has its Errc in the public API.
 enum class CallError : std::uint8_t {
     timed_out,
@@ -91,7 +105,8 @@ enum class CallError : std::uint8_t {
 
 struct CallAnswer {
     CallTag tag;
-    std::variant<Acquired, Busy, Released, Viewed, Closed, CallError> result;
+    std::variant<Acquired, Busy, Released, Viewed, Closed, Changed, MembershipRefusal, CallError>
+        result;
 };
 
 // A hold ended without being released (S6).

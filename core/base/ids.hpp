@@ -31,6 +31,7 @@ using Term = Id<struct TermKind>;
 using LogIndex = Id<struct LogIndexKind>;
 using WriteId = Id<struct WriteKind>;      // numbers the writes of one run of a node
 using ReadId = Id<struct ReadKind>;        // never reused: boot epoch above, counter below
+using ChangeId = Id<struct ChangeKind>;    // likewise
 using SessionId = Id<struct SessionKind>;  // never reused in a cluster
 using Seq = Id<struct SeqKind>;            // numbers what one session asks for
 using FencingToken = Id<struct FencingKind>;

@@ -57,6 +57,8 @@ void NodeCore::call(const CloseCall& call, Now now) {
     for (const auto& waiting : reads_.take_all()) {
         effects_.answers.push_back({tag_of(waiting), CallError::node_stopped});
     }
+    for (const auto tag : changes_.take_all())
+        effects_.answers.push_back({tag, CallError::node_stopped});
     agent_.on_close(call, now);
 }
 

@@ -29,6 +29,8 @@ struct Applied {
 
 struct Effects {
     std::optional<Write> write;
+    // Whom to be connected with from now on, who knows where; none but these.
+    std::optional<std::vector<Member>> peers;
     std::vector<Envelope> send;
     std::vector<Applied> applied;
     std::vector<HoldLost> lost;

@@ -1,5 +1,5 @@
-// Changes of the membership, as a program or an operator asks for them. One at a time; each is
-// answered once: with the index of the entry that it begins with, or with why not. What was
+// Single steps of a leader, begun by hand: what programs ask for is a ChangeCall. One at a time;
+// each is answered once: with the index of the entry that it begins with, or with why not. What was
 // accepted takes effect when that entry commits, unless this leader is deposed before.
 #pragma once
 

@@ -1,10 +1,12 @@
 // Everything one peer sends another.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <variant>
 
 #include "core/locks/command.hpp"
+#include "core/raft/configuration_change.hpp"
 #include "core/raft/message.hpp"
 
 namespace mortise::core {
@@ -22,7 +24,35 @@ struct Forward {
     std::optional<Renewal> renewal;
 };
 
-using PeerMessage = std::variant<RaftMessage, FormationOffer, Forward>;
+// What a node's program wants changed, on its way to the leader. Only a look, unless it names the
+// configuration, and the term, that an earlier look saw. It changes nothing when these are not in
+// force any more: so a late copy, or one of two that were asked at once, does no harm.
+struct MembershipRequest {
+    ChangeId id;
+    MembershipGoal goal;
+    LogIndex configuration;
+    Term term;
+    bool begun = false;  // as an earlier reply said
+};
+
+struct MembershipReply {
+    enum class State : std::uint8_t {
+        looked,   // ask with this configuration and this term
+        begun,    // ask again whether it is done
+        not_yet,  // nothing has begun, for a reason that passes by itself
+        refused,
+        done,
+    };
+
+    ChangeId id;
+    State state = State::looked;
+    MembershipRefusal why{};  // not_yet, refused
+    LogIndex configuration;   // looked
+    Term term;                // likewise
+};
+
+using PeerMessage =
+    std::variant<RaftMessage, FormationOffer, Forward, MembershipRequest, MembershipReply>;
 
 struct Envelope {
     NodeId to;

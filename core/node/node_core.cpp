@@ -40,6 +40,7 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       applied_{raft_.commit_index()},
       agent_{agent_options(options_), Prng{prng_.next()}, now},
       former_cluster_{state.former_cluster},
+      changes_{options_.boot_epoch, {options_.election_timeout, options_.heartbeat}},
       handed_over_{applied_} {
     MORTISE_CHECK(options_.self.is_set() && options_.incarnation.is_set());
     // The founding entry may be purged by now; who founded is in the configuration either way.
@@ -71,7 +72,9 @@ Effects NodeCore::step(Event event, Now now) {
     if (agent.outbound) send_outbound(std::move(*agent.outbound), now);
     countdowns_.advance(now.steady);
     if (raft_.is_leader()) lead(now);
+    ask_for_changes(now);
     take_raft_output(now);
+    tell_peers(now);
     effects_.lost = std::move(agent.lost);
     effects_.lease = agent.lease;
     std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
@@ -86,7 +89,8 @@ Effects NodeCore::step(Event event, Now now) {
 
 Instant NodeCore::deadline() const {
     auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
-                          reads_.deadline(), reads_due_});
+                          reads_.deadline(), reads_due_, forgets_outsiders_at(),
+                          changes_.deadline(raft_.leader().has_value())});
     if (!raft_.is_installing()) next = std::min(next, state_due_);
     // While nothing can be proposed a due time would only make the caller spin: what ends that wait
     // is an event of its own.
@@ -157,6 +161,7 @@ void NodeCore::watch_leadership(Now now) {
     agent_.on_leader(leader.has_value(), now);
     // What was asked of the old leader may never be answered.
     reads_.ask_all_again(now.steady);
+    changes_.ask_all_again(now.steady);
     read_overdue(now);
 }
 

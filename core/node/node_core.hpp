@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "core/agent/session_agent.hpp"
@@ -16,6 +17,7 @@
 #include "core/locks/machine_rows.hpp"
 #include "core/node/effects.hpp"
 #include "core/node/event.hpp"
+#include "core/node/membership_calls.hpp"
 #include "core/node/pending_reads.hpp"
 #include "core/node/proposer.hpp"
 #include "core/raft/raft.hpp"
@@ -27,7 +29,9 @@ struct NodeOptions {
     Incarnation incarnation;
     BootEpoch boot_epoch;
     bool former_life_ended = false;  // see AgentOptions
-    std::vector<Member> voters;      // as configured, ascending, incarnations not set; has self
+    // As configured, ascending, incarnations not set, with self. None: this node founds no cluster,
+    // it waits until it is added to one.
+    std::vector<Member> voters;
     Nanoseconds election_timeout{std::chrono::seconds{1}};
     Nanoseconds heartbeat{std::chrono::milliseconds{100}};
     std::uint32_t session_ttl_ms = 10'000;
@@ -128,6 +132,20 @@ private:
     [[nodiscard]] bool is_admitted(NodeId from, const RaftMessage& message);
     [[nodiscard]] bool is_admitted_outsider(NodeId from, const RaftMessage& message);
 
+    // changing.cpp
+    void call(ChangeCall& call, Now now);
+    void ask_for_changes(Now now);
+    void receive(NodeId from, const MembershipRequest& request, Now now);
+    void receive(NodeId from, const MembershipReply& reply, Now now);
+    MembershipReply consider(const MembershipRequest& request, Now now);
+    MembershipReply consider_members(const MembershipRequest& request, Now now);
+    MembershipReply consider_leader(const MembershipRequest& request, Now now);
+    ChangeResult begin_change(const MembershipGoal& goal, Now now);
+    void expect(const MembershipGoal& goal, Now now);
+    void keep_connected(NodeId id, const std::string& address, Now now);
+    void tell_peers(Now now);
+    [[nodiscard]] Instant forgets_outsiders_at() const;
+
     // comparing.cpp
     void remember_state_sum();
     void propose_state_sum(Now now);
@@ -172,6 +190,16 @@ private:
     PendingReads reads_;
     std::uint64_t reads_asked_ = 0;
     Instant reads_due_ = Instant::never();  // more than one step answers
+
+    struct Outsider {
+        std::string address;
+        Instant until;
+    };
+    MembershipCalls changes_;
+    // Newcomers that this leader was asked to add, and who was a member until now.
+    std::map<NodeId, Outsider> outsiders_;
+    LogId told_peers_of_;  // the configuration
+    std::map<NodeId, std::string> members_told_;
 
     std::optional<NodeId> leader_;  // as the agent was told, and in which term
     Term leader_term_;

@@ -19,6 +19,29 @@ void insert_into(std::vector<Member>& members, const Member& member) {
 
 }  // namespace
 
+bool is_reached(const MembershipGoal& goal, const Configuration& by) {
+    const auto* member = by.find(goal.member);
+    switch (goal.kind) {
+        case MembershipGoal::Kind::learner:
+            return member != nullptr && member->address == goal.address;
+        case MembershipGoal::Kind::voter: return by.is_voter(goal.member);
+        case MembershipGoal::Kind::gone: return member == nullptr;
+        case MembershipGoal::Kind::leader: break;
+    }
+    return false;
+}
+
+bool passes_by_itself(MembershipRefusal refusal) {
+    switch (refusal) {
+        case MembershipRefusal::not_leader:
+        case MembershipRefusal::leader_not_ready:
+        case MembershipRefusal::change_in_progress:
+        case MembershipRefusal::not_connected:
+        case MembershipRefusal::not_caught_up: return true;
+        default: return false;
+    }
+}
+
 Configuration with_learner(Configuration before, const Member& learner) {
     erase_from(before.learners, learner.id);
     insert_into(before.learners, learner);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/raft/configuration.hpp"
 
@@ -23,7 +24,30 @@ enum class MembershipRefusal : std::uint8_t {
     would_lose_quorum,  // too many of those who would vote do not answer
     too_many_members,
     invalid_address,
+    not_a_voter,  // and so nobody who could lead
+    overtaken,    // somebody else changed it meanwhile: look, and ask again
 };
+
+// What somebody wants to be so. Asking for what is so already is not an error: it is done.
+struct MembershipGoal {
+    enum class Kind : std::uint8_t {
+        learner,  // a member, at that address; a voter is one, too
+        voter,
+        gone,
+        leader,
+    };
+
+    Kind kind = Kind::learner;
+    NodeId member;
+    std::string address;  // of a learner
+
+    friend bool operator==(const MembershipGoal&, const MembershipGoal&) = default;
+};
+
+// Of a goal that a configuration can reach, so not of a leader.
+[[nodiscard]] bool is_reached(const MembershipGoal& goal, const Configuration& by);
+// Worth waiting for.
+[[nodiscard]] bool passes_by_itself(MembershipRefusal refusal);
 
 // With this learner; of the same id at most one stays a learner.
 [[nodiscard]] Configuration with_learner(Configuration before, const Member& learner);

@@ -8,7 +8,10 @@ namespace mortise::sim {
 void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& message) {
     std::visit(core::Overloaded{
                    [&](const core::RaftMessage& said) { check_claim(from, to, said); },
-                   [](const core::Forward&) {},  // claims nothing
+                   // These claim nothing.
+                   [](const core::Forward&) {},
+                   [](const core::MembershipRequest&) {},
+                   [](const core::MembershipReply&) {},
                    [&](const core::FormationOffer& offer) {
                        if (view(from).platter->founding == offer.founding.checksum) return;
                        violations_.report(from, "claim: offers what it has not on disk");

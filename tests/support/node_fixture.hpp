@@ -43,6 +43,7 @@ public:
 
     void step(Event event) {
         auto effects = core_->step(std::move(event), {now, now});
+        if (effects.peers) peers = std::move(*effects.peers);
         if (effects.write) writes.push_back(std::move(*effects.write));
         std::ranges::move(effects.send, std::back_inserter(sent));
         std::ranges::move(effects.applied, std::back_inserter(applied));
@@ -141,6 +142,7 @@ public:
     std::vector<CallAnswer> answers;
     std::vector<Note> notes;
     std::vector<MembershipAnswer> membership;
+    std::vector<Member> peers;  // as told last
     std::vector<StateDelta> deltas;
     LogIndex purged_to;
 

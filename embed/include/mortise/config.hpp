@@ -75,11 +75,14 @@ struct LimitsConfig {
 
 struct Config {
     std::string cluster = "mortise";  // a name for people; letters, digits, '.', '_' and '-'
+    // Of a node with an empty directory: a voter founds a cluster together with its peers, a
+    // learner waits until it is added to theirs. Later the cluster knows what it is.
     Role role = Role::voter;
     NodeId node_id = 0;  // which of the peers this is; may be left out if there are none
     std::filesystem::path data_dir{};  // of this node alone; created if missing
     std::string listen{};              // "host:port"; port 0: any free one. Empty: does not listen
-    std::vector<PeerConfig> peers{};   // the voters, this one included; none: a cluster of one
+    // The voters, this one included; none: a cluster of one. Of a learner: the present members.
+    std::vector<PeerConfig> peers{};
     TimingConfig timing{};
     TlsConfig tls{};
     LogConfig log{};

@@ -90,7 +90,7 @@ enum class ReadLevel : std::uint8_t {
 // Voters keep the cluster's log and elect its leader.
 enum class Role : std::uint8_t {
     voter,
-    learner,  // keeps a copy without a vote; not in this version
+    learner,  // keeps a copy without a vote
     client,   // keeps nothing and speaks to any member; not in this version
 };
 

@@ -75,6 +75,8 @@ struct NodeEvent {
         loop_overrun,     // `took`: this node was late with everything
         slow_callback,    // `took`: the program kept a callback of its own
         stopped,          // `text` says why; the last event
+        members_changed,  // `text` says who is one now
+        removed,          // this node is not a member of its cluster any more
     };
 
     Kind kind = Kind::ready;

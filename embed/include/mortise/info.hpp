@@ -62,8 +62,10 @@ struct MemberInfo {
     NodeId id = 0;
     Role role = Role::voter;
     std::string address{};
-    bool connected = false;      // with this node, which always is with itself
-    std::uint64_t matching = 0;  // log index the member is known to have; only the leader knows
+    bool connected = false;         // with this node, which always is with itself
+    std::uint64_t matching = 0;     // log index the member is known to have; only the leader knows
+    bool leaving = false;           // votes until its removal is committed
+    std::uint64_t incarnation = 0;  // of its data directory; a wiped one comes back with another
 
     friend bool operator==(const MemberInfo&, const MemberInfo&) = default;
 };
@@ -78,6 +80,7 @@ struct Status {
     std::optional<NodeId> leader{};  // empty: none known
     std::uint64_t commit_index = 0;
     std::uint64_t applied_index = 0;
+    std::uint64_t first_index = 0;  // of the log that is kept; what is older is in the state alone
     std::vector<MemberInfo> members{};  // by id, this node included
     SessionId session = 0;              // this node's own; 0 while it has none
     std::string address{};              // where this node listens; empty if it does not
@@ -111,6 +114,7 @@ struct Metrics {
     std::uint64_t leader_changes = 0;  // seen by this node
     std::uint64_t entries_applied = 0;
     std::uint64_t commands_applied = 0;
+    std::uint64_t states_taken_over = 0;  // whole, from other members: this node was too far behind
 
     // Of the machinery.
     std::uint64_t log_writes = 0;  // each is one sync

@@ -22,11 +22,12 @@ struct ErrorDetail {
     std::string name{};                 // of the lock
     std::vector<Wait> cycle{};          // Errc::deadlock: the circle, closed by its last step
     std::vector<HolderInfo> holders{};  // who was in the way, as far as known
+    std::string reason{};               // in more words than the code has
 };
 
 // Thrown by every call that has no std::error_code argument. code() is an Errc; what() has the name
-// of the lock, and the circle of a deadlock, with control characters escaped. Copying does not
-// throw.
+// of the lock, and the circle of a deadlock, or the reason, with control characters escaped.
+// Copying does not throw.
 class LockError : public std::system_error {
 public:
     explicit LockError(std::error_code code, ErrorDetail detail = {});

@@ -128,6 +128,30 @@ public:
     // Told of what happens to this node, on a thread of its own, until the Subscription goes.
     [[nodiscard]] Subscription on_event(NodeEventSink sink);
 
+    // --- members -------------------------------------------------------------------------------
+
+    // Who belongs to the cluster, asked at any node of it; status().members lists them. One change
+    // at a time. Each returns when the change is committed, and what passes by itself is waited
+    // for, a newcomer that has not caught up for example, within call_timeout. Safe to repeat: what
+    // is so already is done. Errors, with a reason in LockError::detail(): invalid_argument for
+    // what is never possible, not_ready (repeat), no_quorum when too few would be left who answer,
+    // and outcome_unknown when it has begun and nobody knows yet how it ends.
+
+    // As a learner: it keeps a copy and has no vote. It must be running, with Role::learner and the
+    // present members as its peers, and reach the leader at its address, as the leader reaches it.
+    void add_member(NodeId id, std::string_view address);
+    void add_member(NodeId id, std::string_view address, std::error_code& ec);
+    // A learner that has caught up becomes a voter.
+    void promote_member(NodeId id);
+    void promote_member(NodeId id, std::error_code& ec);
+    // Learner or voter, the leader and this very node included. Its locks run out like those of a
+    // process that died: close it first if it holds any.
+    void remove_member(NodeId id);
+    void remove_member(NodeId id, std::error_code& ec);
+    // To a voter that has caught up. Nothing is decided in between, for a round trip or two.
+    void transfer_leadership(NodeId to);
+    void transfer_leadership(NodeId to, std::error_code& ec);
+
 private:
     friend class detail::NodeRuntime;
 

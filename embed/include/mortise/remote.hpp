@@ -42,6 +42,14 @@ public:
     [[nodiscard]] LockInfo inspect(std::string_view name,
                                    ReadLevel level = ReadLevel::linearizable);
 
+    // As Node::add_member and its kin, at the first member that can be asked; each waits for at
+    // most `timeout`. Members take such requests from their own machine only: permission_denied
+    // elsewhere. When no answer came to what was asked, outcome_unknown.
+    void add_member(NodeId id, std::string_view address);
+    void promote_member(NodeId id);
+    void remove_member(NodeId id);
+    void transfer_leadership(NodeId to);
+
 private:
     class Impl;
     std::unique_ptr<Impl> impl_;

@@ -81,9 +81,7 @@ TEST(Config, IsValidWithPeers) {
 
 TEST(Config, RefusesWhatThisVersionCannot) {
     EXPECT_EQ(complaint([](Config& c) { c.role = Role::client; }),
-              "role: client is not available in this version yet; voter is");
-    EXPECT_EQ(complaint([](Config& c) { c.role = Role::learner; }),
-              "role: learner is not available in this version yet; voter is");
+              "role: client is not available in this version yet; voter and learner are");
     EXPECT_EQ(complaint([](Config& c) { c.tls.ca = "ca.pem"; }),
               "tls: TLS is not available in this version yet; leave it out and listen on a "
               "loopback address");
@@ -121,6 +119,38 @@ TEST(Config, RefusesPeersThatDoNotFit) {
     };
     EXPECT_EQ(complaint(with_peers(7)), "");
     EXPECT_EQ(complaint(with_peers(8)), "peer: at most 7 voters, not 8");
+}
+
+TEST(Config, OfALearnerNamesTheMembersThereAre) {
+    const auto of_learner = [](Config& c) {
+        c.role = Role::learner;
+        c.node_id = 4;
+    };
+    EXPECT_EQ(complaint(of_learner), "");
+    EXPECT_EQ(complaint([](Config& c) { c.role = Role::learner; }), "");
+    EXPECT_EQ(complaint([](Config& c) {
+                  c.role = Role::learner;
+                  c.node_id = 0;
+              }),
+              "node_id: missing: a learner needs an id that no other member has");
+    const std::string no_members =
+        "role: a learner joins a cluster: name the members there are as its peers";
+    EXPECT_EQ(complaint([](Config& c) {
+                  c.role = Role::learner;
+                  c.peers.clear();
+              }),
+              no_members);
+    EXPECT_EQ(complaint([](Config& c) {
+                  c.role = Role::learner;
+                  c.node_id = 1;
+                  c.peers.resize(1);
+              }),
+              no_members);
+    EXPECT_EQ(complaint([](Config& c) {
+                  c.role = Role::learner;
+                  c.listen.clear();
+              }),
+              "listen: missing: with peers a node listens on an address of its own");
 }
 
 TEST(Config, RefusesADirectoryThatIsMissingOrOfNoUse) {

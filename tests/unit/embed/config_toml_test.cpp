@@ -114,10 +114,12 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
              Row{"[cluster]\n", "mortise.toml:1: cluster: must be a string, not a table"},
              Row{"role = 'boss'\n",
                  "mortise.toml:1: role: must be one of voter, learner, client, not \"boss\""},
-             Row{"data_dir = 'd'\nrole = 'learner'\n",
-                 "mortise.toml:2: role: learner is not available in this version yet; voter is"},
+             Row{"data_dir = 'd'\nrole = 'client'\n",
+                 "mortise.toml:2: role: client is not available in this version yet; voter and "
+                 "learner are"},
              Row{"role = 'client'\n",
-                 "mortise.toml:1: role: client is not available in this version yet; voter is"},
+                 "mortise.toml:1: role: client is not available in this version yet; voter and "
+                 "learner are"},
              Row{"[log]\nlevel = 'loud'\n",
                  "mortise.toml:2: log.level: must be one of debug, info, warn, error, off, not "
                  "\"loud\""},

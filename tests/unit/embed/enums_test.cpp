@@ -40,7 +40,7 @@ TEST(Enums, OfEventsHaveNames) {
     expect_names<NodeEvent::Kind>({"ready", "not_ready", "became_leader", "lost_leadership",
                                    "leader_changed", "peer_up", "peer_down", "session_opened",
                                    "session_expired", "hold_lost", "not_held", "loop_overrun",
-                                   "slow_callback", "stopped"});
+                                   "slow_callback", "stopped", "members_changed", "removed"});
 }
 
 TEST(Position, IsOrderedAndCanBeKept) {

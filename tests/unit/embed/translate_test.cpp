@@ -1,5 +1,7 @@
 #include "embed/translate.hpp"
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 namespace mortise::detail {
@@ -44,7 +46,36 @@ TEST(StatusOf, SaysWhatIsMissingFirst) {
     EXPECT_EQ(status_of(member).why_not_ready, "no leader is known");
     member.cluster = {};
     EXPECT_EQ(status_of(member).why_not_ready,
-              "the cluster is not formed yet: every configured voter must be up once");
+              "in no cluster yet: one is formed when every configured voter is up, and a learner "
+              "waits until it is added to one");
+}
+
+TEST(StatusOf, SaysThatTheNodeIsNoMember) {
+    auto member = formed();
+    member.self = core::NodeId{4};
+    EXPECT_EQ(status_of(member).why_not_ready, "not a member of the cluster: it was removed");
+}
+
+TEST(StatusOf, TellsWhoIsLeaving) {
+    auto member = formed();
+    member.members.at(0).is_leaving = true;
+    member.members.at(0).member.incarnation = core::Incarnation{77};
+    const auto status = status_of(member);
+    EXPECT_TRUE(status.members.at(0).leaving);
+    EXPECT_FALSE(status.members.at(1).leaving);
+    EXPECT_EQ(status.members.at(0).incarnation, 77U);
+}
+
+// A sentence for each, and a code that says whether to ask again.
+TEST(MembershipRefusals, AllHaveWordsAndACode) {
+    std::set<std::string> reasons;
+    for (int i = 0; i <= static_cast<int>(core::MembershipRefusal::overtaken); ++i) {
+        const auto refusal = static_cast<core::MembershipRefusal>(i);
+        EXPECT_TRUE(reasons.insert(reason_of(refusal)).second) << i;
+        const auto code = errc_of(refusal);
+        EXPECT_TRUE(!core::passes_by_itself(refusal) || is_retryable(code)) << i;
+    }
+    EXPECT_EQ(errc_of(core::MembershipRefusal::last_voter), Errc::invalid_argument);
 }
 
 }  // namespace

@@ -105,7 +105,23 @@ core::SnapshotChunk snapshot_chunk(Prng& prng) {
     return m;
 }
 
-constexpr std::uint64_t message_kinds = 14;
+core::MembershipRequest membership_request(Prng& prng) {
+    core::MembershipRequest m;
+    m.id = core::ChangeId{number(prng)};
+    m.goal = {static_cast<core::MembershipGoal::Kind>(prng.below(4)), core::NodeId{positive(prng)},
+              text(prng, address_bytes_max)};
+    m.configuration = index(prng);
+    m.term = Term{number(prng)};
+    m.begun = coin(prng);
+    return m;
+}
+
+core::MembershipReply membership_reply(Prng& prng) {
+    return {core::ChangeId{number(prng)}, static_cast<core::MembershipReply::State>(prng.below(5)),
+            static_cast<core::MembershipRefusal>(prng.below(15)), index(prng), Term{number(prng)}};
+}
+
+constexpr std::uint64_t message_kinds = 16;
 
 core::PeerMessage message(Prng& prng, std::uint64_t kind) {
     const Term term{number(prng)};
@@ -129,6 +145,8 @@ core::PeerMessage message(Prng& prng, std::uint64_t kind) {
             return core::RaftMessage{
                 core::SnapshotReply{term, log_id(prng), number(prng), coin(prng), coin(prng)}};
         case 12: return core::RaftMessage{core::NotAMember{term, log_id(prng)}};
+        case 13: return membership_request(prng);
+        case 14: return membership_reply(prng);
         default: return forward(prng);
     }
 }
@@ -341,6 +359,27 @@ TEST(Convert, SnapshotsArriveFieldByField) {
     }
     const auto gone = std::get<core::NotAMember>(through(core::NotAMember{Term{5}, last}));
     EXPECT_EQ(std::tuple(gone.term, gone.configuration), std::tuple(Term{5}, last));
+}
+
+TEST(Convert, ChangesOfTheMembersArriveFieldByField) {
+    const core::MembershipRequest sent{
+        core::ChangeId{3},
+        {core::MembershipGoal::Kind::learner, core::NodeId{4}, "four:4"},
+        LogIndex{5},
+        Term{6},
+        true};
+    const auto got = std::get<core::MembershipRequest>(
+        read_words<wire::PeerMessage>(bytes_with<wire::PeerMessage>(core::PeerMessage{sent}))
+            .value());
+    EXPECT_EQ(std::tuple(got.id, got.goal, got.configuration, got.term, got.begun),
+              std::tuple(sent.id, sent.goal, sent.configuration, sent.term, sent.begun));
+    const core::MembershipReply said{core::ChangeId{3}, core::MembershipReply::State::refused,
+                                     core::MembershipRefusal::overtaken, LogIndex{5}, Term{6}};
+    const auto heard = std::get<core::MembershipReply>(
+        read_words<wire::PeerMessage>(bytes_with<wire::PeerMessage>(core::PeerMessage{said}))
+            .value());
+    EXPECT_EQ(std::tuple(heard.id, heard.state, heard.why, heard.configuration, heard.term),
+              std::tuple(said.id, said.state, said.why, said.configuration, said.term));
 }
 
 TEST(Convert, VotesAndTransfersArriveFieldByField) {

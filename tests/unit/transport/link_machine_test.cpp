@@ -250,6 +250,15 @@ TEST_F(LinkMachineTest, WhoRefusedUsIsNotCalledSooner) {
     EXPECT_EQ(link.deadline(), deadline);
 }
 
+TEST_F(LinkMachineTest, WhoDidNotKnowUsAndCallsIsCalledBackSoon) {
+    feed(link_event::Start{});
+    feed(link_event::Connected{attempt()});
+    feed(link_event::Refused{attempt(), Refusal::unknown_node});
+    EXPECT_GT(wait(), options.backoff_min);
+    feed(link_event::PeerSeen{});
+    EXPECT_LE(wait(), options.backoff_min);
+}
+
 TEST_F(LinkMachineTest, StopsInEveryState) {
     EXPECT_THAT(feed(link_event::Stop{}), IsEmpty());
     feed(link_event::Start{});

@@ -39,6 +39,12 @@ struct Service : ClientService {
             answer(answer_to_list);
         }
     }
+    void change(core::MembershipGoal goal, core::Nanoseconds patience,
+                std::function<void(ChangeAnswer)> answer) override {
+        goals.push_back(std::move(goal));
+        patiences.push_back(patience);
+        held_changes.push_back(std::move(answer));
+    }
     ForwardReply forward(core::Forward forward) override {
         forwarded.push_back(std::move(forward));
         return {true, NodeId{2}};
@@ -57,6 +63,9 @@ struct Service : ClientService {
     ListAnswer answer_to_list = ListReply{};
     bool hold_answers = false;
     std::vector<std::function<void(ListAnswer)>> held;
+    std::vector<core::MembershipGoal> goals;
+    std::vector<core::Nanoseconds> patiences;
+    std::vector<std::function<void(ChangeAnswer)>> held_changes;
     std::vector<core::Forward> forwarded;
     OutcomeSink* sink = nullptr;
 };
@@ -146,6 +155,36 @@ TEST_F(MemberClientTest, InspectsOneLockAndHearsWhyNot) {
     EXPECT_EQ(std::get<core::CallError>(*answer), core::CallError::no_quorum);
     EXPECT_TRUE(service_.requests.at(0).is_exact);
     EXPECT_EQ(service_.requests.at(0).prefix, "orders/7");
+}
+
+TEST_F(MemberClientTest, AsksForAChangeAndWaits) {
+    ASSERT_TRUE(connect());
+    const core::MembershipGoal goal{core::MembershipGoal::Kind::learner, NodeId{4}, "four:4"};
+    const std::vector<ChangeAnswer> answers{core::Changed{},
+                                            core::MembershipRefusal::would_lose_quorum,
+                                            core::CallError::outcome_unknown, ChangeDenied{}};
+    for (const auto& expected : answers) {
+        std::optional<core::Result<ChangeAnswer>> answer;
+        client_->change(goal, 3s, [&](auto result) { answer.emplace(std::move(result)); });
+        ASSERT_TRUE(run_until(io_, [&] { return !service_.held_changes.empty(); }));
+        EXPECT_EQ(service_.goals.back(), goal);
+        EXPECT_EQ(service_.patiences.back(), 3s);
+        std::exchange(service_.held_changes, {}).at(0)(expected);
+        ASSERT_TRUE(run_until(io_, [&] { return answer.has_value(); }));
+        ASSERT_TRUE(*answer);
+        EXPECT_EQ(**answer, expected);
+    }
+}
+
+TEST_F(MemberClientTest, AsksForOneChangeAtATime) {
+    ASSERT_TRUE(connect());
+    const core::MembershipGoal goal{core::MembershipGoal::Kind::voter, NodeId{4}, {}};
+    client_->change(goal, 3s, [](const auto&) {});
+    const auto second =
+        wait<ChangeAnswer>([&](auto done) { client_->change(goal, 3s, std::move(done)); });
+    ASSERT_TRUE(second);
+    EXPECT_EQ(*second, ChangeAnswer{core::CallError::resource_exhausted});
+    EXPECT_EQ(service_.goals.size(), 1U);
 }
 
 TEST_F(MemberClientTest, AnAnswerMayComeLater) {

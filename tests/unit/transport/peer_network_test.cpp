@@ -61,6 +61,9 @@ std::vector<PeerMessage> one_of_each_kind() {
         core::make_entry({Term{1}, LogIndex{1}}, core::EntryKind::configuration,
                          core::Bytes{std::string{"configuration"}})});
     all.emplace_back(core::Forward{core::Bytes{std::string{"urgent"}}, {}, {}});
+    const core::MembershipGoal goal{core::MembershipGoal::Kind::learner, NodeId{4}, "four:4"};
+    all.emplace_back(core::MembershipRequest{core::ChangeId{1}, goal, {}, {}, false});
+    all.emplace_back(core::MembershipReply{core::ChangeId{1}, {}, {}, LogIndex{5}, Term{2}});
     return all;
 }
 
@@ -247,6 +250,41 @@ TEST_F(PeerNetworkTest, ANodeThatIsNoPeerIsRefused) {
     ASSERT_TRUE(run_until(io_, [&] { return c.network->counters().refused_by_peers > 0; }));
     EXPECT_GT(a.network->counters().refused_identity, 0U);
     EXPECT_THAT(a.events.ups, SizeIs(0));
+}
+
+// Each has to hear of the other: whoever does first is refused until then.
+TEST_F(PeerNetworkTest, PeersMayComeAndGo) {
+    auto& a = add(1, [](NetworkOptions& options, core::Hello&) { options.peers.pop_back(); });
+    auto& b = add(2, [](NetworkOptions& options, core::Hello&) { options.peers.pop_back(); });
+    const std::vector<PeerAddress> both{{NodeId{1}, addresses_[0]}, {NodeId{2}, addresses_[1]}};
+    b.network->set_peers(both);
+    ASSERT_TRUE(run_until(io_, [&] { return a.network->counters().refused_identity != 0; }));
+    a.network->set_peers(both);
+    ASSERT_TRUE(meet(a, b));
+    a.network->send(NodeId{2}, numbered(1));
+    ASSERT_TRUE(run_until(io_, [&] { return !b.events.messages.empty(); }));
+
+    a.network->set_peers({});
+    ASSERT_TRUE(run_until(io_, [&] { return !a.is_up(2) && !b.is_up(1); }));
+    const auto refused = a.network->counters().refused_identity;
+    EXPECT_TRUE(run_until(io_, [&] { return a.network->counters().refused_identity > refused; }));
+    EXPECT_FALSE(a.is_up(2));
+    const auto dials = a.network->counters().dials;
+    run_for(io_, 300ms);
+    EXPECT_EQ(a.network->counters().dials, dials);
+
+    a.network->set_peers(both);
+    EXPECT_TRUE(meet(a, b));
+}
+
+// What ends a peer may be something that this very peer said.
+TEST_F(PeerNetworkTest, APeerMayBeDroppedFromWithinItsOwnMessage) {
+    auto& a = add(1);
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    a.events.on_message = [&] { a.network->set_peers({}); };
+    b.network->send(NodeId{1}, numbered(1));
+    EXPECT_TRUE(run_until(io_, [&] { return !a.is_up(2) && !b.is_up(1); }));
 }
 
 TEST_F(PeerNetworkTest, AnotherNodeThanExpectedAtAnAddressIsRefused) {

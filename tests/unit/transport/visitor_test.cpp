@@ -32,6 +32,10 @@ struct WordyService : ClientService {
         ++lists;
         answer(page);
     }
+    void change(core::MembershipGoal /*goal*/, core::Nanoseconds /*patience*/,
+                std::function<void(ChangeAnswer)> answer) override {
+        answer(core::Changed{});
+    }
     ForwardReply forward(core::Forward /*forward*/) override { return {}; }
     SubscribeAnswer subscribe(const OutcomesRequest& /*request*/, OutcomeSink& /*sink*/) override {
         return StreamEnd::unspecified;

@@ -1,0 +1,189 @@
+// Changes of the membership that programs ask for: this node's own on their way to the leader, and
+// what a leader says to them.
+#include <algorithm>
+#include <utility>
+
+#include "core/node/node_core.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// Election timeouts for which nodes are connected with that are no members. A newcomer's begin anew
+// whenever it is asked for.
+constexpr int outsider_for = 2;
+
+using State = MembershipReply::State;
+
+MembershipReply reply_with(const MembershipRequest& request, State state) {
+    MembershipReply reply;
+    reply.id = request.id;
+    reply.state = state;
+    return reply;
+}
+
+MembershipReply refusal(const MembershipRequest& request, MembershipRefusal why) {
+    auto reply = reply_with(request, passes_by_itself(why) ? State::not_yet : State::refused);
+    reply.why = why;
+    return reply;
+}
+
+}  // namespace
+
+// --- who asks
+// -------------------------------------------------------------------------------------
+
+void NodeCore::call(ChangeCall& call, Now now) {
+    if (changes_.is_full()) {
+        effects_.answers.push_back({call.tag, CallError::resource_exhausted});
+        return;
+    }
+    changes_.add(std::move(call), now.steady);
+}
+
+void NodeCore::ask_for_changes(Now now) {
+    if (changes_.is_empty()) return;
+    while (const auto leader = raft_.leader()) {
+        const auto request = changes_.take_due(*leader, now.steady);
+        if (!request) break;
+        if (*leader == options_.self) {
+            changes_.replied(options_.self, consider(*request, now), now.steady);
+        } else {
+            effects_.send.push_back({*leader, *request});
+        }
+    }
+    const bool is_settled = raft_.is_configuration_committed() && !raft_.configuration().is_joint();
+    const MembershipCalls::View view{raft_.leader(), raft_.term(), raft_.configuration(),
+                                     raft_.configuration_id().index, is_settled};
+    std::ranges::move(changes_.take_over(view, now.steady), std::back_inserter(effects_.answers));
+}
+
+void NodeCore::receive(NodeId from, const MembershipReply& reply, Now now) {
+    changes_.replied(from, reply, now.steady);
+}
+
+// --- who is asked
+// ---------------------------------------------------------------------------------
+
+void NodeCore::receive(NodeId from, const MembershipRequest& request, Now now) {
+    if (!is_formed() || !is_trusted(from)) {
+        ++refused_messages_;
+        return;
+    }
+    effects_.send.push_back({from, consider(request, now)});
+}
+
+MembershipReply NodeCore::consider(const MembershipRequest& request, Now now) {
+    if (!raft_.is_leader()) return refusal(request, MembershipRefusal::not_leader);
+    if (!raft_.has_committed_own_term()) {
+        return refusal(request, MembershipRefusal::leader_not_ready);
+    }
+    const bool of_leader = request.goal.kind == MembershipGoal::Kind::leader;
+    return of_leader ? consider_leader(request, now) : consider_members(request, now);
+}
+
+MembershipReply NodeCore::consider_members(const MembershipRequest& request, Now now) {
+    const auto& goal = request.goal;
+    const auto& present = raft_.configuration();
+    const auto index = raft_.configuration_id().index;
+    const bool is_settled = raft_.is_configuration_committed() && !present.is_joint();
+    if (is_reached(goal, without_outgoing(present))) {
+        return reply_with(request, is_settled ? State::done : State::begun);
+    }
+    if (goal.kind == MembershipGoal::Kind::learner) {
+        if (present.find(goal.member) != nullptr) {
+            return refusal(request, MembershipRefusal::already_member);
+        }
+        expect(goal, now);
+    }
+    if (!request.configuration.is_set()) {
+        if (!is_settled) return refusal(request, MembershipRefusal::change_in_progress);
+        auto reply = reply_with(request, State::looked);
+        reply.configuration = index;
+        reply.term = raft_.term();
+        return reply;
+    }
+    if (request.configuration != index) return refusal(request, MembershipRefusal::overtaken);
+    const auto begun = begin_change(goal, now);
+    const auto* why = std::get_if<MembershipRefusal>(&begun);
+    return why != nullptr ? refusal(request, *why) : reply_with(request, State::begun);
+}
+
+ChangeResult NodeCore::begin_change(const MembershipGoal& goal, Now now) {
+    switch (goal.kind) {
+        case MembershipGoal::Kind::learner: return add_member({{}, goal.member, goal.address}, now);
+        case MembershipGoal::Kind::voter: return raft_.promote(goal.member, now.steady);
+        default: return raft_.remove(goal.member, now.steady);
+    }
+}
+
+// Nothing is proposed while leadership is handed over, so it is tried once, with somebody who can
+// take it at once.
+MembershipReply NodeCore::consider_leader(const MembershipRequest& request, Now now) {
+    const auto target = request.goal.member;
+    if (target == options_.self) return reply_with(request, State::done);
+    if (!raft_.configuration().is_voter(target)) {
+        return refusal(request, MembershipRefusal::not_a_voter);
+    }
+    if (!request.term.is_set()) {
+        auto reply = reply_with(request, State::looked);
+        reply.configuration = raft_.configuration_id().index;
+        reply.term = raft_.term();
+        return reply;
+    }
+    if (raft_.is_transferring()) return reply_with(request, State::begun);
+    if (request.term != raft_.term() || request.begun) {
+        return refusal(request, MembershipRefusal::overtaken);
+    }
+    if (!raft_.is_caught_up(target, now.steady)) {
+        return refusal(request, MembershipRefusal::not_caught_up);
+    }
+    raft_.transfer_to(target, now.steady);
+    return reply_with(request, State::begun);
+}
+
+// --- whom to be connected with
+// --------------------------------------------------------------------
+
+// A newcomer must be connected before it can be added: only it knows what its directory is.
+void NodeCore::expect(const MembershipGoal& goal, Now now) {
+    const bool is_full = outsiders_.size() >= members_max && !outsiders_.contains(goal.member);
+    const bool is_address = !goal.address.empty() && goal.address.size() <= address_bytes_max;
+    if (!is_full && is_address) keep_connected(goal.member, goal.address, now);
+}
+
+void NodeCore::keep_connected(NodeId id, const std::string& address, Now now) {
+    auto& outsider = outsiders_[id];
+    if (outsider.address != address) told_peers_of_ = {};
+    outsider = {address, now.steady + options_.election_timeout * outsider_for};
+}
+
+// Who was removed stays for a while: it is to hear of that.
+void NodeCore::tell_peers(Now now) {
+    const auto gone = std::erase_if(
+        outsiders_, [&](const auto& each) { return now.steady >= each.second.until; });
+    if (gone != 0) told_peers_of_ = {};
+    if (!is_formed() || told_peers_of_ == raft_.configuration_id()) return;
+    const auto& present = raft_.configuration();
+    for (const auto& [id, address] : std::exchange(members_told_, {})) {
+        if (present.find(id) == nullptr) keep_connected(id, address, now);
+    }
+    told_peers_of_ = raft_.configuration_id();
+    auto& peers = effects_.peers.emplace();
+    for (const auto id : present.all()) {
+        peers.push_back(*present.find(id));
+        members_told_[id] = peers.back().address;
+    }
+    for (const auto& [id, outsider] : outsiders_) {
+        if (present.find(id) == nullptr) peers.push_back({id, {}, outsider.address});
+    }
+}
+
+Instant NodeCore::forgets_outsiders_at() const {
+    auto next = Instant::never();
+    for (const auto& [id, outsider] : outsiders_)
+        next = std::min(next, outsider.until);
+    return next;
+}
+
+}  // namespace mortise::core

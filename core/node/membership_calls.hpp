@@ -1,0 +1,74 @@
+// What this node was asked to change in the membership, until the cluster has answered. The leader
+// remembers nothing of it: whoever asks looks first, then asks with what it saw, and then asks
+// again until it is done. So a leader may come and go, and messages may be lost.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/agent/call.hpp"
+#include "core/node/message.hpp"
+
+namespace mortise::core {
+
+constexpr std::size_t membership_calls_max = 64;  // beyond it, refused (P11)
+
+class MembershipCalls {
+public:
+    struct Pacing {
+        Nanoseconds give_up;    // on a reply
+        Nanoseconds ask_again;  // after one
+    };
+    // What this node knows by itself.
+    struct View {
+        std::optional<NodeId> leader;
+        Term term;
+        const Configuration& configuration;
+        LogIndex index;           // of the configuration
+        bool is_settled = false;  // committed, and not joint
+    };
+
+    MembershipCalls(BootEpoch epoch, Pacing pacing) : epoch_{epoch}, pacing_{pacing} {}
+
+    [[nodiscard]] bool is_empty() const { return pending_.empty(); }
+    [[nodiscard]] bool is_full() const { return pending_.size() >= membership_calls_max; }
+    void add(ChangeCall call, Instant now) { pending_.push_back({std::move(call), now}); }
+    // One that the leader should be asked now; empty when there is none.
+    std::optional<MembershipRequest> take_due(NodeId leader, Instant now);
+    // What `from` said to it.
+    void replied(NodeId from, const MembershipReply& reply, Instant now);
+    // Whoever was asked may never answer.
+    void ask_all_again(Instant now);
+    // Those that are over: by a reply, by what is known here, or because their time is.
+    std::vector<CallAnswer> take_over(const View& view, Instant now);
+    std::vector<CallTag> take_all();
+
+    // Without a leader there is nobody to ask.
+    [[nodiscard]] Instant deadline(bool has_leader) const;
+
+private:
+    struct Pending {
+        ChangeCall call;
+        Instant ask_at;
+        ChangeId id{};  // of the newest request
+        NodeId asked{};
+        bool is_open = false;  // no reply to that one yet
+        LogIndex configuration{};
+        Term term{};
+        bool begun = false;      // the last thing that was heard of it
+        bool uncertain = false;  // a request that was not a look has no reply, and never will
+        std::optional<MembershipRefusal> why{};
+        std::optional<decltype(CallAnswer::result)> result{};
+    };
+
+    static void give_up_request(Pending& pending);
+    static bool is_done(const Pending& pending, const View& view);
+    static decltype(CallAnswer::result) overdue(const Pending& pending);
+
+    BootEpoch epoch_;
+    Pacing pacing_;
+    std::uint64_t asked_ = 0;
+    std::vector<Pending> pending_;
+};
+
+}  // namespace mortise::core

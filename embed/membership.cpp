@@ -1,0 +1,109 @@
+#include "embed/membership.hpp"
+
+#include <utility>
+
+#include "core/base/overloaded.hpp"
+#include "embed/host_port.hpp"
+#include "embed/node_runtime.hpp"
+#include "embed/translate.hpp"
+#include <mortise/lock_error.hpp>
+#include <mortise/node.hpp>
+
+namespace mortise {
+
+namespace detail {
+
+ChangeOutcome check_goal(const core::MembershipGoal& goal) {
+    if (!goal.member.is_set()) return {Errc::invalid_argument, "a node's id is 1 or more"};
+    const bool has_address = goal.kind == core::MembershipGoal::Kind::learner;
+    if (!has_address || parse_host_port(goal.address)) return {};
+    return {Errc::invalid_argument,
+            "\"" + goal.address + "\" is not an address: write host:port, or [::1]:port for IPv6"};
+}
+
+ChangeOutcome outcome_of(const transport::ChangeAnswer& answer) {
+    return std::visit(core::Overloaded{
+                          [](const core::Changed&) { return ChangeOutcome{}; },
+                          [](core::MembershipRefusal why) {
+                              return ChangeOutcome{errc_of(why), reason_of(why)};
+                          },
+                          [](core::CallError error) {
+                              return ChangeOutcome{errc_of(error), {}};
+                          },
+                          [](const transport::ChangeDenied&) {
+                              return ChangeOutcome{
+                                  Errc::permission_denied,
+                                  "members are changed from a member's own machine"};
+                          },
+                      },
+                      answer);
+}
+
+void throw_unless_changed(ChangeOutcome outcome, NodeId member) {
+    if (!outcome.error) return;
+    ErrorDetail detail;
+    detail.name = "node " + std::to_string(member);
+    detail.reason = std::move(outcome.reason);
+    throw LockError{outcome.error, std::move(detail)};
+}
+
+}  // namespace detail
+
+using detail::ChangeOutcome;
+using detail::NodeRuntime;
+using Kind = core::MembershipGoal::Kind;
+
+namespace {
+
+ChangeOutcome change(const std::shared_ptr<NodeRuntime>& runtime, core::MembershipGoal goal) {
+    if (!runtime) return {Errc::node_stopped, {}};
+    if (runtime->is_forked()) return {Errc::forked, {}};
+    if (auto wrong = detail::check_goal(goal); wrong.error) return wrong;
+    const auto gate = runtime->gate();  // outlives a node that goes while this waits
+    const auto deadline = std::chrono::steady_clock::now() + gate->call_timeout();
+    const core::ChangeCall call{gate->next_tag(), std::move(goal),
+                                core::Instant{deadline.time_since_epoch().count()}};
+    auto waiting = std::make_shared<detail::WaitingThread>();
+    if (const auto error = gate->submit(call, waiting)) return {error, {}};
+    constexpr auto slack = std::chrono::milliseconds{100};
+    auto outcome = waiting->wait_until(deadline + slack);
+    if (!outcome) return {Errc::outcome_unknown, {}};
+    return {outcome->error, std::move(outcome->reason)};
+}
+
+}  // namespace
+
+void Node::add_member(NodeId id, std::string_view address, std::error_code& ec) {
+    ec = change(runtime_, {Kind::learner, core::NodeId{id}, std::string{address}}).error;
+}
+
+void Node::add_member(NodeId id, std::string_view address) {
+    auto outcome = change(runtime_, {Kind::learner, core::NodeId{id}, std::string{address}});
+    detail::throw_unless_changed(std::move(outcome), id);
+}
+
+void Node::promote_member(NodeId id, std::error_code& ec) {
+    ec = change(runtime_, {Kind::voter, core::NodeId{id}, {}}).error;
+}
+
+void Node::promote_member(NodeId id) {
+    detail::throw_unless_changed(change(runtime_, {Kind::voter, core::NodeId{id}, {}}), id);
+}
+
+void Node::remove_member(NodeId id, std::error_code& ec) {
+    ec = change(runtime_, {Kind::gone, core::NodeId{id}, {}}).error;
+}
+
+void Node::remove_member(NodeId id) {
+    detail::throw_unless_changed(change(runtime_, {Kind::gone, core::NodeId{id}, {}}), id);
+}
+
+void Node::transfer_leadership(NodeId to, std::error_code& ec) {
+    ec = change(runtime_, {Kind::leader, core::NodeId{to}, {}}).error;
+}
+
+void Node::transfer_leadership(NodeId to) {
+    detail::throw_unless_changed(change(runtime_, {Kind::leader, core::NodeId{to}, {}}), to);
+}
+
+}  // namespace mortise

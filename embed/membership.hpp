@@ -1,0 +1,25 @@
+// What Node and Remote share of asking for changes of the membership.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "core/raft/configuration_change.hpp"
+#include "transport/client_service.hpp"
+#include <mortise/node_id.hpp>
+
+namespace mortise::detail {
+
+struct ChangeOutcome {
+    std::error_code error;
+    std::string reason;  // in more words, as far as there are
+};
+
+// What no cluster would do; no error when it is fine.
+[[nodiscard]] ChangeOutcome check_goal(const core::MembershipGoal& goal);
+[[nodiscard]] ChangeOutcome outcome_of(const transport::ChangeAnswer& answer);
+// Throws LockError unless there is no error.
+void throw_unless_changed(ChangeOutcome outcome, NodeId member);
+
+}  // namespace mortise::detail

@@ -1,0 +1,159 @@
+// Members of a cluster that come and go, by the calls of a program.
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <mortise/testing/local_cluster.hpp>
+
+namespace mortise::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 60s;
+
+class Members : public ::testing::Test {
+protected:
+    // A fourth node, with an empty directory, which waits to be added.
+    Config learner() {
+        Config config;
+        config.role = Role::learner;
+        config.node_id = 4;
+        config.data_dir = cluster_.directory() / "learner";
+        config.listen = "127.0.0.1:0";
+        config.timing = quick_timing();
+        config.log.level = LogLevel::off;
+        for (std::size_t i = 0; i < 3; ++i)
+            config.peers.push_back({i + 1, cluster_.node(i).status().address});
+        return config;
+    }
+    static bool is_ready(Node& node) {
+        return node.wait_ready(std::chrono::steady_clock::now() + patience);
+    }
+    static std::optional<Role> role_of(NodeId id, Node& at) {
+        for (const auto& member : at.status().members)
+            if (member.id == id) return member.role;
+        return std::nullopt;
+    }
+    // The leader has it committed; others hear of it a moment later.
+    static bool becomes(NodeId id, std::optional<Role> role, Node& at) {
+        const auto end = std::chrono::steady_clock::now() + patience;
+        while (role_of(id, at) != role && std::chrono::steady_clock::now() < end)
+            std::this_thread::sleep_for(5ms);
+        return role_of(id, at) == role;
+    }
+
+    LocalCluster cluster_{3, quick_timing()};
+};
+
+TEST_F(Members, AnyNodeAddsPromotesAndRemoves) {
+    Node learner{this->learner()};
+    const auto address = learner.status().address;
+    cluster_.node(0).add_member(4, address);
+    ASSERT_TRUE(is_ready(learner));
+    EXPECT_TRUE(becomes(4, Role::learner, cluster_.node(0)));
+    EXPECT_EQ(learner.status().role, Role::learner);
+    const auto hold = learner.acquire("orders/42");
+    EXPECT_FALSE(cluster_.node(1).try_acquire("orders/42"));
+
+    learner.promote_member(4);
+    EXPECT_TRUE(becomes(4, Role::voter, learner));
+    EXPECT_EQ(learner.status().role, Role::voter);
+    cluster_.node(2).transfer_leadership(4);
+    EXPECT_EQ(learner.status().standing, Standing::leader);
+    cluster_.node(1).remove_member(4);
+    EXPECT_TRUE(becomes(4, std::nullopt, cluster_.node(0)));
+}
+
+TEST_F(Members, ARepeatIsDoneAlready) {
+    Node learner{this->learner()};
+    const auto address = learner.status().address;
+    for (int i = 0; i < 2; ++i) {
+        cluster_.node(1).add_member(4, address);
+        cluster_.node(1).promote_member(4);
+        cluster_.node(1).transfer_leadership(2);
+    }
+    for (int i = 0; i < 2; ++i)
+        cluster_.node(1).remove_member(4);
+}
+
+TEST_F(Members, WhatCannotBeIsAnErrorWithAReason) {
+    auto& node = cluster_.node(0);
+    std::error_code ec;
+    node.promote_member(9, ec);
+    EXPECT_EQ(ec, Errc::invalid_argument);
+    node.add_member(4, "no address", ec);
+    EXPECT_EQ(ec, Errc::invalid_argument);
+    node.remove_member(0, ec);
+    EXPECT_EQ(ec, Errc::invalid_argument);
+    try {
+        node.transfer_leadership(9);
+        FAIL() << "it is not a voter";
+    } catch (const LockError& error) {
+        EXPECT_EQ(error.detail().name, "node 9");
+        EXPECT_EQ(error.detail().reason, "it is not a voter, so it cannot lead");
+    }
+}
+
+TEST_F(Members, ANewcomerThatIsNotThereIsNotAdded) {
+    std::error_code ec;
+    cluster_.node(0).add_member(4, "127.0.0.1:1", ec);
+    EXPECT_EQ(ec, Errc::not_ready);
+    EXPECT_EQ(role_of(4, cluster_.node(0)), std::nullopt);
+}
+
+TEST_F(Members, WithoutAMajorityNothingChanges) {
+    cluster_.kill(1);
+    cluster_.kill(2);
+    std::error_code ec;
+    cluster_.node(0).remove_member(2, ec);
+    EXPECT_TRUE(ec == Errc::no_quorum || ec == Errc::outcome_unknown) << ec.message();
+}
+
+// Its file still says learner.
+TEST_F(Members, APromotedLearnerStartsAgainAsAVoter) {
+    auto node = std::make_unique<Node>(learner());
+    auto config = learner();
+    config.listen = node->status().address;
+    cluster_.node(0).add_member(4, config.listen);
+    cluster_.node(0).promote_member(4);
+    node->close();
+    node = std::make_unique<Node>(config);
+    ASSERT_TRUE(is_ready(*node));
+    EXPECT_TRUE(becomes(4, Role::voter, *node));
+}
+
+TEST_F(Members, AWipedLearnerComesBackByItself) {
+    auto node = std::make_unique<Node>(learner());
+    auto config = learner();
+    config.listen = node->status().address;
+    cluster_.node(0).add_member(4, config.listen);
+    node.reset();
+    std::filesystem::remove_all(config.data_dir);
+    node = std::make_unique<Node>(config);
+    EXPECT_TRUE(is_ready(*node));
+}
+
+TEST(Learners, FoundNothing) {
+    LocalCluster other{1, quick_timing()};
+    Config config;
+    config.role = Role::learner;
+    config.node_id = 7;
+    config.data_dir = other.directory() / "waits";
+    config.listen = "127.0.0.1:0";
+    config.peers = {{1, other.node(0).status().address}};
+    config.timing = quick_timing();
+    config.log.level = LogLevel::off;
+    Node node{config};
+    EXPECT_FALSE(node.status().ready);
+    EXPECT_EQ(node.status().cluster_id, "");
+    other.node(0).add_member(7, node.status().address);
+    ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience));
+    EXPECT_EQ(node.status().cluster_id, other.node(0).status().cluster_id);
+}
+
+}  // namespace
+}  // namespace mortise::testing

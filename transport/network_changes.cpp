@@ -1,0 +1,76 @@
+// Who the peers are may change while the network runs.
+#include <algorithm>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "transport/network_impl.hpp"
+
+namespace mortise::transport {
+namespace {
+
+// Lost after about two election time-outs without an answer, and asked twice in each.
+PeerLinkOptions link_options(const NetworkOptions& options, const PeerAddress& peer, Lane lane,
+                             std::uint64_t number) {
+    PeerLinkOptions link;
+    link.peer = peer;
+    link.lane = lane;
+    link.hello_timeout = options.limits.hello_timeout;
+    link.silence_max = 2 * options.election_timeout;
+    link.ping_every = options.election_timeout / 2;
+    link.calls_in_flight_max = options.limits.calls_in_flight_max;
+    link.outbox.bytes_max = options.limits.outbox_bytes_max;
+    link.prng = core::Prng{options.seed ^ (number * 0x9e3779b97f4a7c15U)};
+    return link;
+}
+
+}  // namespace
+
+// Whoever says so may be in the middle of what a link or a connection brought.
+void PeerNetwork::Impl::set_peers(std::vector<PeerAddress> peers) {
+    asio::post(loop_.io(), [self = weak_from_this(), peers = std::move(peers)] {
+        const auto alive = self.lock();
+        if (alive && !alive->stopped_) alive->change_peers(peers);
+    });
+}
+
+void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
+    for (const auto& old : std::vector{known_}) {
+        if (std::ranges::find(peers, old) == peers.end()) drop_peer(old.id);
+    }
+    for (const auto& peer : peers) {
+        if (stopped_) return;  // by what was told of those that went
+        if (std::ranges::find(known_, peer) != known_.end()) continue;
+        const auto first_new = links_.size();
+        add_peer(peer);
+        for (auto i = first_new; i < links_.size(); ++i)
+            links_[i]->start();
+    }
+}
+
+void PeerNetwork::Impl::add_peer(const PeerAddress& peer) {
+    if (peer.id == options_.self) return;
+    known_.push_back(peer);
+    for (const auto lane : {Lane::replication, Lane::forwarding}) {
+        links_.push_back(std::make_unique<PeerLink>(
+            link_options(options_, peer, lane, ++newest_link_), *this, counters_));
+    }
+}
+
+void PeerNetwork::Impl::drop_peer(core::NodeId peer) {
+    std::erase_if(known_, [&](const PeerAddress& each) { return each.id == peer; });
+    const auto is_of_peer = [&](const auto& link) { return link->peer() == peer; };
+    loop_.run([&] {
+        apply(connections_.drop(peer));
+        for (const auto& link : links_) {
+            if (is_of_peer(link)) link->stop();
+        }
+    });
+    // Nothing of theirs is on the stack any more, and their connections are destroyed.
+    for (const auto& link : links_) {
+        if (is_of_peer(link)) add_counters(*link, counters_);
+    }
+    std::erase_if(links_, is_of_peer);
+}
+
+}  // namespace mortise::transport
