@@ -27,6 +27,7 @@ public:
         app_.footer("Exit codes: docs/cli.md. `mortise COMMAND --help` tells more.");
         add_node();
         add_status();
+        add_members();
         add_locks();
         add_inspect();
         add_demo();
@@ -83,6 +84,32 @@ private:
     void add_status() {
         add_access(*add("status", "Show the members of a cluster", status_), status_.access);
     }
+    void add_members() {
+        auto* members =
+            add("members", "List the members, or add, promote and remove one", members_);
+        add_access(*members, members_.access);
+        members->require_subcommand(0, 1);
+        auto* add = add_change(*members, "add", "Take a running learner in", add_);
+        add->add_option("ADDRESS", add_.address, "Where it listens, HOST:PORT")->required();
+        add_change(*members, "promote", "Give a learner a vote", promote_);
+        add_change(*members, "remove", "Take a member out", remove_);
+        // Its own callback comes last.
+        members->callback([this, members] {
+            if (members->get_subcommands().empty()) chosen_ = [this] { return run(members_); };
+        });
+        add_change(app_, "transfer-leader", "Hand leadership over", lead_);
+        lead_.what = ChangeCommand::What::lead;
+        promote_.what = ChangeCommand::What::promote;
+        remove_.what = ChangeCommand::What::remove;
+    }
+    CLI::App* add_change(CLI::App& parent, const std::string& name, const std::string& does,
+                         ChangeCommand& change) {
+        auto* sub = parent.add_subcommand(name, does);
+        sub->callback([this, &change] { chosen_ = [&change] { return run(change); }; });
+        sub->add_option("ID", change.id, "The node")->required();
+        add_access(*sub, change.access);
+        return sub;
+    }
     void add_locks() {
         auto* sub = add("locks", "List locks: who holds them, who waits", locks_);
         sub->add_option("PREFIX", locks_.prefix, "Only names that begin so");
@@ -124,6 +151,11 @@ private:
     CLI::App app_{"Mortise: locks for a cluster of processes", "mortise"};
     NodeCommand node_;
     StatusCommand status_;
+    MembersCommand members_;
+    ChangeCommand add_;
+    ChangeCommand promote_;
+    ChangeCommand remove_;
+    ChangeCommand lead_;
     LocksCommand locks_;
     InspectCommand inspect_;
     DemoCommand demo_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/mortise/exit_code.hpp"
+#include <mortise/node_id.hpp>
 
 namespace mortise::cli {
 
@@ -20,8 +21,8 @@ ExitCode run(const NodeCommand& command);
 
 // How to reach a cluster, and how to show what it says.
 struct Access {
-    std::vector<std::string> peers;
-    std::optional<std::filesystem::path> config;
+    std::vector<std::string> peers{};
+    std::optional<std::filesystem::path> config{};
     std::string timeout = "5s";
     bool json = false;
 };
@@ -30,6 +31,21 @@ struct StatusCommand {
     Access access;
 };
 ExitCode run(const StatusCommand& command);
+
+struct MembersCommand {
+    Access access;
+};
+ExitCode run(const MembersCommand& command);
+
+// Changes wait: for a newcomer to catch up, for a change that is under way.
+struct ChangeCommand {
+    enum class What { add, promote, remove, lead };
+    What what = What::add;
+    Access access{.timeout = "15s"};
+    NodeId id = 0;
+    std::string address;  // of one that is added
+};
+ExitCode run(const ChangeCommand& command);
 
 struct LocksCommand {
     Access access;

@@ -16,6 +16,8 @@ namespace {
 ExitCode of_call(Errc code) {
     switch (code) {
         case Errc::invalid_argument: return ExitCode::usage;
+        case Errc::not_ready: return ExitCode::taken;
+        case Errc::permission_denied: return ExitCode::denied;
         case Errc::incompatible: return ExitCode::data_error;
         default: return ExitCode::unavailable;
     }

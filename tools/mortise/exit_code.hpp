@@ -16,7 +16,8 @@ enum class ExitCode : int {
     unavailable = 69,  // no member answers, or no majority
     software = 70,     // a mistake of ours
     io_error = 74,
-    taken = 75,  // the port or the data directory is in use: later, perhaps
+    taken = 75,  // the port or the data directory is in use, or not now: later, perhaps
+    denied = 77,
     config = 78,
     interrupted = 130,  // by SIGINT, where that is not the way to end it
 };

@@ -64,6 +64,7 @@ Json json_of(const Status& status) {
               {"leader", status.leader ? Json(*status.leader) : Json(nullptr)},
               {"commit_index", status.commit_index},
               {"applied_index", status.applied_index},
+              {"first_index", status.first_index},
               {"address", status.address},
               {"session", status.session == 0 ? Json(nullptr) : Json(status.session)},
               {"uptime_ms", duration_cast<milliseconds>(status.uptime.to_nanoseconds()).count()},

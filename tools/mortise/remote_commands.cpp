@@ -1,13 +1,13 @@
 // status, locks, inspect: a cluster as it is seen from outside.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tools/mortise/access.hpp"
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/json_form.hpp"
 #include "tools/mortise/table.hpp"
@@ -22,71 +22,6 @@ namespace mortise::cli {
 namespace {
 
 constexpr std::size_t page = 1000;
-
-// "1=host:port,2=host:port"
-std::vector<std::string> addresses_in(std::string_view list) {
-    std::vector<std::string> addresses;
-    while (!list.empty()) {
-        const auto comma = std::min(list.find(','), list.size());
-        const auto entry = list.substr(0, comma);
-        const auto equals = entry.find('=');
-        if (equals == std::string_view::npos)
-            throw Failure{ExitCode::config,
-                          "MORTISE_PEER_LIST: not \"1=host:port,2=host:port\": " + escaped(list)};
-        addresses.emplace_back(entry.substr(equals + 1));
-        list.remove_prefix(std::min(comma + 1, list.size()));
-    }
-    return addresses;
-}
-
-std::vector<std::string> addresses_of(const Access& access) {
-    if (!access.peers.empty()) return access.peers;
-    std::vector<std::string> addresses;
-    if (access.config) {
-        for (const auto& peer : Config::from_file(*access.config).peers)
-            addresses.push_back(peer.address);
-        if (addresses.empty())
-            throw Failure{ExitCode::config, access.config->string() + ": names no peers"};
-    } else if (const char* list = std::getenv("MORTISE_PEER_LIST")) {
-        addresses = addresses_in(list);
-    }
-    if (addresses.empty())
-        throw Failure{ExitCode::usage,
-                      "which cluster? give --peer HOST:PORT or --config FILE, or set "
-                      "MORTISE_PEER_LIST"};
-    return addresses;
-}
-
-Duration timeout_of(const std::string& text) {
-    const auto timeout = Duration::parse(text);
-    if (timeout && *timeout > Duration::zero()) return *timeout;
-    const auto seconds = Duration::parse(text + "s");
-    const bool lacks_unit = seconds && *seconds > Duration::zero();
-    throw Failure{ExitCode::usage, "--timeout: \"" + escaped(text) +
-                                       "\" is not a duration: write " +
-                                       (lacks_unit ? text + "s" : "5s or 250ms")};
-}
-
-Remote remote_of(const Access& access) {
-    return Remote{addresses_of(access), timeout_of(access.timeout)};
-}
-
-[[noreturn]] void nobody_answered(std::string_view reason) {
-    throw Failure{ExitCode::unavailable, "no member answered: " + std::string{reason}};
-}
-
-// What the first member says that has an answer.
-template <class Ask>
-auto answer_of(const Access& access, Ask ask) {
-    auto remote = remote_of(access);
-    try {
-        return ask(remote);
-    } catch (const LockError&) {
-        throw;
-    } catch (const std::system_error& error) {
-        nobody_answered(line_of(error));
-    }
-}
 
 ReadLevel level_of(bool local) {
     return local ? ReadLevel::local : ReadLevel::linearizable;
@@ -103,12 +38,6 @@ std::vector<LockInfo> all_locks(Remote& remote, const std::string& prefix, ReadL
         std::ranges::move(part, std::back_inserter(locks));
         if (last) return locks;
     }
-}
-
-// Most problems name the member already.
-std::string reason_of(const MemberReport& report) {
-    const bool named = report.problem.find(report.address) != std::string::npos;
-    return named ? report.problem : report.address + ": " + report.problem;
 }
 
 std::vector<std::string> row_of(const MemberReport& report) {

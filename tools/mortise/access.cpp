@@ -1,0 +1,75 @@
+#include "tools/mortise/access.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include <mortise/config.hpp>
+#include <mortise/escaped.hpp>
+
+namespace mortise::cli {
+
+namespace {
+
+// "1=host:port,2=host:port"
+std::vector<std::string> addresses_in(std::string_view list) {
+    std::vector<std::string> addresses;
+    while (!list.empty()) {
+        const auto comma = std::min(list.find(','), list.size());
+        const auto entry = list.substr(0, comma);
+        const auto equals = entry.find('=');
+        if (equals == std::string_view::npos)
+            throw Failure{ExitCode::config,
+                          "MORTISE_PEER_LIST: not \"1=host:port,2=host:port\": " + escaped(list)};
+        addresses.emplace_back(entry.substr(equals + 1));
+        list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+    return addresses;
+}
+
+std::vector<std::string> addresses_of(const Access& access) {
+    if (!access.peers.empty()) return access.peers;
+    std::vector<std::string> addresses;
+    if (access.config) {
+        for (const auto& peer : Config::from_file(*access.config).peers)
+            addresses.push_back(peer.address);
+        if (addresses.empty())
+            throw Failure{ExitCode::config, access.config->string() + ": names no peers"};
+    } else if (const char* list = std::getenv("MORTISE_PEER_LIST")) {
+        addresses = addresses_in(list);
+    }
+    if (addresses.empty())
+        throw Failure{ExitCode::usage,
+                      "which cluster? give --peer HOST:PORT or --config FILE, or set "
+                      "MORTISE_PEER_LIST"};
+    return addresses;
+}
+
+Duration timeout_of(const std::string& text) {
+    const auto timeout = Duration::parse(text);
+    if (timeout && *timeout > Duration::zero()) return *timeout;
+    const auto seconds = Duration::parse(text + "s");
+    const bool lacks_unit = seconds && *seconds > Duration::zero();
+    throw Failure{ExitCode::usage, "--timeout: \"" + escaped(text) +
+                                       "\" is not a duration: write " +
+                                       (lacks_unit ? text + "s" : "5s or 250ms")};
+}
+
+}  // namespace
+
+Remote remote_of(const Access& access) {
+    return Remote{addresses_of(access), timeout_of(access.timeout)};
+}
+
+void nobody_answered(std::string_view reason) {
+    throw Failure{ExitCode::unavailable, "no member answered: " + std::string{reason}};
+}
+
+// Most problems name the member already.
+std::string reason_of(const MemberReport& report) {
+    const bool named = report.problem.find(report.address) != std::string::npos;
+    return named ? report.problem : report.address + ": " + report.problem;
+}
+
+}  // namespace mortise::cli

@@ -1,0 +1,31 @@
+// How the commands that look from outside reach a cluster.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "tools/mortise/commands.hpp"
+#include <mortise/lock_error.hpp>
+#include <mortise/remote.hpp>
+
+namespace mortise::cli {
+
+[[nodiscard]] Remote remote_of(const Access& access);
+[[noreturn]] void nobody_answered(std::string_view reason);
+[[nodiscard]] std::string reason_of(const MemberReport& report);
+
+// What the first member says that has an answer.
+template <class Ask>
+auto answer_of(const Access& access, Ask ask) {
+    auto remote = remote_of(access);
+    try {
+        return ask(remote);
+    } catch (const LockError&) {
+        throw;
+    } catch (const std::system_error& error) {
+        nobody_answered(line_of(error));
+    }
+}
+
+}  // namespace mortise::cli
