@@ -1,0 +1,57 @@
+// How much a leader lets gather that is not committed (P11).
+#include <gtest/gtest.h>
+
+#include "core/codec/command_codec.hpp"
+#include "tests/support/node_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+constexpr std::size_t bound = 2'000;
+
+Forward something() {
+    BatchBuilder batch;
+    batch.add(CloseSession{SessionId{7}});
+    return {batch.take(), {}, {}};
+}
+
+// Node 1 is elected by node 2, which acknowledges only what a test says.
+HandDrivenNode elected() {
+    auto options = node_options(1, {1, 2, 3});
+    options.uncommitted_bytes_max = bound;
+    const auto disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
+    HandDrivenNode node{options, disk};
+    node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk}.hello()});
+    node.timer_when_due();
+    const auto asked = node.newest<PreVoteRequest>(n2);
+    node.receive(n2, RaftMessage{PreVoteReply{Term{1}, asked.round, true}});
+    node.complete_writes();
+    const auto vote = node.newest<VoteRequest>(n2);
+    node.receive(n2, RaftMessage{VoteReply{Term{2}, vote.round, true}});
+    node.complete_writes();
+    node.receive(n2, RaftMessage{accepts(2, node.raft().log().last().index.raw())});
+    return node;
+}
+
+// F7, F2: nothing commits, so nothing more is proposed; and it goes on when something does.
+TEST(Flow, ALeaderThatCommitsNothingProposesUpToItsBound) {
+    auto node = elected();
+    ASSERT_TRUE(node.raft().has_committed_own_term());
+    for (int i = 0; i < 500; ++i) {
+        node.receive(n2, something());
+        node.complete_writes();
+    }
+    EXPECT_GE(node.raft().uncommitted_bytes(), bound);
+    EXPECT_LT(node.raft().uncommitted_bytes(), bound + 500);
+    for (int round = 0; round < 20; ++round) {
+        const auto last = node.raft().log().last().index;
+        node.receive(n2, RaftMessage{accepts(2, last.raw())});
+        node.complete_writes();
+        if (node.raft().log().last().index == last) break;
+    }
+    EXPECT_EQ(node.raft().commit_index(), node.raft().log().last().index);
+    EXPECT_EQ(node.raft().uncommitted_bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace mortise::core::test
