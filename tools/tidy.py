@@ -43,6 +43,10 @@ ORDERED = ("core/locks/", "core/raft/")
 RULES = "docs/rules.md"
 CITATION = re.compile(r"(?<![\w\"])[SP][1-9]\d?\b")
 
+# On these pages a name like `Suite.Test` is that of a test, which is there (P13).
+EVIDENCE = {"docs/evidence.md", "docs/bugs_of_others.md"}
+TEST = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
+
 COLUMNS_MAX = 100
 CODE = {".cpp", ".hpp", ".capnp", ".cmake", ".py", ".sh"}
 CODE_NAMES = {"CMakeLists.txt", "dev", ".ci/run"}
@@ -193,11 +197,27 @@ def rules(root):
     return {row[1] for row in rows if row}
 
 
+def tests(root):
+    """The names of all tests, if a page speaks of them."""
+    if not any((root / page).is_file() for page in EVIDENCE):
+        return set()
+    sources = [root / name for name in tree(root) if re.match(r"tests/.*\.cpp$", name)]
+    found = [TEST.findall("\n".join(read(source))) for source in sources]
+    return {".".join(test) for tests_of in found for test in tests_of}
+
+
+def evidence(lines, known):
+    for number, line in unfenced(lines):
+        for cited in re.findall(r"`([A-Z]\w*\.[A-Z]\w*)`", line):
+            if cited not in known:
+                yield number, f"there is no test {cited}"
+
+
 def read(path):
     return path.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
-def complaints(root, name, listed):
+def complaints(root, name, listed, known_tests):
     path = Path(name)
     if path.suffix not in TEXT and name not in CODE_NAMES:
         return
@@ -214,13 +234,16 @@ def complaints(root, name, listed):
         yield from cpp(name, lines)
     if path.suffix == ".md":
         yield from markdown(root, name, lines)
+    if name in EVIDENCE:
+        yield from evidence(lines, known_tests)
 
 
 def check(root):
     """Every complaint about the tree as `name:line: text`."""
     listed = rules(root)
+    known_tests = tests(root)
     for name in tree(root):
-        for number, text in sorted(complaints(root, name, listed)):
+        for number, text in sorted(complaints(root, name, listed, known_tests)):
             yield f"{name}:{number}: {text}"
 
 

@@ -199,6 +199,24 @@ class Pages(Tidy):
         self.finds("README.md", "# R\n<!-- from: a -->\nwords\n", "2: no fenced block")
 
 
+class Evidence(Tidy):
+    page = "docs/evidence.md"
+
+    def test_a_test_that_is_not_there(self):
+        self.plant("tests/unit/x_test.cpp", "TEST(Door, Opens) {\n}\n")
+        self.finds(self.page, "# Page\n\n`Door.Opens`, `Door.Closes`\n", "3: no test Door.Closes")
+
+    def test_tests_of_every_kind_and_what_is_none(self):
+        self.plant("tests/unit/x_test.cpp",
+                   "TEST_F(Door, Opens) {\n}\nTYPED_TEST(Door, Closes) {\n}\n"
+                   "TEST(Door,\n     OpensAgain) {\n}\n")
+        self.finds(self.page, "# Page\n\n`Door.Opens` `Door.Closes` `Door.OpensAgain`\n"
+                              "`Door`, `door.hpp`, `tests/Door.md`, Door.Slams\n")
+
+    def test_other_pages_speak_of_what_they_like(self):
+        self.finds("docs/page.md", "# Page\n\n`Door.Slams`\n")
+
+
 class Tree(Tidy):
     def test_without_version_control_all_but_the_build_folder(self):
         self.plant("core/x.cpp", "")
