@@ -132,8 +132,11 @@ MembershipReply NodeCore::consider_leader(const MembershipRequest& request, Now 
         return reply;
     }
     if (raft_.is_transferring()) return reply_with(request, State::begun);
-    if (request.term != raft_.term() || request.begun) {
-        return refusal(request, MembershipRefusal::overtaken);
+    if (request.term != raft_.term()) return refusal(request, MembershipRefusal::overtaken);
+    if (request.begun) {
+        auto failed = reply_with(request, State::refused);
+        failed.why = MembershipRefusal::not_caught_up;
+        return failed;
     }
     if (!raft_.is_caught_up(target, now.steady)) {
         return refusal(request, MembershipRefusal::not_caught_up);

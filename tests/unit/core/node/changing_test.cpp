@@ -151,6 +151,16 @@ TEST_F(Changing, LeadershipIsNotOfferedToWhoDoesNotAnswer) {
     EXPECT_FALSE(cluster_[n1].noted(Note::Kind::transfer_started));
 }
 
+// Each attempt stops the cluster for an election timeout.
+TEST_F(Changing, LeadershipIsOfferedOnce) {
+    cluster_.disconnect(n1, n3);
+    ask(n1, {Kind::leader, n3, {}});
+    cluster_.run_for(4 * election_timeout);
+    EXPECT_EQ(refusal(n1), MembershipRefusal::not_caught_up);
+    EXPECT_EQ(std::ranges::count(cluster_[n1].notes, Note::Kind::transfer_started, &Note::kind), 1);
+    EXPECT_TRUE(cluster_[n1].raft().is_leader());
+}
+
 // A copy of a request that comes late must not undo what was done since.
 TEST_F(Changing, ALateCopyChangesNothing) {
     ask(n2, {Kind::learner, n4, "host4:1"});
