@@ -14,6 +14,7 @@ void put_snapshot(const core::SnapshotChunk& m, wire::SnapshotChunk::Builder to)
     to.setPosition(m.position);
     to.setDone(m.done);
     to.setChecksum(m.checksum);
+    to.setCut(m.cut);
     if (m.rows.empty()) return;
     auto rows = to.initRows(static_cast<unsigned>(m.rows.size()));
     for (unsigned i = 0; i < rows.size(); ++i) {
@@ -34,6 +35,7 @@ core::SnapshotChunk get_snapshot(CheckedReading& reading, wire::SnapshotChunk::R
     m.position = from.getPosition();
     m.done = from.getDone();
     m.checksum = from.getChecksum();
+    m.cut = from.getCut();
     reading.list(from.getRows(), rows_max, "SnapshotChunk.rows", [&](auto each) {
         auto key = reading.text(each.getKey(), row_key_bytes_max, "SnapshotChunk.rows.key");
         if (!m.rows.empty() && key <= m.rows.back().key)

@@ -13,8 +13,9 @@ constexpr std::size_t word_bytes = 8;
 // Of one frame, header and body, in words (frame_check).
 constexpr std::size_t hello_frame_words_max = 512;         // 4 KiB, before hello
 constexpr std::size_t peer_frame_words_max = 256U << 10U;  // 2 MiB
-// A row of a state travels in one piece, and those that many wait for are long.
-constexpr std::size_t forwarding_frame_words_max = std::size_t{2} << 20U;  // 16 MiB
+// A chunk of a state is 512 KiB of keys and values, most of them so short that their places weigh
+// more than they do.
+constexpr std::size_t forwarding_frame_words_max = std::size_t{512} << 10U;  // 4 MiB
 constexpr std::size_t client_frame_words_max = 256U << 10U;
 constexpr std::size_t frame_segments_max = 16;
 

@@ -214,6 +214,7 @@ struct SnapshotChunk {
 
 struct Row {
   key @0 :Data;
+  cut @7 :Bool;            # the value of the last row goes on in the next chunk, under the same key
   value @1 :Data;
 }
 

@@ -206,20 +206,24 @@ void LockTable::check_waiters(const LockRecord& record, const WaitQueue& queue) 
     }
 }
 
-void LockTable::check_invariants(const Views& unfinished) const {
-    for (const auto& [name, record] : records_) {
-        const auto* queue = queue_of(name);
-        MORTISE_CHECK(!record.holders().empty());               // (2), (4)
-        MORTISE_CHECK(record.is_compatible());                  // (1)
-        MORTISE_CHECK(record.newest_token() <= newest_token_);  // (3)
-        MORTISE_CHECK(record.previous.token <= newest_token_);
-        for (const auto& holder : record.holders()) {
-            MORTISE_CHECK(holder.token <= record.newest_token() && holder.token.is_set());
-        }
-        if (queue == nullptr) continue;
-        MORTISE_CHECK(!queue->is_empty());
-        if (!unfinished.contains(name)) check_waiters(record, *queue);
+void LockTable::check_name(std::string_view name, bool is_unfinished) const {
+    const auto& record = *find(name);
+    const auto* queue = queue_of(name);
+    MORTISE_CHECK(!record.holders().empty());               // (2), (4)
+    MORTISE_CHECK(record.is_compatible());                  // (1)
+    MORTISE_CHECK(record.newest_token() <= newest_token_);  // (3)
+    MORTISE_CHECK(record.previous.token <= newest_token_);
+    for (const auto& holder : record.holders()) {
+        MORTISE_CHECK(holder.token <= record.newest_token() && holder.token.is_set());
     }
+    if (queue == nullptr) return;
+    MORTISE_CHECK(!queue->is_empty());
+    if (!is_unfinished) check_waiters(record, *queue);
+}
+
+void LockTable::check_invariants(const Views& unfinished) const {
+    for (const auto& [name, record] : records_)
+        check_name(name, unfinished.contains(name));
     for (const auto& [name, queue] : queues_)
         MORTISE_CHECK(records_.contains(name));
 }

@@ -82,6 +82,8 @@ public:
     // `unfinished`: names that are cleared in part.
     using Views = std::set<std::string_view>;
     void check_invariants(const Views& unfinished = {}) const;
+    // (1)-(4) of one name; requires it to be there.
+    void check_name(std::string_view name, bool is_unfinished) const;
 
 private:
     using Queues = std::map<std::string, WaitQueue, std::less<>>;

@@ -101,21 +101,25 @@ std::vector<Row> LockMachine::take_changed_rows() {
 
 // --- from rows ----------------------------------------------------------------------------------
 
+// The kinds come in the order of their letters: sessions that ended, the totals, incarnations,
+// names, and at last the sessions, each of which finds its operations waiting.
 bool MachineLoader::add(std::string_view key, std::string_view value) {
+    ok_ = ok_ && (is_empty_ || last_key_ < key) && take(key, value);
     is_empty_ = false;
-    ok_ = ok_ && take(key, value);
-    if (ok_) machine_.rows_sum_.put(key, value);
-    return ok_;
+    if (!ok_) return false;
+    last_key_ = key;
+    machine_.rows_sum_.put(key, value);
+    return true;
 }
 
 bool MachineLoader::take(std::string_view key, std::string_view value) {
     if (key.empty()) return false;
     const auto kind = static_cast<RowKind>(key.front());
     if (kind == RowKind::totals) return key.size() == 1 && add_totals(value);
-    if (kind == RowKind::name) return add_name(key.substr(1), value);
+    if (kind == RowKind::name) return totals_ && add_name(key.substr(1), value);
     const auto id = id_of_row(key);
     if (!id) return false;
-    if (kind == RowKind::session) return add_session(SessionId{*id}, value);
+    if (kind == RowKind::session) return totals_ && add_session(SessionId{*id}, value);
     if (kind == RowKind::ended_session) return add_ended(SessionId{*id}, value);
     if (kind != RowKind::incarnation) return false;
     const auto epoch = decode_epoch(value);
@@ -123,14 +127,16 @@ bool MachineLoader::take(std::string_view key, std::string_view value) {
 }
 
 bool MachineLoader::add_totals(std::string_view value) {
-    if (totals_) return false;
     totals_ = decode_totals(value);
-    return totals_.has_value();
-}
-
-bool MachineLoader::add_session(SessionId id, std::string_view value) {
-    auto session = decode_session(id, value);
-    return session && machine_.sessions_.restore(std::move(*session));
+    if (!totals_) return false;
+    machine_.sessions_.restore_newest(totals_->newest_session);
+    machine_.table_.restore_newest(totals_->newest_token);
+    machine_.endings_ = totals_->endings;
+    machine_.waited_cursor_ = totals_->waited_cursor;
+    machine_.waited_done_ = totals_->waited_done;
+    const auto& ended = machine_.ended_;
+    if (ended.empty()) return totals_->waited_done && totals_->waited_cursor.empty();
+    return totals_->endings != 0 && ended.rbegin()->first <= totals_->newest_session;
 }
 
 bool MachineLoader::add_ended(SessionId id, std::string_view value) {
@@ -140,82 +146,60 @@ bool MachineLoader::add_ended(SessionId id, std::string_view value) {
 
 bool MachineLoader::add_name(std::string_view name, std::string_view value) {
     auto saved = decode_name(value);
-    return saved && is_valid_name(name) &&
-           machine_.table_.restore(std::string{name}, std::move(saved->record),
-                                   std::move(saved->queue));
-}
-
-std::optional<LockMachine> MachineLoader::finish(LogIndex applied) {
-    if (is_empty_ && !applied.is_set()) return LockMachine{};
-    if (!ok_ || !is_complete()) return std::nullopt;
-    machine_.sessions_.restore_newest(totals_->newest_session);
-    machine_.table_.restore_newest(totals_->newest_token);
-    machine_.endings_ = totals_->endings;
-    machine_.waited_cursor_ = totals_->waited_cursor;
-    machine_.waited_done_ = totals_->waited_done;
-    machine_.index_ = applied;
-    if (!put_operations_back(applied) || !are_sessions_sound(applied)) return std::nullopt;
-    try {
-        machine_.check_invariants();
-    } catch (const InvariantBroken&) {
-        return std::nullopt;  // not by us, and nobody has acted on it yet
+    if (!saved || !is_valid_name(name)) return false;
+    const std::string key{name};
+    if (!machine_.table_.restore(key, std::move(saved->record), std::move(saved->queue)) ||
+        !put_operations_back(key)) {
+        return false;
     }
-    machine_.table_.forget_changes();
-    machine_.sessions_.forget_changes();
-    machine_.told_totals_ = machine_.totals();
-    return std::move(machine_);
-}
-
-bool MachineLoader::is_complete() const {
-    return totals_ && totals_->sessions == machine_.sessions_.all().size() &&
-           totals_->names == machine_.table_.records().size() &&
-           totals_->incarnations == machine_.sessions_.newest_epochs().size();
+    try {
+        machine_.table_.check_name(key, is_unfinished_);
+    } catch (const InvariantBroken&) {
+        return false;  // not by us, and nobody has acted on it yet
+    }
+    return true;
 }
 
 // Each holder and each waiter is an operation of its session.
-bool MachineLoader::put_operations_back(LogIndex applied) {
-    for (const auto& [name, record] : machine_.table_.records()) {
-        for (const auto& holder : record.holders()) {
-            if (holder.since > applied) return false;
-            if (!put_back(holder.operation, {name, holder.mode, {}, true})) return false;
-        }
-        const auto* queue = machine_.table_.queue_of(name);
-        if (queue == nullptr) continue;
-        for (const auto* waiter : queue->in_order()) {
-            if (waiter->ticket.index > applied) return false;
-            Operation waits{name, waiter->mode, waiter->ticket, false};
-            if (!put_back(waiter->operation, std::move(waits))) return false;
-        }
+bool MachineLoader::put_operations_back(const std::string& name) {
+    is_unfinished_ = false;
+    for (const auto& holder : machine_.table_.find(name)->holders()) {
+        newest_index_ = std::max(newest_index_, holder.since);
+        if (!put_back(holder.operation, {name, holder.mode, {}, true})) return false;
+    }
+    const auto* queue = machine_.table_.queue_of(name);
+    if (queue == nullptr) return true;
+    for (const auto* waiter : queue->in_order()) {
+        newest_index_ = std::max(newest_index_, waiter->ticket.index);
+        Operation waits{name, waiter->mode, waiter->ticket, false};
+        if (!put_back(waiter->operation, std::move(waits))) return false;
     }
     return true;
 }
 
 bool MachineLoader::put_back(OperationId id, Operation operation) {
-    if (auto* session = machine_.sessions_.change(id.session)) {
-        return session->operations.emplace(id.seq, std::move(operation)).second;
-    }
     const auto ended = machine_.ended_.find(id.session);
-    return ended != machine_.ended_.end() &&
-           ended->second.operations.emplace(id.seq, std::move(operation)).second;
-}
-
-bool MachineLoader::are_sessions_sound(LogIndex applied) const {
-    const auto newest = totals_->newest_session;
-    if (!machine_.ended_.empty() &&
-        (machine_.endings_ == 0 || machine_.ended_.rbegin()->first > newest)) {
-        return false;
+    if (ended == machine_.ended_.end()) {
+        return owed_[id.session].emplace(id.seq, std::move(operation)).second;
     }
-    const auto& all = machine_.sessions_.all();
-    if (!all.empty() && all.rbegin()->first > newest) return false;
-    return std::ranges::all_of(all, [&](const auto& one) { return is_sound(one.second, applied); });
+    is_unfinished_ = true;
+    ended_found_ += ended->second.operations.empty() ? 1 : 0;
+    return ended->second.operations.emplace(id.seq, std::move(operation)).second;
 }
 
-bool MachineLoader::is_sound(const Session& session, LogIndex applied) const {
+bool MachineLoader::add_session(SessionId id, std::string_view value) {
+    auto session = decode_session(id, value);
+    if (!session || id > totals_->newest_session || machine_.ended_.contains(id)) return false;
+    if (auto owed = owed_.extract(id); !owed.empty()) session->operations.swap(owed.mapped());
+    return is_sound(*session) && machine_.sessions_.restore(std::move(*session));
+}
+
+bool MachineLoader::is_sound(const Session& session) {
     const auto& opened = session.opened;
     if (machine_.sessions_.newest_epoch(opened.incarnation) < opened.boot_epoch) return false;
-    if (session.renewed_at > applied) return false;
+    newest_index_ = std::max(newest_index_, session.renewed_at);
     const auto& answered = session.answered();
-    if (!answered.empty() && answered.back().first > applied) return false;
+    if (!answered.empty()) newest_index_ = std::max(newest_index_, answered.back().first);
     const bool seen = std::ranges::all_of(
         answered, [&](const auto& one) { return session.seen.contains(one.second); });
     // Who waits has no answer yet: it would get a second one.
@@ -224,6 +208,21 @@ bool MachineLoader::is_sound(const Session& session, LogIndex applied) const {
                return session.seen.contains(seq) &&
                       (operation.held || !session.answers.contains(seq));
            });
+}
+
+std::optional<LockMachine> MachineLoader::finish(LogIndex applied) {
+    if (is_empty_ && !applied.is_set()) return LockMachine{};
+    if (!ok_ || !is_complete() || newest_index_ > applied) return std::nullopt;
+    machine_.index_ = applied;
+    machine_.told_totals_ = machine_.totals();
+    return std::move(machine_);
+}
+
+bool MachineLoader::is_complete() const {
+    return totals_ && totals_->sessions == machine_.sessions_.all().size() &&
+           totals_->names == machine_.table_.records().size() &&
+           totals_->incarnations == machine_.sessions_.newest_epochs().size() && owed_.empty() &&
+           ended_found_ == machine_.ended_.size();
 }
 
 }  // namespace mortise::core

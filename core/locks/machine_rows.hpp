@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,10 +26,11 @@ struct StateTotals {
     bool waited_done = true;
 };
 
-// Trusts no byte: rows may come damaged from a disk, or from another node.
+// Trusts no byte: rows may come damaged from a disk, or from another node. Judges each row when it
+// comes, so that the last one costs no more than any other.
 class MachineLoader {
 public:
-    // In any order, each key once. False: this is no state that we can read; it will not be.
+    // Ascending by key. False: this is no state that we can read; it will not be.
     bool add(std::string_view key, std::string_view value);
     // The machine as it was after the entry at `applied`. Empty when a row was refused, is missing,
     // or contradicts another. No rows are the state before the first entry.
@@ -41,14 +43,19 @@ private:
     bool add_ended(SessionId id, std::string_view value);
     bool add_name(std::string_view name, std::string_view value);
 
-    bool is_complete() const;
-    bool put_operations_back(LogIndex applied);
+    bool put_operations_back(const std::string& name);
     bool put_back(OperationId id, Operation operation);
-    bool are_sessions_sound(LogIndex applied) const;
-    bool is_sound(const Session& session, LogIndex applied) const;
+    bool is_sound(const Session& session);
+    bool is_complete() const;
 
     LockMachine machine_;
     std::optional<StateTotals> totals_;
+    std::string last_key_;
+    // Of names that came already: each is owed to the row of its session.
+    std::map<SessionId, std::map<Seq, Operation>> owed_;
+    std::size_t ended_found_ = 0;  // ended sessions with something left
+    bool is_unfinished_ = false;   // the name that was added last: one of those has it
+    LogIndex newest_index_;        // that any row names
     bool is_empty_ = true;
     bool ok_ = true;
 };

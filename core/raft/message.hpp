@@ -88,6 +88,7 @@ struct SnapshotChunk {
     std::vector<Row> rows;        // ascending by key
     bool done = false;            // no chunk follows
     std::uint64_t checksum = 0;   // over all chunks so far: two streams cannot be mixed unnoticed
+    bool cut = false;             // the value of the last row goes on in the next chunk
 };
 
 struct SnapshotReply {

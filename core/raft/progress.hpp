@@ -1,10 +1,12 @@
 // How far the leader has brought one follower.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/instant.hpp"
 #include "core/raft/message.hpp"
@@ -20,7 +22,10 @@ struct SnapshotSending {
     std::uint64_t checksum = 0;  // of the chunks before
     std::optional<std::string> after;
     bool reading = false;
-    std::optional<SnapshotChunk> chunk;  // read, not answered
+    std::vector<Row> rows;   // read, not in a chunk yet; or one row that is longer than a chunk
+    std::size_t cut_at = 0;  // of that row's value so much is in chunks
+    bool all_read = false;   // no row follows these
+    std::optional<SnapshotChunk> chunk;  // not answered
     std::optional<Instant> sent_at;
     bool repeated = false;  // sent again since the last answer that helped
 };

@@ -165,6 +165,8 @@ private:
     struct ConfigurationAt {
         LogIndex index;
         Configuration configuration;
+        std::uint64_t steps = 0;     // passed on
+        std::optional<Row> cut_row;  // its value goes on in the next chunk
     };
 
     // raft.cpp: terms, the log as this node writes it
@@ -232,6 +234,7 @@ private:
     void close_views();
 
     // snapshot_receiving.cpp
+    void make_chunk(SnapshotSending& sending);
     void on(NodeId from, SnapshotChunk& chunk, Instant now);
     [[nodiscard]] static bool is_well_formed(const SnapshotChunk& chunk);
     void take_chunk(SnapshotChunk& chunk);
@@ -239,6 +242,7 @@ private:
     void send_owed_snapshot_reply();
 
     // leadership.cpp: what a leader must do to stay one, and how it stops
+    bool join_cut_row(std::vector<Row>& rows, bool cut);
     void check_leadership(Instant now);
     [[nodiscard]] Instant quorum_contact(const Leader& leader, Instant now) const;
     void step_down(Note::Kind why, Instant now);

@@ -16,7 +16,7 @@ bool Raft::is_well_formed(const SnapshotChunk& chunk) {
     for (const auto& row : chunk.rows) {
         if (!row.value) return false;
     }
-    return chunk.done || !chunk.rows.empty();
+    return chunk.rows.empty() ? chunk.done && !chunk.cut : !(chunk.done && chunk.cut);
 }
 
 void Raft::on(NodeId from, SnapshotChunk& chunk, Instant now) {
@@ -49,10 +49,11 @@ void Raft::take_chunk(SnapshotChunk& chunk) {
     if (is_installing()) return;
     if (!same) {
         if (chunk.position != 0) return;  // of a state whose beginning we do not have (S6)
-        receiving_ = Receiving{chunk.last, chunk.configuration, 0, 0, false};
+        receiving_ = Receiving{chunk.last, chunk.configuration, 0, 0, false, 0, {}};
     }
     if (chunk.position != receiving_->next) return;  // again, or too early
-    if (chunk.checksum != sum_with(receiving_->checksum, chunk)) {
+    if (chunk.checksum != sum_with(receiving_->checksum, chunk) ||
+        !join_cut_row(chunk.rows, chunk.cut)) {
         note(Note::Kind::refused_message);
         receiving_.reset();
         return;
@@ -60,8 +61,24 @@ void Raft::take_chunk(SnapshotChunk& chunk) {
     receiving_->checksum = chunk.checksum;
     receiving_->done = chunk.done;
     ++receiving_->next;
-    out_.install.push_back({chunk.position, chunk.last, std::move(chunk.configuration),
+    if (chunk.rows.empty() && !chunk.done) return;  // a piece of a row, and no more
+    out_.install.push_back({receiving_->steps++, chunk.last, std::move(chunk.configuration),
                             std::move(chunk.rows), chunk.done});
+}
+
+// Leaves whole rows only; what is cut again waits for its rest. False: it does not fit.
+bool Raft::join_cut_row(std::vector<Row>& rows, bool cut) {
+    auto& kept = receiving_->cut_row;
+    if (kept) {
+        if (rows.empty() || rows.front().key != kept->key) return false;
+        kept->value->append(*rows.front().value);
+        rows.front() = *std::exchange(kept, std::nullopt);
+    }
+    if (cut) {
+        kept = std::move(rows.back());
+        rows.pop_back();
+    }
+    return true;
 }
 
 void Raft::refuse_state() {

@@ -64,27 +64,48 @@ void Raft::on_snapshot_rows(SnapshotRows rows, Instant now) {
     sending.reading = false;
     if (!sending.last) sending.configuration = std::move(rows.configuration);
     sending.last = rows.last;
-    auto& chunk = sending.chunk.emplace();
-    chunk.term = term();
-    chunk.last = rows.last;
-    chunk.configuration = sending.configuration;
-    chunk.position = sending.position;
-    chunk.rows = std::move(rows.rows);
-    chunk.done = rows.done;
-    chunk.checksum = sum_with(sending.checksum, chunk);
-    sending.sent_at.reset();
-    if (sending.wanted > sending.position && !chunk.done) on_chunk_taken(rows.peer, progress);
+    sending.rows = std::move(rows.rows);
+    sending.cut_at = 0;
+    sending.all_read = rows.done;
+    make_chunk(sending);
+    if (sending.wanted > sending.position && !sending.chunk->done)
+        on_chunk_taken(rows.peer, progress);
 }
 
-// The follower has it, so the next one is read.
+// Of the rows that were read, or of a piece of one that is longer than a chunk may be: what cannot
+// be sent in one message could never be sent at all (S7).
+void Raft::make_chunk(SnapshotSending& sending) {
+    auto& chunk = sending.chunk.emplace();
+    chunk.term = term();
+    chunk.last = *sending.last;
+    chunk.configuration = sending.configuration;
+    chunk.position = sending.position;
+    const auto piece_max = options_.snapshot_bytes_max;
+    const auto* row = sending.rows.size() == 1 ? &sending.rows.front() : nullptr;
+    if (row != nullptr && row->value->size() > piece_max) {
+        chunk.rows.push_back({row->key, row->value->substr(sending.cut_at, piece_max)});
+        sending.cut_at += chunk.rows.front().value->size();
+        chunk.cut = sending.cut_at < row->value->size();
+    } else {
+        chunk.rows = std::move(sending.rows);
+    }
+    chunk.done = sending.all_read && !chunk.cut;
+    chunk.checksum = sum_with(sending.checksum, chunk);
+    sending.sent_at.reset();
+}
+
+// The follower has it, so the next one is made, or read.
 void Raft::on_chunk_taken(NodeId peer, Progress& progress) {
     auto& sending = *progress.sending;
-    sending.checksum = sending.chunk->checksum;
-    sending.after = sending.chunk->rows.back().key;
-    ++sending.position;
-    sending.chunk.reset();
-    sending.repeated = false;
-    read_on(peer, sending);
+    do {
+        const auto taken = *std::exchange(sending.chunk, std::nullopt);
+        sending.checksum = taken.checksum;
+        sending.after = taken.rows.back().key;
+        ++sending.position;
+        sending.repeated = false;
+        if (!taken.cut) return read_on(peer, sending);
+        make_chunk(sending);
+    } while (sending.wanted > sending.position && !sending.chunk->done);
 }
 
 void Raft::on(NodeId from, const SnapshotReply& reply, Instant now) {

@@ -14,7 +14,7 @@ namespace mortise::core {
     sum.number(chunk.last.index.raw());
     sum.text(encode_configuration(chunk.configuration).view());
     sum.number(chunk.position);
-    sum.number(chunk.rows.size() << 1U | (chunk.done ? 1U : 0U));
+    sum.number(chunk.rows.size() << 2U | (chunk.cut ? 2U : 0U) | (chunk.done ? 1U : 0U));
     for (const auto& row : chunk.rows) {
         sum.text(row.key);
         sum.number(row.value ? 1 : 0);

@@ -231,7 +231,8 @@ void Print::add(const ReadReply& message) {
 
 void Print::add(const SnapshotChunk& message) {
     // The checksum, over all of the transfer until here, stands for the rows.
-    const auto& [term, last, not_configuration, position, not_rows, done, checksum] = message;
+    const auto& [term, last, not_configuration, position, not_rows, done, checksum, not_cut] =
+        message;
     add(term);
     add(last);
     number(position);

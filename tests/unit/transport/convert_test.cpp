@@ -96,7 +96,7 @@ core::Configuration configuration(Prng& prng) {
 
 core::SnapshotChunk snapshot_chunk(Prng& prng) {
     core::SnapshotChunk m{Term{number(prng)}, log_id(prng), configuration(prng), number(prng), {},
-                          coin(prng),         number(prng)};
+                          coin(prng),         number(prng), coin(prng)};
     const auto count = prng.below(6);
     for (std::uint64_t i = 0; i < count; ++i) {
         m.rows.push_back({std::string(1, static_cast<char>('a' + i)) + text(prng, 60),
@@ -345,10 +345,11 @@ TEST(Convert, SnapshotsArriveFieldByField) {
     Prng prng{7};
     const LogId last{Term{3}, LogIndex{4}};
     const core::SnapshotChunk sent{
-        Term{5}, last, configuration(prng), 6, {{"a", ""}, {"b", std::string("\0x", 2)}}, true, 7};
+        Term{5}, last, configuration(prng), 6, {{"a", ""}, {"b", std::string("\0x", 2)}}, true,
+        7,       true};
     const auto got = std::get<core::SnapshotChunk>(through(sent));
-    EXPECT_EQ(std::tuple(got.term, got.last, got.position, got.done, got.checksum),
-              std::tuple(Term{5}, last, 6U, true, 7U));
+    EXPECT_EQ(std::tuple(got.term, got.last, got.position, got.done, got.checksum, got.cut),
+              std::tuple(Term{5}, last, 6U, true, 7U, true));
     EXPECT_EQ(got.configuration, sent.configuration);
     EXPECT_EQ(got.rows, sent.rows);
     for (const bool installed : {true, false}) {

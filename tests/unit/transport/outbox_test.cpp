@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/prng.hpp"
+#include "core/node/node_core.hpp"
 #include "transport/wire_size.hpp"
 
 namespace mortise::transport {
@@ -57,6 +58,16 @@ std::vector<std::string> in_words(const std::vector<core::PeerMessage>& batch) {
 }
 
 constexpr OutboxLimits small{.bytes_max = 4'000, .batch_bytes_max = 1'500, .batch_messages_max = 4};
+
+// However short its rows are, the heaviest chunk has room in a frame.
+TEST(Outbox, AChunkOfTheShortestRowsFits) {
+    const core::Row shortest{std::string(9, 'I'), std::string(2, '1')};
+    const auto count = core::NodeOptions{}.snapshot_bytes_max / 11 + 1;
+    ASSERT_LT(count, rows_max);
+    core::SnapshotChunk chunk;
+    chunk.rows.assign(count, shortest);
+    EXPECT_LT(wire_words(core::RaftMessage{chunk}), forwarding_frame_words_max);
+}
 
 TEST(Outbox, EveryKindHasItsLane) {
     EXPECT_EQ(lane_of(forward(1)), Lane::forwarding);

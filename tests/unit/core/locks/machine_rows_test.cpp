@@ -222,6 +222,19 @@ TEST_F(MachineRowsTest, ARowMoreIsRefused) {
     EXPECT_FALSE(MachineLoader{}.add("", whole.at("G")));
 }
 
+TEST_F(MachineRowsTest, RowsOutOfOrderAreRefused) {
+    const auto whole = all_rows(machine_);
+    for (auto late = whole.begin(); std::next(late) != whole.end(); ++late) {
+        MachineLoader loader;
+        for (auto row = whole.begin(); row != late; ++row)
+            EXPECT_TRUE(loader.add(row->first, row->second));
+        const auto early = std::next(late);
+        loader.add(early->first, early->second);
+        EXPECT_FALSE(loader.add(late->first, late->second)) << late->first;
+        EXPECT_FALSE(loader.finish(index_)) << late->first;
+    }
+}
+
 TEST_F(MachineRowsTest, EveryTruncationAndEveryTailIsRefused) {
     const auto whole = all_rows(machine_);
     for (const auto& [key, value] : whole) {

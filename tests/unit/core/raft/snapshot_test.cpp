@@ -142,6 +142,59 @@ TEST(SnapshotSending, AStateFromBeforeTheLogHelpsNobody) {
     EXPECT_TRUE(it.leader.reads_asked.empty());  // not at once
 }
 
+constexpr std::size_t chunk_bytes = RaftOptions{}.snapshot_bytes_max;
+
+Row long_row(const std::string& key, std::size_t bytes) {
+    Row row{key, std::string(bytes, ' ')};
+    for (std::size_t i = 0; i < bytes; ++i)
+        (*row.value)[i] = static_cast<char>('a' + i * i % 23);
+    return row;
+}
+
+// S7: what fits into no message could never be sent.
+TEST(SnapshotSending, CutsARowThatIsLongerThanAChunk) {
+    Sending it;
+    const auto row = long_row("a", 2 * chunk_bytes + 1);
+    it.give({row}, true);
+    std::string value;
+    for (std::uint64_t position = 0; position < 3; ++position) {
+        const auto chunk = it.chunk();
+        ASSERT_EQ(chunk.position, position);
+        ASSERT_EQ(chunk.rows.size(), 1U);
+        EXPECT_EQ(chunk.rows[0].key, "a");
+        EXPECT_LE(chunk.rows[0].value->size(), chunk_bytes);
+        EXPECT_EQ(chunk.cut, position < 2);
+        EXPECT_EQ(chunk.done, position == 2);
+        value += *chunk.rows[0].value;
+        it.answer(position + 1);
+    }
+    EXPECT_EQ(value, row.value);
+    EXPECT_TRUE(it.leader.reads_asked.empty());
+}
+
+TEST(SnapshotSending, ReadsOnBehindACutRow) {
+    Sending it;
+    it.give({long_row("a", chunk_bytes + 1)}, false);
+    it.answer(1);
+    EXPECT_TRUE(it.leader.reads_asked.empty());
+    it.answer(2);
+    ASSERT_EQ(it.leader.reads_asked.size(), 1U);
+    EXPECT_EQ(it.leader.reads_asked[0].after, "a");
+    it.give({long_row("b", chunk_bytes)}, true);
+    EXPECT_FALSE(it.chunk().cut);
+}
+
+TEST(SnapshotSending, GoesOnWithinACutRow) {
+    Sending it;
+    it.give({row("a")}, false);
+    it.chunk();
+    it.answer(3);
+    it.give({long_row("b", 3 * chunk_bytes)}, true);
+    const auto last = it.chunk();
+    EXPECT_EQ(last.position, 3U);
+    EXPECT_TRUE(last.done);
+}
+
 // --- the follower
 
 SnapshotChunk chunk_of(LogId last, std::uint64_t position, std::uint64_t before,
@@ -182,6 +235,47 @@ TEST(SnapshotReceiving, PassesOnWhatComesInOrder) {
     ASSERT_EQ(it.node.install.size(), 2U);
     EXPECT_EQ(it.node.install[0].rows, it.first.rows);
     EXPECT_EQ(it.node.install[1].rows, it.second.rows);
+}
+
+SnapshotChunk cut(SnapshotChunk chunk, std::uint64_t before) {
+    chunk.cut = true;
+    chunk.checksum = sum_with(before, chunk);
+    return chunk;
+}
+
+TEST(SnapshotReceiving, PassesOnWholeRows) {
+    Receiving it;
+    const auto first = cut(chunk_of(it.last, 0, 0, {{"b", "1"}}, false), 0);
+    const auto second =
+        cut(chunk_of(it.last, 1, 0, {{"b", "2"}, {"c", "x"}}, false), first.checksum);
+    const auto third = chunk_of(it.last, 2, second.checksum, {{"c", "y"}}, true);
+    it.node.receive(n1, first);
+    EXPECT_EQ(it.reply().next, 1U);
+    EXPECT_TRUE(it.node.install.empty());
+    it.node.receive(n1, second);
+    it.node.receive(n1, third);
+    ASSERT_EQ(it.node.install.size(), 2U);
+    EXPECT_EQ(it.node.install[0].position, 0U);
+    EXPECT_EQ(it.node.install[0].rows, (std::vector<Row>{{"b", "12"}}));
+    EXPECT_EQ(it.node.install[1].position, 1U);
+    EXPECT_EQ(it.node.install[1].rows, (std::vector<Row>{{"c", "xy"}}));
+    EXPECT_TRUE(it.node.install[1].done);
+}
+
+TEST(SnapshotReceiving, TheRestOfAnotherRowIsRefused) {
+    Receiving it;
+    const auto first = cut(chunk_of(it.last, 0, 0, {{"b", "1"}}, false), 0);
+    it.node.receive(n1, first);
+    it.node.receive(n1, chunk_of(it.last, 1, first.checksum, {{"c", "2"}}, true));
+    EXPECT_EQ(it.reply().next, 0U);
+    EXPECT_TRUE(it.node.install.empty());
+}
+
+TEST(SnapshotReceiving, TheLastRowOfAllIsWhole) {
+    Receiving it;
+    it.node.receive(n1, cut(chunk_of(it.last, 0, 0, {{"b", "1"}}, true), 0));
+    EXPECT_TRUE(it.node.install.empty());
+    EXPECT_EQ(it.node.notes.back().kind, Note::Kind::refused_message);
 }
 
 // S6, S9
