@@ -211,6 +211,14 @@ private:
     Opened opened_;
 };
 
+Result<Opened> begin_anew(const fs::path& path, const OpenOptions& options, const Seams& seams,
+                          const std::shared_ptr<DirectoryLock>& lock, std::string why) {
+    if (auto begun = set_aside(path, options, seams); !begun) return std::move(begun).error();
+    auto anew = Opening{path, options, seams, lock}.run();
+    if (anew) anew->set_aside = std::move(why);
+    return anew;
+}
+
 }  // namespace
 
 Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
@@ -220,16 +228,17 @@ Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
     if (!normal.has_filename()) normal = normal.parent_path();
     const auto lock = enter(normal, options, seams.probe);
     if (!lock) return lock.error();
+    if (options.is_superseded) {
+        return begin_anew(normal, options, seams, *lock,
+                          normal.string() + ": others know of a later life of it");
+    }
     auto opened = Opening{normal, options, seams, *lock}.run();
     const auto is_damaged = [&] { return !opened && opened.error().code == Errc::damaged; };
     if (!options.rejoins || !is_damaged()) return opened;
     // A bit may be wrong on its way from the disk only.
     opened = Opening{normal, options, seams, *lock}.run();
     if (!is_damaged()) return opened;
-    if (auto begun = set_aside(normal, options, seams); !begun) return std::move(begun).error();
-    auto anew = Opening{normal, options, seams, *lock}.run();
-    if (anew) anew->set_aside = opened.error().what;
-    return anew;
+    return begin_anew(normal, options, seams, *lock, opened.error().what);
 }
 
 Result<Opened> open_directory(const fs::path& path, const OpenOptions& options) {

@@ -21,6 +21,9 @@ struct OpenOptions {
     // What is damaged others have, so it is put aside and the node begins anew, as a former member
     // of its cluster. Otherwise it does not start.
     bool rejoins = false;
+    // Its cluster found that the directory was rolled back, or is a copy: it is put aside like a
+    // damaged one.
+    bool is_superseded = false;
     // Room on the disk that is kept for the end; a start needs twice as much.
     std::uint64_t reserve_bytes = 0;
 };
@@ -34,7 +37,7 @@ struct Opened {
     // It was not here that the former life wrote: restored, or copied, and the original may live.
     // Only the others can tell whether it is older than what they have seen of this node.
     bool is_copy = false;
-    std::string set_aside;  // what was damaged, if anything; see OpenOptions::rejoins
+    std::string set_aside;  // why its content was, if it was; see OpenOptions::rejoins
     core::NodeState state;
     std::unique_ptr<LogStore> log;
     std::unique_ptr<StateStore> state_store;

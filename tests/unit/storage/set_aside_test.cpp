@@ -93,6 +93,22 @@ TEST_F(SetAside, LetsADamagedMemberBeginAnew) {
         EXPECT_TRUE(fs::exists(path_ / "damaged-1" / part)) << part;
 }
 
+// Whole, and of no use: others know of a later life of it.
+TEST_F(SetAside, LetsAMemberThatIsSupersededBeginAnew) {
+    auto options = as_member();
+    options.is_superseded = true;
+    {
+        const auto node = open(options);
+        ASSERT_TRUE(node) << node.error().what;
+        expect_begun_anew(*node);
+        EXPECT_NE(node->set_aside, "");
+    }
+    EXPECT_TRUE(fs::exists(path_ / "damaged-1" / "log" / "CURRENT"));
+    const auto node = open();
+    ASSERT_TRUE(node);
+    EXPECT_EQ(node->set_aside, "");
+}
+
 TEST_F(SetAside, FindsTheClusterInWhateverIsLeft) {
     lose("meta");
     auto node = open();
