@@ -70,13 +70,20 @@ void CoreLoop::stopped(const std::string& reason) {
 }
 
 void CoreLoop::lose_everything() {
-    holds_.lose_everything();
+    holds_.lose_everything(LossReason::node_stopped);
     auto refused = parts_.gate->close();
     for (auto& submitted : refused) {
         if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
     }
+    for (auto& submitted : std::exchange(waiting_, {})) {
+        if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
+    }
+    fail_pending(core::CallError::node_stopped, core::CallError::node_stopped);
+}
+
+void CoreLoop::fail_pending(core::CallError error, core::CallError of_releases) {
     for (auto& [tag, call] : pending_.take_all()) {
-        core::CallAnswer answer{core::CallTag{tag}, core::CallError::node_stopped};
+        core::CallAnswer answer{core::CallTag{tag}, call.releases ? of_releases : error};
         complete(call, answer);
     }
 }

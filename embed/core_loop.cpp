@@ -49,16 +49,19 @@ core::Nanoseconds risk_margin(const core::NodeOptions& options) {
 
 }  // namespace
 
-CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed)
+CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed, Estate estate)
     : parts_{std::move(parts)},
       options_{std::move(options)},
       timer_{parts_.io},
       desk_{*this},
       holds_{{parts_.gate, parts_.events, parts_.leases, parts_.losses}, risk_margin(options_)},
-      began_{steady_now()} {
+      began_{steady_now()},
+      metrics_{std::move(estate.counters)} {
     if (parts_.config.listen.empty()) return;
-    network_ = std::make_unique<transport::PeerNetwork>(parts_.io, network_options(parts_, seed),
-                                                        *this, &desk_);
+    auto network = network_options(parts_, seed);
+    if (!estate.listening_at.empty()) network.listen = estate.listening_at;
+    network_ =
+        std::make_unique<transport::PeerNetwork>(parts_.io, std::move(network), *this, &desk_);
 }
 
 CoreLoop::~CoreLoop() = default;
@@ -75,9 +78,11 @@ void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) 
                                        DriverPorts{log, writer, *this, *this}, read_clocks());
 }
 
-void CoreLoop::begin() {
+void CoreLoop::begin(std::vector<Submitted> calls) {
     if (network_) network_->start();
     step(core::TimerFired{});
+    begin_calls(std::move(calls));
+    take_calls();
 }
 
 void CoreLoop::step(core::Event event) {
@@ -100,8 +105,12 @@ void CoreLoop::after_step(core::Instant began) {
 }
 
 void CoreLoop::take_calls() {
+    if (!suspended_) begin_calls(parts_.gate->take());
+}
+
+void CoreLoop::begin_calls(std::vector<Submitted> taken) {
     core::Calls calls;
-    for (auto& submitted : parts_.gate->take()) {
+    for (auto& submitted : taken) {
         if (const auto* release = std::get_if<core::ReleaseCall>(&submitted.call)) {
             holds_.given_back(release->hold);
         }
@@ -109,6 +118,7 @@ void CoreLoop::take_calls() {
             PendingCall pending;
             pending.completion = std::move(submitted.completion);
             pending.place = std::move(submitted.place);
+            pending.releases = std::holds_alternative<core::ReleaseCall>(submitted.call);
             const auto* acquire = std::get_if<core::AcquireCall>(&submitted.call);
             if (acquire != nullptr) {
                 ++metrics_.acquires;
@@ -135,6 +145,9 @@ void CoreLoop::submit(core::Call call, std::function<void(core::CallAnswer&)> an
 }
 
 void CoreLoop::fail(const std::string& reason) {
+    if (parts_.readiness.why_stopped()) return;
+    const bool is_halted = driver_->is_stopped();
+    if (std::exchange(suspended_, std::nullopt) || is_halted) return stopped(reason);
     if (!ended_) driver_->fail(reason);
 }
 

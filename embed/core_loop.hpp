@@ -38,11 +38,19 @@ struct LoopParts {
     LeaseThread& leases;
     Readiness& readiness;
     NodeLog& log;
+    // The data directory is not to be used any more as it is (core::Effects::superseded).
+    std::function<void()> begin_anew;
+};
+
+// What one life of the node leaves to the next one in the same process.
+struct Estate {
+    std::string listening_at;
+    Metrics counters;
 };
 
 class CoreLoop final : public Publisher, public PeerSender, public transport::NetworkEvents {
 public:
-    CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed);
+    CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed, Estate estate);
     ~CoreLoop() override;
 
     // --- before the thread runs
@@ -51,7 +59,8 @@ public:
     void open(core::NodeState state, LogWriter& log, StateWriter& writer);
 
     // --- on the core thread
-    void begin();
+    // With calls that were taken from the gate before.
+    void begin(std::vector<Submitted> calls = {});
     void take_calls();
     void written(core::WriteId id) { step(core::WriteDone{id}); }
     void state_durable(core::LogIndex index) { step(core::StateDurable{index}); }
@@ -59,6 +68,12 @@ public:
     void state_installed(core::StateInstalled installed) { step(installed); }
     // The node stops for good (P5).
     void fail(const std::string& reason);
+    // It speaks to nobody and holds nothing from here on. Calls wait for the next life, or until
+    // it is clear that they will not get an answer in time.
+    void suspend(const std::string& why);
+    [[nodiscard]] Estate estate() const { return {listening_at_, counters()}; }
+    // For the next life. Nothing happens here any more.
+    [[nodiscard]] std::vector<Submitted> leave_calls();
     // Releases everything, hands leadership over, and calls `done`, perhaps at once.
     void begin_close(std::function<void()> done);
     // Closes sockets and timers; nothing happens here any more.
@@ -77,7 +92,14 @@ public:
     [[nodiscard]] bool is_connected(core::NodeId peer) const { return connected_.contains(peer); }
 
 private:
+    // suspending.cpp
+    void superseded() override;
+    void refused(core::NodeId by, transport::Refusal why) override;
+    void let_calls_wait();
+    void give_up_calls(std::vector<Submitted> calls);
+
     // core_loop.cpp: events in
+    void begin_calls(std::vector<Submitted> submitted);
     core::Hello hello() override { return driver_->hello(); }
     void peer_up(core::Hello peer) override;
     void peer_down(core::NodeId peer) override;
@@ -87,6 +109,7 @@ private:
     void timer_fired();
 
     // reporting.cpp
+    [[nodiscard]] Metrics counters() const;
     void watch_leader();
     void watch_ready();
     void members_changed();
@@ -95,6 +118,7 @@ private:
     // closing.cpp
     void stopped(const std::string& reason) override;
     void lose_everything();
+    void fail_pending(core::CallError error, core::CallError of_releases);
     void hand_over_leadership();
     void watch_hand_over();
     void closed();
@@ -131,6 +155,9 @@ private:
     bool handing_over_ = false;
     bool ready_ = false;
     bool ended_ = false;
+    std::optional<std::string> suspended_;  // why
+    std::string listening_at_;              // when suspended
+    std::vector<Submitted> waiting_;        // likewise
     core::Instant began_;
     Metrics metrics_;
 };

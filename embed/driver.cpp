@@ -64,13 +64,20 @@ void Driver::carry_out(core::Effects effects) {
     if (effects.save_countdowns) ports_.state.save_countdowns(std::move(*effects.save_countdowns));
     for (const auto& note : effects.notes)
         ports_.publisher.noted(note);
+    if (!effects.superseded) return;
+    halt();
+    ports_.publisher.superseded();
 }
 
 void Driver::fail(const std::string& reason) {
     if (stopped_) return;
+    halt();
+    ports_.publisher.stopped(reason);
+}
+
+void Driver::halt() {
     stopped_ = true;
     waiting_.clear();
-    ports_.publisher.stopped(reason);
 }
 
 }  // namespace mortise

@@ -70,6 +70,9 @@ public:
     // in between it will not be told.
     virtual void state_replaced(core::LogId last) = 0;
     virtual void noted(const core::Note& note) = 0;
+    // Nothing that this node says counts any more, and it says nothing any more: it is to begin
+    // anew (core::Effects).
+    virtual void superseded() = 0;
     // The node has stopped for good, and why. Every hold is lost, no call is answered any more.
     virtual void stopped(const std::string& reason) = 0;
 };
@@ -90,6 +93,8 @@ public:
     void handle(core::Event event, core::Now now);
     // The disk failed, or something else that a node cannot survive: it stops (P5).
     void fail(const std::string& reason);
+    // Does nothing any more, and tells nobody.
+    void halt();
 
     [[nodiscard]] core::Instant deadline() const;
     [[nodiscard]] core::Hello hello() const { return core_.hello(); }

@@ -85,10 +85,10 @@ core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
     return releases;
 }
 
-void HoldTable::lose_everything() {
+void HoldTable::lose_everything(LossReason why) {
     if (lease_) lease_->end();
     for (const auto& [operation, hold] : std::exchange(holds_, {}))
-        lose(hold, LossReason::node_stopped);
+        lose(hold, why);
 }
 
 bool HoldTable::has_valid_lease() const {

@@ -34,8 +34,8 @@ public:
     void lost(const core::HoldLost& lost);
     // Answers what the core has to release: holds it still counts on, and their owners do not.
     [[nodiscard]] core::Calls lease_changed(const core::LeaseChanged& lease);
-    // The node stops.
-    void lose_everything();
+    // The node stops, or gives its session up.
+    void lose_everything(LossReason why);
 
     [[nodiscard]] bool has_valid_lease() const;
     [[nodiscard]] std::size_t size() const { return holds_.size(); }

@@ -6,11 +6,15 @@
 
 namespace mortise::detail {
 
+DiskFailure failure_of(const storage::Error& error) {
+    return {error.what, error.code == storage::Errc::no_space};
+}
+
 LogThread::LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events)
     : store_{std::move(store)},
       events_{std::move(events)},
       thread_{start_thread_named("mortise-log", [this] {
-          run_or_fail([this] { run(); }, [this](std::string why) { fail(std::move(why)); });
+          run_or_fail([this] { run(); }, [this](std::string why) { fail({std::move(why)}); });
       })} {}
 
 LogThread::~LogThread() {
@@ -60,7 +64,8 @@ void LogThread::run() {
         lock.unlock();
         if (!writes.empty()) write_all(writes);
         if (purge && !failed_) {
-            if (const auto purged = store_->purge_to(*purge); !purged) fail(purged.error().what);
+            if (const auto purged = store_->purge_to(*purge); !purged)
+                fail(failure_of(purged.error()));
         }
         lock.lock();
     }
@@ -68,7 +73,7 @@ void LogThread::run() {
 
 void LogThread::write_all(const std::vector<core::Write>& writes) {
     if (const auto written = store_->write(writes); !written) {
-        fail(written.error().what);
+        fail(failure_of(written.error()));
         return;
     }
     {
@@ -81,13 +86,13 @@ void LogThread::write_all(const std::vector<core::Write>& writes) {
 }
 
 // A disk that failed once is not asked again (P5).
-void LogThread::fail(std::string why) {
+void LogThread::fail(DiskFailure failure) {
     {
         const std::scoped_lock lock{mutex_};
         failed_ = true;
     }
     written_.notify_all();
-    events_.failed(std::move(why));
+    events_.failed(std::move(failure));
 }
 
 }  // namespace mortise::detail

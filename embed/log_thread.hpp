@@ -17,13 +17,21 @@
 
 namespace mortise::detail {
 
+// Why a store is of no use any more.
+struct DiskFailure {
+    std::string why;
+    bool is_full = false;  // there may be room again
+};
+
+[[nodiscard]] DiskFailure failure_of(const storage::Error& error);
+
 // What the disk threads tell, on those threads.
 struct DiskEvents {
     std::function<void(core::WriteId)> written;  // each, in order
     std::function<void(core::LogIndex)> state_durable;
     std::function<void(core::SnapshotRows)> snapshot_rows;
     std::function<void(core::StateInstalled)> state_installed;
-    std::function<void(std::string)> failed;  // once per thread; it does nothing any more
+    std::function<void(DiskFailure)> failed;  // once per thread; it does nothing any more
 };
 
 class LogThread final : public LogWriter {
@@ -45,7 +53,7 @@ public:
 private:
     void run();
     void write_all(const std::vector<core::Write>& writes);
-    void fail(std::string why);
+    void fail(DiskFailure failure);
 
     std::unique_ptr<storage::LogStore> store_;
     DiskEvents events_;

@@ -15,26 +15,9 @@ namespace {
 
 constexpr std::uint64_t reserve_bytes = std::uint64_t{64} << 20U;
 
-std::uint64_t true_chance() {
-    std::random_device device;
-    return std::uint64_t{device()} << 32U | device();
-}
-
 Config checked(Config config) {
     config.validate();
     return config;
-}
-
-storage::Opened open_directory(const Config& config) {
-    storage::OpenOptions options;
-    options.self = core::NodeId{config.own_id()};
-    options.random = {true_chance(), true_chance()};
-    options.rejoins = !config.peers.empty();
-    options.reserve_bytes = reserve_bytes;
-    if (config.memory_only) return storage::open_in_memory(options);
-    auto opened = storage::open_directory(config.data_dir, options);
-    if (!opened) throw std::system_error{opened.error().code, opened.error().what};
-    return std::move(*opened);
 }
 
 // The lease ran out while nobody else was looking: one task each, since any of them may take its
@@ -52,6 +35,22 @@ std::function<void(std::shared_ptr<Lease>)> tell_holds(Notifier& losses) {
 }
 
 }  // namespace
+
+std::uint64_t true_chance() {
+    std::random_device device;
+    return std::uint64_t{device()} << 32U | device();
+}
+
+core::Result<storage::Opened> open_directory(const Config& config, bool is_superseded) {
+    storage::OpenOptions options;
+    options.self = core::NodeId{config.own_id()};
+    options.random = {true_chance(), true_chance()};
+    options.rejoins = !config.peers.empty();
+    options.is_superseded = is_superseded;
+    options.reserve_bytes = reserve_bytes;
+    if (config.memory_only) return storage::open_in_memory(options);
+    return storage::open_directory(config.data_dir, options);
+}
 
 std::shared_ptr<NodeRuntime> NodeRuntime::open(Config config) {
     const auto destroy = [](const NodeRuntime* node) {
@@ -78,8 +77,8 @@ NodeRuntime::~NodeRuntime() {
 void NodeRuntime::report(const storage::Opened& opened) {
     if (!opened.set_aside.empty()) {
         log_.error("storage",
-                   "the data directory was damaged and is put aside within it; this "
-                   "node begins anew, without a vote, when its cluster takes it: " +
+                   "the data directory cannot be used any more and is put aside within it; "
+                   "this node begins anew, without a vote, when its cluster takes it: " +
                        opened.set_aside);
     }
     if (opened.is_copy) {
@@ -91,7 +90,12 @@ void NodeRuntime::report(const storage::Opened& opened) {
 }
 
 void NodeRuntime::open_store() {
-    auto opened = open_directory(config_);
+    auto opened = open_directory(config_, false);
+    if (!opened) throw std::system_error{opened.error().code, opened.error().what};
+    begin_life(std::move(*opened), {});
+}
+
+std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, Estate estate) {
     report(opened);
     directory_lock_ = std::move(opened.lock);
     auto options = node_options(config_);
@@ -99,31 +103,41 @@ void NodeRuntime::open_store() {
     options.boot_epoch = opened.boot_epoch;
     options.former_life_ended = opened.former_life_ended;
     options.seed = true_chance();
-    const LoopParts parts{io_,     config_, gate_,      *notifier_, losses_,
-                          events_, leases_, readiness_, log_};
-    loop_ = std::make_unique<CoreLoop>(parts, std::move(options), true_chance());
-    loop_->listen();
+    options.life = true_chance();
+    LoopParts parts{io_,     config_, gate_,      *notifier_, losses_,
+                    events_, leases_, readiness_, log_,       [this] { begin_anew(); }};
+    auto loop = std::make_unique<CoreLoop>(std::move(parts), std::move(options), true_chance(),
+                                           std::move(estate));
+    loop->listen();
+    ++life_;
     log_thread_ = std::make_unique<LogThread>(std::move(opened.log), disk_events());
     state_thread_ =
         std::make_unique<StateThread>(std::move(opened.state_store), *log_thread_, disk_events());
-    loop_->open(std::move(opened.state), *log_thread_, *state_thread_);
+    loop->open(std::move(opened.state), *log_thread_, *state_thread_);
+    std::swap(loop, loop_);
+    return loop;
 }
 
 DiskEvents NodeRuntime::disk_events() {
-    return {[this](core::WriteId id) { asio::post(io_, [this, id] { loop_->written(id); }); },
-            [this](core::LogIndex index) {
-                asio::post(io_, [this, index] { loop_->state_durable(index); });
+    const auto tell = [this, life = life_](auto event) {
+        asio::post(io_, [this, life, event = std::move(event)]() mutable {
+            if (life == life_) event(*loop_);
+        });
+    };
+    return {[tell](core::WriteId id) { tell([id](CoreLoop& loop) { loop.written(id); }); },
+            [tell](core::LogIndex index) {
+                tell([index](CoreLoop& loop) { loop.state_durable(index); });
             },
-            [this](core::SnapshotRows rows) {
-                asio::post(io_, [this, rows = std::move(rows)]() mutable {
-                    loop_->snapshot_rows(std::move(rows));
+            [tell](core::SnapshotRows rows) {
+                tell([rows = std::move(rows)](CoreLoop& loop) mutable {
+                    loop.snapshot_rows(std::move(rows));
                 });
             },
-            [this](core::StateInstalled installed) {
-                asio::post(io_, [this, installed] { loop_->state_installed(installed); });
+            [tell](core::StateInstalled installed) {
+                tell([installed](CoreLoop& loop) { loop.state_installed(installed); });
             },
-            [this](std::string why) {
-                asio::post(io_, [this, why = std::move(why)] { loop_->fail(why); });
+            [this, tell](DiskFailure failure) {
+                tell([this, failure = std::move(failure)](CoreLoop&) { disk_failed(failure); });
             }};
 }
 
@@ -254,6 +268,7 @@ bool NodeRuntime::wait_released() {
 }
 
 void NodeRuntime::stop_threads() {
+    stop_reopening();
     asio::post(io_, [this] {
         snapshot();
         readiness_.stop("it was closed");
@@ -263,8 +278,8 @@ void NodeRuntime::stop_threads() {
         io_.stop();
     });
     core_thread_.join();
-    state_thread_->stop();
-    log_thread_->stop();
+    if (state_thread_) state_thread_->stop();
+    if (log_thread_) log_thread_->stop();
     leases_.stop();
     losses_.stop();
     notifier_->stop();

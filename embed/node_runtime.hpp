@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -25,6 +27,11 @@
 #include <mortise/node.hpp>
 
 namespace mortise::detail {
+
+// What a store is opened with. Throws std::system_error with one clear line.
+[[nodiscard]] core::Result<storage::Opened> open_directory(const Config& config,
+                                                           bool is_superseded);
+[[nodiscard]] std::uint64_t true_chance();
 
 // Thread-safe. In the child of a fork most of it must not be touched, and it is never destroyed
 // there: see is_forked().
@@ -59,6 +66,8 @@ public:
 private:
     explicit NodeRuntime(Config config);
     void open_store();
+    // Answers the life before it, if any.
+    std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, Estate estate);
     void report(const storage::Opened& opened);
     void start_threads();
     void run_core_thread();
@@ -69,6 +78,16 @@ private:
     bool wait_released();
     void stop_threads();
     [[nodiscard]] DiskEvents disk_events();
+
+    // reopening.cpp
+    void disk_failed(const DiskFailure& failure);
+    void begin_anew();
+    void suspend(std::string why, bool is_superseded);
+    void reopen(bool is_superseded);
+    void resume(storage::Opened opened);
+    [[nodiscard]] bool wait_to_try(std::chrono::milliseconds time);
+    void stop_reopening();
+
     void snapshot();
     [[nodiscard]] Status status_of_child() const;
 
@@ -90,6 +109,15 @@ private:
     std::unique_ptr<LogThread> log_thread_;
     std::unique_ptr<StateThread> state_thread_;
     std::thread core_thread_;
+
+    // Of the core thread: counts the lives in this process, so that nothing that a former one still
+    // has to tell is taken for news of this one.
+    std::uint64_t life_ = 0;
+    bool is_suspended_ = false;
+    std::thread reopener_;
+    std::mutex reopening_;
+    std::condition_variable reopening_changed_;
+    bool reopening_stopped_ = false;
 
     std::mutex closing_;  // held by the one who closes
     std::atomic<bool> closed_ = false;

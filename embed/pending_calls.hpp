@@ -19,6 +19,7 @@ struct PendingCall {
     std::string name;                                 // of an acquire
     LockMode mode = LockMode::exclusive;
     CallPlace place;  // of a call of this node's program
+    bool releases = false;
 };
 
 class PendingCalls {

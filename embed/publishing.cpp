@@ -63,6 +63,11 @@ void CoreLoop::noted(const core::Note& note) {
         case Kind::refused_message:
             parts_.log.warn("message", "refused a message of node " + peer);
             return;
+        case Kind::peer_forgot:
+            parts_.log.error("rolled back", "node " + peer +
+                                                " has forgotten what it promised, or is a copy: "
+                                                "it does not count");
+            return;
         case Kind::formed: parts_.log.info("formed", "the cluster is formed"); return;
         case Kind::configuration_changed: return members_changed();
         case Kind::removed:

@@ -53,32 +53,44 @@ Status CoreLoop::status() const {
     const auto self = std::ranges::find(status.members, parts_.config.own_id(), &MemberInfo::id);
     if (self == status.members.end()) status.role = parts_.config.role;
     if (network_) status.address = network_->listening_at();  // with the real port
+    if (!suspended_) return status;
+    status.address = listening_at_;
+    status.ready = false;
+    status.why_not_ready = *suspended_;
+    status.standing = from_core(core::Role::follower);
+    status.leader.reset();
     return status;
 }
 
 Metrics CoreLoop::metrics() const {
-    auto metrics = metrics_;
+    auto metrics = counters();
     const auto& core = driver_->core();
     metrics.holds = holds_.size();
-    metrics.holds_lost = holds_.holds_lost();
-    metrics.sessions_expired = holds_.sessions_expired();
     metrics.calls_refused += parts_.gate->refused();
     metrics.waits = pending_.size();
     metrics.names = core.machine().table().records().size();
     metrics.sessions = core.machine().sessions().all().size();
     metrics.log_lines_left_out = parts_.log.left_out();
     metrics.late_callbacks = parts_.notifier.overruns() + parts_.losses.overruns();
-    metrics.messages_refused = core.refused_messages();
+    return metrics;
+}
+
+// Of this life and those before it in this process.
+Metrics CoreLoop::counters() const {
+    auto metrics = metrics_;
+    metrics.holds_lost += holds_.holds_lost();
+    metrics.sessions_expired += holds_.sessions_expired();
+    metrics.messages_refused += driver_->core().refused_messages();
     if (!network_) return metrics;
     const auto network = network_->counters();
-    metrics.messages_sent = network.messages_sent;
-    metrics.messages_received = network.messages_received;
+    metrics.messages_sent += network.messages_sent;
+    metrics.messages_received += network.messages_received;
     metrics.messages_refused += network.malformed_messages + network.malformed_frames;
-    metrics.messages_dropped = network.messages_dropped;
-    metrics.connections_refused = network.strangers_refused + network.refused_protocol +
-                                  network.refused_cluster + network.refused_identity +
-                                  network.refused_stale + network.refused_other +
-                                  network.strangers_timed_out;
+    metrics.messages_dropped += network.messages_dropped;
+    metrics.connections_refused += network.strangers_refused + network.refused_protocol +
+                                   network.refused_cluster + network.refused_identity +
+                                   network.refused_stale + network.refused_other +
+                                   network.strangers_timed_out;
     return metrics;
 }
 

@@ -21,7 +21,7 @@ StateThread::StateThread(std::unique_ptr<storage::StateStore> store, LogThread& 
       log_{log},
       events_{std::move(events)},
       thread_{start_thread_named("mortise-state", [this] {
-          run_or_fail([this] { run(); }, [this](std::string why) { fail(std::move(why)); });
+          run_or_fail([this] { run(); }, [this](std::string why) { fail({std::move(why)}); });
       })} {}
 
 StateThread::~StateThread() {
@@ -106,7 +106,7 @@ bool StateThread::carry_out(std::deque<Task>& tasks,
     }
     if (countdowns) {
         if (const auto saved = store_->save_countdowns(*countdowns); !saved) {
-            return fail(saved.error().what);
+            return fail(failure_of(saved.error()));
         }
     }
     const bool due = rows_unflushed_ >= rows_unflushed_max ||
@@ -116,7 +116,8 @@ bool StateThread::carry_out(std::deque<Task>& tasks,
 }
 
 bool StateThread::carry_out(const core::StateDelta& delta) {
-    if (const auto written = store_->write(delta); !written) return fail(written.error().what);
+    if (const auto written = store_->write(delta); !written)
+        return fail(failure_of(written.error()));
     if (!flushed_.is_set() && !written_.is_set()) flushed_ = delta.applied.index;
     written_ = delta.applied.index;
     rows_unflushed_ += delta.rows.size();
@@ -129,7 +130,7 @@ bool StateThread::carry_out(const core::InstallStep& step) {
     if (step.position == 0) result = store_->begin_install(step.last, step.configuration);
     if (result) result = store_->install(step.rows);
     if (result && step.done) result = store_->finish_install();
-    if (!result) return fail(result.error().what);
+    if (!result) return fail(failure_of(result.error()));
     if (!step.done) return true;
     note_flushed(step.last.index);
     events_.state_installed({step.last});
@@ -141,14 +142,14 @@ bool StateThread::carry_out(const core::SnapshotRead& read) {
     if (!read.after) {
         views_.erase(read.peer);
         auto view = store_->view();
-        if (!view) return fail(view.error().what);
+        if (!view) return fail(failure_of(view.error()));
         views_.emplace(read.peer, *std::move(view));
     }
     const auto found = views_.find(read.peer);
     if (found == views_.end()) return true;
     auto& view = *found->second;
     auto page = view.read(read.after, read.bytes_max);
-    if (!page) return fail(page.error().what);
+    if (!page) return fail(failure_of(page.error()));
     events_.snapshot_rows({read.peer, view.applied(), view.configuration(), read.after,
                            std::move(page->rows), page->done});
     return true;
@@ -161,7 +162,7 @@ bool StateThread::carry_out(const Close& close) {
 
 bool StateThread::flush() {
     const auto flushed = store_->flush();
-    if (!flushed) return fail(flushed.error().what);
+    if (!flushed) return fail(failure_of(flushed.error()));
     note_flushed(*flushed);
     events_.state_durable(*flushed);
     return true;
@@ -174,8 +175,8 @@ void StateThread::note_flushed(core::LogIndex index) {
     unflushed_since_.reset();
 }
 
-bool StateThread::fail(std::string why) {
-    events_.failed(std::move(why));
+bool StateThread::fail(DiskFailure failure) {
+    events_.failed(std::move(failure));
     return false;
 }
 

@@ -55,7 +55,7 @@ private:
     bool carry_out(const Close& close);
     bool flush();
     void note_flushed(core::LogIndex index);
-    bool fail(std::string why);
+    bool fail(DiskFailure failure);
     [[nodiscard]] std::chrono::steady_clock::time_point flush_due() const;
 
     std::unique_ptr<storage::StateStore> store_;

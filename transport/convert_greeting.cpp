@@ -5,7 +5,7 @@ namespace mortise::transport {
 
 // Known by their numbers on both sides.
 static_assert(static_cast<int>(Purpose::client) == static_cast<int>(wire::Purpose::CLIENT));
-static_assert(static_cast<int>(Refusal::no_service) == static_cast<int>(wire::Refusal::NO_SERVICE));
+static_assert(static_cast<int>(Refusal::copied) == static_cast<int>(wire::Refusal::COPIED));
 
 void write(const Greeting& greeting, wire::Hello::Builder to) {
     to.setProtocolLowest(greeting.lowest);
@@ -18,6 +18,7 @@ void write(const Greeting& greeting, wire::Hello::Builder to) {
     to.setNode(greeting.hello.node.raw());
     to.setIncarnation(greeting.hello.incarnation.raw());
     to.setBootEpoch(greeting.hello.boot_epoch.raw());
+    to.setLife(greeting.hello.life);
     auto voters = to.initVoters(static_cast<unsigned>(greeting.hello.voters.size()));
     for (unsigned i = 0; i < voters.size(); ++i)
         voters.set(i, greeting.hello.voters[i].raw());
@@ -36,6 +37,7 @@ core::Result<Greeting> read(wire::Hello::Reader from) {
     hello.node = core::NodeId{from.getNode()};
     hello.incarnation = core::Incarnation{from.getIncarnation()};
     hello.boot_epoch = core::BootEpoch{from.getBootEpoch()};
+    hello.life = from.getLife();
     const bool whole =
         hello.node.is_set() && hello.incarnation.is_set() && hello.boot_epoch.is_set();
     if (greeting.purpose != Purpose::client && !whole) {
@@ -57,7 +59,7 @@ void write(Refusal refusal, wire::Refused::Builder to) {
 
 Refusal read(wire::Refused::Reader from) {
     CheckedReading reading;
-    return reading.known(from.getReason(), Refusal::no_service, "Refused.reason");
+    return reading.known(from.getReason(), Refusal::copied, "Refused.reason");
 }
 
 }  // namespace mortise::transport

@@ -31,6 +31,28 @@ core::Forward get(CheckedReading& reading, wire::Forward::Reader from) {
     return m;
 }
 
+void put(const core::TooBusy& m, wire::TooBusy::Builder to) {
+    to.setSession(m.session.raw());
+    to.setFirst(m.first.raw());
+    to.setLast(m.last.raw());
+}
+
+core::TooBusy get(wire::TooBusy::Reader from) {
+    return {core::SessionId{from.getSession()}, core::Seq{from.getFirst()},
+            core::Seq{from.getLast()}};
+}
+
+void put(const core::Superseded& m, wire::Superseded::Builder to) {
+    to.setIncarnation(m.incarnation.raw());
+    to.setBootEpoch(m.boot_epoch.raw());
+    to.setLife(m.life);
+}
+
+core::Superseded get(wire::Superseded::Reader from) {
+    return {core::Incarnation{from.getIncarnation()}, core::BootEpoch{from.getBootEpoch()},
+            from.getLife()};
+}
+
 core::PeerMessage get(CheckedReading& reading, wire::PeerMessage::Reader from) {
     if (auto raft = get_raft(reading, from)) return *std::move(raft);
     using Which = wire::PeerMessage::Which;
@@ -40,6 +62,8 @@ core::PeerMessage get(CheckedReading& reading, wire::PeerMessage::Reader from) {
         case Which::FORWARD: return get(reading, from.getForward());
         case Which::MEMBERSHIP_REQUEST: return get_membership(reading, from.getMembershipRequest());
         case Which::MEMBERSHIP_REPLY: return get_membership(reading, from.getMembershipReply());
+        case Which::TOO_BUSY: return get(from.getTooBusy());
+        case Which::SUPERSEDED: return get(from.getSuperseded());
         default: break;
     }
     reading.fail(Malformed::unknown_kind, "PeerMessage");
@@ -68,6 +92,8 @@ void write(const core::PeerMessage& message, wire::PeerMessage::Builder to) {
                 put_membership(m, to.initMembershipRequest());
             },
             [&](const core::MembershipReply& m) { put_membership(m, to.initMembershipReply()); },
+            [&](const core::TooBusy& m) { put(m, to.initTooBusy()); },
+            [&](const core::Superseded& m) { put(m, to.initSuperseded()); },
         },
         message);
 }

@@ -52,6 +52,7 @@ enum class Refusal : std::uint8_t {
     busy,
     stopping,
     no_service,
+    copied,
 };
 
 // One sentence for a person; names nothing of this node.

@@ -56,6 +56,7 @@ private:
     void drop_former(PeerLink& link) override;
     std::optional<ConnectionId> link_up(PeerLink& link, const Greeting& theirs) override;
     void link_down(ConnectionId id) override;
+    void refused(PeerLink& link, Refusal why) override;
     void bury(std::unique_ptr<RpcConnection> connection) override;
 
     // of visitors

@@ -20,13 +20,17 @@ void PeerNetwork::Impl::drop_former(PeerLink& link) {
 
 std::optional<ConnectionId> PeerNetwork::Impl::link_up(PeerLink& link, const Greeting& theirs) {
     const auto admission = connections_.admit(Direction::outgoing, link.lane(), theirs.hello);
-    if (!admission.id) counters_.count(Refusal::stale);
+    if (!admission.id) counters_.count(admission.refusal);
     apply(admission.change);
     return admission.id;
 }
 
 void PeerNetwork::Impl::link_down(ConnectionId id) {
     apply(connections_.ended(id));
+}
+
+void PeerNetwork::Impl::refused(PeerLink& link, Refusal why) {
+    if (!stopped_) events_.refused(link.peer(), why);
 }
 
 void PeerNetwork::Impl::bury(std::unique_ptr<RpcConnection> connection) {
@@ -101,7 +105,7 @@ Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
 // The hello of the caller is told before our half of it is said: it may change what we say.
 Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Greeting& caller) {
     const auto admission = connections_.admit(Direction::incoming, lane, caller.hello);
-    if (!admission.id) return refuse(Refusal::stale);
+    if (!admission.id) return refuse(admission.refusal);
     visitor.become_peer(caller.hello.node, *admission.id, {frame_words_max(lane)});
     apply(admission.change);
     if (stopped_) return refuse(Refusal::stopping);

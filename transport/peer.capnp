@@ -52,6 +52,7 @@ struct Hello {
   incarnation @6 :UInt64;      # of the data directory; zero for clients
   bootEpoch @7 :UInt64;        # of this start on it; zero for clients
   voters @8 :List(UInt64);     # as configured, ascending; compared when a cluster is formed
+  life @9 :UInt64;             # drawn by chance at each start; zero for clients
 }
 
 struct ClusterId {
@@ -84,6 +85,7 @@ enum Refusal {
   busy @7;          # too many connections: later, perhaps
   stopping @8;
   noService @9;     # nothing of that purpose is offered here
+  copied @10;       # a copy of the caller's directory is in use, and was here first
 }
 
 # --- between peers -------------------------------------------------------------------------------
@@ -115,6 +117,8 @@ struct PeerMessage {
     notAMember @13 :NotAMember;
     membershipRequest @14 :MembershipRequest;
     membershipReply @15 :MembershipReply;
+    tooBusy @16 :TooBusy;
+    superseded @17 :Superseded;
   }
 }
 
@@ -210,11 +214,11 @@ struct SnapshotChunk {
   rows @4 :List(Row);      # ascending by key, also from chunk to chunk; docs/formats.md
   done @5 :Bool;           # no chunk follows
   checksum @6 :UInt64;     # over all chunks so far
+  cut @7 :Bool;            # the value of the last row goes on in the next chunk, under the same key
 }
 
 struct Row {
   key @0 :Data;
-  cut @7 :Bool;            # the value of the last row goes on in the next chunk, under the same key
   value @1 :Data;
 }
 
@@ -235,6 +239,20 @@ struct Forward {
   urgent @0 :Data;    # a batch of commands, or nothing
   acquires @1 :Data;  # likewise
   renewal @2 :Renewal;
+}
+
+struct TooBusy {
+  # The leader took none of these acquires.
+  session @0 :UInt64;
+  first @1 :UInt64;  # seq of the first, and of the last
+  last @2 :UInt64;
+}
+
+struct Superseded {
+  # To this life: the directory is older than what was heard of it, and nothing that it says counts.
+  incarnation @0 :UInt64;
+  bootEpoch @1 :UInt64;
+  life @2 :UInt64;
 }
 
 struct Renewal {

@@ -29,9 +29,12 @@ std::size_t PeerConnections::slot_of(Direction direction, Lane lane) {
 PeerConnections::Admission PeerConnections::admit(Direction direction, Lane lane,
                                                   const core::Hello& hello) {
     auto& peer = peers_[hello.node];
-    const Life life{hello.incarnation, hello.boot_epoch};
+    const Life life{hello.incarnation, hello.boot_epoch, hello.life};
     Admission admission;
-    if (peer.proven && life.is_older_than(*peer.proven)) return admission;
+    if (peer.proven && life.is_outlived_by(*peer.proven)) {
+        if (peer.up) admission.refusal = Refusal::copied;
+        return admission;
+    }
     if (peer.newest && *peer.newest != life) close_all(hello.node, peer, admission.change);
     peer.newest = life;
     if (direction == Direction::outgoing) peer.proven = life;

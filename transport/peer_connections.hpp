@@ -8,7 +8,8 @@
 //     be heard after the next hello. A broken forwarding connection ends alone.
 //   - A connection that the peer makes anew replaces the one that it had, likewise.
 //   - A hello of another life ends what is left of the life before; one of an older start of the
-//     same directory is refused, older than what answered at the peer's own address.
+//     same directory is refused, older than what answered at the peer's own address. So is one of
+//     the same start with another number: one of the two is a copy.
 #pragma once
 
 #include <array>
@@ -36,8 +37,9 @@ struct PeerChange {
 class PeerConnections {
 public:
     struct Admission {
-        std::optional<ConnectionId> id;  // empty: refused as stale
+        std::optional<ConnectionId> id;  // empty: refused
         PeerChange change;
+        Refusal refusal = Refusal::stale;  // copied: the life that it is none of is here now
     };
 
     // The peer's hello was read, and is acceptable by judge_caller or judge_answer. The change
@@ -65,8 +67,10 @@ private:
     struct Life {
         core::Incarnation incarnation;
         core::BootEpoch boot_epoch;
-        [[nodiscard]] bool is_older_than(const Life& other) const {
-            return incarnation == other.incarnation && boot_epoch < other.boot_epoch;
+        std::uint64_t number = 0;
+        [[nodiscard]] bool is_outlived_by(const Life& other) const {
+            return incarnation == other.incarnation && boot_epoch <= other.boot_epoch &&
+                   *this != other;
         }
         friend bool operator==(const Life&, const Life&) = default;
     };

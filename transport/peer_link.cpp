@@ -129,7 +129,8 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
         const auto refusal = read(answer.getRefused());
         ++counters_.refused_by_peers;
         report(refusal);
-        return feed(link_event::Refused{attempt, refusal});
+        feed(link_event::Refused{attempt, refusal});
+        return owner_.refused(*this, refusal);
     }
     const auto theirs = read_guarded([&] { return answer.getHello(); });
     if (!theirs || !answer.isPeer()) {

@@ -32,6 +32,8 @@ public:
     // Empty: stale, the link must be given up.
     virtual std::optional<ConnectionId> link_up(PeerLink& link, const Greeting& theirs) = 0;
     virtual void link_down(ConnectionId id) = 0;
+    // By the peer, in answer to our hello.
+    virtual void refused(PeerLink& link, Refusal why) = 0;
     // To be destroyed later, outside KJ.
     virtual void bury(std::unique_ptr<RpcConnection> connection) = 0;
     virtual void log(LogLevel level, std::string text) = 0;

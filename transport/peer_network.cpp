@@ -12,7 +12,8 @@ void NetworkCounters::count(Refusal refusal) {
         case Refusal::wrong_cluster: ++refused_cluster; return;
         case Refusal::unknown_node:
         case Refusal::wrong_node: ++refused_identity; return;
-        case Refusal::stale: ++refused_stale; return;
+        case Refusal::stale:
+        case Refusal::copied: ++refused_stale; return;
         default: ++refused_other;
     }
 }

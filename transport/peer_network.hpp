@@ -62,6 +62,8 @@ public:
     virtual void peer_up(core::Hello peer) = 0;
     virtual void peer_down(core::NodeId peer) = 0;
     virtual void received(core::NodeId from, core::PeerMessage message) = 0;
+    // That peer does not speak with this node, at its own address.
+    virtual void refused(core::NodeId by, Refusal why) = 0;
 };
 
 struct NetworkCounters {
@@ -76,7 +78,7 @@ struct NetworkCounters {
     std::uint64_t refused_protocol = 0;
     std::uint64_t refused_cluster = 0;
     std::uint64_t refused_identity = 0;  // not a peer of this node, or not the one that was called
-    std::uint64_t refused_stale = 0;     // of a former life
+    std::uint64_t refused_stale = 0;     // of a former life, or of a copy
     std::uint64_t refused_other = 0;
     std::uint64_t refused_by_peers = 0;
     std::uint64_t dials = 0;

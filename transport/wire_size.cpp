@@ -80,6 +80,12 @@ std::size_t words(const core::MembershipRequest& m) {
 std::size_t words(const core::MembershipReply& /*m*/) {
     return 4;
 }
+std::size_t words(const core::TooBusy& /*m*/) {
+    return 3;
+}
+std::size_t words(const core::Superseded& /*m*/) {
+    return 3;
+}
 
 }  // namespace
 

@@ -108,6 +108,17 @@ void SessionAgent::abandon(CallTag tag, CallError error) {
     answer(tag, error);
 }
 
+// An earlier copy may be in the log all the same: the reaper sees to it (S18).
+void SessionAgent::on_too_busy(SessionId session, Seq first, Seq last) {
+    if (session_ != session) return;
+    std::vector<CallTag> refused;
+    for (auto sent = sent_.lower_bound(first); sent != sent_.end() && sent->first <= last; ++sent) {
+        if (!sent->second.ending && !sent->second.applied) refused.push_back(sent->second.tag);
+    }
+    for (const auto tag : refused)
+        abandon(tag, CallError::resource_exhausted);
+}
+
 void SessionAgent::give_up_overdue(Now now) {
     while (!by_deadline_.empty() && by_deadline_.begin()->first <= now.steady) {
         const auto tag = by_deadline_.begin()->second;

@@ -72,6 +72,8 @@ public:
     void on_outcome(const Outcome& outcome, LogIndex index, Now now);
     // Something was applied here: this node still learns what the cluster decides.
     void on_progress(Now now);
+    // The leader has no room for these.
+    void on_too_busy(SessionId session, Seq first, Seq last);
     // The leader, if known, and its term. Told on every change; a new link to it counts.
     void on_leader(bool known, Now now);
     void on_timer(Now now);

@@ -40,6 +40,9 @@ struct Effects {
     // The machine was replaced: entries up to here were applied elsewhere, their outcomes are not
     // told. Before `applied`.
     std::optional<LogId> state_replaced;
+    // This node's directory was found out by one who remembers more than it does: nothing that this
+    // core says counts any more. It is to begin anew (docs/decisions/0013).
+    bool superseded = false;
     std::vector<Note> notes;
     std::optional<LogBase> purge_log_to;  // inclusive; may be carried out whenever it suits
     std::vector<StateDelta> save_state;

@@ -28,6 +28,7 @@ struct Received {
     PeerMessage message;
     // Of the hello on the connection that it came on. Not set: the one that is up now.
     Incarnation incarnation{};
+    BootEpoch boot_epoch{};
 };
 
 struct WriteDone {

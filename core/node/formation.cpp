@@ -16,7 +16,7 @@
 namespace mortise::core {
 
 Hello NodeCore::hello() const {
-    Hello hello{options_.self, options_.incarnation, options_.boot_epoch, {}, {}};
+    Hello hello{options_.self, options_.incarnation, options_.boot_epoch, {}, {}, options_.life};
     // Not before it is on disk: a crash would take it back.
     const bool durable = raft_.durable_index() >= LogIndex{1} || raft_.log().base().index.is_set();
     if (durable) {
@@ -29,21 +29,6 @@ Hello NodeCore::hello() const {
     for (const auto& voter : options_.voters)
         hello.voters.push_back(voter.id);
     return hello;
-}
-
-void NodeCore::on(const PeerUp& event, Now /*now*/) {
-    const auto peer = event.hello.node;
-    auto& newest = newest_epoch_[event.hello.incarnation];
-    // A connection of a former life, or a restored backup: the newer one stands.
-    if (event.hello.boot_epoch < newest) {
-        ++refused_messages_;
-        return;
-    }
-    newest = event.hello.boot_epoch;
-    connected_[peer] = event.hello;
-    if (!event.hello.is_empty()) return;
-    unfounded_.insert(peer);
-    offer_formation(peer);
 }
 
 void NodeCore::form_if_unanimous(Now now) {

@@ -1,6 +1,7 @@
 // What a node says of itself before anything else is said on a connection.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/base/ids.hpp"
@@ -14,6 +15,8 @@ struct Hello {
     BootEpoch boot_epoch;
     ClusterId cluster;           // not set: this node is empty, it was never part of a cluster
     std::vector<NodeId> voters;  // as configured, ascending; compared when a cluster is formed
+    // Drawn by chance at each start: two lives of one epoch are lives of two copies.
+    std::uint64_t life = 0;
 
     [[nodiscard]] bool is_empty() const { return !cluster.is_set(); }
     friend bool operator==(const Hello&, const Hello&) = default;

@@ -35,13 +35,37 @@ void NodeCore::on(ClientForward& event, Now /*now*/) {
     }
 }
 
-void NodeCore::take_forward(NodeId /*from*/, const Forward& forward) {
+void NodeCore::take_forward(NodeId from, const Forward& forward) {
     if (!raft_.is_leader()) return;  // its sender learns of the change and sends again
     // Whatever becomes of the rest: no session is lost over a batch that was refused.
     if (forward.renewal) take_renewal(*forward.renewal);
-    const bool sound = (forward.urgent.empty() || proposer_.add_urgent(forward.urgent)) &&
-                       (forward.acquires.empty() || proposer_.add_acquires(forward.acquires));
+    bool sound = forward.urgent.empty() || proposer_.add_urgent(forward.urgent);
+    if (!forward.acquires.empty() && !proposer_.has_room()) {
+        refuse_acquires(from, forward.acquires);
+    } else if (!forward.acquires.empty()) {
+        sound = proposer_.add_acquires(forward.acquires) && sound;
+    }
     if (!sound) ++refused_messages_;
+}
+
+// P11. Whoever was told knows more than one whose call times out, and asks less often.
+void NodeCore::refuse_acquires(NodeId from, const Bytes& batch) {
+    TooBusy busy;
+    for (const auto& command : decode_batch(batch).value_or(std::vector<Command>{})) {
+        const auto* request = std::get_if<Request>(&command);
+        if (request == nullptr) continue;
+        if (!busy.first.is_set()) busy.first = request->seq;
+        busy.session = request->session;
+        busy.last = request->seq;
+    }
+    if (!busy.session.is_set()) {
+        ++refused_messages_;
+    } else if (from != options_.self) {
+        effects_.send.push_back({from, busy});
+    } else {
+        agent_.on_too_busy(busy.session, busy.first, busy.last);
+        has_refused_own_ = true;
+    }
 }
 
 // A late repeat of one that was applied would never be: its session could not expire any more.

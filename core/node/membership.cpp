@@ -16,7 +16,8 @@ bool NodeCore::is_of_cluster(const Hello& hello) const {
 bool NodeCore::is_trusted(NodeId peer) const {
     const auto found = connected_.find(peer);
     return found != connected_.end() && is_of_cluster(found->second) &&
-           raft_.configuration().has(peer, found->second.incarnation);
+           raft_.configuration().has(peer, found->second.incarnation) &&
+           !memory_.has_forgotten(found->second.incarnation);
 }
 
 // Claims count only from members, by id and incarnation. A leader may be one of whom this node has

@@ -17,7 +17,7 @@ struct FormationOffer {
 };
 
 // What a node's program asks for, on its way to the leader: batches as in codec/command_codec.
-// There is no answer to it: the caller's own node sees it applied, or sends it again.
+// It is not answered but by TooBusy: the caller's own node sees it applied, or sends it again.
 struct Forward {
     Bytes urgent;  // commands that end things: never refused for load
     Bytes acquires;
@@ -51,8 +51,23 @@ struct MembershipReply {
     Term term;                // likewise
 };
 
-using PeerMessage =
-    std::variant<RaftMessage, FormationOffer, Forward, MembershipRequest, MembershipReply>;
+// "I have too much to do to take these acquires." To who forwarded them.
+struct TooBusy {
+    SessionId session;
+    Seq first;  // of the batch
+    Seq last;
+};
+
+// "This directory has forgotten what it promised, or another life of it was here since." To the
+// life that it names; nothing that it says counts.
+struct Superseded {
+    Incarnation incarnation;
+    BootEpoch boot_epoch;
+    std::uint64_t life = 0;
+};
+
+using PeerMessage = std::variant<RaftMessage, FormationOffer, Forward, MembershipRequest,
+                                 MembershipReply, TooBusy, Superseded>;
 
 struct Envelope {
     NodeId to;

@@ -3,6 +3,7 @@
 #include "core/node/node_core.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -21,6 +22,14 @@ RaftOptions raft_options(const NodeOptions& options) {
     raft.election_timeout = options.election_timeout;
     raft.heartbeat = options.heartbeat;
     return raft;
+}
+
+// The last of many looks at the proposer's checksum: what changed in memory since is found here, or
+// it would be one replica's own truth.
+void check_intact(const Entry& entry) {
+    if (is_intact(entry)) return;
+    throw InvariantBroken{"entry " + std::to_string(entry.id.index.raw()) +
+                          " was damaged in memory: it is not what was proposed"};
 }
 
 AgentOptions agent_options(const NodeOptions& options) {
@@ -60,6 +69,7 @@ Nanoseconds NodeCore::saved_elapsed(const Session& session) const {
 }
 
 Effects NodeCore::step(Event event, Now now) {
+    has_refused_own_ = false;
     agent_.begin(now);
     raft_.begin_event(now.steady);
     std::visit([&](auto& e) { on(e, now); }, event);
@@ -88,6 +98,7 @@ Effects NodeCore::step(Event event, Now now) {
 }
 
 Instant NodeCore::deadline() const {
+    if (has_refused_own_) return {};
     auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
                           reads_.deadline(), reads_due_, forgets_outsiders_at(),
                           changes_.deadline(raft_.leader().has_value())});
@@ -127,6 +138,7 @@ void NodeCore::take_raft_output(Now now) {
 
 void NodeCore::apply(Entry& entry, Now now) {
     MORTISE_CHECK(entry.id.index == applied_.next());
+    check_intact(entry);
     applied_ = entry.id.index;
     agent_.on_progress(now);
     Applied applied{std::move(entry), {}};
@@ -183,12 +195,13 @@ void NodeCore::on(SnapshotRows& event, Now now) {
     raft_.on_snapshot_rows(std::move(event), now.steady);
 }
 
-// What a directory said that is gone is not the word of the one in its place.
+// What a directory said that is gone, or a life that is over, is not the word of the present one.
 void NodeCore::on(Received& event, Now now) {
     const auto sender = connected_.find(event.from);
     const bool current =
         sender != connected_.end() &&
-        (!event.incarnation.is_set() || event.incarnation == sender->second.incarnation);
+        (!event.incarnation.is_set() || event.incarnation == sender->second.incarnation) &&
+        (!event.boot_epoch.is_set() || event.boot_epoch == sender->second.boot_epoch);
     if (!current) {
         ++refused_messages_;
         return;
@@ -197,7 +210,7 @@ void NodeCore::on(Received& event, Now now) {
 }
 
 void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
-    if (!is_admitted(from, message)) {
+    if (!is_admitted(from, message) || !is_believed(from, message)) {
         ++refused_messages_;
         return;
     }
@@ -206,6 +219,7 @@ void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
     const bool reports = reply != nullptr && raft_.is_leader() && reply->term == raft_.term();
     if (reports) expiry_.report(from, reply->run_out);
     raft_.on_message(from, std::move(message), now.steady);
+    if (reports) remember_acknowledged(from);
 }
 
 void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {
@@ -214,6 +228,10 @@ void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {
         return;
     }
     take_forward(from, message);
+}
+
+void NodeCore::receive(NodeId from, const TooBusy& message, Now /*now*/) {
+    if (is_trusted(from)) agent_.on_too_busy(message.session, message.first, message.last);
 }
 
 void NodeCore::on(const WriteDone& event, Now now) {

@@ -18,6 +18,7 @@
 #include "core/node/effects.hpp"
 #include "core/node/event.hpp"
 #include "core/node/membership_calls.hpp"
+#include "core/node/peer_memory.hpp"
 #include "core/node/pending_reads.hpp"
 #include "core/node/proposer.hpp"
 #include "core/raft/raft.hpp"
@@ -44,6 +45,7 @@ struct NodeOptions {
     std::uint64_t compare_every = 1'024;  // entries, between two comparisons of the state
     std::size_t uncommitted_bytes_max = std::size_t{16} << 20U;  // beyond it nothing is proposed
     std::uint64_t seed = 0;
+    std::uint64_t life = 0;  // see Hello; true chance, and another one at each start
 };
 
 // What was found on disk at start.
@@ -92,6 +94,8 @@ private:
     void receive(NodeId from, RaftMessage& message, Now now);
     void receive(NodeId from, const FormationOffer& message, Now now);
     void receive(NodeId from, const Forward& message, Now now);
+    void receive(NodeId from, const TooBusy& message, Now now);
+    void receive(NodeId from, const Superseded& message, Now now);
     void take_decided(Now now);
     void take_raft_output(Now now);
     void apply(Entry& entry, Now now);
@@ -115,6 +119,7 @@ private:
     [[nodiscard]] bool can_propose() const;
     void send_outbound(Outbound outbound, Now now);
     void take_forward(NodeId from, const Forward& forward);
+    void refuse_acquires(NodeId from, const Bytes& batch);
     void take_renewal(const Renewal& renewal);
     void on_applied_outcome(const Outcome& outcome, LogIndex index, Now now);
 
@@ -145,6 +150,11 @@ private:
     void keep_connected(NodeId id, const std::string& address, Now now);
     void tell_peers(Now now);
     [[nodiscard]] Instant forgets_outsiders_at() const;
+
+    // lives.cpp: of a peer, one counts
+    void refuse_life(NodeId peer, const Hello& hello);
+    [[nodiscard]] bool is_believed(NodeId from, const RaftMessage& message);
+    void remember_acknowledged(NodeId from);
 
     // comparing.cpp
     void remember_state_sum();
@@ -178,7 +188,7 @@ private:
     Proposer proposer_;
 
     std::map<NodeId, Hello> connected_;
-    std::map<Incarnation, BootEpoch> newest_epoch_;  // a new disk begins to count anew
+    PeerMemory memory_;
     std::set<NodeId> unfounded_;     // connected, said it is empty, not heard of as a member yet
     std::optional<Entry> founding_;  // entry 1, while the log still has it
     ClusterId former_cluster_;
@@ -206,9 +216,10 @@ private:
     Instant renewals_due_ = Instant::never();
     LogIndex handed_over_;  // the state on disk was given everything up to here
     Instant state_due_ = Instant::never();
-    std::deque<StateSum> sums_;  // of this node's own state
-    LogIndex sum_proposed_;      // the newest in the log, as far as known
-    LogIndex sweep_at_;          // a Sweep is in the log up to here
+    std::deque<StateSum> sums_;     // of this node's own state
+    LogIndex sum_proposed_;         // the newest in the log, as far as known
+    LogIndex sweep_at_;             // a Sweep is in the log up to here
+    bool has_refused_own_ = false;  // its callers are answered in the next step, at once
     std::uint64_t refused_messages_ = 0;
     mutable std::uint64_t checks_ = 0;  // of the invariants; what is dear is not checked each time
     Effects effects_;

@@ -34,8 +34,11 @@ bool Proposer::add_urgent(const Bytes& batch) {
 }
 
 bool Proposer::add_acquires(const Bytes& batch) {
-    if (acquire_bytes_ > acquire_bytes_waiting_max) return true;
     return add_to(acquires_, acquire_bytes_, batch);
+}
+
+bool Proposer::has_room() const {
+    return acquire_bytes_ <= acquire_bytes_waiting_max;
 }
 
 void Proposer::add(const Command& command) {

@@ -16,9 +16,9 @@ public:
     // False when the bytes are no batch, or when more waits than sound peers have to say: nothing
     // of it is taken.
     bool add_urgent(const Bytes& batch);
-    // Also false, silently for the sender, when too much waits already: it will send again. What
-    // ends things is always taken (S21, P11).
     bool add_acquires(const Bytes& batch);
+    // For acquires; what ends things is always taken (S21, P11).
+    [[nodiscard]] bool has_room() const;
     // The leader's own: always taken.
     void add(const Command& command);
     // Gathered, the newest of each session, until a batch goes out anyway or they are due (S2).

@@ -140,6 +140,19 @@ void Raft::sync_progress_with_configuration(Leader& leader) {
     }
 }
 
+void Raft::on_peer_restarted(NodeId peer) {
+    auto* leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr) return;
+    const auto found = leader->peers.find(peer);
+    if (found == leader->peers.end()) return;
+    Progress anew;
+    anew.incarnation = found->second.incarnation;
+    anew.leaves_at = found->second.leaves_at;
+    anew.heard = found->second.heard;
+    anew.next = log_.last().index.next();
+    found->second = std::move(anew);
+}
+
 void Raft::let_leavers_go(Leader& leader) {
     std::erase_if(leader.peers, [&](const auto& peer) {
         const auto& progress = peer.second;

@@ -44,6 +44,7 @@ struct Note {
         state_requested,        // a follower is sent this node's state
         state_sent,             // and has it
         state_installed,        // this node has another's
+        peer_forgot,            // its directory was rolled back, or is a copy: it does not count
     };
 
     Kind kind;

@@ -59,6 +59,8 @@ public:
     // A broken connection is a hint: if it was to the leader, an election may start at once. Safe
     // always, since pre-vote and stickiness ask the others.
     void on_peer_down(NodeId peer, Instant now);
+    // Another life of it is there: what the one before has acknowledged it has to say itself.
+    void on_peer_restarted(NodeId peer);
 
     // The index of the new entry; empty when this node does not lead or is handing leadership over.
     std::optional<LogIndex> propose(EntryKind kind, Bytes payload, Instant now);
@@ -74,6 +76,8 @@ public:
     ChangeResult remove(NodeId id, Instant now);
     // Somebody who knows has said that this node was removed. Believed until a leader is heard.
     void on_dismissed(LogIndex configuration, Instant now);
+    // Tells who reads the notes.
+    void note_forgotten(NodeId peer) { note(Note::Kind::peer_forgot, peer); }
     // Tells somebody who speaks as if it were a member, if that is certain.
     void dismiss(NodeId stranger);
 
@@ -161,12 +165,12 @@ private:
         std::uint64_t next = 0;      // the position wanted
         std::uint64_t checksum = 0;  // of the chunks before
         bool done = false;
+        std::uint64_t steps = 0;     // passed on
+        std::optional<Row> cut_row;  // its value goes on in the next chunk
     };
     struct ConfigurationAt {
         LogIndex index;
         Configuration configuration;
-        std::uint64_t steps = 0;     // passed on
-        std::optional<Row> cut_row;  // its value goes on in the next chunk
     };
 
     // raft.cpp: terms, the log as this node writes it
@@ -230,19 +234,19 @@ private:
     void on(NodeId from, const SnapshotReply& reply, Instant now);
     void send_snapshot_to(NodeId peer, Progress& progress);
     void read_on(NodeId peer, SnapshotSending& sending);
+    void make_chunk(SnapshotSending& sending);
     void on_chunk_taken(NodeId peer, Progress& progress);
     void close_views();
 
     // snapshot_receiving.cpp
-    void make_chunk(SnapshotSending& sending);
     void on(NodeId from, SnapshotChunk& chunk, Instant now);
     [[nodiscard]] static bool is_well_formed(const SnapshotChunk& chunk);
     void take_chunk(SnapshotChunk& chunk);
+    bool join_cut_row(std::vector<Row>& rows, bool cut);
     void owe_snapshot_reply(LogId last, std::uint64_t next);
     void send_owed_snapshot_reply();
 
     // leadership.cpp: what a leader must do to stay one, and how it stops
-    bool join_cut_row(std::vector<Row>& rows, bool cut);
     void check_leadership(Instant now);
     [[nodiscard]] Instant quorum_contact(const Leader& leader, Instant now) const;
     void step_down(Note::Kind why, Instant now);

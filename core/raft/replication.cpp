@@ -45,8 +45,14 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     auto& follower = follow(from, now);
     follower.read_round = std::max(follower.read_round, request.read_round);
 
-    // While a state takes the place of ours an append would change what is about to go.
-    if (is_installing() || !log_.has(request.previous)) {
+    if (is_installing()) {
+        // An append would change what is about to go: nothing is said of it either way.
+        auto& rejection = follower.rejection.emplace();
+        rejection.term = term();
+        rejection.rejected = true;
+        return;
+    }
+    if (!log_.has(request.previous)) {
         const auto before =
             request.previous.index.is_set() ? request.previous.index.previous() : LogIndex{};
         const LogId limit{request.previous.term, before};

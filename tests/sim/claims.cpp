@@ -12,6 +12,8 @@ void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& 
                    [](const core::Forward&) {},
                    [](const core::MembershipRequest&) {},
                    [](const core::MembershipReply&) {},
+                   [](const core::TooBusy&) {},
+                   [](const core::Superseded&) {},
                    [&](const core::FormationOffer& offer) {
                        if (view(from).platter->founding == offer.founding.checksum) return;
                        violations_.report(from, "claim: offers what it has not on disk");

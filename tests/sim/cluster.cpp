@@ -127,6 +127,10 @@ core::Hello Cluster::hello(core::NodeId node) const {
     return at(node).driver().hello();
 }
 
+core::BootEpoch Cluster::boot_epoch(core::NodeId node) const {
+    return at(node).disk().platter().boot_epoch;
+}
+
 core::Incarnation Cluster::incarnation(core::NodeId node) const {
     return at(node).disk().platter().incarnation;
 }

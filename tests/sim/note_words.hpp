@@ -40,6 +40,8 @@ inline NoteWords words_of(const core::Note& note) {
         case Kind::state_sent:
             return {"in term {} has sent its state to node {}", "state sent to a follower"};
         case Kind::state_installed: return {"in term {} has the state of another"};
+        case Kind::peer_forgot:
+            return {"in term {} finds that node {} has forgotten", "rolled back node found"};
     }
     return {"in term {} notes something"};
 }

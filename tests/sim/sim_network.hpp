@@ -26,6 +26,9 @@ public:
     [[nodiscard]] virtual core::Incarnation incarnation(core::NodeId node) const {
         return hello(node).incarnation;
     }
+    [[nodiscard]] virtual core::BootEpoch boot_epoch(core::NodeId node) const {
+        return hello(node).boot_epoch;
+    }
     virtual void deliver(core::NodeId node, core::Event event) = 0;
 };
 
@@ -91,6 +94,7 @@ private:
         std::uint64_t generation = 0;
         core::PeerMessage message;
         core::Incarnation incarnation;  // of the sender
+        core::BootEpoch boot_epoch;
     };
     void put_on_the_way(Travelling travelling, SimTime delay);
     void arrive(Travelling& travelling);

@@ -164,6 +164,11 @@ void SimNode::noted(const core::Note& note) {
     }
 }
 
+// No disk goes back to what it was here: whoever says so is wrong.
+void SimNode::superseded() {
+    world_.violations.report(id_, "superseded: by its only life");
+}
+
 // Answered in the order of the questions.
 void SimNode::read_snapshot(core::SnapshotRead read) {
     if (is_dead()) return;

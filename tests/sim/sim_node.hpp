@@ -75,6 +75,7 @@ public:
     void state_replaced(core::LogId last) override;
     void applied(const core::Applied& applied) override;
     void noted(const core::Note& note) override;
+    void superseded() override;
     void stopped(const std::string& reason) override;
     void on_platter(const core::HardState& before, const core::Write& write) override;
     void write_done(core::WriteId id) override;

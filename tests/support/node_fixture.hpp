@@ -51,6 +51,7 @@ public:
         std::ranges::move(effects.notes, std::back_inserter(notes));
         std::ranges::move(effects.membership, std::back_inserter(membership));
         std::ranges::move(effects.save_state, std::back_inserter(deltas));
+        superseded = superseded || effects.superseded;
         if (effects.purge_log_to) purged_to = effects.purge_log_to->id.index;
         core_->check_invariants();
     }
@@ -95,6 +96,13 @@ public:
     // The same directory, the next life.
     void crash_and_restart() {
         options_.boot_epoch = options_.boot_epoch.next();
+        start_again();
+    }
+    // An earlier image of its directory, started in that epoch.
+    void roll_back(Disk image, BootEpoch epoch, std::uint64_t life) {
+        disk_ = std::move(image);
+        options_.boot_epoch = epoch;
+        options_.life = life;
         start_again();
     }
     // Another directory under the same id.
@@ -145,12 +153,14 @@ public:
     std::vector<Member> peers;  // as told last
     std::vector<StateDelta> deltas;
     LogIndex purged_to;
+    bool superseded = false;
 
 private:
     template <class Message>
     static Message* find(PeerMessage& message) {
-        if constexpr (std::is_same_v<Message, FormationOffer>) {
-            return std::get_if<FormationOffer>(&message);
+        if constexpr (std::is_same_v<Message, FormationOffer> || std::is_same_v<Message, TooBusy> ||
+                      std::is_same_v<Message, Superseded>) {
+            return std::get_if<Message>(&message);
         } else {
             auto* raft = std::get_if<RaftMessage>(&message);
             return raft == nullptr ? nullptr : std::get_if<Message>(raft);
@@ -211,6 +221,11 @@ public:
     void wipe_and_restart(NodeId id) {
         lose_links(id);
         nodes_.at(id).wipe_and_restart();
+    }
+
+    void roll_back(NodeId id, Disk image, std::uint64_t epoch, std::uint64_t life = 0) {
+        lose_links(id);
+        nodes_.at(id).roll_back(std::move(image), BootEpoch{epoch}, life);
     }
 
     void pass(Nanoseconds time) {

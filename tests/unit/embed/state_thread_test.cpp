@@ -34,7 +34,7 @@ public:
                 [this](core::StateInstalled installed) {
                     say("installed " + std::to_string(installed.last.index.raw()));
                 },
-                [this](const std::string& why) { say("failed: " + why); }};
+                [this](const DiskFailure& failure) { say("failed: " + failure.why); }};
     }
 
     // Waits for so many words, and answers all there are.

@@ -121,7 +121,7 @@ core::MembershipReply membership_reply(Prng& prng) {
             static_cast<core::MembershipRefusal>(prng.below(15)), index(prng), Term{number(prng)}};
 }
 
-constexpr std::uint64_t message_kinds = 16;
+constexpr std::uint64_t message_kinds = 18;
 
 core::PeerMessage message(Prng& prng, std::uint64_t kind) {
     const Term term{number(prng)};
@@ -147,6 +147,12 @@ core::PeerMessage message(Prng& prng, std::uint64_t kind) {
         case 12: return core::RaftMessage{core::NotAMember{term, log_id(prng)}};
         case 13: return membership_request(prng);
         case 14: return membership_reply(prng);
+        case 15:
+            return core::TooBusy{core::SessionId{number(prng)}, core::Seq{number(prng)},
+                                 core::Seq{number(prng)}};
+        case 16:
+            return core::Superseded{core::Incarnation{number(prng)}, core::BootEpoch{number(prng)},
+                                    number(prng)};
         default: return forward(prng);
     }
 }
@@ -244,7 +250,8 @@ Greeting greeting(Prng& prng) {
              core::Incarnation{positive(prng)},
              core::BootEpoch{positive(prng)},
              {number(prng), number(prng)},
-             {}};
+             {},
+             number(prng)};
     if (greeting.purpose == Purpose::client) hello = {{}, {}, {}, hello.cluster, {}};
     for (std::uint64_t voter = prng.below(5); voter > 0; --voter)
         hello.voters.insert(hello.voters.begin(), core::NodeId{voter * 3});
@@ -473,7 +480,7 @@ TEST(Convert, EveryFailureRoundTrips) {
 TEST(Convert, EveryRefusalRoundTripsAndOneOfALaterVersionIsStillARefusal) {
     capnp::MallocMessageBuilder builder;
     auto refused = builder.initRoot<wire::Refused>();
-    for (int i = 0; i <= static_cast<int>(Refusal::no_service); ++i) {
+    for (int i = 0; i <= static_cast<int>(Refusal::copied); ++i) {
         const auto refusal = static_cast<Refusal>(i);
         write(refusal, refused);
         EXPECT_EQ(read(refused.asReader()), refusal);

@@ -73,9 +73,9 @@ TEST(JudgeAnswer, TakesOnlyTheNodeThatWasCalled) {
 
 TEST(Refusal, EachHasItsOwnSentence) {
     std::set<std::string_view> sentences;
-    for (int i = 0; i <= static_cast<int>(Refusal::no_service); ++i)
+    for (int i = 0; i <= static_cast<int>(Refusal::copied); ++i)
         sentences.insert(to_string(static_cast<Refusal>(i)));
-    EXPECT_EQ(sentences.size(), static_cast<std::size_t>(Refusal::no_service) + 1);
+    EXPECT_EQ(sentences.size(), static_cast<std::size_t>(Refusal::copied) + 1);
 }
 
 TEST(Purpose, EveryLaneHasOneAndClientsHaveNoLane) {

@@ -69,8 +69,11 @@ struct Events : NetworkEvents {
         if (on_message) on_message();
     }
 
+    void refused(core::NodeId by, Refusal why) override { refusals.emplace_back(by, why); }
+
     core::Hello own;
     std::vector<core::Hello> ups;
+    std::vector<std::pair<core::NodeId, Refusal>> refusals;
     std::vector<core::NodeId> downs;
     std::vector<std::pair<core::NodeId, core::PeerMessage>> messages;
     std::function<void(const core::Hello&)> on_up;

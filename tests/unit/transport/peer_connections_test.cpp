@@ -187,6 +187,21 @@ TEST_F(PeerConnectionsTest, AHelloOfAnOlderStartIsRefusedAndDisturbsNothing) {
     EXPECT_FALSE(admit(out, replication, hello(0)).is_set());
 }
 
+// One of the two directories is a copy: the one that was here first goes on.
+TEST_F(PeerConnectionsTest, AnotherLifeOfTheSameStartIsRefused) {
+    auto copy = hello();
+    copy.life = 99;
+    bring_up();
+    EXPECT_EQ(connections.admit(in, replication, copy).refusal, Refusal::copied);
+    EXPECT_EQ(connections.admit(in, replication, hello(0)).refusal, Refusal::copied);
+    EXPECT_TRUE(connections.is_up(peer));
+    // It is gone: then the copy is what was restored in its place.
+    std::ignore = connections.drop(peer);
+    const auto admission = connections.admit(in, replication, copy);
+    EXPECT_FALSE(admission.id);
+    EXPECT_EQ(admission.refusal, Refusal::stale);
+}
+
 // Whoever calls may say anything; what counts is who answers at the peer's address.
 TEST_F(PeerConnectionsTest, NoCallerShutsTheRealPeerOut) {
     const auto of_a_stranger = hello(UINT64_MAX);

@@ -180,5 +180,30 @@ TEST(SessionAgent, ClosesAtOnceWithoutASession) {
     EXPECT_TRUE(of.agent.is_closed());
 }
 
+// --- a leader without room (P11)
+
+TEST(SessionAgent, WhatTheLeaderHasNoRoomForIsRefusedAndCancelled) {
+    Agent of;
+    of.acquire(3, Instant::never());
+    of.queued(Seq{2});
+    of.agent.on_too_busy(session, Seq{1}, Seq{2});
+    EXPECT_EQ(of.agent.outstanding(), 3U);
+    auto output = of.agent.collect(of.now);
+    ASSERT_EQ(output.answers.size(), 1U);
+    EXPECT_EQ(output.answers[0].tag, CallTag{1});
+    EXPECT_EQ(std::get<CallError>(output.answers[0].result), CallError::resource_exhausted);
+    // An earlier copy may have been taken by somebody.
+    const auto batch = decode_batch(output.outbound.value().urgent);
+    const auto& ending = std::get<Request>(batch.value().back());
+    EXPECT_EQ(std::get<Cancel>(ending.body).operation, Seq{1});
+}
+
+TEST(SessionAgent, ARefusalOfAFormerSessionMeansNothing) {
+    Agent of;
+    of.acquire(1, Instant::never());
+    of.agent.on_too_busy(SessionId{6}, Seq{1}, Seq{9});
+    EXPECT_TRUE(of.agent.collect(of.now).answers.empty());
+}
+
 }  // namespace
 }  // namespace mortise::core::test

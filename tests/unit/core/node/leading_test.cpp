@@ -100,5 +100,26 @@ TEST_F(Leading, ARenewalOfASessionThatEndsMakesNoTimerFireForEver) {
     EXPECT_GT(leader->core().deadline(), leader->now);
 }
 
+// P11: told at once, instead of timing out.
+TEST_F(Leading, TooManyAcquiresAreRefused) {
+    const NodeId other{leader->raft().configuration().voters.back().id};
+    leader->acquire(1, "first");
+    leader->sent.clear();
+    // Its disk takes its time, so that everything gathers.
+    constexpr int enough = 12;
+    for (int i = 0; i < enough; ++i)
+        leader->receive(other, Forward{{}, heavy_batch(), {}});
+    const auto refusals = leader->take<TooBusy>(other);
+    ASSERT_FALSE(refusals.empty());
+    EXPECT_EQ(refusals[0].session, SessionId{99'999});
+    EXPECT_EQ(refusals[0].first, Seq{1});
+    EXPECT_GT(refusals[0].last, Seq{100});
+
+    leader->acquire(2, "late");
+    leader->timer();
+    ASSERT_TRUE(leader->was_answered<CallError>(2));
+    EXPECT_EQ(std::get<CallError>(leader->answers.back().result), CallError::resource_exhausted);
+}
+
 }  // namespace
 }  // namespace mortise::core

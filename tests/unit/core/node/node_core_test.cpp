@@ -126,6 +126,7 @@ TEST(NodeCore, RefusesMessagesOfAnotherCluster) {
 // A restored backup says an earlier epoch of the same incarnation.
 TEST(NodeCore, TheNewestLifeOfAPeerStands) {
     Running running;
+    const RaftMessage asks{ReadRequest{Term{2}, ReadId{1}}};
     auto newer = running.cluster[n2].hello();
     newer.boot_epoch = BootEpoch{5};
     running.leader.step(PeerUp{newer});
@@ -135,10 +136,10 @@ TEST(NodeCore, TheNewestLifeOfAPeerStands) {
     running.leader.step(PeerDown{n2});
     running.leader.step(PeerUp{older});
     EXPECT_EQ(running.leader.core().refused_messages(), refused + 1);
-    running.leader.receive(n2, harmless());
+    running.leader.receive(n2, asks);
     EXPECT_EQ(running.leader.core().refused_messages(), refused + 2);
     running.leader.step(PeerUp{newer});
-    running.leader.receive(n2, harmless());
+    running.leader.receive(n2, asks);
     EXPECT_EQ(running.leader.core().refused_messages(), refused + 2);
 }
 

@@ -1,0 +1,63 @@
+// Of every peer one life counts: the newest of its directory, as long as it knows what those before
+// it have promised (storage/README.md, "What only others can find").
+#include <algorithm>
+
+#include "core/node/node_core.hpp"
+
+namespace mortise::core {
+
+void NodeCore::on(const PeerUp& event, Now now) {
+    const auto peer = event.hello.node;
+    const auto incarnation = event.hello.incarnation;
+    switch (memory_.hear(event.hello, machine_.sessions().newest_epoch(incarnation))) {
+        case PeerMemory::Verdict::outlived:
+            // Whatever was connected before is not: this took its place.
+            on(PeerDown{peer}, now);
+            raft_.on_peer_restarted(peer);
+            ++refused_messages_;
+            return refuse_life(peer, event.hello);
+        case PeerMemory::Verdict::new_life: raft_.on_peer_restarted(peer); break;
+        case PeerMemory::Verdict::same_life: break;
+    }
+    connected_[peer] = event.hello;
+    if (memory_.has_forgotten(incarnation)) return refuse_life(peer, event.hello);
+    if (!event.hello.is_empty()) return;
+    unfounded_.insert(peer);
+    offer_formation(peer);
+}
+
+void NodeCore::refuse_life(NodeId peer, const Hello& hello) {
+    raft_.note_forgotten(peer);
+    effects_.send.push_back({peer, Superseded{hello.incarnation, hello.boot_epoch, hello.life}});
+}
+
+bool NodeCore::is_believed(NodeId from, const RaftMessage& message) {
+    const auto& hello = connected_.at(from);
+    const bool was_sound = !memory_.has_forgotten(hello.incarnation);
+    if (memory_.believe(hello.incarnation, message)) return true;
+    if (was_sound) refuse_life(from, hello);
+    return false;
+}
+
+// Only what nobody may take back: what was acknowledged and is not committed may yet be truncated.
+void NodeCore::remember_acknowledged(NodeId from) {
+    const auto* progress = raft_.progress_of(from);
+    if (progress == nullptr) return;
+    const auto index = std::min(progress->match, raft_.commit_index());
+    const auto term = raft_.log().term_at(index);
+    if (term) memory_.acknowledged(progress->incarnation, {*term, index});
+}
+
+// Believed of members, who hear what this node does not: it cannot know better.
+void NodeCore::receive(NodeId from, const Superseded& message, Now /*now*/) {
+    const bool is_meant = message.incarnation == options_.incarnation &&
+                          message.boot_epoch == options_.boot_epoch &&
+                          message.life == options_.life;
+    if (is_meant && is_trusted(from)) {
+        effects_.superseded = true;
+    } else {
+        ++refused_messages_;
+    }
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,66 @@
+#include "core/node/peer_memory.hpp"
+
+#include <algorithm>
+
+#include "core/base/overloaded.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// These show a term that may not be on disk yet: a crash may take it back.
+bool shows_durable_term(const RaftMessage& message) {
+    return !std::holds_alternative<PreVoteRequest>(message) &&
+           !std::holds_alternative<ReadRequest>(message);
+}
+
+// What the message says of its sender's log is not possible if that still has `entry`.
+bool lacks(const RaftMessage& message, LogId entry) {
+    return std::visit(Overloaded{
+                          [&](const PreVoteRequest& m) { return m.last < entry; },
+                          [&](const VoteRequest& m) { return m.last < entry; },
+                          [&](const AppendReply& m) {
+                              if (!m.rejected || !m.previous.is_set()) return false;
+                              // It was asked for what all logs have up to there, or has named its
+                              // newest one that may be in the leader's.
+                              return m.previous <= entry.index || m.hint < entry;
+                          },
+                          [](const auto&) { return false; },
+                      },
+                      message);
+}
+
+}  // namespace
+
+PeerMemory::Verdict PeerMemory::hear(const Hello& hello, BootEpoch newest_session) {
+    auto& known = known_[hello.incarnation];
+    if (hello.boot_epoch == known.epoch && hello.life == known.life) return Verdict::same_life;
+    const bool outlived = hello.boot_epoch <= known.epoch || hello.boot_epoch < newest_session;
+    if (outlived) return Verdict::outlived;
+    known.epoch = hello.boot_epoch;
+    known.life = hello.life;
+    known.said_before = std::max(known.said_before, known.said);
+    known.acknowledged_before = std::max(known.acknowledged_before, known.acknowledged);
+    return Verdict::new_life;
+}
+
+bool PeerMemory::believe(Incarnation from, const RaftMessage& message) {
+    auto& known = known_[from];
+    known.forgot = known.forgot || term_of(message) < known.said_before ||
+                   lacks(message, known.acknowledged_before);
+    if (known.forgot) return false;
+    if (shows_durable_term(message)) known.said = std::max(known.said, term_of(message));
+    return true;
+}
+
+void PeerMemory::acknowledged(Incarnation by, LogId committed) {
+    auto& known = known_[by];
+    known.acknowledged = std::max(known.acknowledged, committed);
+}
+
+bool PeerMemory::has_forgotten(Incarnation incarnation) const {
+    const auto found = known_.find(incarnation);
+    return found != known_.end() && found->second.forgot;
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,115 @@
+// Another life in the same process: after a full disk, when there is room again, and after a
+// directory that its cluster does not want any more. What failed is closed and never asked again;
+// what was acknowledged is found by opening it like any start does (storage/README.md).
+#include <algorithm>
+
+#include "embed/node_runtime.hpp"
+#include "embed/thread_start.hpp"
+
+namespace mortise::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto try_again_min = 100ms;
+constexpr auto try_again_max = 5s;
+
+bool may_pass(const core::Error& error) {
+    return error.code == storage::Errc::no_space;
+}
+
+}  // namespace
+
+// --- on the core thread
+
+void NodeRuntime::disk_failed(const DiskFailure& failure) {
+    if (failure.is_full && !config_.memory_only) {
+        suspend("there is no room on the disk: " + failure.why, false);
+    } else {
+        loop_->fail(failure.why);
+    }
+}
+
+// Without others nobody could have found out, and nobody has what would be put aside.
+void NodeRuntime::begin_anew() {
+    const std::string why =
+        "its data directory was rolled back, or is a copy of one that was used since";
+    if (config_.peers.empty() || config_.memory_only) {
+        loop_->fail(why);
+    } else {
+        suspend(why, true);
+    }
+}
+
+void NodeRuntime::suspend(std::string why, bool is_superseded) {
+    if (is_suspended_ || readiness_.why_stopped()) return;
+    is_suspended_ = true;
+    ++life_;
+    loop_->suspend(why);
+    const std::scoped_lock lock{reopening_};
+    if (reopening_stopped_) return;
+    if (reopener_.joinable()) reopener_.join();  // the one before has said its last word
+    reopener_ = start_thread_named("mortise-reopen", [this, is_superseded] {
+        run_or_fail([&] { reopen(is_superseded); },
+                    [&](const std::string& broken) {
+                        asio::post(io_, [this, broken] { loop_->fail(broken); });
+                    });
+    });
+}
+
+// The program is still there, so this former life may not be over for all: its session ends by
+// itself (S10).
+void NodeRuntime::resume(storage::Opened opened) {
+    if (readiness_.why_stopped()) return;
+    opened.former_life_ended = false;
+    std::shared_ptr<CoreLoop> former;
+    try {
+        former = begin_life(std::move(opened), loop_->estate());
+    } catch (const std::exception& broken) {  // somebody took its address, say
+        return loop_->fail(broken.what());
+    }
+    is_suspended_ = false;
+    loop_->begin(former->leave_calls());
+    asio::post(io_, [former] {});  // not before whatever it has still to hear
+}
+
+// --- on a thread of its own
+
+void NodeRuntime::reopen(bool is_superseded) {
+    state_thread_.reset();
+    log_thread_.reset();
+    directory_lock_.reset();
+    std::chrono::milliseconds pause = try_again_min;
+    while (wait_to_try(pause)) {
+        auto opened =
+            std::make_shared<core::Result<storage::Opened>>(open_directory(config_, is_superseded));
+        if (*opened) {
+            asio::post(io_, [this, opened] { resume(std::move(**opened)); });
+            return;
+        }
+        if (!may_pass(opened->error())) {
+            asio::post(io_, [this, opened] { loop_->fail(opened->error().what); });
+            return;
+        }
+        pause = std::min<std::chrono::milliseconds>(2 * pause, try_again_max);
+    }
+}
+
+bool NodeRuntime::wait_to_try(std::chrono::milliseconds time) {
+    std::unique_lock lock{reopening_};
+    return !reopening_changed_.wait_for(lock, time, [this] { return reopening_stopped_; });
+}
+
+void NodeRuntime::stop_reopening() {
+    std::thread last;
+    {
+        const std::scoped_lock lock{reopening_};
+        reopening_stopped_ = true;
+        last = std::move(reopener_);
+    }
+    reopening_changed_.notify_all();
+    if (last.joinable()) last.join();
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,80 @@
+// A node whose directory is of no use for now, or not any more as it is: it leaves the cluster to
+// the others until the same process has opened it again, as another life.
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "embed/core_loop.hpp"
+#include "embed/translate.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+// By a member, who remembers more than this directory. Not from within the step.
+void CoreLoop::superseded() {
+    driver_->halt();
+    asio::post(parts_.io, [begin_anew = parts_.begin_anew] { begin_anew(); });
+}
+
+// At its own address. Where a later life of this directory is at work this one must not even begin
+// anew: it would take the place of the other.
+void CoreLoop::refused(core::NodeId by, transport::Refusal why) {
+    const auto* member = driver_->core().raft().configuration().find(by);
+    if (member == nullptr || ended_) return;
+    if (why == transport::Refusal::stale) superseded();
+    if (why != transport::Refusal::copied) return;
+    asio::post(parts_.io, [this, by] {
+        if (ended_) return;
+        fail("node " + std::to_string(by.raw()) +
+             " is connected with a node that uses a copy of this data directory: stop that one, "
+             "or remove this directory");
+    });
+}
+
+void CoreLoop::suspend(const std::string& why) {
+    driver_->halt();
+    suspended_ = why;
+    ended_ = true;
+    timer_.cancel();
+    if (network_) {
+        listening_at_ = network_->listening_at();
+        network_->stop();
+    }
+    connected_.clear();
+    if (leader_ == options_.self) parts_.events.publish({.kind = NodeEvent::Kind::lost_leadership});
+    leader_.reset();
+    parts_.log.error("suspended", "takes no part for now: " + why);
+    // The session is not renewed any more, and the next life has another one.
+    holds_.lose_everything(LossReason::expired);
+    fail_pending(core::CallError::no_quorum, core::CallError::outcome_unknown);
+    watch_ready();
+    if (closed_) return closed();
+    let_calls_wait();
+}
+
+// In two halves of the time that a call may take: what was there at the last look is given up now.
+void CoreLoop::let_calls_wait() {
+    give_up_calls(std::exchange(waiting_, parts_.gate->take()));
+    timer_.expires_after(parts_.gate->call_timeout() / 2);
+    timer_.async_wait([this](std::error_code ec) {
+        if (!ec && suspended_) let_calls_wait();
+    });
+}
+
+void CoreLoop::give_up_calls(std::vector<Submitted> calls) {
+    for (auto& submitted : calls) {
+        submitted.place.reset();
+        if (!submitted.completion) continue;
+        const bool releases = std::holds_alternative<core::ReleaseCall>(submitted.call);
+        submitted.completion->complete(
+            {releases ? Errc::outcome_unknown : Errc::no_quorum, {}, {}});
+    }
+}
+
+std::vector<Submitted> CoreLoop::leave_calls() {
+    suspended_.reset();
+    timer_.cancel();
+    return std::exchange(waiting_, {});
+}
+
+}  // namespace mortise::detail

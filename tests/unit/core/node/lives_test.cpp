@@ -1,0 +1,134 @@
+// Directories that were rolled back, and copies of them: nothing that they say counts (P4).
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "core/base/check.hpp"
+#include "core/codec/configuration_codec.hpp"
+#include "tests/support/node_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+// Led by node 1; an image of node 2 is older than what it acknowledged.
+class Lives : public testing::Test {
+protected:
+    Lives() {
+        cluster.connect_all();
+        cluster.run_for(5 * heartbeat);
+        image = cluster[n2].disk();
+        for (std::uint64_t tag = 1; tag <= 5; ++tag)
+            cluster[n1].acquire(tag, "name" + std::to_string(tag));
+        cluster.run_for(3 * heartbeat);
+    }
+    void meet() {
+        cluster.connect_all();
+        cluster.run_for(3 * heartbeat);
+    }
+    [[nodiscard]] LogIndex committed() { return cluster[n1].raft().commit_index(); }
+
+    NodeCluster cluster{1, 2, 3};
+    Disk image;
+};
+
+TEST_F(Lives, AnHonestRestartIsNoneOfThem) {
+    cluster.crash_and_restart(n2);
+    meet();
+    EXPECT_FALSE(cluster[n2].superseded);
+    EXPECT_EQ(cluster[n2].raft().commit_index(), committed());
+}
+
+// The image was taken of the running node: its next start has an epoch that nobody knows.
+TEST_F(Lives, ALeaderFindsWhoLacksWhatItAcknowledged) {
+    cluster.roll_back(n2, image, 2);
+    meet();
+    EXPECT_TRUE(cluster[n2].superseded);
+    EXPECT_TRUE(cluster[n1].noted(Note::Kind::peer_forgot));
+}
+
+TEST_F(Lives, WhatARolledBackNodeHadAcknowledgedCountsNoMore) {
+    cluster.roll_back(n2, image, 2);
+    cluster.connect(n1, n2);
+    cluster.disconnect(n1, n3);
+    const auto before = committed();
+    cluster[n1].acquire(77, "more");
+    cluster.run_for(3 * heartbeat);
+    EXPECT_EQ(committed(), before);
+    EXPECT_FALSE(cluster[n1].was_answered<Acquired>(77));
+}
+
+// Nothing of a former life is counted for the next, sound or not: it says itself what it has.
+TEST_F(Lives, AMemberThatRestartsSaysAnewWhatItHas) {
+    cluster.crash_and_restart(n2);
+    cluster[n1].step(PeerUp{cluster[n2].hello()});
+    EXPECT_EQ(cluster[n1].raft().progress_of(n2)->match, LogIndex{});
+    meet();
+    EXPECT_EQ(cluster[n1].raft().progress_of(n2)->match, committed());
+}
+
+TEST_F(Lives, AnEarlierStartIsToldSo) {
+    cluster.crash_and_restart(n2);
+    cluster.crash_and_restart(n2);
+    meet();
+    cluster.roll_back(n2, image, 2);
+    meet();
+    EXPECT_TRUE(cluster[n2].superseded);
+    EXPECT_FALSE(cluster[n1].raft().progress_of(n2)->match == committed());
+}
+
+TEST_F(Lives, OfTwoLivesOfOneStartTheFirstCounts) {
+    cluster.crash_and_restart(n2);
+    meet();
+    cluster.roll_back(n2, image, 2, 99);
+    meet();
+    EXPECT_TRUE(cluster[n2].superseded);
+}
+
+// S10: by members that restarted since, and heard of nobody.
+TEST_F(Lives, ThoseWhoForgotKnowFromTheState) {
+    cluster.crash_and_restart(n2);
+    meet();
+    cluster.run_for(3 * election_timeout);  // it opens a session
+    for (const auto id : {n1, n3})
+        cluster.crash_and_restart(id);
+    cluster.connect(n1, n3);
+    cluster.run_for(3 * election_timeout);
+    cluster.roll_back(n2, image, 1, 99);
+    meet();
+    EXPECT_TRUE(cluster[n2].superseded);
+}
+
+TEST_F(Lives, OnlyMembersAreBelievedAndOnlyAboutThisLife) {
+    auto& node = cluster[n2];
+    const auto hello = node.hello();
+    node.receive(n5, Superseded{hello.incarnation, hello.boot_epoch, hello.life});
+    EXPECT_FALSE(node.superseded);
+    node.receive(n3, Superseded{hello.incarnation, hello.boot_epoch, hello.life + 1});
+    node.receive(n3, Superseded{hello.incarnation, hello.boot_epoch.next(), hello.life});
+    EXPECT_FALSE(node.superseded);
+    node.receive(n3, Superseded{hello.incarnation, hello.boot_epoch, hello.life});
+    EXPECT_TRUE(node.superseded);
+}
+
+// From the proposer to here its checksum travels along: one bit, anywhere on the way.
+TEST(Applying, AnEntryThatIsNotWhatWasProposedStopsTheNode) {
+    auto damaged = commands(log_id(1, 2));
+    damaged.checksum ^= 1U;
+    RaftState state;
+    state.hard_state = {Term{1}, {}};
+    state.entries = {
+        make_entry(log_id(1, 1), EntryKind::configuration, encode_configuration(voters({1}))),
+        damaged};
+    HandDrivenNode node{node_options(1, {1}), state};
+    try {
+        node.timer_when_due();
+        while (!node.writes.empty())
+            node.complete_writes();
+        FAIL() << "it was applied";
+    } catch (const InvariantBroken& broken) {
+        EXPECT_NE(std::string{broken.what()}.find("entry 2 was damaged"), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace mortise::core::test

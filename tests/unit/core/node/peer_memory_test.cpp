@@ -1,0 +1,149 @@
+#include "core/node/peer_memory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mortise::core {
+namespace {
+
+using Verdict = PeerMemory::Verdict;
+
+constexpr Incarnation directory{20};
+
+Hello hello(std::uint64_t epoch, std::uint64_t life) {
+    return {NodeId{2}, directory, BootEpoch{epoch}, {}, {}, life};
+}
+
+LogId log_id(std::uint64_t term, std::uint64_t index) {
+    return {Term{term}, LogIndex{index}};
+}
+
+AppendReply accepts(std::uint64_t term) {
+    AppendReply reply;
+    reply.term = Term{term};
+    return reply;
+}
+
+AppendReply rejects(std::uint64_t previous, LogId hint) {
+    auto reply = accepts(9);
+    reply.rejected = true;
+    reply.previous = LogIndex{previous};
+    reply.hint = hint;
+    return reply;
+}
+
+TEST(PeerMemory, KnowsALifeAgainAndTakesALaterOneForIt) {
+    PeerMemory memory;
+    EXPECT_EQ(memory.hear(hello(3, 30), {}), Verdict::new_life);
+    EXPECT_EQ(memory.hear(hello(3, 30), {}), Verdict::same_life);
+    EXPECT_EQ(memory.hear(hello(4, 40), {}), Verdict::new_life);
+}
+
+TEST(PeerMemory, AnEarlierStartIsOutlived) {
+    PeerMemory memory;
+    memory.hear(hello(4, 40), {});
+    EXPECT_EQ(memory.hear(hello(3, 31), {}), Verdict::outlived);
+    EXPECT_EQ(memory.hear(hello(4, 40), {}), Verdict::same_life);
+}
+
+// Restored from before that start, and started once.
+TEST(PeerMemory, TheSameStartTwiceIsACopy) {
+    PeerMemory memory;
+    memory.hear(hello(4, 40), {});
+    EXPECT_EQ(memory.hear(hello(4, 41), {}), Verdict::outlived);
+}
+
+// Also by one who never heard of it: the state says so.
+TEST(PeerMemory, ALaterSessionOutlivesAStart) {
+    PeerMemory memory;
+    EXPECT_EQ(memory.hear(hello(3, 30), BootEpoch{4}), Verdict::outlived);
+    EXPECT_EQ(memory.hear(hello(4, 40), BootEpoch{4}), Verdict::new_life);
+}
+
+TEST(PeerMemory, AnotherDirectoryIsAnother) {
+    PeerMemory memory;
+    memory.hear(hello(4, 40), {});
+    auto wiped = hello(1, 1);
+    wiped.incarnation = Incarnation{21};
+    EXPECT_EQ(memory.hear(wiped, {}), Verdict::new_life);
+}
+
+TEST(PeerMemory, ALifeMayRepeatWhatItSaid) {
+    PeerMemory memory;
+    memory.hear(hello(1, 1), {});
+    EXPECT_TRUE(memory.believe(directory, accepts(5)));
+    EXPECT_TRUE(memory.believe(directory, accepts(4)));  // an old message
+}
+
+TEST(PeerMemory, ALaterLifeKnowsTheTermsOfThoseBefore) {
+    for (const std::uint64_t term : {4U, 5U, 6U}) {
+        PeerMemory memory;
+        memory.hear(hello(1, 1), {});
+        memory.believe(directory, accepts(5));
+        memory.hear(hello(2, 2), {});
+        EXPECT_EQ(memory.believe(directory, accepts(term)), term >= 5) << term;
+        EXPECT_EQ(memory.has_forgotten(directory), term < 5) << term;
+    }
+}
+
+// A crash may take back a term that was not on disk, and these do not wait for that.
+TEST(PeerMemory, WhatWasNotDurableIsNoPromise) {
+    PeerMemory memory;
+    memory.hear(hello(1, 1), {});
+    memory.believe(directory, PreVoteRequest{Term{7}, 1, {}});
+    memory.believe(directory, ReadRequest{Term{7}, ReadId{1}});
+    memory.hear(hello(2, 2), {});
+    EXPECT_TRUE(memory.believe(directory, accepts(5)));
+}
+
+TEST(PeerMemory, ACandidateHasWhatItAcknowledged) {
+    const auto vote = [](LogId last) {
+        PeerMemory memory;
+        memory.acknowledged(directory, log_id(3, 10));
+        memory.hear(hello(2, 2), {});
+        return memory.believe(directory, VoteRequest{Term{9}, 1, last, false}) &&
+               memory.believe(directory, PreVoteRequest{Term{9}, 1, last});
+    };
+    EXPECT_FALSE(vote(log_id(3, 9)));
+    EXPECT_FALSE(vote(log_id(2, 12)));
+    EXPECT_TRUE(vote(log_id(3, 10)));
+    EXPECT_TRUE(vote(log_id(4, 11)));
+}
+
+TEST(PeerMemory, AFollowerHasWhatItAcknowledged) {
+    const auto rejection = [](std::uint64_t previous, LogId hint) {
+        PeerMemory memory;
+        memory.acknowledged(directory, log_id(3, 10));
+        memory.hear(hello(2, 2), {});
+        return memory.believe(directory, rejects(previous, hint));
+    };
+    EXPECT_FALSE(rejection(15, log_id(3, 9)));
+    EXPECT_FALSE(rejection(11, {}));
+    EXPECT_TRUE(rejection(15, log_id(3, 10)));
+    EXPECT_TRUE(rejection(15, log_id(3, 14)));
+    // It has none of what everybody has.
+    EXPECT_FALSE(rejection(10, log_id(3, 9)));
+    EXPECT_FALSE(rejection(8, log_id(3, 7)));
+    // It says nothing of its log: its term is newer, or a state takes its place.
+    EXPECT_TRUE(rejection(0, {}));
+}
+
+// It was said before it had that: messages overtake each other.
+TEST(PeerMemory, WithinALifeNothingIsEvidence) {
+    PeerMemory memory;
+    memory.hear(hello(1, 1), {});
+    memory.acknowledged(directory, log_id(3, 10));
+    EXPECT_TRUE(memory.believe(directory, rejects(15, {})));
+    EXPECT_TRUE(memory.believe(directory, VoteRequest{Term{9}, 1, log_id(3, 9), false}));
+}
+
+TEST(PeerMemory, WhoHasForgottenIsNeverBelievedAgain) {
+    PeerMemory memory;
+    memory.acknowledged(directory, log_id(3, 10));
+    memory.hear(hello(1, 1), {});
+    memory.believe(directory, rejects(15, {}));
+    EXPECT_EQ(memory.hear(hello(9, 9), {}), Verdict::new_life);
+    EXPECT_FALSE(memory.believe(directory, accepts(20)));
+}
+
+}  // namespace
+}  // namespace mortise::core
