@@ -1,5 +1,6 @@
 """The processes of a run: what they were started with, what they said, how they ended."""
 
+import json
 import signal
 import subprocess
 import threading
@@ -141,6 +142,8 @@ class Cluster:
         self.nodes = {number: Node(self, number) for number in self.numbers}
         self.violations = []
         self.slowed = []  # (node, from, to): when calls may take longer
+        self.program = options.programs.parent / "bin" / "mortise"
+        self.removed = set()  # nodes that may not be members now
 
     def has(self, need):
         return need not in self.gone
@@ -161,6 +164,35 @@ class Cluster:
         said = [n.life.leader for n in self.nodes.values() if not n.life.is_over()]
         known = [leader for leader in said if leader in self.nodes]
         return max(set(known), key=known.count) if known else None
+
+    def ask(self, *words):
+        """What the command line answers that can reach somebody who knows; none if nobody is."""
+        for node in self.numbers:
+            peers = ["--peer", self.network.address(node)]
+            done = subprocess.run([*self.network.enter(node), str(self.program), *words, *peers],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                return done.stdout
+        return None
+
+    def change(self, *words):
+        return self.ask(*words, "--timeout", "4s") is not None
+
+    def voters_besides(self, victim):
+        said = self.ask("members", "--json", "--timeout", "1s")
+        return [member["id"] for member in json.loads(said or "[]")
+                if member["role"] == "voter" and member["id"] != victim]
+
+    def take_back(self):
+        """Once everybody runs and hears everybody."""
+        end = time.monotonic() + START_PATIENCE
+        while self.removed and time.monotonic() < end:
+            node = min(self.removed)
+            added = self.change("members", "add", str(node), self.network.address(node))
+            if added and self.change("members", "promote", str(node)):
+                self.removed.remove(node)
+        if self.removed:
+            self.complain(f"not taken back: {sorted(self.removed)}")
 
     def look_for_deaths(self):
         """Complains about whoever ended or stopped by itself without an excuse."""

@@ -1,10 +1,10 @@
 """The faults: each a class with a beginning and an end. KINDS is the list a run draws from.
 
-Not here yet, for the library cannot do it yet: changes of membership, and directories that were
-emptied or are older than they were. Each would be one more class.
+Not here yet: directories that are older than they were. That would be one more class.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -60,6 +60,19 @@ class KillAll(Fault):
             node.life.kill(1)
 
 
+class Wiped(Fault):
+    """Its directory is gone; it comes back as a learner. One at a time: the others have to vote."""
+
+    needs = ("mortise",)
+
+    def begin(self):
+        self.count = 0
+        if self.cluster.voters_besides(self.victim) != self.others() or not self.node.life.kill(1):
+            return
+        self.count = 1
+        shutil.rmtree(self.node.disk / "data", ignore_errors=True)
+
+
 class Slowing(Fault):
     """Calls of the node's program may take longer meanwhile, through no fault of the library."""
 
@@ -100,6 +113,24 @@ class Starve(Slowing):
 
     def undo(self):
         self.node.group.limit_cpu(None)
+
+
+class Membership(Slowing):
+    """Taken out of the cluster while it runs; the cluster takes it back as a learner, and promotes
+    it."""
+
+    needs = ("mortise",)
+
+    def slow(self):
+        self.count = 0
+        if self.cluster.voters_besides(self.victim) != self.others():
+            return
+        self.cluster.removed.add(self.victim)
+        if self.cluster.change("members", "remove", str(self.victim)):
+            self.count = 1
+
+    def undo(self):
+        """When everybody is back: see Cluster.take_back()."""
 
 
 class NetworkFault(Fault):
@@ -245,8 +276,8 @@ class SyncStall(SyncFault):
         return f"delay_enter={self.chance.choice([100_000, 700_000, 3_000_000])}"
 
 
-KINDS = [Kill, KillAll, Stop, Freeze, Starve, Partition, OneWay, Bridge, Loss, SlowLink, Reset,
-         FullDisk, SyncError, SyncStall]
+KINDS = [Kill, KillAll, Wiped, Membership, Stop, Freeze, Starve, Partition, OneWay, Bridge, Loss,
+         SlowLink, Reset, FullDisk, SyncError, SyncStall]
 
 
 def possible(gone):

@@ -81,6 +81,7 @@ class Torture:
         time.sleep(self.chance.choice([0.5, 1.5, TTL + 1, 2 * TTL]))
         self.end_faults()
         self.cluster.restart_the_dead()
+        self.cluster.take_back()
         episode.healed = now()
         self.recover(episode)
 
@@ -117,6 +118,8 @@ class Torture:
 
 def make_cluster(options, folder):
     gone = sandbox.missing(options.inside)
+    if not (options.programs.parent / "bin" / "mortise").exists():
+        gone["mortise"] = "mortise: no changes of the members, and no wiped directories"
     for why in filter(None, gone.values()):
         print(f"missing: {why}")
     network = Loopback(options.nodes) if "network" in gone else Network(options.nodes)
