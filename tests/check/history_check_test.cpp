@@ -179,6 +179,35 @@ TEST(Lease, DoesNotEndBefore) {
     expect_wrong(story, "token 2 was granted while token 1 was valid");
 }
 
+TEST(Lease, IsTrustedAsLongAsWasToldWhateverIsLookedAt) {
+    Story story;
+    story.granted("a", 0, 10, 1).valid_until = 80;
+    story.lost("a", 20, 110, 1);
+    story.granted("b", 30, 85, 2);
+    expect_explained(story);
+    story.calls.back().returned = 75;
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+}
+
+TEST(Lease, IsTrustedNoLongerThanItsLossIsKnown) {
+    Story story;
+    story.granted("a", 0, 10, 1).valid_until = 80;
+    story.lost("a", 20, 40, 1);
+    story.granted("b", 30, 45, 2);
+    expect_explained(story);
+    story.calls.back().returned = 35;
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+}
+
+// A process that ends its holds itself says until when it trusted them.
+TEST(Lease, EndsEarlierWhenItsHolderSaysSo) {
+    Story story;
+    story.granted("a", 0, 10, 1).valid_until = 80;
+    story.lost("a", 20, 40, 1).valid_until = 20;
+    story.granted("b", 21, 35, 2);
+    expect_explained(story);
+}
+
 TEST(Lease, ThatLapsedNeedNotHaveEnded) {
     Story story;
     story.granted("a", 0, 10, 1);

@@ -13,6 +13,7 @@ namespace {
 struct Told {
     std::size_t grants = 0;          // a reader may join the same token again
     std::optional<Time> lost;        // it may have ended from then on
+    bool lost_by_itself = false;     // and nothing but its lease kept it until then
     std::optional<Time> known_lost;  // and was known to have, then
     std::optional<Time> gave_up;     // a release was asked for that did not answer `released`
     std::optional<Time> trusted_until;
@@ -38,6 +39,7 @@ void tell(Told& told, const Call& call) {
         const auto returned = call.returned.value_or(call.invoked);
         lower(told.lost, std::min(call.valid_until.value_or(call.invoked), returned));
         lower(told.known_lost, returned);
+        if (!call.valid_until) told.lost_by_itself = true;
         return;
     }
     if (call.valid_until) raise(told.trusted_until, *call.valid_until);
@@ -51,6 +53,9 @@ Time may_end(const Told& told, const std::optional<Time>& died) {
     auto end = never;
     if (told.lost) {
         end = *told.lost;
+        // What was trusted before outlives a look at it, until it is known to be over.
+        const auto trusted = told.trusted_until.value_or(end);
+        if (told.lost_by_itself) end = std::max(end, std::min(trusted, *told.known_lost));
     } else if (died) {
         end = told.trusted_until.value_or(*died);
     }

@@ -129,11 +129,14 @@ void Workload::use(Hold& hold) {
     std::atomic<std::int64_t> seen_valid = hold.valid() ? now : asked_at_;
     const auto name = hold.name();
     const auto token = to_string(hold.token());
-    const std::function<void()> on_lost = [this, &seen_valid, &name, &token] {
+    const std::function<void()> on_lost = [this, &seen_valid, &name, &token, &hold] {
         JsonLine line;
         line.add("call", around_.history.next_call()).add("operation", "lost");
         line.add("name", name).add("token", token);
         line.add("invoke", seen_valid.load()).add("return", boot_nanoseconds());
+        // Ended by this process, whatever its lease says.
+        const bool stopped = hold.why_lost() == LossReason::node_stopped;
+        if (stopped) line.add("valid_until", seen_valid.load());
         around_.history.put(line);
     };
     const std::stop_callback lost{hold.lost(), on_lost};
