@@ -1,93 +1,10 @@
-#include "core/agent/session_agent.hpp"
-
 #include <gtest/gtest.h>
 
 #include "core/locks/limits.hpp"
+#include "tests/unit/core/agent/agent_by_hand.hpp"
 
 namespace mortise::core::test {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr SessionId session{7};
-
-// Its session is open, its leader is known, and whether anything is applied is up to the test.
-struct Agent {
-    Agent() {
-        agent.on_leader(true, now);
-        const auto sent = agent.collect(now).outbound;
-        const auto batch = decode_batch(sent.value().urgent);
-        const auto& opening = std::get<OpenSession>(batch.value().front());
-        agent.on_outcome(SessionOpened{session, opening.nonce}, LogIndex{1}, now);
-    }
-
-    static AgentOptions options() {
-        AgentOptions options;
-        options.node = NodeId{1};
-        options.incarnation = Incarnation{9};
-        options.boot_epoch = BootEpoch{1};
-        return options;
-    }
-    // How many of them were refused at once.
-    std::size_t acquire(std::size_t count, Instant deadline) {
-        for (std::size_t i = 0; i < count; ++i) {
-            AcquireCall call;
-            call.tag = CallTag{++tag};
-            call.request.name = "name";
-            call.deadline = deadline;
-            agent.on_acquire(std::move(call), now);
-        }
-        std::size_t refused = 0;
-        for (const auto& answer : agent.collect(now).answers) {
-            const auto* error = std::get_if<CallError>(&answer.result);
-            if (error != nullptr && *error == CallError::resource_exhausted) ++refused;
-        }
-        return refused;
-    }
-    // Until everything that waits was sent once.
-    void send_all() {
-        while (agent.collect(now).outbound) {
-        }
-    }
-    void pass(Nanoseconds time) {
-        now = {now.steady + time, now.boot + time};
-        agent.begin(now);
-        agent.on_timer(now);
-    }
-
-    void queued(Seq seq) { agent.on_outcome(Queued{{session, seq}}, LogIndex{++index}, now); }
-    void answered(Seq seq, AnswerKind kind) {
-        const Answer answer{kind, FencingToken{5}, {}};
-        agent.on_outcome(Answered{{session, seq}, answer}, LogIndex{++index}, now);
-    }
-    // It has the lock when this returns: operation 1 of its session.
-    OperationId hold() {
-        acquire(1, Instant::never());
-        answered(Seq{1}, AnswerKind::granted);
-        agent.collect(now);
-        return {session, Seq{1}};
-    }
-    void close() { agent.on_close(CloseCall{closing}, now); }
-    void session_ends(SessionEnd how) {
-        agent.on_outcome(SessionEnded{session, how}, LogIndex{++index}, now);
-    }
-    // What it answered to that tag since the last time; for Closed and Released, no error.
-    std::vector<std::optional<CallError>> answers_to(CallTag wanted) {
-        std::vector<std::optional<CallError>> answers;
-        for (const auto& answer : agent.collect(now).answers) {
-            const auto* error = std::get_if<CallError>(&answer.result);
-            if (answer.tag == wanted)
-                answers.push_back(error ? std::optional{*error} : std::nullopt);
-        }
-        return answers;
-    }
-
-    static constexpr CallTag closing{1'000'000};
-    std::uint64_t index = 1;
-    Now now{Instant{1'000'000'000}, Instant{1'000'000'000}};
-    SessionAgent agent{options(), Prng{1}, now};
-    std::uint64_t tag = 0;
-};
 
 TEST(SessionAgent, TakesSoManyCallsAndNoMore) {
     Agent of;

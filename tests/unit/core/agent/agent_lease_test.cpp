@@ -1,0 +1,125 @@
+// What a session agent does as its lease runs out, and what it must not claim.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "core/leases/countdowns.hpp"
+#include "tests/unit/core/agent/agent_by_hand.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+std::vector<Command> commands_in(const Bytes& batch) {
+    if (batch.empty()) return {};
+    return decode_batch(batch).value();
+}
+
+bool acknowledges(const AgentOutput& output) {
+    if (!output.outbound) return false;
+    const auto commands = commands_in(output.outbound->urgent);
+    return std::ranges::any_of(commands, [](const Command& command) {
+        return std::holds_alternative<Acknowledge>(command);
+    });
+}
+
+// Sends a Release of that operation.
+bool gives_back(const AgentOutput& output, Seq target) {
+    if (!output.outbound) return false;
+    const auto commands = commands_in(output.outbound->urgent);
+    return std::ranges::any_of(commands, [&](const Command& command) {
+        const auto* request = std::get_if<Request>(&command);
+        const auto* release = request ? std::get_if<Release>(&request->body) : nullptr;
+        return release != nullptr && release->operation == target;
+    });
+}
+
+// S3: however often it was asked for, and however late the answer.
+TEST(AgentLease, OfANewSessionBeginsWhenItWasFirstAskedFor) {
+    const auto options = Agent::options();
+    const Now asked{Instant{1'000'000'000}, Instant{5'000'000'000}};
+    SessionAgent agent{options, Prng{1}, asked};
+    agent.on_leader(true, asked);
+    const auto sent = agent.collect(asked).outbound.value();
+    const auto nonce = std::get<OpenSession>(commands_in(sent.urgent).front()).nonce;
+    const Now later{asked.steady + Nanoseconds{3s}, asked.boot + Nanoseconds{3s}};
+    agent.begin(later);
+    agent.on_timer(later);
+    EXPECT_TRUE(agent.collect(later).outbound) << "it asks again";
+    agent.on_outcome(SessionOpened{session, nonce}, LogIndex{1}, later);
+    const auto lease = agent.collect(later).lease.value();
+    EXPECT_EQ(lease.valid_until, asked.boot + holder_trust(options.ttl_ms, options.rho_ppm));
+}
+
+// S6
+TEST(AgentLease, WhatIsLostWithItIsGivenBack) {
+    Agent of;
+    const auto held = of.hold();
+    of.pass(11s);
+    const auto output = of.agent.collect(of.now);
+    ASSERT_EQ(output.lost.size(), 1U);
+    EXPECT_EQ(output.lost.front().hold, held);
+    EXPECT_TRUE(gives_back(output, held.seq));
+}
+
+// S18: nobody may believe to hold what was granted when the lease was over.
+TEST(AgentLease, WhatIsGrantedAfterItsEndIsGivenBack) {
+    Agent of;
+    of.acquire(1, Instant::never());
+    of.queued(Seq{1});
+    of.pass(11s);
+    of.agent.collect(of.now);
+    of.answered(Seq{1}, AnswerKind::granted);
+    const auto output = of.agent.collect(of.now);
+    ASSERT_EQ(output.answers.size(), 1U);
+    EXPECT_EQ(std::get<CallError>(output.answers.front().result), CallError::session_expired);
+    EXPECT_TRUE(gives_back(output, Seq{1}));
+}
+
+// It would keep grants alive that it can never learn of.
+TEST(AgentLease, IsNotProlongedForEverByWhoLearnsOfNothing) {
+    Agent of;
+    of.pass(11s);
+    std::size_t renewals = 0;
+    const auto count = [&](std::size_t seconds) {
+        for (; seconds > 0; --seconds) {
+            of.pass(1s);
+            const auto output = of.agent.collect(of.now);
+            if (output.outbound && output.outbound->renewal) ++renewals;
+        }
+    };
+    count(100);
+    EXPECT_LE(renewals, 16U);
+    of.agent.on_progress(of.now);
+    const auto before = renewals;
+    count(5);
+    EXPECT_GT(renewals, before) << "it hears again";
+}
+
+TEST(AgentAcknowledgement, IsOfAllAnswersUpToAnIndex) {
+    Agent of;
+    of.hold();
+    of.acquire(1, Instant::never());
+    of.answered(Seq{2}, AnswerKind::granted);
+    of.agent.on_release({{}, {session, Seq{1}}}, of.now);
+    EXPECT_TRUE(acknowledges(of.agent.collect(of.now)));
+}
+
+// S17: what was answered while a state took the place of the log it was not told.
+TEST(AgentAcknowledgement, WaitsUntilNothingCanHaveBeenMissed) {
+    Agent of;
+    of.acquire(1, Instant::never());
+    of.acquire(1, Instant::never());
+    of.answered(Seq{1}, AnswerKind::granted);
+    of.agent.on_state_replaced(of.now);
+    of.agent.on_release({{}, {session, Seq{1}}}, of.now);
+    EXPECT_FALSE(acknowledges(of.agent.collect(of.now)));
+    of.queued(Seq{2});
+    AcquireCall another;
+    another.tag = CallTag{99};
+    another.request.name = "another";
+    of.agent.on_acquire(std::move(another), of.now);
+    EXPECT_TRUE(acknowledges(of.agent.collect(of.now)));
+}
+
+}  // namespace
+}  // namespace mortise::core::test
