@@ -90,7 +90,8 @@ std::vector<core::Configuration> Cluster::configurations() const {
 bool Cluster::is_quorum(const std::set<core::NodeId>& nodes) const {
     return std::ranges::all_of(configurations(), [&](const core::Configuration& each) {
         return core::has_quorum(each, [&](core::NodeId id) {
-            return nodes.contains(id) && !world_.checker.is_lost(id, each);
+            const bool is_lost = world_.checker.is_lost(id, each) || at(id).disk().may_be_damaged();
+            return nodes.contains(id) && !is_lost;
         });
     });
 }

@@ -106,6 +106,7 @@ void Liveness::cut_off_the_others() {
     const bool heard = prng_.one_in(4);
     for (const auto outside : cluster_.ids()) {
         if (is_in_core(outside)) continue;
+        cluster_.at(outside).thaw_clock();  // or it would lead on, and not know how long
         for (const auto inside : core_) {
             if (!heard) network.cut(outside, inside, prng_.one_in(2));
             network.cut(inside, outside, prng_.one_in(2));

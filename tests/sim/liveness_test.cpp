@@ -21,8 +21,10 @@ public:
     void answered(core::NodeId, const core::CallAnswer&) override {}
     void applied(core::NodeId, const core::Applied&) override {}
     [[nodiscard]] core::NodeId holder(core::NodeId) const override { return {}; }
+    void contest(core::NodeId, SimTime) override {}
     void begin_liveness(const std::vector<core::NodeId>&) override {}
     [[nodiscard]] std::string still_owed() const override { return owed; }
+    void end() override {}
 
     std::string owed;
 };

@@ -46,6 +46,10 @@ public:
 
     [[nodiscard]] const spec::LockSpec& specification() const { return spec_; }
     [[nodiscard]] core::LogIndex last() const { return last_; }
+    // Requires that it was granted.
+    [[nodiscard]] const std::string& name_of(core::OperationId hold) const {
+        return given_.at(hold).name;
+    }
 
 private:
     struct Asked {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/check/history_check.hpp"
 #include "tests/sim/in_words.hpp"
 
 namespace mortise::sim {
@@ -31,10 +32,10 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
       history_{world.violations,
                world.tally,
                {[this](core::NodeId node) { return cluster_.at(node).now().boot; },
-                [this](core::NodeId node) { return cluster_.clocks_out_of_bounds(node); }}},
-      names_{1 + prng_.below(5)} {}
+                [this](core::NodeId node) { return cluster_.clocks_out_of_bounds(node); }}} {}
 
 void LockWorkload::start() {
+    if (world_.swarm.judged_from_outside) outside_.emplace(world_.heap);
     call_later();
 }
 
@@ -52,6 +53,8 @@ void LockWorkload::call_somewhere() {
     if (!cluster_.can_answer(node)) return;
     if (prng_.below(1'000) < world_.swarm.workload.transfer_permille) {
         transfer();
+    } else if (world_.swarm.workload.burst != 0 && prng_.one_in(4)) {
+        acquire_many();
     } else if (prng_.below(100) < world_.swarm.workload.read_percent / 2) {
         inspect(node);
     } else {
@@ -60,7 +63,7 @@ void LockWorkload::call_somewhere() {
 }
 
 std::string LockWorkload::draw_name() {
-    return "name" + std::to_string(prng_.below(names_));
+    return "name" + std::to_string(prng_.below(world_.swarm.workload.names));
 }
 
 core::Instant LockWorkload::steady(core::NodeId node) const {
@@ -71,6 +74,27 @@ void LockWorkload::call(core::NodeId node, core::Call call) {
     world_.timeline.say(node, words_of(call), tag_of(call).raw());
     core::Calls calls;
     calls.calls.push_back(std::move(call));
+    cluster_.call(node, std::move(calls));
+}
+
+// One name after the other, on one node: in the end it has used thousands.
+void LockWorkload::acquire_many() {
+    const auto node = cluster_.ids().front();
+    if (!cluster_.can_answer(node)) return;
+    const auto& options = world_.swarm.workload;
+    const auto deadline = steady(node) + 4 * world_.swarm.election_timeout;
+    world_.tally.probe("many names at once");
+    core::Calls calls;
+    for (auto left = options.burst; left > 0; --left) {
+        core::AcquireCall call;
+        call.tag = core::CallTag{++newest_tag_};
+        call.request.name = "name" + std::to_string(next_name_++ % options.names);
+        call.deadline = deadline;
+        waiting_.emplace(node, call.tag);
+        history_.asked(node, call);
+        if (outside_) outside_->asked(node, call);
+        calls.calls.emplace_back(std::move(call));
+    }
     cluster_.call(node, std::move(calls));
 }
 
@@ -97,6 +121,7 @@ void LockWorkload::acquire(core::NodeId node, core::AcquireCall call) {
     call.tag = core::CallTag{++newest_tag_};
     waiting_.emplace(node, call.tag);
     history_.asked(node, call);
+    if (outside_) outside_->asked(node, call);
     const auto tag = call.tag;
     this->call(node, std::move(call));
     cancel_sometimes(node, tag);
@@ -135,7 +160,7 @@ void LockWorkload::transfer() {
 // --------------------------------------------------------------------------------------
 
 void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
-    holds_[hold] = node;
+    holds_[hold] = {node, history_.name_of(hold)};
     const auto timeout = world_.swarm.election_timeout.count();
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
     // Most for a short while, some for longer than a lease, a few until the session ends.
@@ -146,7 +171,12 @@ void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
 }
 
 void LockWorkload::release(core::NodeId node, core::OperationId hold) {
-    if (!holds_.contains(hold)) return;
+    const auto held = holds_.find(hold);
+    if (held == holds_.end()) return;
+    if (core_.empty() && held->second.keep_until > world_.heap.now()) {
+        world_.heap.at(held->second.keep_until, [this, node, hold] { release(node, hold); });
+        return;
+    }
     if (!cluster_.can_answer(node)) {  // asleep: when it is awake
         world_.heap.after(world_.swarm.election_timeout.count(),
                           [this, node, hold] { release(node, hold); });
@@ -155,6 +185,7 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
     holds_.erase(hold);
     history_.releasing(node, hold);
     const auto tag = prng_.one_in(2) ? core::CallTag{++newest_tag_} : core::CallTag{};
+    if (outside_) outside_->releasing(node, tag, hold);
     if (tag.is_set()) waiting_.emplace(node, tag);
     call(node, core::ReleaseCall{tag, hold});
     // unlock(), then try_lock(), succeeds (S20), if nobody else is interested.
@@ -165,14 +196,16 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
 // ---------------------------------------------------------------------------
 
 void LockWorkload::node_started(core::NodeId node) {
+    if (outside_) outside_->node_started(node);
     if (!core_.contains(node)) return;
     ask_again();
 }
 
 void LockWorkload::node_lost(core::NodeId node) {
     history_.node_lost(node);
+    if (outside_) outside_->node_lost(node);
     std::erase_if(waiting_, [&](const auto& who) { return who.first == node; });
-    std::erase_if(holds_, [&](const auto& hold) { return hold.second == node; });
+    std::erase_if(holds_, [&](const auto& hold) { return hold.second.node == node; });
     for (const auto& [who, name] : owed_) {
         if (who.first == node) to_ask_.emplace(node, name);
     }
@@ -182,10 +215,12 @@ void LockWorkload::node_lost(core::NodeId node) {
 void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
     holds_.erase(lost.hold);
     history_.lost(node, lost);
+    if (outside_) outside_->lost(lost);
 }
 
 void LockWorkload::lease_changed(core::NodeId node, const core::LeaseChanged& lease) {
     history_.lease_changed(node, lease);
+    if (outside_) outside_->lease_changed(lease, cluster_.at(node).now().boot);
 }
 
 void LockWorkload::applied(core::NodeId node, const core::Applied& applied) {
@@ -200,6 +235,7 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
         return;
     }
     history_.answered(node, answer, cluster_.at(node).driver().core().applied_index());
+    if (outside_) outside_->answered(node, answer);
     const auto* acquired = std::get_if<core::Acquired>(&answer.result);
     if (acquired != nullptr) hold_for_a_while(node, acquired->hold);
     const auto owed = owed_.find(who);
@@ -214,9 +250,28 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
 
 // The newest one: it is most likely to go on holding.
 core::NodeId LockWorkload::holder(core::NodeId other_than) const {
-    const auto found = std::find_if(holds_.rbegin(), holds_.rend(),
-                                    [&](const auto& hold) { return hold.second != other_than; });
-    return found == holds_.rend() ? core::NodeId{} : found->second;
+    const auto found = std::find_if(holds_.rbegin(), holds_.rend(), [&](const auto& hold) {
+        return hold.second.node != other_than;
+    });
+    return found == holds_.rend() ? core::NodeId{} : found->second.node;
+}
+
+void LockWorkload::contest(core::NodeId holder, SimTime length) {
+    if (!core_.empty()) return;
+    std::set<std::string> names;
+    for (auto& [hold, held] : holds_) {
+        if (held.node != holder) continue;
+        held.keep_until = world_.heap.now() + length;
+        names.insert(held.name);
+    }
+    for (const auto& name : names) {
+        for (const auto node : cluster_.ids()) {
+            if (node == holder || !cluster_.can_answer(node)) continue;
+            core::AcquireCall call;
+            call.request.name = name;
+            acquire(node, std::move(call));
+        }
+    }
 }
 
 // --- liveness
@@ -230,11 +285,12 @@ void LockWorkload::begin_liveness(const std::vector<core::NodeId>& core) {
         if (core_.contains(node) && cluster_.can_answer(node)) call(node, core::CancelCall{tag});
     }
     // What was to be held for long is let go: everybody shall have it now.
-    for (const auto& [hold, node] : std::map{holds_}) {
-        if (core_.contains(node)) release(node, hold);
+    for (const auto& [hold, held] : std::map{holds_}) {
+        if (core_.contains(held.node)) release(held.node, hold);
     }
+    constexpr std::uint64_t asked_max = 5;
     for (const auto node : core) {
-        for (std::uint64_t i = 0; i < names_; ++i) {
+        for (std::uint64_t i = 0; i < std::min(world_.swarm.workload.names, asked_max); ++i) {
             to_ask_.emplace(node, "name" + std::to_string(i));
         }
     }
@@ -265,6 +321,14 @@ std::string LockWorkload::still_owed() const {
         }
     }
     return {};
+}
+
+void LockWorkload::end() {
+    if (!outside_) return;
+    world_.tally.probe("history judged from outside");
+    const auto verdict = check::check(outside_->calls());
+    if (verdict.explained) return;
+    world_.violations.report({}, "from outside: " + verdict.name + ": " + verdict.why);
 }
 
 }  // namespace mortise::sim

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 
 #include "tests/sim/cluster.hpp"
 #include "tests/sim/lock_history.hpp"
+#include "tests/sim/outside_history.hpp"
 #include "tests/sim/workload.hpp"
 
 namespace mortise::sim {
@@ -26,14 +28,17 @@ public:
     void answered(core::NodeId node, const core::CallAnswer& answer) override;
     void applied(core::NodeId node, const core::Applied& applied) override;
     [[nodiscard]] core::NodeId holder(core::NodeId other_than) const override;
+    void contest(core::NodeId holder, SimTime length) override;
     void begin_liveness(const std::vector<core::NodeId>& core) override;
     [[nodiscard]] std::string still_owed() const override;
+    void end() override;
 
 private:
     using Who = std::pair<core::NodeId, core::CallTag>;
 
     void call_later();
     void call_somewhere();
+    void acquire_many();
     void acquire(core::NodeId node);
     void acquire(core::NodeId node, core::AcquireCall call);
     void inspect(core::NodeId node);
@@ -50,11 +55,17 @@ private:
     Cluster& cluster_;
     core::Prng prng_;
     LockHistory history_;
-    std::uint64_t names_ = 1;
+    std::optional<OutsideHistory> outside_;  // of some runs
+    std::uint64_t next_name_ = 0;            // of a burst
     std::uint64_t newest_tag_ = 0;
     bool stopped_ = false;
     std::set<Who> waiting_;
-    std::map<core::OperationId, core::NodeId> holds_;
+    struct Held {
+        core::NodeId node;
+        std::string name;
+        SimTime keep_until = 0;
+    };
+    std::map<core::OperationId, Held> holds_;
     std::set<core::NodeId> core_;  // of the liveness phase; empty before
     std::map<Who, std::string> owed_;
     std::set<std::pair<core::NodeId, std::string>> to_ask_;

@@ -3,10 +3,12 @@
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
+#include <fstream>
 
-#include "core/base/checksum.hpp"
 #include "tests/sim/arguments.hpp"
-#include "tests/sim/simulation.hpp"
+#include "tests/sim/minimise.hpp"
+#include "tests/sim/reporting.hpp"
+#include "tests/sim/seed_list.hpp"
 
 namespace mortise::sim {
 
@@ -15,59 +17,7 @@ namespace {
 constexpr std::uint64_t seeds_default = 100;
 constexpr std::uint64_t seeds_without_end = std::uint64_t{1} << 40U;
 constexpr std::uint64_t seeds_between_repeats = 50;
-
-struct Total {
-    Tally tally;
-    core::Checksum trace;
-    std::uint64_t seeds = 0;
-    std::uint64_t steps = 0;
-    std::uint64_t repeats = 0;
-    std::uint64_t violations = 0;
-    double node_hours = 0;
-    double slowest_recovery = 0;
-    double seconds = 0;
-};
-
-void print_violation(const RunOptions& options, const RunResult& result, bool default_steps) {
-    const auto& found = *result.violation;
-    std::printf("\nVIOLATION in seed %" PRIu64 ": %s\n", options.seed, found.what.c_str());
-    std::printf("  at %" PRId64 ".%09" PRId64 " s, step %" PRIu64 ", ", found.time / sim_second,
-                found.time % sim_second, found.step);
-    if (found.node.is_set()) {
-        std::printf("node %" PRIu64 "\n", found.node.raw());
-    } else {
-        std::printf("no single node\n");
-    }
-    std::printf("  %s\n\n", result.swarm.c_str());
-    for (const auto& line : result.last_lines)
-        std::printf("  %s\n", line.c_str());
-    std::printf("\nreplay with\n  ./dev sim --seed %" PRIu64, options.seed);
-    if (!default_steps) std::printf(" --steps %" PRIu64, options.steps);
-    std::printf(" --trace\n\n");
-}
-
-void print_tables(const Total& total) {
-    std::printf("faults injected\n");
-    for (std::size_t i = 0; i < fault_count; ++i) {
-        const auto fault = static_cast<Fault>(i);
-        std::printf("  %12" PRIu64 "  %s\n", total.tally.of(fault),
-                    std::string{name_of(fault)}.c_str());
-    }
-    std::printf("probes reached\n");
-    for (const auto& [name, count] : total.tally.probes()) {
-        std::printf("  %12" PRIu64 "  %s\n", count, std::string{name}.c_str());
-    }
-    std::printf("recovered within %.1f election timeouts at most; %" PRIu64 " seeds run twice\n",
-                total.slowest_recovery, total.repeats);
-}
-
-void print_verdict(const Total& total) {
-    const auto rate = total.seconds > 0 ? static_cast<double>(total.steps) / total.seconds : 0;
-    std::printf("sim: %" PRIu64 " seeds, %" PRIu64
-                " violations, %.1f node-hours, %.0f steps/s, "
-                "trace hash %016" PRIx64 "\n",
-                total.seeds, total.violations, total.node_hours, rate, total.trace.value());
-}
+constexpr std::uint64_t seeds_that_miss_nothing = 2'000;
 
 // Runs a seed, now and then twice, and adds it up.
 RunResult run_and_count(const RunOptions& options, Total& total) {
@@ -88,33 +38,81 @@ RunResult run_and_count(const RunOptions& options, Total& total) {
     return result;
 }
 
-int run(const Arguments& arguments) {
-    Total total;
-    RunOptions options;
-    const bool default_steps = arguments.steps == options.steps;
-    options.steps = arguments.steps;
-    options.watched = arguments.trace ? stdout : nullptr;
+// So many seeds reach everything; if they do not, the simulation has lost what it was to find.
+bool has_reached_everything(const Total& total) {
+    if (total.seeds < seeds_that_miss_nothing) return true;
+    const auto missed = total.tally.missed();
+    for (const auto name : missed)
+        std::printf("NEVER REACHED: %s\n", std::string{name}.c_str());
+    return missed.empty();
+}
+
+void run_seeds(const Arguments& arguments, RunOptions options, Total& total) {
     const auto first = arguments.seed.value_or(arguments.first);
     const auto unasked = arguments.until_failure ? seeds_without_end : seeds_default;
     const auto seeds = arguments.seed ? 1 : arguments.seeds.value_or(unasked);
-    const auto began = std::chrono::steady_clock::now();
     for (std::uint64_t i = 0; i < seeds; ++i) {
         options.seed = first + i;
         const auto result = run_and_count(options, total);
         if (!result.violation) continue;
         if (total.violations == 1) {
-            print_violation(options, result, default_steps);
+            print_violation(options, result);
         } else {
             std::printf("VIOLATION in seed %" PRIu64 ": %s\n", options.seed,
                         result.violation->what.c_str());
         }
         if (arguments.until_failure) break;
     }
+}
+
+int run(const Arguments& arguments) {
+    Total total;
+    RunOptions options;
+    options.steps = arguments.steps;
+    options.watched = arguments.trace ? stdout : nullptr;
+    options.without = arguments.without;
+    const auto began = std::chrono::steady_clock::now();
+    run_seeds(arguments, options, total);
     const auto took = std::chrono::steady_clock::now() - began;
     total.seconds = std::chrono::duration<double>(took).count();
     if (!arguments.trace) print_tables(total);
+    const bool everything = has_reached_everything(total);
     print_verdict(total);
+    return total.violations == 0 && everything ? 0 : 1;
+}
+
+int run_list(const std::string& path) {
+    std::ifstream file{path};
+    if (!file) {
+        std::fprintf(stderr, "mortise_sim: cannot read %s\n", path.c_str());
+        return 2;
+    }
+    Total total;
+    for (const auto& listed : read_list(file)) {
+        const auto result = run_and_count(listed.options, total);
+        if (!result.violation) continue;
+        std::printf("once: %s\n", listed.what.c_str());
+        print_violation(listed.options, result);
+    }
+    std::printf("sim: %" PRIu64 " listed runs, %" PRIu64 " violations\n", total.seeds,
+                total.violations);
     return total.violations == 0 ? 0 : 1;
+}
+
+int run_minimise(const Arguments& arguments) {
+    RunOptions options;
+    options.seed = *arguments.minimise;
+    options.steps = arguments.steps;
+    options.without = arguments.without;
+    const auto smallest = minimise(options, run_seed);
+    if (!smallest) {
+        std::printf("seed %" PRIu64 " does not fail\n", options.seed);
+        return 0;
+    }
+    print_violation(smallest->options, smallest->result);
+    std::printf("sim: the smallest of %zu runs: %s\n", smallest->runs,
+                replay_of(smallest->options).c_str());
+    return 1;
 }
 
 }  // namespace
@@ -126,10 +124,17 @@ int main(int count, char** words) {
     const auto parsed = parse({words + 1, words + count});
     if (const auto* bad = std::get_if<BadArguments>(&parsed)) {
         std::fprintf(stderr,
-                     "mortise_sim: %s (--seeds N, --first S, --seed S, --steps N, "
-                     "--until-failure, --trace)\n",
+                     "mortise_sim: %s (--seeds N, --first S, --seed S, --steps N, --without F,G, "
+                     "--minimise S, --list FILE, --until-failure, --trace)\n",
                      bad->why.c_str());
         return 2;
     }
-    return run(std::get<Arguments>(parsed));
+    const auto& arguments = std::get<Arguments>(parsed);
+    if (arguments.minimise) return run_minimise(arguments);
+    try {
+        return arguments.list.empty() ? run(arguments) : run_list(arguments.list);
+    } catch (const BadList& bad) {
+        std::fprintf(stderr, "mortise_sim: %s: %s\n", arguments.list.c_str(), bad.what());
+        return 2;
+    }
 }

@@ -10,12 +10,15 @@ namespace {
 
 // Those that this class inflicts; the others are part of a disk, a link or a clock.
 constexpr Fault inflicted[] = {
-    Fault::crash,           Fault::crash_in_step,    Fault::power_cut,       Fault::pause,
-    Fault::suspend,         Fault::clock_rate,       Fault::clock_rate_wild, Fault::disk_stall,
-    Fault::disk_slow,       Fault::disk_error,       Fault::disk_wiped,      Fault::cut_split,
-    Fault::cut_isolate,     Fault::cut_one_way,      Fault::cut_bridge,      Fault::cut_mute,
-    Fault::link_slow,       Fault::connection_reset, Fault::disk_damaged,    Fault::member_added,
-    Fault::member_promoted, Fault::member_removed,
+    Fault::crash,           Fault::crash_in_step, Fault::power_cut,
+    Fault::pause,           Fault::suspend,       Fault::clock_rate,
+    Fault::clock_rate_wild, Fault::disk_stall,    Fault::disk_slow,
+    Fault::disk_error,      Fault::disk_wiped,    Fault::cut_split,
+    Fault::clock_frozen,    Fault::clock_jump,    Fault::bit_flip,
+    Fault::cut_isolate,     Fault::cut_one_way,   Fault::cut_bridge,
+    Fault::cut_mute,        Fault::link_slow,     Fault::connection_reset,
+    Fault::disk_damaged,    Fault::member_added,  Fault::member_promoted,
+    Fault::member_removed,
 };
 
 }  // namespace
@@ -99,11 +102,14 @@ void Nemesis::inflict(Fault fault) {
         case Fault::suspend: return pause(fault);
         case Fault::clock_rate:
         case Fault::clock_rate_wild: return change_rate(fault);
+        case Fault::clock_frozen: return freeze_clock();
+        case Fault::clock_jump: return jump_clock();
         case Fault::disk_stall:
         case Fault::disk_slow:
         case Fault::disk_error: return disturb_disk(fault);
         case Fault::disk_wiped:
         case Fault::disk_damaged: return wipe(fault);
+        case Fault::bit_flip: return flip_bit();
         case Fault::member_added:
         case Fault::member_promoted:
         case Fault::member_removed: return change_members(fault);
@@ -155,14 +161,35 @@ void Nemesis::pause(Fault kind) {
     });
 }
 
+// Mostly one and the same node runs wild: a majority that does is promised nothing.
+core::NodeId Nemesis::draw_wild() {
+    const auto one = world_.swarm.wild_clock_node;
+    return one != 0 ? core::NodeId{1 + one % cluster_.size()} : draw_node();
+}
+
+void Nemesis::freeze_clock() {
+    const auto node = draw_wild();
+    world_.tally.fault(Fault::clock_frozen);
+    world_.timeline.say(node, "its clocks stand still");
+    cluster_.at(node).freeze_clock();
+    world_.heap.after(draw_length(), [this, node] { cluster_.at(node).thaw_clock(); });
+}
+
+void Nemesis::jump_clock() {
+    const auto node = draw_wild();
+    world_.tally.fault(Fault::clock_jump);
+    world_.timeline.say(node, "its clocks jump");
+    const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
+    cluster_.at(node).jump_clock(core::Nanoseconds{prng_.between(1, 2 * ttl)});
+}
+
 void Nemesis::change_rate(Fault kind) {
-    // Mostly one and the same node runs wild: a majority that does is promised nothing.
     const bool wild = kind == Fault::clock_rate_wild;
-    const auto one = core::NodeId{1 + world_.swarm.wild_clock_node % cluster_.size()};
-    const auto node = wild && world_.swarm.wild_clock_node != 0 ? one : draw_node();
+    if (wild && is_on_trial()) return;
+    const auto node = wild ? draw_wild() : draw_node();
     const auto bound = kind == Fault::clock_rate ? 10'000 : 600'000;
     // Fast is what tempts a lone clock to expire others.
-    const bool rushes = wild && prng_.one_in(2);
+    const bool rushes = wild && (world_.swarm.lease_trial || prng_.one_in(2));
     const auto ppm = rushes ? prng_.between(300'000, 1'000'000) : prng_.between(-bound, bound);
     world_.tally.fault(kind);
     world_.timeline.say(node, "its clocks run at {} ppm",
@@ -180,9 +207,11 @@ void Nemesis::tempt(core::NodeId fast) {
     const auto timeout = world_.swarm.election_timeout.count();
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
     const auto length = prng_.between(ttl * 3 / 4, ttl * 3 / 2);
+    trial_until_ = world_.heap.now() + 3 * timeout + length;
     world_.heap.after(prng_.between(timeout / 2, 2 * timeout), [this, fast, length] {
         const auto holder = world_.workload->holder(fast);
         if (stopped_ || !holder.is_set() || cluster_.leader() != fast) return;
+        world_.workload->contest(holder, length);
         silence(holder, length);
     });
 }
@@ -227,6 +256,19 @@ void Nemesis::wipe(Fault kind) {
     const auto former = known ? world_.checker.configuration().cluster : core::ClusterId{};
     cluster_.crash(node);
     cluster_.at(node).wipe_disk(former);
+}
+
+// Of a disk whose loss would leave a majority. Some need it soon.
+void Nemesis::flip_bit() {
+    const auto node = draw_node();
+    auto& disk = cluster_.at(node).disk();
+    auto others = std::set(cluster_.ids().begin(), cluster_.ids().end());
+    others.erase(node);
+    if (!cluster_.is_founded() || !cluster_.is_quorum(others)) return;
+    if (!disk.platter().knows_cluster() || !disk.flip_bit()) return;
+    world_.tally.fault(Fault::bit_flip);
+    world_.timeline.say(node, "a bit of its disk flips");
+    if (prng_.one_in(2)) cluster_.crash(node);
 }
 
 // Two operators who do not ask each other.

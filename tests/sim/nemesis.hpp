@@ -27,10 +27,17 @@ private:
     void crash(Fault kind);
     void power_cut();
     void pause(Fault kind);
+    [[nodiscard]] core::NodeId draw_wild();
+    void freeze_clock();
+    void jump_clock();
     void change_rate(Fault kind);
     void tempt(core::NodeId fast);
+    [[nodiscard]] bool is_on_trial() const {
+        return world_.swarm.lease_trial && world_.heap.now() < trial_until_;
+    }
     void disturb_disk(Fault kind);
     void wipe(Fault kind);
+    void flip_bit();
     void change_members(Fault kind);
     // links
     void split();
@@ -39,6 +46,8 @@ private:
     void one_way();
     void bridge();
     void mute();
+    void fall_behind(core::NodeId node, SimTime lag);
+    void hear_late(core::NodeId node, SimTime by);
     void silence(core::NodeId node, SimTime length);
     void slow_link();
     void reset();
@@ -48,7 +57,8 @@ private:
     World& world_;
     Cluster& cluster_;
     core::Prng prng_;
-    std::uint64_t cuts_ = 0;  // only the newest is healed by its own timer
+    std::uint64_t cuts_ = 0;   // only the newest is healed by its own timer
+    SimTime trial_until_ = 0;  // of a lease: only then the next
     bool stopped_ = false;
 };
 

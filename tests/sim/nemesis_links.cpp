@@ -99,6 +99,7 @@ void Nemesis::silence(core::NodeId node, SimTime length) {
 // One that holds something learns late what the cluster did with its renewals, and those it goes on
 // sending are lost: the ones it learns of are not its newest (S3). A leader learns of nothing late.
 void Nemesis::mute() {
+    if (is_on_trial()) return;
     const auto leader = cluster_.leader();
     const auto holder = world_.workload->holder(leader);
     const auto node = holder.is_set() ? holder : draw_node();
@@ -106,16 +107,30 @@ void Nemesis::mute() {
     const auto timeout = world_.swarm.election_timeout.count();
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
     const auto lag = prng_.between(timeout, 3 * timeout);
-    for (const auto peer : cluster_.ids()) {
-        if (peer == node) continue;
-        cluster_.network().slow_down(peer, node, lag);
-        world_.heap.after(3 * lag,
-                          [this, node, peer] { cluster_.network().slow_down(peer, node, 0); });
-    }
-    const auto length = prng_.between(lag, lag + 2 * ttl);
+    const auto length = prng_.between(world_.swarm.lease_trial ? ttl : ttl / 2, 2 * ttl);
+    trial_until_ = world_.heap.now() + 4 * lag + length;
+    world_.workload->contest(node, 2 * lag + length);
+    fall_behind(node, lag);
     world_.heap.after(lag + prng_.between(0, timeout), [this, node, length] {
         if (!stopped_) silence(node, length);
     });
+}
+
+// Little by little: at once it would miss its leader, and a node without one sends no renewals.
+void Nemesis::fall_behind(core::NodeId node, SimTime lag) {
+    constexpr int pieces = 12;
+    for (int piece = 1; piece <= pieces; ++piece) {
+        world_.heap.after(lag * piece / pieces, [this, node, by = lag * piece / pieces] {
+            if (!stopped_) hear_late(node, by);
+        });
+    }
+    world_.heap.after(4 * lag, [this, node] { hear_late(node, 0); });
+}
+
+void Nemesis::hear_late(core::NodeId node, SimTime by) {
+    for (const auto peer : cluster_.ids()) {
+        if (peer != node) cluster_.network().slow_down(peer, node, by);
+    }
 }
 
 void Nemesis::slow_link() {

@@ -63,6 +63,7 @@ void SimNode::start() {
     effects_left_ = 0;
     machine_restarted_ = life_ > 0 && prng_.one_in(3);
     if (machine_restarted_) reset_clock();
+    if (disk_.may_be_damaged()) look_for_damage();
     auto state = disk_.recover();
     if (!state) {
         world_.violations.report(id_, "recovery: the rows on disk make no machine");
@@ -85,6 +86,14 @@ void SimNode::start() {
     world_.workload->node_started(id_);
     set_timer();
     schedule_flush();
+}
+
+// What is damaged is set aside as a whole, and only the name of its cluster kept.
+void SimNode::look_for_damage() {
+    disk_.has_looked();
+    if (!disk_.is_damaged()) return;
+    world_.tally.probe("damage found at a start");
+    wipe_disk(disk_.platter().newest_configuration().cluster);
 }
 
 // A snapshot of the state would be sent with this configuration.
@@ -124,6 +133,18 @@ void SimNode::set_clock_rate(std::int64_t ppm) {
     clock_.set_rate(world_.heap.now(), ppm);
     slowest_ppm_ = std::min(slowest_ppm_, ppm);
     fastest_ppm_ = std::max(fastest_ppm_, ppm);
+    if (is_running() && !paused_) set_timer();
+}
+
+void SimNode::thaw_clock() {
+    if (clock_.rate_ppm() == SimClock::frozen_ppm) set_clock_rate(0);
+}
+
+// As one that rushed, for that moment.
+void SimNode::jump_clock(core::Nanoseconds forward) {
+    constexpr std::int64_t rushes_ppm = 1'000'000;
+    fastest_ppm_ = std::max(fastest_ppm_, rushes_ppm);
+    clock_.jump(world_.heap.now(), forward);
     if (is_running() && !paused_) set_timer();
 }
 

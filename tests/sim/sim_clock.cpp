@@ -23,6 +23,7 @@ SimTime SimClock::when(core::Instant deadline, SimTime now) const {
     if (suspended_ || deadline == core::Instant::never()) return sim_never;
     const auto steady = at(now).steady;
     if (deadline <= steady) return now;
+    if (rate_ppm_ == frozen_ppm) return sim_never;
     const auto wide = static_cast<Wide>((deadline - steady).count()) * million;
     // Rounded up, and one more for the rounding down of what the clock shows.
     const auto wait = wide / (million + rate_ppm_) + 2;
@@ -39,6 +40,12 @@ void SimClock::rebase(SimTime now) {
 void SimClock::set_rate(SimTime now, std::int64_t ppm) {
     rebase(now);
     rate_ppm_ = ppm;
+}
+
+void SimClock::jump(SimTime now, core::Nanoseconds forward) {
+    rebase(now);
+    steady_ = steady_ + forward;
+    boot_ = boot_ + forward;
 }
 
 void SimClock::suspend(SimTime now) {

@@ -1,5 +1,6 @@
 // The two clocks of one node: what they show at a true time, and when they will show something. A
-// rate is a deviation in parts per million; a suspended machine's steady clock stands still.
+// rate is a deviation in parts per million, a frozen clock's takes all of it; a suspended machine's
+// steady clock stands still.
 #pragma once
 
 #include "core/base/instant.hpp"
@@ -16,7 +17,10 @@ public:
     // The first true time at which the steady clock has reached `deadline`; never while suspended.
     [[nodiscard]] SimTime when(core::Instant deadline, SimTime now) const;
 
+    static constexpr std::int64_t frozen_ppm = -1'000'000;
+
     void set_rate(SimTime now, std::int64_t ppm);
+    void jump(SimTime now, core::Nanoseconds forward);
     void suspend(SimTime now);
     void wake(SimTime now);
 

@@ -167,6 +167,7 @@ void SimDisk::crash() {
 
 void SimDisk::wipe(core::Incarnation incarnation, core::ClusterId former) {
     platter_ = {};
+    may_be_damaged_ = false;
     platter_.former_cluster = former;
     platter_.incarnation = incarnation;
 }
@@ -232,6 +233,7 @@ void SimDisk::put(core::StateDelta& delta) {
     platter_.applied_term = delta.applied.term;
     platter_.configuration_there = std::move(delta.configuration);
     for (auto& row : delta.rows) {
+        platter_.seals.erase(row.key);
         if (row.value) {
             platter_.rows.insert_or_assign(std::move(row.key), std::move(*row.value));
         } else {
@@ -248,6 +250,7 @@ void SimDisk::put(core::InstallStep& step) {
     }
     if (!step.done) return;
     platter_.rows = std::exchange(platter_.unfinished, {});
+    platter_.seals.clear();
     platter_.applied = step.last.index;
     platter_.applied_term = step.last.term;
     platter_.configuration_there = std::move(step.configuration);
@@ -256,7 +259,8 @@ void SimDisk::put(core::InstallStep& step) {
 // --- views of the state, for others
 // ---------------------------------------------------------------
 
-core::SnapshotRows SimDisk::read(const core::SnapshotRead& read) {
+std::optional<core::SnapshotRows> SimDisk::read(const core::SnapshotRead& read) {
+    if (!are_rows_sound()) return std::nullopt;
     if (!read.after) {
         views_[read.peer] = {platter_.applied_id(), platter_.configuration_there, platter_.rows};
     }

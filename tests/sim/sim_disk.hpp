@@ -31,6 +31,8 @@ struct Platter {
     core::Term applied_term;
     core::Configuration configuration_there;  // in force at `applied`
     std::map<std::string, std::string> rows;  // that state
+    // Of those in which a bit flipped: the checksums that they were written with.
+    std::map<std::string, std::uint64_t> seals;
     std::vector<core::SavedCountdown> countdowns;
     core::ClusterId former_cluster;  // known, although log and state are gone
     std::uint64_t founding = 0;      // checksum of entry 1, also once that is purged
@@ -74,8 +76,8 @@ public:
     // A step that is done, if everything before it could get there: it is on the platter then.
     std::optional<core::LogId> finish_install();
     [[nodiscard]] bool has_view(core::NodeId peer) const { return views_.contains(peer); }
-    // Requires a view unless it opens one.
-    core::SnapshotRows read(const core::SnapshotRead& read);
+    // Requires a view unless it opens one. Empty when a row is damaged.
+    std::optional<core::SnapshotRows> read(const core::SnapshotRead& read);
     void close_view(core::NodeId peer) { views_.erase(peer); }
     // Some of the deltas that may get to the platter, the oldest first, are there from now on. How
     // far the state is then, if that is news; nobody else is told.
@@ -98,6 +100,16 @@ public:
     // What a start finds, with a new boot epoch; empty when the rows make no machine.
     [[nodiscard]] std::optional<core::NodeState> recover();
 
+    // --- bits that flip (bit_flips.cpp)
+    // ----------------------------------------------------------- One of an entry or a row at rest.
+    // False when there is nothing to damage.
+    bool flip_bit();
+    // Until a start has looked.
+    [[nodiscard]] bool may_be_damaged() const { return may_be_damaged_; }
+    void has_looked() { may_be_damaged_ = false; }
+    // An entry or a row is not what its checksum says.
+    [[nodiscard]] bool is_damaged() const;
+
     [[nodiscard]] const Platter& platter() const { return platter_; }
     [[nodiscard]] std::size_t in_flight() const { return queue_.size(); }
 
@@ -107,6 +119,9 @@ private:
     void complete(std::size_t writes);
     void put_on_platter(const core::Write& write);
     void purge_platter();
+    [[nodiscard]] bool are_rows_sound() const;
+    bool flip_bit_of_entry();
+    bool flip_bit_of_row();
     [[nodiscard]] std::size_t deltas_ready() const;
     void put_deltas_on_platter(std::size_t count);
 
@@ -136,6 +151,7 @@ private:
     std::vector<core::SavedCountdown> earlier_countdowns_;
     core::LogBase purge_to_;  // asked for, not done yet
     SimTime stalled_until_ = 0;
+    bool may_be_damaged_ = false;
     bool fails_next_ = false;
     bool broken_ = false;
     bool reporting_ = false;     // nothing completes before what is reported just now

@@ -297,11 +297,11 @@ TEST_F(SimDiskTest, AViewStaysAsItWas) {
     disk.save(delta(1, {{"a", "1"}, {"b", "1"}}));
     ASSERT_TRUE(disk.flush_state());
     const core::NodeId peer{2};
-    const auto first = disk.read({peer, std::nullopt, 1});
+    const auto first = disk.read({peer, std::nullopt, 1}).value();
     disk.save(delta(2, {{"b", "2"}, {"c", "2"}}));
     while (disk.flush_state()) {
     }
-    const auto second = disk.read({peer, first.rows.back().key, 100});
+    const auto second = disk.read({peer, first.rows.back().key, 100}).value();
     EXPECT_EQ(first.rows, (std::vector<core::Row>{{"a", "1"}}));
     EXPECT_FALSE(first.done);
     EXPECT_EQ(second.rows, (std::vector<core::Row>{{"b", "1"}}));
@@ -315,6 +315,52 @@ TEST_F(SimDiskTest, IsEmptyAfterAWipe) {
     disk.wipe(core::Incarnation{5});
     EXPECT_EQ(disk.platter().incarnation, core::Incarnation{5});
     EXPECT_EQ(disk.recover().value().raft.entries.size(), 0U);
+}
+
+// --- bits that flip
+
+TEST_F(SimDiskTest, FindsABitThatFlippedInAnEntry) {
+    submit_three();
+    EXPECT_FALSE(disk.flip_bit()) << "nothing is at rest yet";
+    heap.run_until(sim_second);
+    EXPECT_FALSE(disk.is_damaged());
+    ASSERT_TRUE(disk.flip_bit());
+    EXPECT_TRUE(disk.may_be_damaged());
+    EXPECT_TRUE(disk.is_damaged());
+}
+
+TEST_F(SimDiskTest, GivesNobodyARowInWhichABitFlipped) {
+    disk.submit(append(1, 1));
+    heap.run_until(sim_second);
+    disk.save(delta(1, {{"key", "value"}}));
+    disk.flush_state();
+    disk.purge_to({{core::Term{1}, core::LogIndex{1}}, {}});
+    while (!disk.platter().entries.empty()) {  // with a write, at the latest
+        auto nothing = append(2, 2);
+        nothing.append.clear();
+        disk.submit(nothing);
+        heap.run_until(heap.now() + sim_second);
+    }
+    const core::SnapshotRead read{core::NodeId{2}, std::nullopt, 100};
+    EXPECT_TRUE(disk.read(read));
+    ASSERT_TRUE(disk.flip_bit());
+    EXPECT_NE(disk.platter().rows.at("key"), "value");
+    EXPECT_FALSE(disk.read(read));
+    EXPECT_TRUE(disk.is_damaged());
+}
+
+TEST_F(SimDiskTest, IsSoundAgainOnceADamagedRowIsWrittenAnew) {
+    submit_three();
+    heap.run_until(sim_second);
+    disk.save(delta(1, {{"key", "value"}}));
+    disk.flush_state();
+    for (int flips = 0; flips < 20; ++flips)
+        disk.flip_bit();
+    const bool is_in_row = disk.platter().rows.at("key") != "value";
+    ASSERT_TRUE(is_in_row);
+    disk.save(delta(2, {{"key", "another"}}));
+    disk.flush_state();
+    EXPECT_TRUE(disk.read({core::NodeId{2}, std::nullopt, 100}));
 }
 
 }  // namespace

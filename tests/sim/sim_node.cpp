@@ -177,8 +177,14 @@ void SimNode::read_snapshot(core::SnapshotRead read) {
     read_at_ = std::max(read_at_, world_.heap.now()) + latency;
     world_.heap.at(read_at_, [this, read = std::move(read), life = life_] {
         if (life != life_ || (read.after && !disk_.has_view(read.peer))) return;
+        auto rows = disk_.read(read);
+        if (!rows) {
+            world_.tally.probe("damage found by reading for another");
+            write_failed();
+            return;
+        }
         world_.tally.probe("state read for another");
-        handle(disk_.read(read));
+        handle(*std::move(rows));
     });
 }
 

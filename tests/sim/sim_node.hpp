@@ -40,6 +40,9 @@ public:
     // Requires that it is down. It may still know which cluster it belonged to.
     void wipe_disk(core::ClusterId former = {});
     void set_clock_rate(std::int64_t ppm);
+    void freeze_clock() { set_clock_rate(SimClock::frozen_ppm); }
+    void thaw_clock();  // if it is frozen
+    void jump_clock(core::Nanoseconds forward);
     void calm_down();  // faults are over: disk and clock behave
 
     // What its clocks show.
@@ -92,6 +95,7 @@ private:
     void timer_fired();
     [[nodiscard]] core::NodeOptions draw_options();
     void reset_clock();
+    void look_for_damage();
     void check_recovered_state();
     void schedule_flush();
     void flush();

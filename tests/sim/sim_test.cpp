@@ -1,7 +1,6 @@
 // A few seeds on every change; `./dev sim` has the others.
 #include <gtest/gtest.h>
 
-#include "tests/sim/arguments.hpp"
 #include "tests/sim/simulation.hpp"
 
 namespace mortise::sim {
@@ -42,26 +41,6 @@ TEST(Simulation, InjectsEveryKindOfFault) {
     for (std::size_t i = 0; i < fault_count; ++i) {
         const auto fault = static_cast<Fault>(i);
         EXPECT_GT(total.of(fault), 0U) << name_of(fault);
-    }
-}
-
-TEST(Arguments, AreTakenAsGiven) {
-    const auto parsed = parse({"--seeds", "7", "--first", "3", "--steps", "50", "--until-failure"});
-    const auto* arguments = std::get_if<Arguments>(&parsed);
-    ASSERT_NE(arguments, nullptr);
-    EXPECT_EQ(arguments->seeds, 7U);
-    EXPECT_EQ(arguments->first, 3U);
-    EXPECT_EQ(arguments->steps, 50U);
-    EXPECT_TRUE(arguments->until_failure);
-    EXPECT_FALSE(arguments->seed);
-}
-
-TEST(Arguments, AreRefusedWhenTheyMakeNoSense) {
-    const std::vector<std::vector<std::string>> bad = {
-        {"--sedes", "7"}, {"--seeds"}, {"--seeds", "many"}, {"--seed", "-1"}, {"--trace"}, {"7"},
-    };
-    for (const auto& words : bad) {
-        EXPECT_TRUE(std::holds_alternative<BadArguments>(parse(words))) << words.front();
     }
 }
 

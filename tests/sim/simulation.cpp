@@ -15,7 +15,7 @@ class Simulation {
 public:
     explicit Simulation(const RunOptions& options)
         : options_{options},
-          world_{options.seed, options.watched},
+          world_{options.seed, options.watched, options.without},
           cluster_{world_},
           workload_{world_, cluster_},
           nemesis_{world_, cluster_},
@@ -104,6 +104,7 @@ void Simulation::run_phases() {
     if (!run_safety()) return;
     if (run_liveness() && !run_idle()) return;
     world_.checker.sweep();
+    workload_.end();
 }
 
 RunResult Simulation::run() {
@@ -116,6 +117,7 @@ RunResult Simulation::run() {
     result.violation = world_.violations.first();
     if (result.violation) result.last_lines = world_.timeline.last_lines();
     result.swarm = describe(world_.swarm);
+    result.faults_on = world_.swarm.faults_on();
     result.tally = world_.tally;
     result.steps = world_.steps;
     result.trace = world_.trace.value();

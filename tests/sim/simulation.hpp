@@ -15,12 +15,14 @@ struct RunOptions {
     std::uint64_t seed = 1;
     std::uint64_t steps = 12'000;  // until faults end
     std::FILE* watched = nullptr;  // prints the timeline there
+    Faults without{};              // these do not happen, although the seed has them
 };
 
 struct RunResult {
     std::optional<Violation> violation;
     std::vector<std::string> last_lines;  // of the timeline
     std::string swarm;
+    Faults faults_on;
     Tally tally;
     std::uint64_t steps = 0;
     std::uint64_t trace = 0;  // the same for the same seed and steps, always

@@ -35,7 +35,8 @@ void draw_faults(core::Prng& prng, Swarm& swarm) {
     weight_of(Fault::member_promoted) = churn;
     weight_of(Fault::member_removed) = (churn + 1) / 2;
     // Nothing else can happen while all is dark, and a disk that is gone takes time to replace.
-    for (const auto rare : {Fault::power_cut, Fault::disk_wiped, Fault::disk_damaged}) {
+    for (const auto rare :
+         {Fault::power_cut, Fault::disk_wiped, Fault::disk_damaged, Fault::bit_flip}) {
         auto& weight = swarm.fault_weight[static_cast<std::size_t>(rare)];
         weight = std::min<std::uint64_t>(weight, 1);
     }
@@ -47,6 +48,23 @@ void draw_stormy_start(Swarm& swarm) {
     for (const auto fault : {Fault::crash, Fault::crash_in_step, Fault::disk_wiped,
                              Fault::message_overtaken, Fault::message_late, Fault::pause}) {
         swarm.fault_weight[static_cast<std::size_t>(fault)] = 5;
+    }
+}
+
+// What a lease is good for, tried in peace: one that holds something hears late and is not heard,
+// or a clock that rushes leads; and the others want what it holds.
+void draw_lease_trial(core::Prng& prng, Swarm& swarm) {
+    swarm.lease_trial = true;
+    swarm.nodes = std::max<std::size_t>(swarm.nodes - swarm.spares, 3);
+    swarm.spares = 0;
+    swarm.fault_weight = {};
+    const auto set = [&](Fault fault, std::uint64_t weight) {
+        swarm.fault_weight[static_cast<std::size_t>(fault)] = weight;
+    };
+    set(Fault::cut_mute, 4);
+    set(Fault::clock_rate_wild, 4);
+    for (const auto also : {Fault::pause, Fault::suspend, Fault::crash, Fault::message_overtaken}) {
+        if (percent(prng, 25)) set(also, 1);
     }
 }
 
@@ -83,10 +101,33 @@ WorkloadOptions draw_workload(core::Prng& prng, SimTime timeout) {
     workload.pace = draw_scale(prng, timeout / 200, timeout);
     workload.read_percent = prng.below(60);
     workload.transfer_permille = prng.one_in(3) ? prng.below(40) : 2;
+    workload.names = 1 + prng.below(5);
+    // More than are ever under way together.
+    if (prng.one_in(16)) {
+        workload.names = 3'000 + prng.below(3'000);
+        workload.burst = 64 + prng.below(300);
+    }
     return workload;
 }
 
 }  // namespace
+
+Faults Swarm::faults_on() const {
+    Faults on;
+    for (std::size_t i = 0; i < fault_count; ++i)
+        on.set(i, fault_weight[i] != 0);
+    return on;
+}
+
+void Swarm::switch_off(const Faults& faults) {
+    for (std::size_t i = 0; i < fault_count; ++i) {
+        if (faults.test(i)) fault_weight[i] = 0;
+    }
+    if (!is_on(Fault::message_lost)) network.loss_ppm = 0;
+    if (!is_on(Fault::message_repeated)) network.repeat_ppm = 0;
+    if (!is_on(Fault::message_overtaken)) network.overtake_ppm = 0;
+    if (!is_on(Fault::message_late)) network.late_messages = false;
+}
 
 Swarm draw_swarm(core::Prng& prng) {
     Swarm swarm;
@@ -107,7 +148,11 @@ Swarm draw_swarm(core::Prng& prng) {
     swarm.snapshot_bytes_max = prng.one_in(2) ? 1 + prng.below(400) : std::size_t{1} << 16U;
     swarm.compare_every = 4 + prng.below(100);
     swarm.spiteful = prng.one_in(3);
-    if (prng.one_in(12)) draw_stormy_start(swarm);
+    if (prng.one_in(12)) {
+        draw_stormy_start(swarm);
+    } else if (prng.one_in(8)) {
+        draw_lease_trial(prng, swarm);
+    }
     if (prng.one_in(4)) {
         swarm.tiny_log = true;
         swarm.log_bytes_max = 200 + prng.below(6'000);
@@ -122,6 +167,16 @@ Swarm draw_swarm(core::Prng& prng) {
     swarm.fault_pace = draw_scale(prng, timeout / 4, 16 * timeout);
     swarm.fault_length = draw_scale(prng, timeout / 8, 16 * timeout);
     swarm.restart_after = draw_scale(prng, timeout / 20, 8 * timeout);
+    if (swarm.lease_trial) {
+        const auto ttl = swarm.session_ttl_ms * sim_millisecond;
+        swarm.wild_clock_node = 1 + prng.below(64);
+        swarm.fault_pace = ttl;
+        swarm.fault_length = ttl / 2;
+    }
+    // True time says when a lease ends only while clocks keep their bounds.
+    const bool in_bounds = !swarm.is_on(Fault::clock_rate_wild) &&
+                           !swarm.is_on(Fault::clock_frozen) && !swarm.is_on(Fault::clock_jump);
+    swarm.judged_from_outside = in_bounds && prng.one_in(12);
     if (prng.one_in(6)) swarm.steps_percent = prng.below(100);
     if (swarm.stormy_start) swarm.restart_after = swarm.network.connect_max;
     return swarm;
@@ -140,6 +195,8 @@ std::string describe(const Swarm& swarm) {
                 " for " + in_ms(swarm.fault_length) + (swarm.tiny_log ? ", tiny log" : "") +
                 (swarm.spares != 0 ? ", " + std::to_string(swarm.spares) + " spare" : "") +
                 (swarm.stormy_start ? ", stormy start" : "") +
+                (swarm.lease_trial ? ", lease trial" : "") +
+                (swarm.workload.burst != 0 ? ", many names" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;

@@ -31,7 +31,9 @@ struct DiskOptions {
 };
 
 struct WorkloadOptions {
-    SimTime pace = 0;  // between two calls, on average
+    SimTime pace = 0;         // between two calls, on average
+    std::uint64_t names = 1;  // that are asked for
+    std::uint64_t burst = 0;  // so many names that one node takes at once, now and then; zero: none
     std::uint64_t read_percent = 30;
     std::uint64_t transfer_permille = 5;
 };
@@ -58,14 +60,18 @@ struct Swarm {
     std::uint64_t steps_percent = 100;  // of those asked for, so that some end young
     bool spiteful = false;              // faults like to come during elections
     bool stormy_start = false;          // faults come fast while the cluster forms
+    bool judged_from_outside = false;   // by tests/check as well
+    bool lease_trial = false;           // faults are such as leases are for
     SimTime fault_length = 0;           // how long one lasts, on average
     SimTime restart_after = 0;          // a crashed node comes back, on average
     std::array<std::uint64_t, fault_count> fault_weight{};  // zero: off
 
     [[nodiscard]] bool members_change() const {
         return is_on(Fault::member_added) || is_on(Fault::member_removed) ||
-               is_on(Fault::disk_wiped) || is_on(Fault::disk_damaged);
+               is_on(Fault::disk_wiped) || is_on(Fault::disk_damaged) || is_on(Fault::bit_flip);
     }
+    [[nodiscard]] Faults faults_on() const;
+    void switch_off(const Faults& faults);
     [[nodiscard]] bool is_on(Fault fault) const {
         return fault_weight[static_cast<std::size_t>(fault)] != 0;
     }

@@ -6,14 +6,40 @@ namespace {
 
 // In the order of the enumeration.
 constexpr std::array<std::string_view, fault_count> fault_names = {
-    "crash",        "crash within a step", "power cut",         "pause",
-    "suspend",      "clock rate",          "clock rate wild",   "clock near its limit",
-    "disk stall",   "disk slow",           "disk error",        "disk wiped",
-    "disk damaged", "write lost",          "write kept",        "write torn",
-    "message lost", "message repeated",    "message overtaken", "message late",
-    "cut: split",   "cut: isolate",        "cut: one way",      "cut: bridge",
-    "cut: silent",  "cut: mute",           "link slow",         "connection reset",
-    "member added", "member promoted",     "member removed",
+    "crash",
+    "crash within a step",
+    "power cut",
+    "pause",
+    "suspend",
+    "clock rate",
+    "clock rate wild",
+    "clock frozen",
+    "clock jump",
+    "clock near its limit",
+    "disk stall",
+    "disk slow",
+    "disk error",
+    "disk wiped",
+    "disk damaged",
+    "bit flip",
+    "write lost",
+    "write kept",
+    "write torn",
+    "message lost",
+    "message repeated",
+    "message overtaken",
+    "message late",
+    "cut: split",
+    "cut: isolate",
+    "cut: one way",
+    "cut: bridge",
+    "cut: silent",
+    "cut: mute",
+    "link slow",
+    "connection reset",
+    "member added",
+    "member promoted",
+    "member removed",
 };
 
 // A run of many seeds that leaves one of these at zero has a hole.
@@ -72,6 +98,19 @@ constexpr std::string_view expected_probes[] = {
     "outsider calls for an election",
     "member cut off from its leader alone",
     "liveness not owed",
+    "acquire queued",
+    "call cancelled",
+    "name inspected",
+    "try found it busy",
+    "hold lost",
+    "session expired",
+    "two believed it, clocks out of bounds",
+    "joint configuration begun",
+    "many names at once",
+    "damage found at a start",
+    "damage found by reading for another",
+    "message refused",
+    "history judged from outside",
 };
 
 }  // namespace
@@ -80,16 +119,43 @@ std::string_view name_of(Fault fault) {
     return fault_names[static_cast<std::size_t>(fault)];
 }
 
+std::string word_of(Fault fault) {
+    std::string word;
+    for (const char letter : name_of(fault)) {
+        if (letter == ' ') word += '-';
+        if (letter >= 'a' && letter <= 'z') word += letter;
+    }
+    return word;
+}
+
+std::optional<Fault> fault_named(std::string_view word) {
+    for (std::size_t i = 0; i < fault_count; ++i) {
+        if (word_of(static_cast<Fault>(i)) == word) return static_cast<Fault>(i);
+    }
+    return std::nullopt;
+}
+
 Tally::Tally() {
     for (const auto name : expected_probes)
         probes_.emplace(name, 0);
+}
+
+std::vector<std::string_view> Tally::missed() const {
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < fault_count; ++i) {
+        if (faults_[i] == 0) names.push_back(fault_names[i]);
+    }
+    for (const auto& [name, count] : probes_) {
+        if (count == 0) names.push_back(name);
+    }
+    return names;
 }
 
 void Tally::add(const Tally& other) {
     for (std::size_t i = 0; i < fault_count; ++i)
         faults_[i] += other.faults_[i];
     for (const auto& [name, count] : other.probes_)
-        probes_[name] += count;
+        probes_.at(name) += count;
 }
 
 }  // namespace mortise::sim

@@ -3,9 +3,13 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace mortise::sim {
 
@@ -17,12 +21,15 @@ enum class Fault : std::uint8_t {
     suspend,           // nothing of the machine runs, its steady clock stands still
     clock_rate,        // within one per cent
     clock_rate_wild,   // beyond what is promised
+    clock_frozen,      // shows the same for a while
+    clock_jump,        // forward
     clock_near_limit,  // starts close to the end of what the number holds
     disk_stall,
     disk_slow,
     disk_error,
     disk_wiped,    // replaced by an empty one
     disk_damaged,  // likewise, and it is known which cluster it was of
+    bit_flip,      // in the log or the state at rest; found by a checksum, or never needed again
     write_lost,    // not synced, gone with a crash
     write_kept,    // not synced, there after a crash
     write_torn,    // half of it there, so none of it
@@ -46,16 +53,23 @@ enum class Fault : std::uint8_t {
 
 constexpr auto fault_count = static_cast<std::size_t>(Fault::count);
 
+using Faults = std::bitset<fault_count>;
+
 [[nodiscard]] std::string_view name_of(Fault fault);
+// As on the command line: "cut: split" is cut-split.
+[[nodiscard]] std::string word_of(Fault fault);
+[[nodiscard]] std::optional<Fault> fault_named(std::string_view word);
 
 class Tally {
 public:
     Tally();
 
     void fault(Fault fault) { ++faults_[static_cast<std::size_t>(fault)]; }
-    // `name` is a literal. One that is not in the list of tally.cpp is taken up.
-    void probe(std::string_view name) { ++probes_[name]; }
+    // Throws unless the name is in the list of tally.cpp: a place that is not there is not missed.
+    void probe(std::string_view name) { ++probes_.at(name); }
     void add(const Tally& other);
+    // The faults and probes of which there was none.
+    [[nodiscard]] std::vector<std::string_view> missed() const;
 
     [[nodiscard]] std::uint64_t of(Fault fault) const {
         return faults_[static_cast<std::size_t>(fault)];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/node/effects.hpp"
+#include "tests/sim/event_heap.hpp"
 
 namespace mortise::sim {
 
@@ -28,11 +29,15 @@ public:
     // A node that faults should look at: one that holds something, and is not `other_than`. Not set
     // when there is none.
     [[nodiscard]] virtual core::NodeId holder(core::NodeId other_than) const = 0;
+    // What this node holds now it keeps so long, if it can; and the others want it.
+    virtual void contest(core::NodeId holder, SimTime length) = 0;
 
     // Faults are over for these nodes. From here on, what is asked of them must be answered.
     virtual void begin_liveness(const std::vector<core::NodeId>& core) = 0;
     // Empty when everything that was owed since begin_liveness has been done.
     [[nodiscard]] virtual std::string still_owed() const = 0;
+    // The run is over: what can only be judged as a whole.
+    virtual void end() = 0;
 };
 
 }  // namespace mortise::sim

@@ -16,11 +16,13 @@ namespace mortise::sim {
 
 struct World {
     // With `watched`, the timeline is printed there.
-    explicit World(std::uint64_t seed, std::FILE* watched = nullptr)
+    explicit World(std::uint64_t seed, std::FILE* watched = nullptr, const Faults& without = {})
         : prng{seed},
           swarm{draw_swarm(prng)},
           timeline{heap, watched},
-          checker{swarm.nodes, violations, tally} {}
+          checker{swarm.nodes, violations, tally} {
+        swarm.switch_off(without);
+    }
     // With nothing drawn but what happens within.
     World(std::uint64_t seed, const Swarm& given)
         : prng{seed}, swarm{given}, timeline{heap}, checker{given.nodes, violations, tally} {}

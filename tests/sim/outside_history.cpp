@@ -1,0 +1,152 @@
+#include "tests/sim/outside_history.hpp"
+
+#include <algorithm>
+
+#include "core/base/overloaded.hpp"
+#include "tests/sim/in_words.hpp"
+
+namespace mortise::sim {
+
+namespace {
+
+check::Outcome outcome_of(core::CallError error) {
+    switch (error) {
+        case core::CallError::resource_exhausted:
+        case core::CallError::kind_mismatch: return check::Outcome::refused;
+        case core::CallError::cancelled: return check::Outcome::cancelled;
+        case core::CallError::lock_lost: return check::Outcome::lost;
+        case core::CallError::not_held: return check::Outcome::not_held;
+        case core::CallError::timed_out:
+        case core::CallError::no_quorum:
+        case core::CallError::session_expired: return check::Outcome::timed_out;
+        case core::CallError::outcome_unknown:
+        case core::CallError::node_stopped: break;
+    }
+    return check::Outcome::unknown;
+}
+
+}  // namespace
+
+std::string OutsideHistory::process(core::NodeId node) const {
+    const auto life = lives_.find(node);
+    return "node" + in_words(node) + "." + std::to_string(life == lives_.end() ? 0 : life->second);
+}
+
+check::Time OutsideHistory::trusted(core::SessionId session) const {
+    const auto known = trusted_.find(session);
+    return known == trusted_.end() ? heap_.now() : known->second;
+}
+
+std::size_t OutsideHistory::say(check::Call call) {
+    calls_.push_back(std::move(call));
+    return calls_.size() - 1;
+}
+
+void OutsideHistory::asked(core::NodeId node, const core::AcquireCall& call) {
+    check::Call said;
+    said.process = process(node);
+    said.operation = call.request.wait ? check::Operation::acquire : check::Operation::try_acquire;
+    said.name = call.request.name;
+    said.mode = call.request.mode;
+    said.invoked = heap_.now();
+    said.outcome = check::Outcome::unknown;
+    open_[{node, call.tag}] = say(std::move(said));
+}
+
+void OutsideHistory::releasing(core::NodeId node, core::CallTag tag, core::OperationId hold) {
+    const auto held = holds_.extract(hold);
+    if (held.empty()) return;
+    auto said = held.mapped().said;
+    said.operation = check::Operation::release;
+    said.invoked = heap_.now();
+    said.outcome = check::Outcome::unknown;
+    const auto place = say(std::move(said));
+    if (tag.is_set()) open_[{node, tag}] = place;
+}
+
+void OutsideHistory::answered(core::NodeId node, const core::CallAnswer& answer) {
+    const auto open = open_.extract({node, answer.tag});
+    if (open.empty()) return;
+    const auto place = open.mapped();
+    auto& call = calls_[place];
+    call.returned = heap_.now();
+    std::visit(core::Overloaded{
+                   [&](const core::Acquired& acquired) { granted(place, node, acquired); },
+                   [&](const core::Busy&) { call.outcome = check::Outcome::busy; },
+                   [&](const core::Released&) { call.outcome = check::Outcome::released; },
+                   [&](core::CallError error) { call.outcome = outcome_of(error); },
+                   [](const auto&) {},
+               },
+               answer.result);
+}
+
+void OutsideHistory::granted(std::size_t place, core::NodeId node, const core::Acquired& acquired) {
+    auto& call = calls_[place];
+    call.outcome = check::Outcome::granted;
+    call.token = acquired.token.raw();
+    call.valid_until = trusted(acquired.hold.session);
+    check::Call said;
+    said.process = call.process;
+    said.name = call.name;
+    said.mode = call.mode;
+    said.token = call.token;
+    holds_[acquired.hold] = {node, std::move(said)};
+}
+
+void OutsideHistory::lease_changed(const core::LeaseChanged& lease, core::Instant boot) {
+    const auto left = (lease.valid_until - boot).count();
+    const auto until = heap_.now() + left * 100 / 101;
+    auto& known = trusted_[lease.session];
+    known = std::max(known, until);
+    if (left <= 0) return;
+    for (const auto& [hold, held] : holds_) {
+        if (hold.session != lease.session) continue;
+        auto said = held.said;
+        said.operation = check::Operation::valid;
+        said.invoked = heap_.now();
+        said.returned = heap_.now();
+        said.valid_until = known;
+        say(std::move(said));
+    }
+}
+
+void OutsideHistory::over(const Held& held, check::Time at) {
+    auto said = held.said;
+    said.operation = check::Operation::lost;
+    said.invoked = at;
+    said.returned = at;
+    say(std::move(said));
+}
+
+void OutsideHistory::lost(const core::HoldLost& lost) {
+    const auto held = holds_.extract(lost.hold);
+    if (held.empty()) return;
+    over(held.mapped(), std::min(heap_.now(), trusted(lost.hold.session)));
+}
+
+void OutsideHistory::node_lost(core::NodeId node) {
+    check::Call said;
+    said.process = process(node);
+    said.operation = check::Operation::died;
+    said.invoked = heap_.now();
+    said.returned = heap_.now();
+    say(std::move(said));
+    ++lives_[node];
+    std::erase_if(open_, [&](const auto& call) { return call.first.first == node; });
+    for (auto at = holds_.begin(); at != holds_.end();) {
+        const auto next = std::next(at);
+        if (at->second.node == node) orphans_.insert(holds_.extract(at));
+        at = next;
+    }
+}
+
+// It may end its former session at once (S10).
+void OutsideHistory::node_started(core::NodeId node) {
+    std::erase_if(orphans_, [&](const auto& orphan) {
+        if (orphan.second.node != node) return false;
+        over(orphan.second, std::min(heap_.now(), trusted(orphan.first.session)));
+        return true;
+    });
+}
+
+}  // namespace mortise::sim

@@ -1,0 +1,53 @@
+// What the programs saw, as they would tell it themselves: lines for the search of tests/check,
+// which knows nothing of logs and leaders. Times are the true time. A lease ends when a boot clock
+// says so; a clock within its bounds shows that much of true time at least.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/node/effects.hpp"
+#include "tests/check/call.hpp"
+#include "tests/sim/event_heap.hpp"
+
+namespace mortise::sim {
+
+class OutsideHistory {
+public:
+    explicit OutsideHistory(const EventHeap& heap) : heap_{heap} {}
+
+    void asked(core::NodeId node, const core::AcquireCall& call);
+    void releasing(core::NodeId node, core::CallTag tag, core::OperationId hold);
+    void answered(core::NodeId node, const core::CallAnswer& answer);
+    // Its boot clock shows `boot` now.
+    void lease_changed(const core::LeaseChanged& lease, core::Instant boot);
+    void lost(const core::HoldLost& lost);
+    void node_lost(core::NodeId node);
+    void node_started(core::NodeId node);
+
+    [[nodiscard]] const check::Calls& calls() const { return calls_; }
+
+private:
+    struct Held {
+        core::NodeId node;
+        check::Call said;  // what every line about it has
+    };
+
+    [[nodiscard]] std::string process(core::NodeId node) const;
+    [[nodiscard]] check::Time trusted(core::SessionId session) const;
+    void granted(std::size_t place, core::NodeId node, const core::Acquired& acquired);
+    void over(const Held& held, check::Time at);
+    std::size_t say(check::Call call);
+
+    const EventHeap& heap_;
+    check::Calls calls_;
+    std::map<std::pair<core::NodeId, core::CallTag>, std::size_t> open_;  // their place
+    std::map<core::OperationId, Held> holds_;
+    std::map<core::SessionId, check::Time> trusted_;
+    std::map<core::NodeId, std::uint64_t> lives_;
+    std::map<core::OperationId, Held> orphans_;  // of processes that died
+};
+
+}  // namespace mortise::sim

@@ -1,0 +1,73 @@
+#include "tests/sim/outside_history.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/check/history_check.hpp"
+
+namespace mortise::sim {
+namespace {
+
+constexpr core::NodeId a{1};
+constexpr core::NodeId b{2};
+constexpr core::SessionId session_of_a{1};
+constexpr core::SessionId session_of_b{2};
+
+struct OutsideHistoryTest : testing::Test {
+    // Both clocks show true time, and a lease is ten seconds.
+    void granted(core::NodeId node, core::SessionId session, std::uint64_t token) {
+        core::AcquireCall call;
+        call.tag = core::CallTag{token};
+        call.request.name = "x";
+        history.asked(node, call);
+        heap.run_until(heap.now() + sim_millisecond);
+        history.lease_changed({session, {heap.now() + 10 * sim_second}}, {heap.now()});
+        core::Acquired acquired;
+        acquired.hold = {session, core::Seq{token}};
+        acquired.token = core::FencingToken{token};
+        history.answered(node, {call.tag, acquired});
+        heap.run_until(heap.now() + sim_millisecond);
+    }
+    [[nodiscard]] bool is_explained() const { return check::check(history.calls()).explained; }
+
+    EventHeap heap;
+    OutsideHistory history{heap};
+};
+
+TEST_F(OutsideHistoryTest, OneAfterTheOther) {
+    granted(a, session_of_a, 1);
+    history.releasing(a, {}, {session_of_a, core::Seq{1}});
+    granted(b, session_of_b, 2);
+    EXPECT_TRUE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, TwoAtOnce) {
+    granted(a, session_of_a, 1);
+    granted(b, session_of_b, 2);
+    EXPECT_FALSE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, WhoDiedIsTrustedAsLongAsItsLease) {
+    granted(a, session_of_a, 1);
+    history.node_lost(a);
+    granted(b, session_of_b, 2);
+    EXPECT_FALSE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, WhoseLeaseIsOverIsInNobodysWay) {
+    granted(a, session_of_a, 1);
+    history.node_lost(a);
+    heap.run_until(11 * sim_second);
+    granted(b, session_of_b, 2);
+    EXPECT_TRUE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, ARestartMayEndTheFormerLife) {
+    granted(a, session_of_a, 1);
+    history.node_lost(a);
+    history.node_started(a);
+    granted(b, session_of_b, 2);
+    EXPECT_TRUE(is_explained());
+}
+
+}  // namespace
+}  // namespace mortise::sim
