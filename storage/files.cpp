@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/mutant.hpp"
+
 namespace mortise::storage {
 
 namespace {
@@ -168,6 +170,7 @@ Result<void> remove_file(const std::filesystem::path& path, FileProbe* probe) {
 }
 
 Result<void> sync_directory(const std::filesystem::path& path, FileProbe* probe) {
+    if (planted(core::Mutant::directory_unsynced)) return {};
     auto directory = File::open(path, O_RDONLY | O_DIRECTORY, probe);
     if (!directory) return std::move(directory).error();
     auto synced = take(FileStep::sync_directory, "sync", path, probe,

@@ -191,7 +191,8 @@ Result<void> RocksLogStore::witness(const Plan& plan) {
     if (!meta.cluster.is_set()) meta.cluster = cluster_of(plan);
     const auto& before = meta_.meta();
     if (meta == before) return {};
-    const bool votes = meta.hard_state != before.hard_state;
+    const bool votes =
+        meta.hard_state != before.hard_state && !planted(core::Mutant::vote_unsynced_in_witness);
     const bool joins = meta.cluster != before.cluster;
     return meta_.write(std::move(meta), votes || joins || plan.reset ? Durable::yes : Durable::no);
 }

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 
 #include "core/base/bytes.hpp"
+#include "core/base/mutant.hpp"
 #include "storage/files.hpp"
 
 namespace mortise::storage {
@@ -147,8 +148,11 @@ LogShape shape_of_log(std::string_view bytes) {
             continue;
         }
         const auto record = record_at(bytes.substr(at, block_left));
-        if (!record || begins_write(*record) == within_write)
-            return write_begins_after(bytes, at) ? LogShape::damaged : LogShape::cut_short;
+        if (!record || begins_write(*record) == within_write) {
+            const bool goes_on = write_begins_after(bytes, at);
+            const bool damaged = goes_on && !planted(core::Mutant::damage_taken_for_torn_end);
+            return damaged ? LogShape::damaged : LogShape::cut_short;
+        }
         within_write = record->type == first || record->type == middle;
         at += record->bytes;
     }

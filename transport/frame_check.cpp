@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/mutant.hpp"
 #include "transport/limits.hpp"
 
 namespace mortise::transport {
@@ -36,7 +37,8 @@ FrameCheck check_frame(std::string_view begin, std::size_t words_max) {
     // Sixteen numbers of 32 bits: no sum of them overflows.
     for (std::size_t segment = 0; segment < segments; ++segment)
         size.body_words += number_at(begin, number_bytes * (1 + segment));
-    if (size.words() > words_max) return BadFrame::too_long;
+    const bool too_long = size.words() > words_max;
+    if (too_long && !planted(core::Mutant::frame_of_any_length)) return BadFrame::too_long;
     return size;
 }
 

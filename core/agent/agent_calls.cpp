@@ -4,6 +4,7 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -103,7 +104,8 @@ void SessionAgent::abandon(CallTag tag, CallError error) {
     const auto& waiting = waiting_.at(tag);
     if (waiting.seq.is_set()) {
         forget(waiting.seq);
-        end_operation({{}, waiting.seq, waiting.call.request.name, true});
+        if (!planted(Mutant::timeout_without_cancel))
+            end_operation({{}, waiting.seq, waiting.call.request.name, true});
     }
     answer(tag, error);
 }
@@ -173,7 +175,7 @@ void SessionAgent::on_acquire_answered(const Sent& sent, Seq seq, const Answer& 
         case AnswerKind::granted:
             if (lapsed_ || !lease_.is_valid(now.boot)) {
                 // Granted to a session that may be over by now: nobody shall believe to hold it.
-                end_operation({{}, seq, sent.name, false});
+                if (!planted(Mutant::late_grant_kept)) end_operation({{}, seq, sent.name, false});
                 answer(sent.tag, CallError::session_expired);
                 return;
             }

@@ -137,7 +137,8 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
 void SessionAgent::on_opened(SessionId session, Now now) {
     stage_ = Stage::open;
     session_ = session;
-    lease_.sent(0, opening_sent_.value_or(now.boot));
+    const bool from_answer = planted(Mutant::lease_from_answer);
+    lease_.sent(0, from_answer ? now.boot : opening_sent_.value_or(now.boot));
     lease_.applied(0);
     renew_at_ = now.steady + std::chrono::milliseconds{options_.ttl_ms} / 3;
     tell_lease();
@@ -154,7 +155,8 @@ void SessionAgent::renew(Now now) {
     if (stage_ != Stage::open || !leader_known_) return;
     // A member that is cut off from the log would keep alive what it can never learn of: grants
     // that were meant for it. It stops when its lease is over and nothing it sends is seen applied.
-    if (lapsed_ && renewals_unseen_ >= renewals_unseen_max) return;
+    const bool gives_up = !planted(Mutant::deaf_node_renews_on);
+    if (lapsed_ && renewals_unseen_ >= renewals_unseen_max && gives_up) return;
     ++renewals_unseen_;
     renewal_due_ = true;
     // Until one is answered, ask more often than a healthy session would.

@@ -92,6 +92,8 @@ public:
     [[nodiscard]] bool is_closed() const { return stage_ == Stage::closed; }
     // The operations that a call, a hold or the reaper answers for: the invariant above.
     [[nodiscard]] std::set<Seq> accounted_for() const;
+    // Throws when what it keeps is not what it needs.
+    void check_invariants() const;
     // Calls that wait, holds, and what the reaper has still to end.
     [[nodiscard]] std::size_t outstanding() const {
         return unsent_.size() + sent_.size() + holds_.size() + endings_.size();

@@ -9,25 +9,89 @@
 namespace mortise::core {
 
 // X(name, what is wrong)
-#define MORTISE_PLANTED_FAULTS(X)                                                              \
-    X(self_ack_before_durable, "the leader counts itself before its write is durable")         \
-    X(formation_by_majority, "S47 without unanimity")                                          \
-    X(expiry_by_leader_alone, "S4 counted by the leader's clock alone")                        \
-    X(lease_from_last_request, "S3 measured from the newest request sent, not the named one")  \
-    X(local_loss_without_reaper, "S6: a hold lost locally is not given back")                  \
-    X(commit_earlier_term, "a leader counts replicas for an entry of an earlier term")         \
-    X(ack_unverified_tail, "a follower claims durable entries its leader never checked")       \
-    X(append_reply_any_term, "a leader counts acknowledgements of earlier terms")              \
-    X(vote_before_durable, "a vote is sent before it is on disk")                              \
-    X(read_before_own_commit, "a new leader answers reads before its first commit")            \
-    X(two_changes_at_once, "the next membership change does not wait for the former's commit") \
-    X(progress_of_former_disk, "what a wiped member had is counted for its new incarnation")   \
-    X(log_write_unsynced, "a write of the log is answered before its sync")                    \
-    X(witness_not_lowered, "the log gets shorter than its witness says")                       \
-    X(disk_errors_forgotten, "a store goes on after a failure")                                \
-    X(state_durable_unflushed, "the state is called durable before it is flushed")             \
-    X(install_switches_early, "rows of an unfinished install count as the state")              \
-    X(state_checksum_ignored, "a damaged row of the state is taken as it is")
+#define MORTISE_PLANTED_FAULTS(X)                                                                \
+    X(self_ack_before_durable, "the leader counts itself before its write is durable")           \
+    X(formation_by_majority, "S47 without unanimity")                                            \
+    X(expiry_by_leader_alone, "S4 counted by the leader's clock alone")                          \
+    X(lease_from_last_request, "S3 measured from the newest request sent, not the named one")    \
+    X(local_loss_without_reaper, "S6: a hold lost locally is not given back")                    \
+    X(commit_earlier_term, "a leader counts replicas for an entry of an earlier term")           \
+    X(ack_unverified_tail, "a follower claims durable entries its leader never checked")         \
+    X(append_reply_any_term, "a leader counts acknowledgements of earlier terms")                \
+    X(vote_before_durable, "a vote is sent before it is on disk")                                \
+    X(read_before_own_commit, "a new leader answers reads before its first commit")              \
+    X(two_changes_at_once, "the next membership change does not wait for the former's commit")   \
+    X(progress_of_former_disk, "what a wiped member had is counted for its new incarnation")     \
+    X(log_write_unsynced, "a write of the log is answered before its sync")                      \
+    X(witness_not_lowered, "the log gets shorter than its witness says")                         \
+    X(disk_errors_forgotten, "a store goes on after a failure")                                  \
+    X(state_durable_unflushed, "the state is called durable before it is flushed")               \
+    X(install_switches_early, "rows of an unfinished install count as the state")                \
+    X(state_checksum_ignored, "a damaged row of the state is taken as it is")                    \
+    X(no_pre_vote, "who misses its leader campaigns without asking first")                       \
+    X(pre_vote_resets_timer, "who is asked in advance waits anew for its leader")                \
+    X(vote_of_earlier_round, "an answer to an earlier question counts as a pre-vote")            \
+    X(vote_by_length, "the longer log wins, whatever its last term is")                          \
+    X(vote_forgotten, "who steps down forgets whom it voted for")                                \
+    X(campaign_before_durable, "a candidate counts its own vote before it is on disk")           \
+    X(any_term_taken, "a term far beyond all others is taken over")                              \
+    X(no_check_quorum, "a leader leads on without hearing from a majority")                      \
+    X(leads_with_stalled_disk, "a leader leads on while its disk hangs")                         \
+    X(append_without_previous, "a follower takes entries though it has not the one before")      \
+    X(truncate_without_conflict, "an old append cuts off what came after it")                    \
+    X(commit_unverified_tail, "a follower commits entries its leader never checked")             \
+    X(durable_mark_not_lowered, "what is truncated still counts as durable")                     \
+    X(old_completion_counts, "a write that was truncated meanwhile makes its place durable")     \
+    X(read_joins_open_round, "a read is answered by a round that began before it")               \
+    X(inspect_asks_nobody, "S46: any listing is answered from the state at hand")                \
+    X(change_not_joint, "a learner becomes a voter without a joint configuration")               \
+    X(joint_by_new_alone, "while joint the new voters decide alone")                             \
+    X(learner_campaigns, "a learner asks for votes")                                             \
+    X(former_disk_admitted, "a directory that was replaced still speaks for the member")         \
+    X(earlier_life_welcome, "a connection of an earlier life takes the place of a later one")    \
+    X(offer_before_durable, "S47: a founding is offered before it is on disk")                   \
+    X(chunk_checksum_ignored, "a damaged piece of a state is taken as it is")                    \
+    X(chunk_of_other_state, "pieces of two states are put together")                             \
+    X(install_untold_to_program, "S15: after an installed state nothing is asked again")         \
+    X(purge_ahead_of_state, "the log is purged up to what is applied, not to what is on disk")   \
+    X(states_not_compared, "a replica that differs goes on")                                     \
+    X(answers_not_saved, "S17: answers are not part of the state on disk")                       \
+    X(token_restarts_on_restore, "P1: the newest token is not part of the state on disk")        \
+    X(holder_trusts_whole_ttl, "S3 without margin and without rho")                              \
+    X(lease_from_answer, "S3: the first lease begins when the session is there")                 \
+    X(lease_revived, "S6: a lease that ran out is extended")                                     \
+    X(renewal_of_any_number, "S2: a renewal counts whatever its number is")                      \
+    X(expiry_despite_renewal, "S4: an expiry counts though the session was renewed since")       \
+    X(countdown_of_earlier_renewal, "S4: a restart goes on with the time of an earlier renewal") \
+    X(countdown_restarts_at_failover, "S4: every new leader lets all sessions begin anew")       \
+    X(no_grace_for_renewals, "S4: a new leader expires before renewals can arrive")              \
+    X(deaf_node_renews_on, "a node that learns of nothing keeps its session alive")              \
+    X(former_life_lives_on, "S10: the former process's session is not ended")                    \
+    X(request_taken_twice, "S17: a repeat takes effect again")                                   \
+    X(unseen_answers_acknowledged, "S17: answers are acknowledged that were never told")         \
+    X(early_cancel_forgotten, "S18: a cancel in front of its acquire leaves no trace")           \
+    X(timeout_without_cancel, "S18: a call that timed out is not cancelled in the log")          \
+    X(late_grant_kept, "S18: what was granted after the lease is not given back")                \
+    X(try_before_own_release, "S20: a try is answered from a read behind our own release")       \
+    X(acquire_overtakes_own_release,                                                             \
+      "S20: an acquire that arrives before our release is applied first")                        \
+    X(names_never_forgotten, "who used 2,048 names sends no acquire any more")                   \
+    X(token_counted_per_name, "S12: every name counts its own tokens")                           \
+    X(newcomer_overtakes, "S29: who is compatible with the holders enters at once")              \
+    X(writers_keep_the_turn, "S31: the turn never passes to the readers")                        \
+    X(waiter_outlives_session, "S11: the end of a session leaves its places in queues")          \
+    X(dead_holder_in_the_way, "S11: what a dead session holds keeps others out until the sweep") \
+    X(empty_record_kept, "S37: the record of a name that nobody uses stays")                     \
+    X(directory_unsynced, "a file is renamed and its directory not synced")                      \
+    X(damage_taken_for_torn_end, "damage within the log is taken for a torn end")                \
+    X(witness_not_asked, "a log that lost what was synced is taken as it is")                    \
+    X(vote_unsynced_in_witness, "the second place of a vote is not synced")                      \
+    X(outbox_unbounded, "what waits for a slow peer has no bound")                               \
+    X(frame_of_any_length, "a frame may be as long as it says")                                  \
+    X(anybody_at_the_address,                                                                    \
+      "whoever answers at an address is taken for the one who lived there")                      \
+    X(position_ahead_of_outcomes,                                                                \
+      "S49: a client is told of a position before the outcomes up to it")
 
 enum class Mutant : std::uint8_t {
 #define MORTISE_PLANTED_FAULT(name, what) name,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -51,7 +52,8 @@ void LockMachine::on(const OpenSession& command) {
         outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::epoch_not_newer});
         return;
     }
-    if (command.former_life_ended) end_former_life(command.incarnation);
+    const bool ends_former = command.former_life_ended && !planted(Mutant::former_life_lives_on);
+    if (ends_former) end_former_life(command.incarnation);
     if (sessions_.all().size() >= sessions_max) {
         outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::table_full});
         return;
@@ -77,7 +79,8 @@ void LockMachine::on(const Renew& command) {
             continue;
         }
         // A late duplicate would prolong the life of the dead (P8).
-        if (renewal.number <= found->renewal_number) continue;
+        if (renewal.number <= found->renewal_number && !planted(Mutant::renewal_of_any_number))
+            continue;
         auto* session = sessions_.change(renewal.session);
         session->renewal_number = renewal.number;
         session->renewed_at = index_;
@@ -93,7 +96,8 @@ void LockMachine::on(const CloseSession& command) {
 
 void LockMachine::on(const Expire& command) {
     const auto* session = sessions_.find(command.session);
-    if (session == nullptr || session->renewed_at != command.renewed_at) return;
+    const bool renewed = session != nullptr && session->renewed_at != command.renewed_at;
+    if (session == nullptr || (renewed && !planted(Mutant::expiry_despite_renewal))) return;
     end_session(command.session, SessionEnd::expired);
 }
 

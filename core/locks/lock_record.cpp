@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/mutant.hpp"
+
 namespace mortise::core {
 
 const Grant* LockRecord::find(OperationId operation) const {
@@ -68,8 +70,10 @@ FencingToken LockRecord::take_token(LockMode mode, FencingToken& newest_of_clust
                            return grant.mode == mode && grant.token == newest_token_;
                        });
     if (!joins) {
-        newest_of_cluster = newest_of_cluster.next();
-        newest_token_ = newest_of_cluster;
+        const auto before =
+            planted(Mutant::token_counted_per_name) ? newest_token_ : newest_of_cluster;
+        newest_token_ = before.next();
+        newest_of_cluster = std::max(newest_of_cluster, newest_token_);
         newest_mode_ = mode;
     }
     return newest_token_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -100,7 +101,7 @@ LockTable::Cleared LockTable::clear(const std::string& name, std::uint64_t endin
         return how;
     };
     // Waiters first: whoever waits, waits for a holder, also between two parts of the work.
-    if (slot.queue != queues_.end()) {
+    if (slot.queue != queues_.end() && !planted(Mutant::waiter_outlives_session)) {
         slot.queue->second.remove_if([&](const Waiter& one) { return left(one.operation); });
         if (slot.queue->second.is_empty()) queues_.erase(slot.queue);
     }
@@ -119,7 +120,8 @@ void LockTable::grant(LockRecord& record, const Waiter& waiter, Grants& grants) 
     const auto token = record.take_token(waiter.mode, newest_token_);
     grants.push_back({waiter.operation, token, record.previous});
     record.add({waiter.operation, waiter.mode, token, index_, waiter.label});
-    if (is_writer(waiter.mode)) record.turn = Turn::readers;  // after a writer, a batch
+    const bool passes = !planted(Mutant::writers_keep_the_turn);
+    if (is_writer(waiter.mode) && passes) record.turn = Turn::readers;  // after a writer, a batch
 }
 
 void LockTable::enter(Slot& slot, const Waiter& waiter, Grants& grants) {
@@ -188,7 +190,8 @@ void LockTable::settle(const std::string& name, Grants& grants) {
     if (slot.queue != queues_.end() && !waited) queues_.erase(slot.queue);
     auto& record = slot.record->second;
     if (!record.has_writer() && !waited) record.turn = Turn::writers;
-    if (record.holders().empty() && !waited) records_.erase(slot.record);
+    const bool is_empty = record.holders().empty() && !waited;
+    if (is_empty && !planted(Mutant::empty_record_kept)) records_.erase(slot.record);
 }
 
 bool LockTable::restore(std::string name, LockRecord record, WaitQueue queue) {

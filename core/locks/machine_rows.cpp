@@ -5,6 +5,7 @@
 
 #include "core/base/check.hpp"
 #include "core/base/fields.hpp"
+#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/name_row.hpp"
 #include "core/locks/row_key.hpp"
@@ -130,7 +131,8 @@ bool MachineLoader::add_totals(std::string_view value) {
     totals_ = decode_totals(value);
     if (!totals_) return false;
     machine_.sessions_.restore_newest(totals_->newest_session);
-    machine_.table_.restore_newest(totals_->newest_token);
+    if (!planted(Mutant::token_restarts_on_restore))
+        machine_.table_.restore_newest(totals_->newest_token);
     machine_.endings_ = totals_->endings;
     machine_.waited_cursor_ = totals_->waited_cursor;
     machine_.waited_done_ = totals_->waited_done;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
 
@@ -23,7 +24,8 @@ void LockMachine::on(const Request& command) {
         }
         return;
     }
-    if (command.after.is_set() && !session->seen.contains(command.after)) return;
+    const bool waits_for = command.after.is_set() && !session->seen.contains(command.after);
+    if (waits_for && !planted(Mutant::acquire_overtakes_own_release)) return;
     if (is_too_much(*session, command)) return;
     auto& changed = *sessions_.change(command.session);
     changed.seen.insert(command.seq);
@@ -83,6 +85,10 @@ void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
         return;
     }
     // The cancel was faster than what it cancels: when that arrives, it has been.
+    if (planted(Mutant::early_cancel_forgotten)) {
+        answer(session, seq, {AnswerKind::not_held, {}, {}});
+        return;
+    }
     session.seen.insert(cancel.operation);
     answer(session, cancel.operation, {AnswerKind::cancelled, {}, {}});
     answer(session, seq, {AnswerKind::cancelled, {}, {}});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -46,6 +47,7 @@ const Waiter* WaitQueue::oldest() const {
 }
 
 bool WaitQueue::is_free_of_older(const Waiter& waiter) const {
+    if (planted(Mutant::newcomer_overtakes)) return true;
     return std::ranges::none_of(all_lock_modes, [&](LockMode mode) {
         const auto* first = oldest(mode);
         return first != nullptr && first->ticket < waiter.ticket && conflict(mode, waiter.mode);

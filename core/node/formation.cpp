@@ -61,7 +61,9 @@ void NodeCore::form_if_unanimous(Now now) {
 void NodeCore::offer_formation(NodeId to) {
     const auto* member = raft_.configuration().find(to);
     // Durable first: were it lost in a crash, another one could be founded.
-    if (!founding_ || member == nullptr || raft_.durable_index() < LogIndex{1}) return;
+    const bool durable =
+        raft_.durable_index() >= LogIndex{1} || planted(Mutant::offer_before_durable);
+    if (!founding_ || member == nullptr || !durable) return;
     if (connected_.at(to).incarnation != member->incarnation) return;  // wiped: nobody's voter
     effects_.send.push_back({to, FormationOffer{*founding_}});
 }

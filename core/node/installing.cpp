@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
@@ -36,7 +37,7 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     sums_.clear();
     restart_countdowns(countdowns_.save(now.steady), now);
     // What was decided in between this node's program has not been told (S15).
-    agent_.on_state_replaced(now);
+    if (!planted(Mutant::install_untold_to_program)) agent_.on_state_replaced(now);
     effects_.state_replaced = event.last;
 }
 

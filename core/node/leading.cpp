@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/node/node_core.hpp"
 
@@ -110,7 +111,8 @@ bool NodeCore::can_propose() const {
 
 void NodeCore::expire_sessions(Now now) {
     // Grace (S4): a new leader, or one that lost touch, first lets renewals arrive.
-    const auto grace = options_.heartbeat * grace_heartbeats;
+    const auto heartbeats = planted(Mutant::no_grace_for_renewals) ? 0 : grace_heartbeats;
+    const auto grace = options_.heartbeat * heartbeats;
     if (now.steady < raft_.contact_since() + grace || !raft_.has_committed_own_term()) return;
     const auto expired = expiry_.decide(
         raft_.configuration(), options_.self, countdowns_.run_out(), machine_.sessions(),

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -64,7 +65,8 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
 Nanoseconds NodeCore::saved_elapsed(const Session& session) const {
     const auto saved = saved_countdowns_.find(session.id);
     const bool same =
-        saved != saved_countdowns_.end() && saved->second.renewed_at == session.renewed_at;
+        saved != saved_countdowns_.end() && (saved->second.renewed_at == session.renewed_at ||
+                                             planted(Mutant::countdown_of_earlier_renewal));
     return same ? saved->second.elapsed : Nanoseconds{};
 }
 
@@ -170,6 +172,7 @@ void NodeCore::watch_leadership(Now now) {
         sum_proposed_ = {};
         renewals_due_ = Instant::never();
     }
+    if (planted(Mutant::countdown_restarts_at_failover)) restart_countdowns({}, now);
     agent_.on_leader(leader.has_value(), now);
     // What was asked of the old leader may never be answered.
     reads_.ask_all_again(now.steady);
@@ -256,7 +259,9 @@ void NodeCore::check_invariants() const {
     raft_.check_invariants();
     MORTISE_CHECK(applied_ <= raft_.commit_index());
     constexpr std::uint64_t sweep_every = 16;
-    if (++checks_ % sweep_every == 0) check_grants_are_accounted_for();
+    if (++checks_ % sweep_every != 0) return;
+    agent_.check_invariants();
+    check_grants_are_accounted_for();
 }
 
 // S6: every grant of this node's live session belongs to a hold or to the reaper.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 
 namespace mortise::core {
@@ -36,7 +37,7 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, BootEpoch newest_sessio
     auto& known = known_[hello.incarnation];
     if (hello.boot_epoch == known.epoch && hello.life == known.life) return Verdict::same_life;
     const bool outlived = hello.boot_epoch <= known.epoch || hello.boot_epoch < newest_session;
-    if (outlived) return Verdict::outlived;
+    if (outlived && !planted(Mutant::earlier_life_welcome)) return Verdict::outlived;
     known.epoch = hello.boot_epoch;
     known.life = hello.life;
     known.said_before = std::max(known.said_before, known.said);

@@ -11,6 +11,7 @@ void Raft::become_pre_candidate(Instant now) {
         become_follower(std::nullopt, now);
         return;
     }
+    if (planted(Mutant::no_pre_vote)) return become_candidate(false, now);
     PreCandidate asking;
     asking.round = ++round_;
     asking.granted.insert(self());
@@ -43,8 +44,9 @@ void Raft::become_candidate(bool transfer, Instant now) {
 void Raft::campaign_if_durable(Instant now) {
     auto* candidate = std::get_if<Candidate>(&role_);
     if (candidate == nullptr || candidate->requests_sent) return;
-    if (writes_.hard_state() != hard_state_) return;
-    MORTISE_CHECK(writes_.durable() == log_.last().index);
+    const bool early = planted(Mutant::campaign_before_durable);
+    if (writes_.hard_state() != hard_state_ && !early) return;
+    MORTISE_CHECK(writes_.durable() == log_.last().index || early);
     candidate->requests_sent = true;
     candidate->granted.insert(self());
     const VoteRequest request{term(), candidate->round, log_.last(), candidate->transfer};
@@ -88,6 +90,11 @@ bool Raft::stands_by_leader(Instant now) const {
            now < follower->leader_heard + options_.election_timeout;
 }
 
+bool Raft::is_at_least_ours(LogId last) const {
+    if (planted(Mutant::vote_by_length)) return last.index >= log_.last().index;
+    return last >= log_.last();
+}
+
 // A voter; or somebody whose log is ahead of ours: it may have become one in what we do not have
 // (M10). The quorum is counted by the candidate's configuration in any case.
 bool Raft::may_be_voted_for(NodeId candidate, LogId last) const {
@@ -97,6 +104,10 @@ bool Raft::may_be_voted_for(NodeId candidate, LogId last) const {
 void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
     // Nothing changes here, not even a timer: a node that nobody hears may ask for ever (V6).
     const bool newer = request.term.next() > term() && request.last >= log_.last();
+    auto* asked = std::get_if<Follower>(&role_);
+    if (asked != nullptr && planted(Mutant::pre_vote_resets_timer)) {
+        asked->election_at = draw_election_deadline(now);
+    }
     const bool granted = newer && !stands_by_leader(now) && may_be_voted_for(from, request.last);
     // A term shown to others must survive a restart.
     if (is_term_durable()) send(from, PreVoteReply{term(), request.round, granted});
@@ -105,7 +116,9 @@ void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
 void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
     auto* asking = std::get_if<PreCandidate>(&role_);
     // Only a reply to this very question counts, never one to an earlier or another kind (V3).
-    if (asking == nullptr || asking->round != reply.round || !reply.granted) return;
+    const bool of_this_round = asking != nullptr && (asking->round == reply.round ||
+                                                     planted(Mutant::vote_of_earlier_round));
+    if (!of_this_round || !reply.granted) return;
     asking->granted.insert(from);
     count_votes(now);
 }
@@ -120,7 +133,7 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
     auto* follower = std::get_if<Follower>(&role_);
     const bool free = !hard_state_.voted_for.is_set() || hard_state_.voted_for == from;
     const bool granted = request.term == term() && follower != nullptr && free &&
-                         !follower->leader && request.last >= log_.last() &&
+                         !follower->leader && is_at_least_ours(request.last) &&
                          may_be_voted_for(from, request.last);
     if (granted) {
         vote_for(from);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
 
@@ -21,9 +22,11 @@ void Raft::check_leadership(Instant now) {
     auto& leader = std::get<Leader>(role_);
     if (now > last_event_ + options_.election_timeout) leader.contact_since = now;
     const auto stalled = writes_.waiting_since();
-    if (stalled && now > *stalled + options_.election_timeout) {
+    const bool hangs = stalled && now > *stalled + options_.election_timeout;
+    if (hangs && !planted(Mutant::leads_with_stalled_disk)) {
         step_down(Note::Kind::disk_stalled, now);
-    } else if (now > quorum_contact(leader, now) + options_.election_timeout) {
+    } else if (now > quorum_contact(leader, now) + options_.election_timeout &&
+               !planted(Mutant::no_check_quorum)) {
         step_down(Note::Kind::lost_quorum, now);
     }
 }

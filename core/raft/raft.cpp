@@ -74,8 +74,8 @@ std::optional<NodeId> Raft::leader() const {
 }
 
 bool Raft::can_campaign() const {
-    return configuration().is_formed() && is_member() && configuration().is_voter(self()) &&
-           !dismissed_ && !is_installing();
+    const bool votes = configuration().is_voter(self()) || planted(Mutant::learner_campaigns);
+    return configuration().is_formed() && is_member() && votes && !dismissed_ && !is_installing();
 }
 
 Instant Raft::draw_election_deadline(Instant now) {
@@ -110,7 +110,8 @@ void Raft::on_timer(Instant now) {
 void Raft::on_message(NodeId from, RaftMessage message, Instant now) {
     begin_event(now);
     const auto term = term_of(message);
-    if (term.raw() > this->term().raw() + term_jump_max) {
+    const auto highest = this->term().raw() + term_jump_max;
+    if (term.raw() > highest && !planted(Mutant::any_term_taken)) {
         note(Note::Kind::refused_message, from);
         return;
     }
@@ -197,6 +198,7 @@ void Raft::become_follower(std::optional<NodeId> leader, Instant now) {
     follower.verified = commit_;
     follower.election_at = can_campaign() ? draw_election_deadline(now) : Instant::never();
     role_ = follower;
+    if (planted(Mutant::vote_forgotten)) hard_state_.voted_for = {};
     note(Note::Kind::became_follower, leader.value_or(NodeId{}));
 }
 

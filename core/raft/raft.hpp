@@ -199,6 +199,7 @@ private:
     void on(NodeId from, const VoteRequest& request, Instant now);
     void on(NodeId from, const VoteReply& reply, Instant now);
     void on(NodeId from, const TimeoutNow& request, Instant now);
+    [[nodiscard]] bool is_at_least_ours(LogId last) const;
     [[nodiscard]] bool may_be_voted_for(NodeId candidate, LogId last) const;
     void send_owed_votes();
 

@@ -36,9 +36,10 @@ void Raft::start_read_rounds(Leader& leader) {
     bool any = false;
     for (auto& read : leader.reads) {
         if (read.round != 0) continue;
-        read.round = leader.read_round + 1;
+        const bool reuses = planted(Mutant::read_joins_open_round) && leader.read_round != 0;
+        read.round = leader.read_round + (reuses ? 0 : 1);
         read.index = commit_;
-        any = true;
+        any = any || !reuses;
     }
     if (any) ++leader.read_round;
     grant_reads(leader);

@@ -52,7 +52,7 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
         rejection.rejected = true;
         return;
     }
-    if (!log_.has(request.previous)) {
+    if (!log_.has(request.previous) && !planted(Mutant::append_without_previous)) {
         const auto before =
             request.previous.index.is_set() ? request.previous.index.previous() : LogIndex{};
         const LogId limit{request.previous.term, before};
@@ -82,7 +82,7 @@ void Raft::take_entries(AppendRequest& request) {
     bool appended = false;
     for (auto& entry : request.entries) {
         verified = entry.id.index;
-        if (log_.has(entry.id)) continue;
+        if (log_.has(entry.id) && !planted(Mutant::truncate_without_conflict)) continue;
         // Only a real conflict truncates: an old message that is a prefix of what we have does not.
         if (entry.id.index <= log_.last().index) truncate_log(entry.id.index);
         append_to_log(std::move(entry));
@@ -90,7 +90,9 @@ void Raft::take_entries(AppendRequest& request) {
     }
     follower.verified = std::max(follower.verified, verified);
     // At most what this leader has checked: beyond it our log may still be another one (C1).
-    commit_to(std::min(request.commit, follower.verified));
+    const auto checked =
+        planted(Mutant::commit_unverified_tail) ? log_.last().index : follower.verified;
+    commit_to(std::min(request.commit, checked));
     replicated_ = std::max(replicated_, std::min(request.replicated, commit_));
     // An answer now would say nothing that the write's completion does not say better.
     if (!appended) follower.reply_owed = true;

@@ -1,10 +1,11 @@
 """Runs the tests against every planted fault of core/base/mutant.hpp, and prints what killed each.
 
-    run.py BUILD [--only NAME ...] [--seeds N] [--jobs N] [--table FILE]
+    run.py BUILD [--only NAME ...] [--all] [--seeds N] [--first S] [--jobs N] [--table FILE]
 
 BUILD is a build with MORTISE_MUTANTS. A fault is killed when some suite fails that passes without
-it, or when the simulator finds a violation within N seeds. The exit code is 1 when a fault lives,
-or when something fails without any.
+it, or when the simulator finds a violation within N seeds from S on. The first that kills it is
+enough, unless --all asks for the simulator as well. The exit code is 1 when a fault lives, or when
+something fails without any.
 """
 
 import argparse
@@ -21,8 +22,18 @@ ROOT = Path(__file__).resolve().parents[2]
 SUITE_PATIENCE = 120  # seconds; a suite that a fault makes hang has noticed it
 SIM_PATIENCE = 900
 
-# From the fastest to the slowest. All of a build's suites that need no other program.
+# By the folder of the fault; then, from the fastest to the slowest, the others that need no other
+# program.
+SUITES_OF = {"storage": ["storage_unit"], "transport": ["transport_unit"], "embed": ["embed_unit"]}
 SUITES = ["core_unit", "locks_unit", "transport_unit", "embed_unit", "storage_unit", "sim_unit"]
+
+PAGE = """# Planted faults, and what kills them
+
+Written by `./dev mutants --table docs/mutants.md`; not to be edited. Each line is one wrong but
+plausible line of code (`core/base/mutant.hpp`). The tests must fail with each of them: first the
+unit suites, then the simulator, of whose {seeds} seeds the last column tells how many it took.
+
+"""
 
 
 @dataclasses.dataclass
@@ -46,6 +57,20 @@ def planted_faults():
     return {name: "".join(re.findall(r'"([^"]*)"', what)) for name, what in found}
 
 
+def folder_of(fault):
+    """Where the fault is planted."""
+    for folder in SUITES_OF:
+        for source in (ROOT / folder).glob("**/*.cpp"):
+            if f"Mutant::{fault})" in source.read_text(encoding="utf-8"):
+                return folder
+    return "core"
+
+
+def suites_for(fault):
+    near = SUITES_OF.get(folder_of(fault), []) if fault else []
+    return near + [suite for suite in SUITES if suite not in near]
+
+
 def run(words, fault, patience):
     variables = {key: value for key, value in os.environ.items() if key != "MORTISE_MUTANT"}
     if fault:
@@ -59,7 +84,7 @@ def run(words, fault, patience):
 
 
 def failing_suite(build, fault):
-    for suite in SUITES:
+    for suite in suites_for(fault):
         program = build / "tests" / suite
         if not program.exists():
             raise SystemExit(f"{program} is not there: build it with the preset mutants")
@@ -67,37 +92,41 @@ def failing_suite(build, fault):
         if code == 0:
             continue
         failed = re.search(r"^\[  FAILED  \] ([\w./]+)", output, re.MULTILINE)
-        return failed[1] if failed else f"{suite} ({'does not end' if code is None else code})"
+        if failed:
+            return f"{suite}: {failed[1]}"
+        return f"{suite}: {'does not end' if code is None else f'ends with {code}'}"
     return ""
 
 
-def simulated(build, fault, seeds):
+def simulated(build, fault, first, seeds):
     program = build / "tests" / "mortise_sim"
-    code, output = run([program, "--seeds", str(seeds), "--until-failure"], fault, SIM_PATIENCE)
+    asked = ["--seeds", str(seeds), "--first", str(first), "--until-failure"]
+    code, output = run([program, *asked], fault, SIM_PATIENCE)
     if code == 0:
         return 0, ""
     found = re.search(r"^VIOLATION in seed (\d+): (.*)$", output, re.MULTILINE)
     if not found:
         raise SystemExit(f"mortise_sim with {fault or 'no fault'}: {code}\n{output[-2000:]}")
-    return int(found[1]), found[2]
+    return int(found[1]) - first + 1, found[2]
 
 
-def judge(build, name, what, seeds):
+def judge(build, name, what, asked):
     began = time.monotonic()
     verdict = Verdict(name, what)
     verdict.unit = failing_suite(build, name)
-    verdict.seeds, verdict.rule = simulated(build, name, seeds)
+    if asked.all or not verdict.unit:
+        verdict.seeds, verdict.rule = simulated(build, name, asked.first, asked.seeds)
     verdict.seconds = time.monotonic() - began
     return verdict
 
 
 def row(verdict):
-    simulator = f"seed {verdict.seeds}: {verdict.rule}" if verdict.seeds else "-"
-    return f"| `{verdict.name}` | {verdict.what} | {verdict.unit or '-'} | {simulator} |"
+    by = " / ".join(filter(None, [verdict.unit, verdict.rule])) or "**nothing**"
+    return f"| `{verdict.name}` | {verdict.what} | {by} | {verdict.seeds or '-'} |"
 
 
-def table(verdicts, seeds):
-    head = f"| fault | what is wrong | test that fails | simulator, of {seeds} seeds |"
+def table(verdicts):
+    head = "| fault | what is wrong | killed by | seeds |"
     return "\n".join([head, "| --- | --- | --- | --- |", *map(row, verdicts)]) + "\n"
 
 
@@ -105,7 +134,9 @@ def main():
     parser = argparse.ArgumentParser(description="tests against planted faults")
     parser.add_argument("build", type=Path)
     parser.add_argument("--only", nargs="+", metavar="NAME")
+    parser.add_argument("--all", action="store_true", help="the simulator, too, each time")
     parser.add_argument("--seeds", type=int, default=500)
+    parser.add_argument("--first", type=int, default=1, help="the first of them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--table", type=Path, help="write the table there as well")
     asked = parser.parse_args()
@@ -122,18 +153,17 @@ def main():
         return 1
     verdicts = []
     with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
-        asked_for = [pool.submit(judge, build, name, what, asked.seeds)
-                     for name, what in faults.items()]
-        for each in concurrent.futures.as_completed(asked_for):
+        under_way = [pool.submit(judge, build, name, what, asked) for name, what in faults.items()]
+        for each in concurrent.futures.as_completed(under_way):
             verdict = each.result()
             verdicts.append(verdict)
             end = "killed  " if verdict.killed else "SURVIVED"
             print(f"{end} {verdict.seconds:6.1f} s  {verdict.name}", file=sys.stderr, flush=True)
     verdicts.sort(key=lambda verdict: list(faults).index(verdict.name))
-    text = table(verdicts, asked.seeds)
+    text = table(verdicts)
     print(text, end="")
     if asked.table:
-        asked.table.write_text(text, encoding="utf-8")
+        asked.table.write_text(PAGE.format(seeds=asked.seeds) + text, encoding="utf-8")
     alive = [verdict.name for verdict in verdicts if not verdict.killed]
     print(f"mutants: {len(verdicts) - len(alive)} of {len(verdicts)} killed"
           + (f"; alive: {', '.join(alive)}" if alive else ""))
