@@ -160,6 +160,8 @@ Swarm draw_swarm(core::Prng& prng) {
     swarm.network = draw_network(prng, swarm);
     swarm.disk = draw_disk(prng, timeout);
     swarm.workload = draw_workload(prng, timeout);
+    // In pieces of a few bytes so large a state would be under way for longer than a run.
+    if (swarm.workload.burst != 0) swarm.snapshot_bytes_max = std::size_t{1} << 16U;
     swarm.wild_clock_node = prng.one_in(4) ? 0 : 1 + prng.below(64);
     swarm.timer_slack = prng.one_in(2) ? 0 : draw_scale(prng, 10 * sim_microsecond, timeout / 10);
     swarm.flush_pace = draw_scale(prng, timeout / 10, 20 * timeout);
