@@ -105,7 +105,7 @@ WorkloadOptions draw_workload(core::Prng& prng, SimTime timeout) {
     // More than are ever under way together.
     if (prng.one_in(16)) {
         workload.names = 3'000 + prng.below(3'000);
-        workload.burst = 64 + prng.below(300);
+        workload.burst = 32 + prng.below(64);
     }
     return workload;
 }
