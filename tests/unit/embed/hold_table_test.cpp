@@ -93,7 +93,7 @@ TEST_F(HoldTableTest, WhatWasGivenBackIsNotLost) {
     lease_until(boot_now() + 1h);
     auto hold = granted();
     hold.unlock();
-    table_.lose_everything();
+    table_.lose_everything(LossReason::node_stopped);
     EXPECT_EQ(table_.holds_lost(), 0U);
     EXPECT_FALSE(hold.lost().stop_requested());
 }
@@ -101,7 +101,7 @@ TEST_F(HoldTableTest, WhatWasGivenBackIsNotLost) {
 TEST_F(HoldTableTest, TheEndOfTheNodeIsTheEndOfItsHolds) {
     lease_until(boot_now() + 1h);
     const auto hold = granted();
-    table_.lose_everything();
+    table_.lose_everything(LossReason::node_stopped);
     EXPECT_EQ(hold.why_lost(), LossReason::node_stopped);
     EXPECT_FALSE(table_.has_valid_lease());
     await(hold.lost());
