@@ -23,8 +23,8 @@ GivenBack give_back(HoldRecord& record, core::CallTag tag, std::shared_ptr<Compl
 GivenBack submit_release(const HoldRecord& grant, core::CallTag tag,
                          std::shared_ptr<Completion> waiting) {
     grant.lease()->remove(&grant);
-    core::ReleaseCall release{tag, grant.facts().operation};
-    const auto refused = grant.gate()->submit(std::move(release), std::move(waiting));
+    const core::ReleaseCall release{tag, grant.facts().operation};
+    const auto refused = grant.gate()->submit(release, std::move(waiting));
     return {!refused, refused};
 }
 

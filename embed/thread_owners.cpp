@@ -168,7 +168,7 @@ Locker ThreadOwners::locker(const std::function<Locker()>& make) {
     Caller::remember(owned_);
     const auto* thread = Caller::mark();
     auto& lockers = owned_->lockers;
-    const auto known = lockers.with([&](auto& all) {
+    auto known = lockers.with([&](auto& all) {
         const auto found = all.find(thread);
         return found == all.end() ? Locker{} : found->second;
     });

@@ -30,7 +30,7 @@ TEST(ExitCode, AConfigurationThatIsWrongAndOneThatIsNotThereDiffer) {
 
 TEST(ExitCode, OfCalls) {
     EXPECT_EQ(exit_code_of(LockError{Errc::no_quorum}), ExitCode::unavailable);
-    EXPECT_EQ(exit_code_of(LockError{Errc::not_ready}), ExitCode::unavailable);
+    EXPECT_EQ(exit_code_of(LockError{Errc::not_ready}), ExitCode::taken);
     EXPECT_EQ(exit_code_of(LockError{Errc::invalid_argument}), ExitCode::usage);
 }
 

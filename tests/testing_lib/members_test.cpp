@@ -46,6 +46,19 @@ protected:
         return role_of(id, at) == role;
     }
 
+    // Whoever is to lead wants the votes of the others.
+    static bool connects(NodeId id, Node& at) {
+        const auto end = std::chrono::steady_clock::now() + patience;
+        const auto is_connected = [&] {
+            for (const auto& member : at.status().members)
+                if (member.id == id) return member.connected;
+            return false;
+        };
+        while (!is_connected() && std::chrono::steady_clock::now() < end)
+            std::this_thread::sleep_for(5ms);
+        return is_connected();
+    }
+
     LocalCluster cluster_{3, quick_timing()};
 };
 
@@ -62,6 +75,10 @@ TEST_F(Members, AnyNodeAddsPromotesAndRemoves) {
     learner.promote_member(4);
     EXPECT_TRUE(becomes(4, Role::voter, learner));
     EXPECT_EQ(learner.status().role, Role::voter);
+    for (std::size_t i = 0; i < 3; ++i) {
+        ASSERT_TRUE(connects(4, cluster_.node(i)));
+        ASSERT_TRUE(connects(i + 1, learner));
+    }
     cluster_.node(2).transfer_leadership(4);
     EXPECT_EQ(learner.status().standing, Standing::leader);
     cluster_.node(1).remove_member(4);

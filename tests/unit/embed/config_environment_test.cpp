@@ -103,7 +103,7 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
              Row{{{"MORTISE_ROLE", "boss"}},
                  "MORTISE_ROLE: must be one of voter, learner, client, not \"boss\""},
              Row{{{"MORTISE_ROLE", "client"}},
-                 "MORTISE_ROLE: client is not available in this version yet; voter is"},
+                 "MORTISE_ROLE: client is not available in this version yet; voter and learner are"},
              Row{{{"MORTISE_TIMING_SESSION_TTL", "10"}},
                  "MORTISE_TIMING_SESSION_TTL: \"10\" is not a duration: write \"10s\" or \"250ms\" "
                  "(ns, us, ms, s, m, h)"},
