@@ -11,8 +11,8 @@ namespace mortise::check {
 
 namespace {
 
-SearchResult judge(const Calls& calls) {
-    return search(prepare(calls));
+SearchResult judge(const Calls& calls, std::size_t states_max) {
+    return search(prepare(calls), states_max);
 }
 
 // What was known at `time`: later calls are not there yet, later returns have not come.
@@ -35,7 +35,7 @@ Calls until(const Calls& calls, Time time) {
 }
 
 // The shortest beginning that cannot be explained.
-Calls shortest_beginning(const Calls& calls) {
+Calls shortest_beginning(const Calls& calls, std::size_t states_max) {
     std::vector<Time> times;
     for (const auto& call : calls)
         if (call.returned) times.push_back(*call.returned);
@@ -44,7 +44,7 @@ Calls shortest_beginning(const Calls& calls) {
     auto high = times.end();
     while (low < high) {
         const auto middle = low + (high - low) / 2;
-        if (judge(until(calls, *middle)).explained) {
+        if (judge(until(calls, *middle), states_max).explained) {
             low = middle + 1;
         } else {
             high = middle;
@@ -52,12 +52,12 @@ Calls shortest_beginning(const Calls& calls) {
     }
     if (low == times.end()) return calls;
     auto beginning = until(calls, *low);
-    return judge(beginning).explained ? calls : beginning;
+    return judge(beginning, states_max).explained ? calls : beginning;
 }
 
 }  // namespace
 
-Verdict check(const Calls& calls) {
+Verdict check(const Calls& calls, std::size_t states_max) {
     std::map<std::string, Calls> by_name;
     Calls deaths;
     for (const auto& call : calls)
@@ -67,13 +67,14 @@ Verdict check(const Calls& calls) {
     verdict.names = by_name.size();
     for (auto& [name, own] : by_name) {
         own.insert(own.end(), deaths.begin(), deaths.end());
-        const auto result = judge(own);
+        const auto result = judge(own, states_max);
         verdict.states += result.states;
+        if (result.given_up) ++verdict.given_up;
         if (result.explained) continue;
         verdict.explained = false;
         verdict.name = name;
-        verdict.window = smallest_window(shortest_beginning(own));
-        verdict.why = judge(verdict.window).why;
+        verdict.window = smallest_window(shortest_beginning(own, states_max), states_max);
+        verdict.why = judge(verdict.window, states_max).why;
         break;
     }
     return verdict;

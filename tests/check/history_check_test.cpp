@@ -316,6 +316,19 @@ TEST(Unknown, ARefusalIsWithoutEffect) {
 
 // --- the window
 
+TEST(Bound, EndsTheSearchWithoutAVerdict) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.granted("b", 5, 19, 2);
+    story.released("a", 20, 30, 1);
+    const auto cut = check(story.calls, 1);
+    EXPECT_TRUE(cut.explained);
+    EXPECT_EQ(cut.given_up, 1U);
+    const auto whole = check(story.calls);
+    EXPECT_FALSE(whole.explained);
+    EXPECT_EQ(whole.given_up, 0U);
+}
+
 TEST(Window, IsTheTwoCallsThatCannotBothBe) {
     Story story;
     Time time = 0;

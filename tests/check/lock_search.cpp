@@ -72,8 +72,8 @@ private:
 
 class Search {
 public:
-    explicit Search(const LockHistory& history)
-        : history_{history}, remaining_{history.steps.size()}, prng_{1} {
+    Search(const LockHistory& history, std::size_t states_max)
+        : history_{history}, states_max_{states_max}, remaining_{history.steps.size()}, prng_{1} {
         step_keys_ = random_keys(prng_, history.steps.size());
         hold_keys_ = random_keys(prng_, history.holds.size());
         for (const auto& step : history.steps) {
@@ -104,7 +104,10 @@ private:
     bool is_new(const State& state, const Key& done);
     bool refuse(std::string why);
 
+    [[nodiscard]] bool gives_up() const { return seen_.size() >= states_max_; }
+
     const LockHistory& history_;
+    const std::size_t states_max_;
     Remaining remaining_;
     core::Prng prng_;
     std::vector<Key> step_keys_;
@@ -125,6 +128,8 @@ SearchResult Search::run() {
     while (result.explained && path_.size() < history_.steps.size())
         result.explained = advance(candidates()) || go_back();
     result.states = seen_.size();
+    result.given_up = !result.explained && gives_up();
+    if (result.given_up) result.explained = true;
     if (!result.explained) result.why = deepest_reason_;
     return result;
 }
@@ -172,7 +177,7 @@ bool Search::advance(std::vector<std::size_t> open) {
 }
 
 bool Search::go_back() {
-    while (!path_.empty()) {
+    while (!path_.empty() && !gives_up()) {
         auto frame = std::move(path_.back());
         path_.pop_back();
         remaining_.put_back(frame.link);
@@ -284,9 +289,9 @@ std::optional<State> Search::after_release(State state, const Step& step) {
 
 }  // namespace
 
-SearchResult search(const LockHistory& history) {
-    if (!history.nonsense.empty()) return {false, history.nonsense, 0};
-    return Search{history}.run();
+SearchResult search(const LockHistory& history, std::size_t states_max) {
+    if (!history.nonsense.empty()) return {false, false, history.nonsense, 0};
+    return Search{history, states_max}.run();
 }
 
 }  // namespace mortise::check

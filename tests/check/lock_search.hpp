@@ -5,6 +5,7 @@
 // to be guessed.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,13 @@
 namespace mortise::check {
 
 struct SearchResult {
-    bool explained = false;
-    std::string why;  // what the longest explanation could not be continued by
+    bool explained = false;  // or not known to be otherwise
+    bool given_up = false;   // after so many states; a few unlucky histories take for ever
+    std::string why;         // what the longest explanation could not be continued by
     std::size_t states = 0;
 };
 
-[[nodiscard]] SearchResult search(const LockHistory& history);
+[[nodiscard]] SearchResult search(const LockHistory& history,
+                                  std::size_t states_max = std::numeric_limits<std::size_t>::max());
 
 }  // namespace mortise::check

@@ -27,12 +27,12 @@ LockHistory without(const LockHistory& history, const Groups& groups, std::size_
 
 // Halves, then quarters, ... then each alone (Zeller, "Simplifying and isolating failure-inducing
 // input", 2002). What was excused or ended by calls that go stays so: that is in the steps already.
-void thin_out(LockHistory& history, Groups groups) {
+void thin_out(LockHistory& history, Groups groups, std::size_t states_max) {
     for (auto count = groups.size(); count > 0; count /= 2) {
         std::size_t at = 0;
         while (at < groups.size()) {
             auto fewer = without(history, groups, at, count);
-            if (search(fewer).explained) {
+            if (search(fewer, states_max).explained) {
                 at += count;
                 continue;
             }
@@ -79,7 +79,7 @@ Groups holds(const LockHistory& history) {
 
 }  // namespace
 
-Calls smallest_window(const Calls& calls) {
+Calls smallest_window(const Calls& calls, std::size_t states_max) {
     auto history = prepare(calls);
     Calls window;
     if (!history.nonsense.empty()) {
@@ -87,8 +87,8 @@ Calls smallest_window(const Calls& calls) {
                              [&](const Call& call) { return call.process == history.who; });
         return window;
     }
-    thin_out(history, refused_tries(history));
-    thin_out(history, holds(history));
+    thin_out(history, refused_tries(history), states_max);
+    thin_out(history, holds(history), states_max);
     // What else was said about those holds belongs to the picture.
     std::set<std::size_t> left;
     std::set<std::pair<std::string, std::uint64_t>> about;

@@ -327,8 +327,10 @@ std::string LockWorkload::still_owed() const {
 
 void LockWorkload::end() {
     if (!outside_) return;
-    world_.tally.probe("history judged from outside");
-    const auto verdict = check::check(outside_->calls());
+    // A few histories take the search for ever; the witness has judged every one already.
+    constexpr std::size_t states_max = 500'000;
+    const auto verdict = check::check(outside_->calls(), states_max);
+    if (verdict.given_up == 0) world_.tally.probe("history judged from outside");
     if (verdict.explained) return;
     world_.violations.report({}, "from outside: " + verdict.name + ": " + verdict.why);
 }
