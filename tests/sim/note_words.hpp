@@ -31,7 +31,8 @@ inline NoteWords words_of(const core::Note& note) {
         case Kind::transfer_failed:
             return {"in term {} gives up handing over to node {}", "transfer failed"};
         case Kind::refused_message:
-            return {"in term {} refuses a message of node {}", "message refused"};
+            // Malformed: nobody here says such things, so there is nothing to be reached.
+            return {"in term {} refuses a message of node {}"};
         case Kind::formed: return {"in term {} is part of a cluster"};
         case Kind::configuration_changed:
             return {"in term {} has another configuration", "configuration changed"};
@@ -40,8 +41,7 @@ inline NoteWords words_of(const core::Note& note) {
         case Kind::state_sent:
             return {"in term {} has sent its state to node {}", "state sent to a follower"};
         case Kind::state_installed: return {"in term {} has the state of another"};
-        case Kind::peer_forgot:
-            return {"in term {} finds that node {} has forgotten", "rolled back node found"};
+        case Kind::peer_forgot: return {"in term {} finds that node {} has forgotten"};
     }
     return {"in term {} notes something"};
 }
