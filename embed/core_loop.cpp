@@ -56,10 +56,10 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
       desk_{*this},
       holds_{{parts_.gate, parts_.events, parts_.leases, parts_.losses}, risk_margin(options_)},
       began_{steady_now()},
-      metrics_{std::move(estate.counters)} {
+      metrics_{estate.counters} {
     if (parts_.config.listen.empty()) return;
     auto network = network_options(parts_, seed);
-    if (!estate.listening_at.empty()) network.listen = estate.listening_at;
+    if (!estate.listening_at.empty()) network.listen = std::move(estate.listening_at);
     network_ =
         std::make_unique<transport::PeerNetwork>(parts_.io, std::move(network), *this, &desk_);
 }

@@ -82,7 +82,7 @@ private:
     // reopening.cpp
     void disk_failed(const DiskFailure& failure);
     void begin_anew();
-    void suspend(std::string why, bool is_superseded);
+    void suspend(const std::string& why, bool is_superseded);
     void reopen(bool is_superseded);
     void resume(storage::Opened opened);
     [[nodiscard]] bool wait_to_try(std::chrono::milliseconds time);

@@ -42,7 +42,7 @@ void NodeRuntime::begin_anew() {
     }
 }
 
-void NodeRuntime::suspend(std::string why, bool is_superseded) {
+void NodeRuntime::suspend(const std::string& why, bool is_superseded) {
     if (is_suspended_ || readiness_.why_stopped()) return;
     is_suspended_ = true;
     ++life_;

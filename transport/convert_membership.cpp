@@ -107,8 +107,8 @@ void write(const ChangeAnswer& answer, wire::ChangeAnswer::Builder to) {
 
 core::Result<ChangeAnswer> read(wire::ChangeAnswer::Reader from) {
     CheckedReading reading;
-    auto answer = get(reading, from);
-    return reading.finish(std::move(answer));
+    const auto answer = get(reading, from);
+    return reading.finish(answer);
 }
 
 }  // namespace mortise::transport
