@@ -30,8 +30,9 @@ class Locker {
 public:
     // None: each Hold is its own owner.
     Locker() = default;
-    // A new one, for that node. The label has at most 256 bytes. Throws LockError:
-    // invalid_argument, node_stopped for a node that was moved from, forked.
+    // A new one, for that node. The label has at most 256 bytes; this version keeps it and shows it
+    // nowhere: it is for naming circles of waits. Throws LockError: invalid_argument, node_stopped
+    // for a node that was moved from, forked.
     explicit Locker(Node& node, std::string label = {});
 
     // Holds that are neither released nor destroyed, lost or not; each acquire counts one.
