@@ -1,5 +1,7 @@
 // Acquires and releases, waited for by a thread or by a handler: <mortise/detail/start.hpp>.
+#include <functional>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -100,6 +102,34 @@ private:
     std::optional<OnStop> stop_;
 };
 
+using OnAtRisk = std::function<void(Duration)>;
+
+Hold watched(Hold hold, OnAtRisk on_at_risk) {
+    if (hold && on_at_risk) HoldRecord::watch_risk(HoldRecord::of(hold), std::move(on_at_risk));
+    return hold;
+}
+
+// For a handler.
+class WatchedFinish final : public Finish {
+public:
+    WatchedFinish(OnAtRisk on_at_risk, std::unique_ptr<Finish> next)
+        : on_at_risk_{std::move(on_at_risk)}, next_{std::move(next)} {}
+
+    void operator()(std::error_code ec, Hold hold) override {
+        try {
+            hold = watched(std::move(hold), std::move(on_at_risk_));
+        } catch (const std::bad_alloc&) {
+            ec = Errc::resource_exhausted;
+            hold = {};
+        }
+        (*next_)(ec, std::move(hold));
+    }
+
+private:
+    OnAtRisk on_at_risk_;
+    const std::unique_ptr<Finish> next_;
+};
+
 // For what has no node.
 void finish_elsewhere(std::unique_ptr<Finish> finish, Errc error) {
     const auto task = [error, finish = std::shared_ptr<Finish>{std::move(finish)}] {
@@ -129,13 +159,9 @@ Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
     return std::move(outcome->hold);
 }
 
-}  // namespace
-
-Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
-             LockInfo* busy) {
-    ec = check(order);
-    if (ec) return {};
-    const auto gate = node->gate();  // outlives a node that goes while this waits
+// Alone, or for a locker.
+Hold ask_in_turn(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std::error_code& ec,
+                 LockInfo* busy) {
     auto locker = LockerState::of(order.options.locker);
     if (!locker) return ask_cluster(gate, std::move(order), ec, busy);
     auto turn = begin_turn(*locker, *gate, order);
@@ -146,6 +172,17 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
     return asking.ended(ask_cluster(gate, std::move(order), ec, busy));
 }
 
+}  // namespace
+
+Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
+             LockInfo* busy) {
+    ec = check(order);
+    if (ec) return {};
+    const auto gate = node->gate();  // outlives a node that goes while this waits
+    auto on_at_risk = std::move(order.options.on_at_risk);
+    return watched(ask_in_turn(gate, std::move(order), ec, busy), std::move(on_at_risk));
+}
+
 std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                     std::unique_ptr<Finish> finish) {
     if (!node) {  // of a Node that was moved from
@@ -154,6 +191,9 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     const auto& gate = node->gate();
     auto bad = check(order);
+    if (auto on_at_risk = std::move(order.options.on_at_risk)) {
+        finish = std::make_unique<WatchedFinish>(std::move(on_at_risk), std::move(finish));
+    }
     if (auto locker = LockerState::of(order.options.locker); locker && !bad) {
         auto turn = begin_turn(*locker, *gate, order);
         if (!turn.asks()) {

@@ -1,5 +1,9 @@
 #include "embed/hold_record.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include "embed/call_gate.hpp"
 #include "embed/clocks.hpp"
 #include <mortise/errc.hpp>
 
@@ -55,6 +59,26 @@ std::error_code HoldRecord::failure() const {
         case LossReason::forked: return Errc::forked;
         default: return Errc::lock_lost;
     }
+}
+
+void HoldRecord::watch_risk(const std::shared_ptr<HoldRecord>& record,
+                            std::function<void(Duration)> told) {
+    record->on_at_risk_ = std::move(told);
+    record->lease_->add_wary(record);
+    // The lease thread may have taken its list just before.
+    if (record->state() == HoldState::at_risk) {
+        record->gate_->notifier().post([record] { record->tell_risk(); });
+    }
+}
+
+void HoldRecord::forget_risk() {
+    if (on_at_risk_) lease_->remove_wary(this);
+}
+
+void HoldRecord::tell_risk() {
+    const auto until = lease_->valid_until();
+    if (state() != HoldState::at_risk || risk_told_.exchange(until.ns) == until.ns) return;
+    on_at_risk_(std::max(until - boot_now(), core::Nanoseconds{0}));
 }
 
 bool HoldRecord::mark_lost(LossReason why) {

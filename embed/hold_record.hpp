@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -56,6 +57,14 @@ public:
         return grant_ ? grant_->lost() : stop_.get_token();
     }
 
+    // The owner wants to be told when a renewal is overdue; each time, once. On the caller's
+    // thread, before the owner has the hold.
+    static void watch_risk(const std::shared_ptr<HoldRecord>& record,
+                           std::function<void(Duration remaining)> told);
+    void forget_risk();
+    // Tells the owner, if it is at risk and that was not said: on the notifier's threads only.
+    void tell_risk();
+
     // Null for what nobody shares.
     [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const { return grant_; }
     [[nodiscard]] const std::shared_ptr<LockerState>& locker() const { return locker_; }
@@ -83,6 +92,8 @@ private:
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};
     std::stop_source stop_;
+    std::function<void(Duration)> on_at_risk_;
+    std::atomic<std::int64_t> risk_told_{0};  // until when the lease was valid then
 };
 
 }  // namespace mortise::detail

@@ -6,6 +6,19 @@
 
 namespace mortise::detail {
 
+namespace {
+
+template <class Holds>
+std::vector<std::shared_ptr<HoldRecord>> living(const Holds& holds) {
+    std::vector<std::shared_ptr<HoldRecord>> found;
+    for (const auto& [key, weak] : holds) {
+        if (auto hold = weak.lock()) found.push_back(std::move(hold));
+    }
+    return found;
+}
+
+}  // namespace
+
 bool Lease::extend(core::Instant valid_until) {
     auto present = valid_until_.load(std::memory_order_acquire);
     const bool revives = planted(core::Mutant::lease_revived);
@@ -37,14 +50,23 @@ void Lease::remove(const HoldRecord* hold) {
 }
 
 std::vector<std::shared_ptr<HoldRecord>> Lease::take_holds() {
-    std::vector<std::shared_ptr<HoldRecord>> taken;
-    holds_.with([&](auto& holds) {
-        for (const auto& [key, weak] : holds) {
-            if (auto hold = weak.lock()) taken.push_back(std::move(hold));
-        }
+    return holds_.with([](auto& holds) {
+        auto taken = living(holds);
         holds.clear();
+        return taken;
     });
-    return taken;
+}
+
+void Lease::add_wary(const std::shared_ptr<HoldRecord>& hold) {
+    wary_.with([&](auto& holds) { holds.emplace(hold.get(), hold); });
+}
+
+void Lease::remove_wary(const HoldRecord* hold) {
+    wary_.with([&](auto& holds) { holds.erase(hold); });
+}
+
+std::vector<std::shared_ptr<HoldRecord>> Lease::wary_holds() const {
+    return wary_.with([](const auto& holds) { return living(holds); });
 }
 
 }  // namespace mortise::detail

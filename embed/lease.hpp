@@ -35,6 +35,8 @@ public:
     [[nodiscard]] bool is_at_risk(core::Instant boot) const {
         return boot + margin_ >= valid_until();
     }
+    // From when on it is, unless it is extended; the distant past once it is over.
+    [[nodiscard]] core::Instant at_risk_from() const { return valid_until() - margin_; }
 
     // False when it is over: it stays so. What has run out is over, whether anybody noticed or not:
     // its owners may have.
@@ -49,13 +51,21 @@ public:
     void remove(const HoldRecord* hold);
     [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> take_holds();
 
+    // The holds whose owners want to hear when it is at risk.
+    void add_wary(const std::shared_ptr<HoldRecord>& hold);
+    void remove_wary(const HoldRecord* hold);
+    [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> wary_holds() const;
+
 private:
     static constexpr std::int64_t over = std::numeric_limits<std::int64_t>::min();
+
+    using Holds = std::unordered_map<const HoldRecord*, std::weak_ptr<HoldRecord>>;
 
     const core::SessionId session_;
     const core::Nanoseconds margin_;
     std::atomic<std::int64_t> valid_until_;
-    Guarded<std::unordered_map<const HoldRecord*, std::weak_ptr<HoldRecord>>> holds_;
+    Guarded<Holds> holds_;
+    Guarded<Holds> wary_;
 };
 
 }  // namespace mortise::detail

@@ -25,8 +25,8 @@ int need(int descriptor, const char* what) {
 
 }  // namespace
 
-LeaseThread::LeaseThread(std::function<void(std::shared_ptr<Lease>)> on_over)
-    : on_over_{std::move(on_over)} {
+LeaseThread::LeaseThread(Told on_risk, Told on_over)
+    : on_risk_{std::move(on_risk)}, on_over_{std::move(on_over)} {
     timer_ = need(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create");
     try {
         stop_ = need(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
@@ -52,9 +52,9 @@ void LeaseThread::stop() {
 }
 
 void LeaseThread::watch(std::shared_ptr<Lease> lease) {
-    const auto until = lease->valid_until();
+    const auto from = lease->at_risk_from();
     watched_.store(std::move(lease));
-    arm(until);
+    arm(from);
 }
 
 // Setting the timer is thread-safe and wakes nobody before it is time.
@@ -79,19 +79,35 @@ void LeaseThread::run() {
 
 void LeaseThread::look() {
     auto lease = watched_.load();
-    if (!lease) return;
+    while (lease) {
+        const auto until = lease->valid_until();
+        look_at(lease);
+        if (!lease->is_over()) arm(next_look(*lease));
+        // Whoever extended or replaced it meanwhile may have set the timer before we did.
+        auto present = watched_.load();
+        if (present == lease && lease->valid_until() <= until) return;
+        lease = std::move(present);
+    }
+}
+
+void LeaseThread::look_at(const std::shared_ptr<Lease>& lease) {
     const auto until = lease->valid_until();
     const auto now = boot_now();
-    if (!lease->end_if_run_out(now)) {
-        // Extended just now. Whoever did that may have set the timer before we read it.
-        if (!lease->is_over()) arm(lease->valid_until());
-        return;
-    }
-    worst_delay_ns_.store(std::max(worst_delay_ns_.load(), (now - until).count()));
+    const bool ended = lease->end_if_run_out(now);
+    const bool warns = lease->is_valid(now) && lease->is_at_risk(now) && warned_until_ != until;
+    if (ended) worst_delay_ns_.store(std::max(worst_delay_ns_.load(), (now - until).count()));
+    if (warns) warned_until_ = until;
     try {
-        on_over_(std::move(lease));
+        if (warns) on_risk_(lease);
+        if (ended) on_over_(lease);
     } catch (const std::exception&) {  // no memory: the core will find it over, too
     }
+}
+
+// Once it was said to be at risk, its end.
+core::Instant LeaseThread::next_look(const Lease& lease) const {
+    const auto until = lease.valid_until();
+    return warned_until_ == until ? until : lease.at_risk_from();
 }
 
 }  // namespace mortise::detail

@@ -1,6 +1,6 @@
-// Watches the lease of this node's session, on the clock that counts suspend, and ends it when it
-// has run out: whatever disk, network or the core thread are doing (S7). Runs nothing of the
-// user's and takes no lock that anybody holds while doing I/O.
+// Watches the lease of this node's session, on the clock that counts suspend: says when it is at
+// risk, and ends it when it has run out, whatever disk, network or the core thread are doing (S7).
+// Runs nothing of the user's and takes no lock that anybody holds while doing I/O.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,12 @@ namespace mortise::detail {
 
 class LeaseThread {
 public:
-    // `on_over` is called on the thread for each lease that it ended; short, as it watches nothing
-    // meanwhile. Throws std::system_error when there are no descriptors or threads to be had.
-    explicit LeaseThread(std::function<void(std::shared_ptr<Lease>)> on_over);
+    using Told = std::function<void(std::shared_ptr<Lease>)>;
+
+    // Called on the thread, and short, as it watches nothing meanwhile: `on_risk` each time that a
+    // renewal is overdue, `on_over` for each lease that it ended. Throws std::system_error when
+    // there are no descriptors or threads to be had.
+    LeaseThread(Told on_risk, Told on_over);
     ~LeaseThread();
     LeaseThread(const LeaseThread&) = delete;
     LeaseThread& operator=(const LeaseThread&) = delete;
@@ -31,13 +34,17 @@ public:
 private:
     void run();
     void look();
+    void look_at(const std::shared_ptr<Lease>& lease);
+    [[nodiscard]] core::Instant next_look(const Lease& lease) const;
     void arm(core::Instant boot) const;
 
-    std::function<void(std::shared_ptr<Lease>)> on_over_;
+    const Told on_risk_;
+    const Told on_over_;
     int timer_ = -1;
     int stop_ = -1;
     std::atomic<std::shared_ptr<Lease>> watched_;
     std::atomic<std::int64_t> worst_delay_ns_{0};
+    core::Instant warned_until_{};  // of the last lease said to be at risk; on the thread
     std::thread thread_;
 };
 

@@ -20,10 +20,18 @@ Config checked(Config config) {
     return config;
 }
 
+// A renewal is overdue.
+LeaseThread::Told warn_holds(Notifier& notifier) {
+    return [&notifier](const std::shared_ptr<Lease>& lease) {
+        for (const auto& hold : lease->wary_holds())
+            notifier.post([hold] { hold->tell_risk(); });
+    };
+}
+
 // The lease ran out while nobody else was looking: one task each, since any of them may take its
 // time. Told before it is marked: if there is no memory for the one, the core finds it not marked,
 // and tells.
-std::function<void(std::shared_ptr<Lease>)> tell_holds(Notifier& losses) {
+LeaseThread::Told tell_holds(Notifier& losses) {
     return [&losses](const std::shared_ptr<Lease>& lease) {
         for (const auto& hold : lease->take_holds()) {
             losses.post([hold] {
@@ -65,7 +73,7 @@ NodeRuntime::NodeRuntime(Config config)
       gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop_->take_calls(); }); },
                                        config_.timing.call_timeout.to_nanoseconds(), notifier_,
                                        config_.limits.calls)},
-      leases_{tell_holds(losses_)} {
+      leases_{warn_holds(*notifier_), tell_holds(losses_)} {
     open_store();
     start_threads();
 }

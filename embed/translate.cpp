@@ -167,7 +167,7 @@ std::error_code check_request(std::string_view name, const AcquireOptions& optio
     const bool later = options.max_hold.is_set() || options.min_hold.is_set() ||
                        options.progress_timeout.is_set() || options.lock_delay.is_set() ||
                        options.priority != 0 || options.on_uncertain != OnUncertain::lose ||
-                       options.on_at_risk || options.on_suspended || options.on_contended;
+                       options.on_suspended || options.on_contended;
     const bool policy_known = !options.queue_policy || *options.queue_policy <= QueuePolicy::fifo;
     return sound && !later && policy_known ? std::error_code{} : Errc::invalid_argument;
 }

@@ -115,6 +115,29 @@ TEST(LocalCluster, AnIsolatedHoldIsNotValidOnceAnotherIsGrantedAndItsHolderIsTol
     EXPECT_TRUE(cluster.is_running(victim));
 }
 
+TEST(LocalCluster, AnIsolatedHolderIsWarnedAndGoesOnWhenItsLinksAreHealedInTime) {
+    auto timing = quick_timing();
+    timing.session_ttl = 6s;
+    LocalCluster cluster{3, timing};
+    const auto victim = (await_leader(cluster) + 1) % 3;
+    std::promise<Duration> warned;
+    const Locker locker{cluster.node(victim)};
+    const auto quiet = cluster.node(victim).acquire("orders/42", {.locker = locker});
+    AcquireOptions options{.locker = locker};
+    options.on_at_risk = [&](Duration remaining) { warned.set_value(remaining); };
+    const auto held = cluster.node(victim).acquire("orders/42", options);
+    cluster.isolate(victim);
+    const auto remaining = warned.get_future().get();
+    EXPECT_EQ(held.state(), HoldState::at_risk);
+    EXPECT_GT(remaining, 0s);
+    EXPECT_LE(remaining, 3s);
+    cluster.heal();
+    while (held.state() == HoldState::at_risk)
+        std::this_thread::yield();
+    EXPECT_EQ(held.state(), HoldState::held);
+    EXPECT_TRUE(quiet.valid());
+}
+
 TEST(LocalCluster, AnIsolatedNodeWorksAgainOnceTheLinksAreHealed) {
     LocalCluster cluster{3, quick_timing()};
     const auto victim = await_leader(cluster);

@@ -20,7 +20,7 @@ namespace mortise {
 //
 // What this version cannot do yet is refused with Errc::invalid_argument when it is set, never
 // ignored: max_hold, min_hold, progress_timeout, lock_delay, priority, the policies
-// prefer_readers and prefer_writers, OnUncertain::suspend, and the three callbacks.
+// prefer_readers and prefer_writers, OnUncertain::suspend, on_suspended and on_contended.
 //
 // In a coroutine, name the options before co_await: g++ 12 destroys aggregate temporaries there
 // while they are still in use.
@@ -44,6 +44,9 @@ struct AcquireOptions {
 
     std::stop_token cancel{};  // ends the wait with Errc::cancelled
 
+    // A renewal of the lease is overdue by half the session's TTL: unless one gets through, the hold
+    // is lost in `remaining`. Once each time; afterwards it is either held again, which nobody says,
+    // or lost(). On a callback thread of the node; what it throws is dropped.
     std::function<void(Duration remaining)> on_at_risk{};
     std::function<void()> on_suspended{};
     std::function<void(LockMode mode, std::size_t waiters, std::string_view reason)> on_contended{};
