@@ -36,7 +36,7 @@ protected:
     Notifier notifier_{"test"};
     Notifier losses_{"test"};
     EventHub events_{notifier_};
-    LeaseThread leases_{[](const std::shared_ptr<Lease>&) {}};
+    LeaseThread leases_{[](const std::shared_ptr<Lease>&) {}, [](const std::shared_ptr<Lease>&) {}};
     HoldTable table_{{std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test")),
                       events_, leases_, losses_},
                      0ns};
