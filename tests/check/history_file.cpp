@@ -41,6 +41,11 @@ constexpr Words<core::LockMode, 6> modes{
      {"update", core::LockMode::update},
      {"exclusive", core::LockMode::exclusive}}};
 
+// A word for each enumerator, the last included.
+static_assert(operations.size() == static_cast<std::size_t>(Operation::died) + 1);
+static_assert(outcomes.size() == static_cast<std::size_t>(Outcome::none) + 1);
+static_assert(modes.size() == core::lock_modes);
+
 template <class Value, std::size_t size>
 Value value_of(const Words<Value, size>& words, const std::string& word) {
     for (const auto& [known, value] : words) {

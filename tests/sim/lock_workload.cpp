@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/overloaded.hpp"
 #include "tests/check/history_check.hpp"
 #include "tests/sim/in_words.hpp"
 
@@ -10,17 +11,29 @@ namespace mortise::sim {
 namespace {
 
 const char* words_of(const core::Call& call) {
-    constexpr const char* words[] = {
-        "is asked to acquire, call {}", "is to cancel call {}", "is asked to release, call {}",
-        "is asked what it sees, call {}", "is asked to close, call {}"};
-    return words[call.index()];
+    return std::visit(core::Overloaded{
+                          [](const core::AcquireCall&) { return "is asked to acquire, call {}"; },
+                          [](const core::CancelCall&) { return "is to cancel call {}"; },
+                          [](const core::ReleaseCall&) { return "is asked to release, call {}"; },
+                          [](const core::InspectCall&) { return "is asked what it sees, call {}"; },
+                          [](const core::CloseCall&) { return "is asked to close, call {}"; },
+                          [](const core::ChangeCall&) { return "is asked for a change, call {}"; },
+                      },
+                      call);
 }
 
 const char* words_of(const core::CallAnswer& answer) {
-    constexpr const char* words[] = {"acquired, call {}", "found it busy, call {}",
-                                     "released, call {}", "told what it sees, call {}",
-                                     "closed, call {}",   "failed, call {}"};
-    return words[answer.result.index()];
+    return std::visit(core::Overloaded{
+                          [](const core::Acquired&) { return "acquired, call {}"; },
+                          [](const core::Busy&) { return "found it busy, call {}"; },
+                          [](const core::Released&) { return "released, call {}"; },
+                          [](const core::Viewed&) { return "told what it sees, call {}"; },
+                          [](const core::Closed&) { return "closed, call {}"; },
+                          [](const core::Changed&) { return "changed the members, call {}"; },
+                          [](core::MembershipRefusal) { return "refused a change, call {}"; },
+                          [](core::CallError) { return "failed, call {}"; },
+                      },
+                      answer.result);
 }
 
 }  // namespace

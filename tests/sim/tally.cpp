@@ -5,7 +5,7 @@ namespace mortise::sim {
 namespace {
 
 // In the order of the enumeration.
-constexpr std::array<std::string_view, fault_count> fault_names = {
+constexpr auto fault_names = std::to_array<std::string_view>({
     "crash",
     "crash within a step",
     "power cut",
@@ -40,7 +40,8 @@ constexpr std::array<std::string_view, fault_count> fault_names = {
     "member added",
     "member promoted",
     "member removed",
-};
+});
+static_assert(fault_names.size() == fault_count);
 
 // A run of many seeds that leaves one of these at zero has a hole.
 constexpr std::string_view expected_probes[] = {

@@ -58,7 +58,8 @@ std::string body_words(const core::RequestBody& body) {
 }  // namespace
 
 std::string words(core::LockMode mode) {
-    constexpr std::array<const char*, core::lock_modes> names{"IS", "IX", "S", "SIX", "U", "X"};
+    constexpr auto names = std::to_array<const char*>({"IS", "IX", "S", "SIX", "U", "X"});
+    static_assert(names.size() == core::lock_modes);
     return names.at(static_cast<std::size_t>(mode));
 }
 
