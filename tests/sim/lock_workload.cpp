@@ -340,6 +340,7 @@ std::string LockWorkload::still_owed() const {
 
 void LockWorkload::end() {
     if (!outside_) return;
+    outside_->end();
     // A few histories take the search for ever; the witness has judged every one already.
     constexpr std::size_t states_max = 500'000;
     const auto verdict = check::check(outside_->calls(), states_max);

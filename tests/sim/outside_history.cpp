@@ -149,4 +149,12 @@ void OutsideHistory::node_started(core::NodeId node) {
     });
 }
 
+// Who sleeps has not noticed that its lease ran out. Nobody trusts it any more all the same.
+void OutsideHistory::end() {
+    for (const auto& [hold, held] : holds_) {
+        const auto until = trusted(hold.session);
+        if (until <= heap_.now()) over(held, until);
+    }
+}
+
 }  // namespace mortise::sim

@@ -26,6 +26,8 @@ public:
     void lost(const core::HoldLost& lost);
     void node_lost(core::NodeId node);
     void node_started(core::NodeId node);
+    // The run is over: what is to come now never comes.
+    void end();
 
     [[nodiscard]] const check::Calls& calls() const { return calls_; }
 

@@ -61,6 +61,33 @@ TEST_F(OutsideHistoryTest, WhoseLeaseIsOverIsInNobodysWay) {
     EXPECT_TRUE(is_explained());
 }
 
+// It sleeps on, so it never says that the hold is lost.
+TEST_F(OutsideHistoryTest, WhoSleepsIsTrustedNoLongerThanItsLease) {
+    granted(a, session_of_a, 1);
+    heap.run_until(11 * sim_second);
+    granted(b, session_of_b, 2);
+    history.end();
+    EXPECT_TRUE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, WhoSleepsIsTrustedUntilTheEndOfItsLease) {
+    granted(a, session_of_a, 1);
+    heap.run_until(9 * sim_second);
+    granted(b, session_of_b, 2);
+    heap.run_until(11 * sim_second);
+    history.end();
+    EXPECT_FALSE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, WhoWakesUpLateLosesWhatItHadLongBefore) {
+    granted(a, session_of_a, 1);
+    heap.run_until(11 * sim_second);
+    granted(b, session_of_b, 2);
+    history.lost({{session_of_a, core::Seq{1}}, core::HoldLost::Reason::expired});
+    history.end();
+    EXPECT_TRUE(is_explained());
+}
+
 TEST_F(OutsideHistoryTest, ARestartMayEndTheFormerLife) {
     granted(a, session_of_a, 1);
     history.node_lost(a);
