@@ -48,6 +48,7 @@ namespace mortise::core {
     X(joint_by_new_alone, "while joint the new voters decide alone")                             \
     X(learner_campaigns, "a learner asks for votes")                                             \
     X(former_disk_admitted, "a directory that was replaced still speaks for the member")         \
+    X(superseded_told_once, "who missed that it is outlived is not told again")                  \
     X(earlier_life_welcome, "a connection of an earlier life takes the place of a later one")    \
     X(offer_before_durable, "S47: a founding is offered before it is on disk")                   \
     X(chunk_checksum_ignored, "a damaged piece of a state is taken as it is")                    \

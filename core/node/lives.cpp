@@ -2,6 +2,7 @@
 // it have promised (storage/README.md, "What only others can find").
 #include <algorithm>
 
+#include "core/base/mutant.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
@@ -15,10 +16,12 @@ void NodeCore::on(const PeerUp& event, Now now) {
             on(PeerDown{peer}, now);
             raft_.on_peer_restarted(peer);
             ++refused_messages_;
+            outlived_[peer] = event.hello;
             return refuse_life(peer, event.hello);
         case PeerMemory::Verdict::new_life: raft_.on_peer_restarted(peer); break;
         case PeerMemory::Verdict::same_life: break;
     }
+    outlived_.erase(peer);
     connected_[peer] = event.hello;
     if (memory_.has_forgotten(incarnation)) return refuse_life(peer, event.hello);
     if (!event.hello.is_empty()) return;
@@ -28,6 +31,11 @@ void NodeCore::on(const PeerUp& event, Now now) {
 
 void NodeCore::refuse_life(NodeId peer, const Hello& hello) {
     raft_.note_forgotten(peer);
+    tell_superseded(peer, hello);
+}
+
+// Again whenever it speaks: nothing here need arrive, and it stays out until it knows.
+void NodeCore::tell_superseded(NodeId peer, const Hello& hello) {
     effects_.send.push_back({peer, Superseded{hello.incarnation, hello.boot_epoch, hello.life}});
 }
 
@@ -35,7 +43,11 @@ bool NodeCore::is_believed(NodeId from, const RaftMessage& message) {
     const auto& hello = connected_.at(from);
     const bool was_sound = !memory_.has_forgotten(hello.incarnation);
     if (memory_.believe(hello.incarnation, message)) return true;
-    if (was_sound) refuse_life(from, hello);
+    if (was_sound) {
+        refuse_life(from, hello);
+    } else if (!planted(Mutant::superseded_told_once)) {
+        tell_superseded(from, hello);
+    }
     return false;
 }
 

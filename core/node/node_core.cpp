@@ -190,6 +190,7 @@ void NodeCore::on(const TimerFired& /*event*/, Now now) {
 
 void NodeCore::on(const PeerDown& event, Now now) {
     connected_.erase(event.peer);
+    outlived_.erase(event.peer);
     unfounded_.erase(event.peer);
     raft_.on_peer_down(event.peer, now.steady);
 }
@@ -207,6 +208,9 @@ void NodeCore::on(Received& event, Now now) {
         (!event.boot_epoch.is_set() || event.boot_epoch == sender->second.boot_epoch);
     if (!current) {
         ++refused_messages_;
+        const auto outlived = outlived_.find(event.from);
+        const bool is_told = planted(Mutant::superseded_told_once);
+        if (outlived != outlived_.end() && !is_told) tell_superseded(event.from, outlived->second);
         return;
     }
     std::visit([&](auto& message) { receive(event.from, message, now); }, event.message);

@@ -153,6 +153,7 @@ private:
 
     // lives.cpp: of a peer, one counts
     void refuse_life(NodeId peer, const Hello& hello);
+    void tell_superseded(NodeId peer, const Hello& hello);
     [[nodiscard]] bool is_believed(NodeId from, const RaftMessage& message);
     void remember_acknowledged(NodeId from);
 
@@ -188,6 +189,7 @@ private:
     Proposer proposer_;
 
     std::map<NodeId, Hello> connected_;
+    std::map<NodeId, Hello> outlived_;  // these are on the line, and are nobody
     PeerMemory memory_;
     std::set<NodeId> unfounded_;     // connected, said it is empty, not heard of as a member yet
     std::optional<Entry> founding_;  // entry 1, while the log still has it

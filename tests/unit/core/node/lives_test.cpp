@@ -84,6 +84,24 @@ TEST_F(Lives, OfTwoLivesOfOneStartTheFirstCounts) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
+// Whichever way it was found out: what it is told may be lost, and it stays out until it hears it.
+TEST_F(Lives, WhoMissedThatItIsOutlivedIsToldAgain) {
+    for (const std::uint64_t epoch : {1, 2}) {
+        cluster.roll_back(n2, image, epoch, 99);
+        cluster.connect(n1, n2);
+        cluster.run_for(2 * heartbeat);
+        const auto said = cluster[n2].hello();
+        const PreVoteRequest outdated{Term{1}, 1, {}};
+        cluster[n1].take<Superseded>(n2);
+        cluster[n1].receive(n2, outdated);
+        cluster[n1].take<Superseded>(n2);
+        cluster[n1].receive(n2, outdated);
+        const auto told = cluster[n1].take<Superseded>(n2);
+        ASSERT_EQ(told.size(), 1U) << epoch;
+        EXPECT_EQ(told.front().life, said.life);
+    }
+}
+
 // S10: by members that restarted since, and heard of nobody.
 TEST_F(Lives, ThoseWhoForgotKnowFromTheState) {
     cluster.crash_and_restart(n2);
