@@ -65,6 +65,7 @@ void Checker::wiped(core::NodeId node) {
     const bool founded =
         std::ranges::any_of(views_, [](const View& each) { return each.platter->knows_cluster(); });
     of.was_wiped = founded;
+    of.rolled_back = false;
     if (founded) return;
     configuration_ = {};
     configured_at_ = {};
@@ -72,9 +73,17 @@ void Checker::wiped(core::NodeId node) {
     commits_.forget_founding();
 }
 
+void Checker::rolled_back(core::NodeId node) {
+    auto& of = view(node);
+    of.durable_state = {};
+    of.durable_log = {};
+    of.rolled_back = true;
+}
+
 bool Checker::is_lost(core::NodeId node, const core::Configuration& within) const {
     const auto* member = within.find(node);
-    return member != nullptr && member->incarnation != view(node).platter->incarnation;
+    if (member == nullptr) return false;
+    return view(node).rolled_back || member->incarnation != view(node).platter->incarnation;
 }
 
 void Checker::submitted(core::NodeId node, const core::Write& write) {
@@ -176,8 +185,7 @@ void Checker::state_replaced(core::NodeId node, core::LogId last) {
 bool Checker::is_on_quorum(core::LogId id, const core::Configuration& of) const {
     const auto carries = [&](const std::vector<core::Member>& members) {
         const auto holding = std::ranges::count_if(members, [&](const core::Member& member) {
-            const auto& platter = *view(member.id).platter;
-            return member.incarnation != platter.incarnation || platter.has(id);
+            return is_lost(member.id, of) || view(member.id).platter->has(id);
         });
         return static_cast<std::size_t>(holding) >= core::majority_of(members.size());
     };
@@ -239,7 +247,7 @@ void Checker::check_progress(core::NodeId node, const View& of) {
         const auto* progress = raft.progress_of(id_of(peer));
         const bool moved_on = peer.platter->hard_state.term > raft.term();
         if (progress == nullptr || moved_on) continue;
-        if (progress->incarnation != peer.platter->incarnation) continue;
+        if (peer.rolled_back || progress->incarnation != peer.platter->incarnation) continue;
         const auto term = raft.log().term_at(progress->match);
         if (!term || peer.platter->has({*term, progress->match})) continue;
         violations_.report(node, "progress: node " + in_words(id_of(peer)) + " has not index " +

@@ -41,6 +41,10 @@ public:
     void started(core::NodeId node, const core::Raft& raft);
     void stopped(core::NodeId node);
     void wiped(core::NodeId node);
+    // Nothing that was promised by it holds any more, nor does anything that it promises count.
+    void rolled_back(core::NodeId node);
+    // Since then, until it is wiped.
+    [[nodiscard]] bool is_rolled_back(core::NodeId node) const { return view(node).rolled_back; }
 
     // At the ports, in the order of the effects.
     void submitted(core::NodeId node, const core::Write& write);
@@ -57,7 +61,7 @@ public:
     [[nodiscard]] core::LogIndex committed_last() const { return commits_.last(); }
     // The newest that is committed; the founding one counts as such.
     [[nodiscard]] const core::Configuration& configuration() const { return configuration_; }
-    // Its disk is not the one that it is a member with.
+    // Its disk is not the one that it is a member with, or not as it was.
     [[nodiscard]] bool is_lost(core::NodeId node) const { return is_lost(node, configuration_); }
     [[nodiscard]] bool is_lost(core::NodeId node, const core::Configuration& within) const;
 
@@ -69,8 +73,9 @@ private:
         core::Role role = core::Role::follower;
         core::LogIndex commit;
         core::LogIndex handed_out;
-        std::uint64_t late = 0;    // timers in a row that left a deadline in the past
-        bool was_wiped = false;    // since the cluster was founded
+        std::uint64_t late = 0;  // timers in a row that left a deadline in the past
+        bool was_wiped = false;  // since the cluster was founded
+        bool rolled_back = false;
         std::uint64_t timers = 0;  // in a row, since then
         core::Instant timers_since;
         // What the core, when it was last seen, took for durable.

@@ -6,6 +6,7 @@
 namespace mortise::sim {
 
 void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& message) {
+    if (view(from).rolled_back) return;  // nobody listens to it, or (1) finds a vote missing
     std::visit(core::Overloaded{
                    [&](const core::RaftMessage& said) { check_claim(from, to, said); },
                    // These claim nothing.

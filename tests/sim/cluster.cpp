@@ -34,6 +34,9 @@ void Cluster::start(core::NodeId node) {
     if (is_running(node)) return;
     started_at_[static_cast<std::size_t>(node.raw() - 1)] = world_.heap.now();
     at(node).start();
+    if (is_running(node) && world_.checker.is_rolled_back(node)) {
+        lives_.rolled_back(hello(node).life);
+    }
     network_.connect_what_can_be();
 }
 
@@ -43,12 +46,18 @@ void Cluster::carry(core::NodeId from, core::NodeId to, core::PeerMessage&& mess
 
 void Cluster::died(core::NodeId node) {
     ran_ += world_.heap.now() - started_at_[static_cast<std::size_t>(node.raw() - 1)];
+    lives_.forgot(node);
     network_.node_stopped(node);
     if (!restart_crashed_) return;
     const auto wait = world_.prng.between(1, 2 * world_.swarm.restart_after);
     world_.heap.after(wait, [this, node] {
         if (restart_crashed_) start(node);
     });
+}
+
+// In the same process, so whoever restarts what died has nothing to do with it.
+void Cluster::begins_anew(core::NodeId node) {
+    world_.heap.after(world_.prng.between(1, sim_second / 10), [this, node] { start(node); });
 }
 
 void Cluster::resume(core::NodeId node) {
@@ -81,6 +90,7 @@ std::vector<core::Configuration> Cluster::configurations() const {
     for (const auto& node : nodes_) {
         if (committed.find(node->id()) == nullptr || !node->disk().platter().knows_cluster())
             continue;
+        if (world_.checker.is_rolled_back(node->id())) continue;
         all.push_back(node->disk().platter().newest_configuration());
         if (node->is_running()) all.push_back(node->raft().configuration());
     }
@@ -137,7 +147,24 @@ core::Incarnation Cluster::incarnation(core::NodeId node) const {
 }
 
 void Cluster::deliver(core::NodeId node, core::Event event) {
+    if (const auto* up = std::get_if<core::PeerUp>(&event)) {
+        if (!may_meet(node, up->hello)) return count_as_lost(up->hello);
+        lives_.heard(node, up->hello);
+    }
     at(node).handle(std::move(event));
+}
+
+bool Cluster::may_meet(core::NodeId node, const core::Hello& hello) const {
+    if (!is_running(node) || !lives_.is_rolled_back(hello.life)) return true;
+    const auto& sessions = at(node).driver().core().machine().sessions();
+    return lives_.knows_better(node, hello, sessions.newest_epoch(hello.incarnation));
+}
+
+// Decision 0013 does not promise that such a one is found out.
+void Cluster::count_as_lost(const core::Hello& rolled_back) {
+    if (!is_running(rolled_back.node) || hello(rolled_back.node).life != rolled_back.life) return;
+    world_.tally.probe("rolled back where nobody knew better");
+    at(rolled_back.node).begin_anew();
 }
 
 }  // namespace mortise::sim

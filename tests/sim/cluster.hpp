@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/sim/later_lives.hpp"
 #include "tests/sim/sim_network.hpp"
 #include "tests/sim/sim_node.hpp"
 
@@ -60,13 +61,19 @@ public:
     // --- NodeOwner ------------------------------------------------------------------------------
     void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) override;
     void died(core::NodeId node) override;
+    void begins_anew(core::NodeId node) override;
 
 private:
+    // False: it cannot know that this hello is of a directory that was rolled back.
+    [[nodiscard]] bool may_meet(core::NodeId node, const core::Hello& hello) const;
+    void count_as_lost(const core::Hello& rolled_back);
+
     World& world_;
     SimNetwork network_;
     std::vector<core::NodeId> ids_;
     std::vector<std::unique_ptr<SimNode>> nodes_;
     std::vector<SimTime> started_at_;
+    LaterLives lives_;
     SimTime ran_ = 0;  // lives that are over
     bool restart_crashed_ = true;
 };

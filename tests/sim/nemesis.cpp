@@ -10,15 +10,15 @@ namespace {
 
 // Those that this class inflicts; the others are part of a disk, a link or a clock.
 constexpr Fault inflicted[] = {
-    Fault::crash,           Fault::crash_in_step, Fault::power_cut,
-    Fault::pause,           Fault::suspend,       Fault::clock_rate,
-    Fault::clock_rate_wild, Fault::disk_stall,    Fault::disk_slow,
-    Fault::disk_error,      Fault::disk_wiped,    Fault::cut_split,
-    Fault::clock_frozen,    Fault::clock_jump,    Fault::bit_flip,
-    Fault::cut_isolate,     Fault::cut_one_way,   Fault::cut_bridge,
-    Fault::cut_mute,        Fault::link_slow,     Fault::connection_reset,
-    Fault::disk_damaged,    Fault::member_added,  Fault::member_promoted,
-    Fault::member_removed,
+    Fault::crash,           Fault::crash_in_step,    Fault::power_cut,
+    Fault::pause,           Fault::suspend,          Fault::clock_rate,
+    Fault::clock_rate_wild, Fault::disk_stall,       Fault::disk_slow,
+    Fault::disk_error,      Fault::disk_wiped,       Fault::cut_split,
+    Fault::clock_frozen,    Fault::clock_jump,       Fault::bit_flip,
+    Fault::cut_isolate,     Fault::cut_one_way,      Fault::cut_bridge,
+    Fault::cut_mute,        Fault::link_slow,        Fault::connection_reset,
+    Fault::disk_damaged,    Fault::member_added,     Fault::member_promoted,
+    Fault::member_removed,  Fault::disk_rolled_back,
 };
 
 }  // namespace
@@ -109,6 +109,7 @@ void Nemesis::inflict(Fault fault) {
         case Fault::disk_error: return disturb_disk(fault);
         case Fault::disk_wiped:
         case Fault::disk_damaged: return wipe(fault);
+        case Fault::disk_rolled_back: return roll_back();
         case Fault::bit_flip: return flip_bit();
         case Fault::member_added:
         case Fault::member_promoted:
@@ -242,9 +243,7 @@ void Nemesis::disturb_disk(Fault kind) {
 void Nemesis::wipe(Fault kind) {
     const auto node = draw_node();
     const bool founded = cluster_.is_founded();
-    auto others = std::set(cluster_.ids().begin(), cluster_.ids().end());
-    others.erase(node);
-    if (founded && !cluster_.is_quorum(others)) return;
+    if (founded && !can_be_missed(node)) return;
     // An empty directory whose configuration names nobody else founds, as it was told to; and so do
     // those together who were removed and are empty.
     const bool would_found =
@@ -258,13 +257,30 @@ void Nemesis::wipe(Fault kind) {
     cluster_.at(node).wipe_disk(former);
 }
 
+// Those who have all that they promised are a majority without it.
+bool Nemesis::can_be_missed(core::NodeId node) const {
+    auto others = std::set(cluster_.ids().begin(), cluster_.ids().end());
+    others.erase(node);
+    return cluster_.is_quorum(others);
+}
+
+// To an image by which it cannot decide alone: there would be nobody to find it out.
+void Nemesis::roll_back() {
+    const auto node = draw_node();
+    const auto* image = cluster_.at(node).disk().former_image();
+    if (image == nullptr || !can_be_missed(node)) return;
+    const auto alone = [&](core::NodeId voter) { return voter == node; };
+    if (core::has_quorum(image->newest_configuration(), alone)) return;
+    world_.tally.fault(Fault::disk_rolled_back);
+    cluster_.crash(node);
+    cluster_.at(node).roll_back();
+}
+
 // Of a disk whose loss would leave a majority. Some need it soon.
 void Nemesis::flip_bit() {
     const auto node = draw_node();
     auto& disk = cluster_.at(node).disk();
-    auto others = std::set(cluster_.ids().begin(), cluster_.ids().end());
-    others.erase(node);
-    if (!cluster_.is_founded() || !cluster_.is_quorum(others)) return;
+    if (!cluster_.is_founded() || !can_be_missed(node)) return;
     if (!disk.platter().knows_cluster() || !disk.flip_bit()) return;
     world_.tally.fault(Fault::bit_flip);
     world_.timeline.say(node, "a bit of its disk flips");

@@ -37,7 +37,9 @@ private:
     }
     void disturb_disk(Fault kind);
     void wipe(Fault kind);
+    void roll_back();
     void flip_bit();
+    [[nodiscard]] bool can_be_missed(core::NodeId node) const;
     void change_members(Fault kind);
     // links
     void split();

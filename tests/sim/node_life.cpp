@@ -54,12 +54,14 @@ core::NodeOptions SimNode::draw_options() {
     options.state_interval = core::Nanoseconds{world_.swarm.state_interval};
     options.former_life_ended = life_ > 0 && !machine_restarted_;
     options.seed = prng_.next();
+    options.life = prng_.next();
     return options;
 }
 
 void SimNode::start() {
     if (is_running()) return;
     dead_ = false;
+    begins_anew_ = false;
     effects_left_ = 0;
     machine_restarted_ = life_ > 0 && prng_.one_in(3);
     if (machine_restarted_) reset_clock();
@@ -88,12 +90,28 @@ void SimNode::start() {
     schedule_flush();
 }
 
-// What is damaged is set aside as a whole, and only the name of its cluster kept.
 void SimNode::look_for_damage() {
     disk_.has_looked();
     if (!disk_.is_damaged()) return;
     world_.tally.probe("damage found at a start");
+    set_aside();
+}
+
+// As a whole, and only the name of its cluster is kept.
+void SimNode::set_aside() {
     wipe_disk(disk_.platter().newest_configuration().cluster);
+}
+
+void SimNode::roll_back() {
+    disk_.roll_back();
+    say("its disk goes back to log index {}", disk_.platter().last().index.raw());
+    world_.checker.rolled_back(id_);
+}
+
+void SimNode::begin_anew() {
+    crash();
+    set_aside();
+    owner_.begins_anew(id_);
 }
 
 // A snapshot of the state would be sent with this configuration.
@@ -113,6 +131,8 @@ void SimNode::crash() {
     world_.checker.stopped(id_);
     driver_.reset();
     disk_.crash();
+    const bool in_use = disk_.platter().knows_cluster() && !world_.checker.is_rolled_back(id_);
+    if (in_use && world_.swarm.is_on(Fault::disk_rolled_back)) disk_.take_image();
     ++life_;
     ++timer_;
     timer_at_ = sim_never;

@@ -167,9 +167,21 @@ void SimDisk::crash() {
 
 void SimDisk::wipe(core::Incarnation incarnation, core::ClusterId former) {
     platter_ = {};
+    image_.reset();
     may_be_damaged_ = false;
     platter_.former_cluster = former;
     platter_.incarnation = incarnation;
+}
+
+// An old one is worth more than a new one: more was promised since.
+void SimDisk::take_image() {
+    if (may_be_damaged_ || (image_ && !prng_.one_in(4))) return;
+    image_ = platter_;
+}
+
+const Platter* SimDisk::former_image() const {
+    const bool is_former = image_ && image_->boot_epoch < platter_.boot_epoch;
+    return is_former ? &*image_ : nullptr;
 }
 
 // --- the state

@@ -97,6 +97,12 @@ public:
     void crash();
     // An empty disk in its place. Requires that the node is down.
     void wipe(core::Incarnation incarnation, core::ClusterId former = {});
+    // Requires that the node is down and that there is a cluster on it. Kept, or not.
+    void take_image();
+    // To the image of a life before the last one. Null: there is none.
+    [[nodiscard]] const Platter* former_image() const;
+    // Requires such an image, and that the node is down.
+    void roll_back() { platter_ = *image_; }
     // What a start finds, with a new boot epoch; empty when the rows make no machine.
     [[nodiscard]] std::optional<core::NodeState> recover();
 
@@ -131,6 +137,7 @@ private:
     core::Prng prng_;
     DiskOptions options_;
     Platter platter_;
+    std::optional<Platter> image_;  // of this directory, not of those before it
     std::deque<core::Write> queue_;
     std::size_t syncing_ = 0;  // so many of the queue's front are in the sync under way
     struct Saved {

@@ -43,8 +43,8 @@ void SimNode::step(core::Event event) {
     driver_->handle(std::move(event), clock_.at(world_.heap.now()));
     stepping_ = false;
     if (dead_ || driver_->is_stopped()) {
-        crash();
-        return;
+        if (begins_anew_) return begin_anew();
+        return crash();
     }
     if (driver_->core().refused_messages() != refused) world_.tally.probe("stranger refused");
     judge_step(kind);
@@ -164,9 +164,15 @@ void SimNode::noted(const core::Note& note) {
     }
 }
 
-// No disk goes back to what it was here: whoever says so is wrong.
 void SimNode::superseded() {
-    world_.violations.report(id_, "superseded: by its only life");
+    if (is_dead()) return;
+    if (!world_.checker.is_rolled_back(id_)) {
+        world_.violations.report(id_, "superseded: by its only life");
+        return;
+    }
+    world_.tally.probe("rolled back member found out");
+    begins_anew_ = true;
+    dead_ = true;
 }
 
 // Answered in the order of the questions.

@@ -18,6 +18,8 @@ public:
     virtual ~NodeOwner() = default;
     virtual void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) = 0;
     virtual void died(core::NodeId node) = 0;
+    // It is down, and has put its directory aside; its process goes on with an empty one.
+    virtual void begins_anew(core::NodeId node) = 0;
 };
 
 class SimNode final : public LogWriter,
@@ -39,6 +41,10 @@ public:
     void resume();                // after either
     // Requires that it is down. It may still know which cluster it belonged to.
     void wipe_disk(core::ClusterId former = {});
+    // Requires that it is down and that its disk has a former image.
+    void roll_back();
+    // Running or not: it goes on with an empty directory, and knows whose member it was.
+    void begin_anew();
     void set_clock_rate(std::int64_t ppm);
     void freeze_clock() { set_clock_rate(SimClock::frozen_ppm); }
     void thaw_clock();  // if it is frozen
@@ -100,6 +106,7 @@ private:
     void schedule_flush();
     void flush();
     void finish_install();
+    void set_aside();
     void say(const char* text, std::uint64_t a = 0, std::uint64_t b = 0);
 
     core::NodeId id_;
@@ -116,6 +123,7 @@ private:
 
     std::uint64_t life_ = 0;  // what was scheduled in an earlier one does not happen
     bool stepping_ = false;
+    bool begins_anew_ = false;        // once this step is over
     bool dead_ = false;               // the rest of this step's effects do not happen
     std::uint64_t effects_left_ = 0;  // zero: no death is planned
     bool paused_ = false;

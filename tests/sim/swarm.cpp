@@ -35,8 +35,8 @@ void draw_faults(core::Prng& prng, Swarm& swarm) {
     weight_of(Fault::member_promoted) = churn;
     weight_of(Fault::member_removed) = (churn + 1) / 2;
     // Nothing else can happen while all is dark, and a disk that is gone takes time to replace.
-    for (const auto rare :
-         {Fault::power_cut, Fault::disk_wiped, Fault::disk_damaged, Fault::bit_flip}) {
+    for (const auto rare : {Fault::power_cut, Fault::disk_wiped, Fault::disk_damaged,
+                            Fault::disk_rolled_back, Fault::bit_flip}) {
         auto& weight = swarm.fault_weight[static_cast<std::size_t>(rare)];
         weight = std::min<std::uint64_t>(weight, 1);
     }

@@ -68,7 +68,8 @@ struct Swarm {
 
     [[nodiscard]] bool members_change() const {
         return is_on(Fault::member_added) || is_on(Fault::member_removed) ||
-               is_on(Fault::disk_wiped) || is_on(Fault::disk_damaged) || is_on(Fault::bit_flip);
+               is_on(Fault::disk_wiped) || is_on(Fault::disk_damaged) ||
+               is_on(Fault::disk_rolled_back) || is_on(Fault::bit_flip);
     }
     [[nodiscard]] Faults faults_on() const;
     void switch_off(const Faults& faults);

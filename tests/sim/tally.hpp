@@ -27,12 +27,13 @@ enum class Fault : std::uint8_t {
     disk_stall,
     disk_slow,
     disk_error,
-    disk_wiped,    // replaced by an empty one
-    disk_damaged,  // likewise, and it is known which cluster it was of
-    bit_flip,      // in the log or the state at rest; found by a checksum, or never needed again
-    write_lost,    // not synced, gone with a crash
-    write_kept,    // not synced, there after a crash
-    write_torn,    // half of it there, so none of it
+    disk_wiped,        // replaced by an empty one
+    disk_damaged,      // likewise, and it is known which cluster it was of
+    disk_rolled_back,  // to an image of it that a former life left
+    bit_flip,    // in the log or the state at rest; found by a checksum, or never needed again
+    write_lost,  // not synced, gone with a crash
+    write_kept,  // not synced, there after a crash
+    write_torn,  // half of it there, so none of it
     message_lost,
     message_repeated,
     message_overtaken,  // held back, so that later ones arrive before it

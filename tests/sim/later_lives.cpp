@@ -1,0 +1,22 @@
+#include "tests/sim/later_lives.hpp"
+
+namespace mortise::sim {
+
+void LaterLives::heard(core::NodeId by, const core::Hello& hello) {
+    auto& newest = newest_[{by, hello.incarnation}];
+    if (hello.boot_epoch > newest.epoch) newest = {hello.boot_epoch, hello.life};
+}
+
+void LaterLives::forgot(core::NodeId by) {
+    std::erase_if(newest_, [&](const auto& known) { return known.first.first == by; });
+}
+
+bool LaterLives::knows_better(core::NodeId by, const core::Hello& hello,
+                              core::BootEpoch newest_session) const {
+    if (hello.boot_epoch < newest_session) return true;
+    const auto known = newest_.find({by, hello.incarnation});
+    if (known == newest_.end() || known->second.epoch < hello.boot_epoch) return false;
+    return known->second.epoch > hello.boot_epoch || known->second.life != hello.life;
+}
+
+}  // namespace mortise::sim
