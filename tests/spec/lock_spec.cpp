@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "core/locks/limits.hpp"
@@ -309,8 +310,9 @@ void LockSpec::clear_name_of(OperationId operation) {
 
 FencingToken LockSpec::token_for(Record& record, LockMode mode) {
     bool joins = false;
-    for (const auto& holder : holders(record.name)) {
-        if (holder.mode == mode && holder.token == record.newest_token) joins = true;
+    for (const auto& [name, holder] : holds_) {
+        const bool is_newest = holder.mode == mode && holder.token == record.newest_token;
+        if (is_newest && name == record.name) joins = true;
     }
     if (is_a_writer(mode) || record.newest_mode != mode || !joins) {
         newest_token_ = newest_token_.next();
@@ -362,11 +364,10 @@ bool LockSpec::take_turn(Record& record) {
 bool LockSpec::enter_unhindered(Record& record) {
     const auto waiting = queue(record.name);
     for (std::size_t i = 0; i < waiting.size(); ++i) {
-        bool free = admits(record.name, waiting[i].mode);
-        for (std::size_t earlier = 0; earlier < i; ++earlier) {
-            if (clash(waiting[earlier].mode, waiting[i].mode)) free = false;
-        }
-        if (free) {
+        const auto earlier = std::span{waiting}.first(i);
+        const bool hindered = std::ranges::any_of(
+            earlier, [&](const Waiting& one) { return clash(one.mode, waiting[i].mode); });
+        if (!hindered && admits(record.name, waiting[i].mode)) {
             enter(record, waiting[i]);
             return true;
         }
@@ -505,15 +506,15 @@ std::vector<Waiting> LockSpec::queue(std::string_view name) const {
 }
 
 bool LockSpec::admits(std::string_view name, LockMode mode) const {
-    for (const auto& holder : holders(name)) {
-        if (clash(holder.mode, mode)) return false;
+    for (const auto& hold : holds_) {
+        if (clash(hold.grant.mode, mode) && hold.name == name) return false;
     }
     return true;
 }
 
 bool LockSpec::writer_holds(std::string_view name) const {
-    for (const auto& holder : holders(name)) {
-        if (is_a_writer(holder.mode)) return true;
+    for (const auto& hold : holds_) {
+        if (is_a_writer(hold.grant.mode) && hold.name == name) return true;
     }
     return false;
 }
