@@ -50,8 +50,10 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
         holders[i].setToken(view.holders[i].token.raw());
     }
     auto waiters = to.initWaiters(size_of(std::min(view.waiters.size(), list_holders_max)));
-    for (unsigned i = 0; i < waiters.size(); ++i)
+    for (unsigned i = 0; i < waiters.size(); ++i) {
         put_party(view.waiters[i], view, waiters[i]);
+        waiters[i].setUpgrades(view.waiters[i].upgrades.raw());
+    }
 }
 
 core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
@@ -67,13 +69,14 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
     reading.list(from.getWaiters(), list_holders_max, "Lock.waiters", [&](auto each) {
         view.waiters.push_back(
             get_party<core::LockView::Waiting>(reading, each, view, "Lock.waiters"));
+        view.waiters.back().upgrades = core::Seq{each.getUpgrades()};
     });
     return view;
 }
 
 // What is told of a lock, at most so many bytes.
 std::size_t told_bytes(const core::LockView& view) {
-    constexpr std::size_t party_bytes = 9 * word_bytes;
+    constexpr std::size_t party_bytes = 10 * word_bytes;
     std::size_t bytes = view.name.size() + party_bytes;
     const auto add = [&](const auto& parties) {
         const auto told = std::min(parties.size(), list_holders_max);

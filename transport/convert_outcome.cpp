@@ -11,8 +11,8 @@ namespace mortise::transport {
 namespace {
 
 // Known by their numbers on both sides.
-static_assert(static_cast<int>(core::AnswerKind::resource_exhausted) ==
-              static_cast<int>(wire::AnswerKind::RESOURCE_EXHAUSTED));
+static_assert(static_cast<int>(core::AnswerKind::invalid_argument) ==
+              static_cast<int>(wire::AnswerKind::INVALID_ARGUMENT));
 static_assert(static_cast<int>(core::Predecessor::broken) ==
               static_cast<int>(wire::Predecessor::BROKEN));
 static_assert(static_cast<int>(core::OpenRefusal::table_full) ==
@@ -37,10 +37,10 @@ core::Outcome get(CheckedReading& reading, wire::Answered::Reader from) {
     auto& answer = answered.answer;
     answered.operation = get_operation(reading, from.getOperation());
     answer.kind =
-        reading.known(from.getKind(), core::AnswerKind::resource_exhausted, "Answered.kind");
+        reading.known(from.getKind(), core::AnswerKind::invalid_argument, "Answered.kind");
     answer.token = core::FencingToken{from.getToken()};
-    const bool granted = answer.kind == core::AnswerKind::granted;
-    if (granted != answer.token.is_set()) reading.fail(Malformed::bad_number, "Answered.token");
+    const bool with_token = core::has_token(answer.kind);
+    if (with_token != answer.token.is_set()) reading.fail(Malformed::bad_number, "Answered.token");
     auto& previous = answer.previous;
     previous.how =
         reading.known(from.getPredecessor(), core::Predecessor::broken, "Answered.predecessor");

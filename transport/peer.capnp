@@ -447,7 +447,7 @@ struct Lock {
   name @0 :Data;
   policy @1 :QueuePolicy;
   holders @2 :List(Holder);    # oldest first
-  waiters @3 :List(Waiter);    # in the order in which they came
+  waiters @3 :List(Waiter);    # an upgrade first, the others in the order in which they came
 }
 
 struct Holder {
@@ -465,6 +465,7 @@ struct Waiter {
   since @2 :UInt64;
   label @3 :Data;
   node @4 :UInt64;
+  upgrades @5 :UInt64;         # seq of the hold that is to become exclusive; else zero
 }
 
 # --- outcomes, streamed --------------------------------------------------------------------------
@@ -533,6 +534,9 @@ enum AnswerKind {
   staleRequest @5;
   kindMismatch @6;
   resourceExhausted @7;
+  converted @8;
+  deadlock @9;
+  invalidArgument @10;
 }
 
 enum Predecessor {
@@ -545,7 +549,7 @@ enum Predecessor {
 struct Answered {
   operation @0 :Operation;
   kind @1 :AnswerKind;
-  token @2 :UInt64;               # granted; else zero
+  token @2 :UInt64;               # granted, converted; else zero
   predecessor @3 :Predecessor;    # granted
   predecessorToken @4 :UInt64;
   predecessorLabel @5 :Data;

@@ -192,7 +192,10 @@ void SessionAgent::on_acquire_answered(const Sent& sent, Seq seq, const Answer& 
         case AnswerKind::released:
         case AnswerKind::cancelled:
         case AnswerKind::not_held:
-        case AnswerKind::stale_request: break;
+        case AnswerKind::stale_request:
+        case AnswerKind::converted:
+        case AnswerKind::deadlock:
+        case AnswerKind::invalid_argument: break;
     }
     MORTISE_CHECK(false);  // no answer to an Acquire that was not given up
 }

@@ -79,6 +79,9 @@ namespace mortise::core {
     X(names_never_forgotten, "who used 2,048 names sends no acquire any more")                   \
     X(token_counted_per_name, "S12: every name counts its own tokens")                           \
     X(newcomer_overtakes, "S29: who is compatible with the holders enters at once")              \
+    X(newcomer_passes_upgrade, "S28: others enter while an upgrade waits")                       \
+    X(upgrade_keeps_its_token, "S13: an upgrade takes no new token")                             \
+    X(downgrade_to_anything, "S27: a hold may become stronger by a downgrade")                   \
     X(writers_keep_the_turn, "S31: the turn never passes to the readers")                        \
     X(waiter_outlives_session, "S11: the end of a session leaves its places in queues")          \
     X(dead_holder_in_the_way, "S11: what a dead session holds keeps others out until the sweep") \

@@ -23,6 +23,8 @@ enum class Kind : std::uint8_t {
     acquire = 7,
     release = 8,
     cancel = 9,
+    downgrade = 10,
+    upgrade = 11,
 };
 
 // Who asked, for access rules to come: written empty, carried along unread.
@@ -89,10 +91,21 @@ void put(ByteWriter& out, const Cancel& c) {
     out.varint(c.operation.raw());
 }
 
+void put(ByteWriter& out, const Downgrade& c) {
+    out.varint(c.operation.raw());
+    put_enum(out, c.mode);
+}
+void put(ByteWriter& out, const Upgrade& c) {
+    out.varint(c.operation.raw());
+    put_flag(out, c.wait);
+}
+
 Kind kind_of(const RequestBody& body) {
     return std::visit(Overloaded{[](const Acquire&) { return Kind::acquire; },
                                  [](const Release&) { return Kind::release; },
-                                 [](const Cancel&) { return Kind::cancel; }},
+                                 [](const Cancel&) { return Kind::cancel; },
+                                 [](const Downgrade&) { return Kind::downgrade; },
+                                 [](const Upgrade&) { return Kind::upgrade; }},
                       body);
 }
 
@@ -134,6 +147,16 @@ Acquire get_acquire(ByteReader& in) {
     return c;
 }
 
+Downgrade get_downgrade(ByteReader& in) {
+    const auto operation = get_id<Seq>(in);
+    return {operation, get_enum(in, LockMode::exclusive)};
+}
+
+Upgrade get_upgrade(ByteReader& in) {
+    const auto operation = get_id<Seq>(in);
+    return {operation, get_flag(in)};
+}
+
 Request get_request(ByteReader& in, Kind kind) {
     Request c;
     c.session = get_id<SessionId>(in);
@@ -142,6 +165,8 @@ Request get_request(ByteReader& in, Kind kind) {
     switch (kind) {
         case Kind::acquire: c.body = get_acquire(in); break;
         case Kind::release: c.body = Release{get_id<Seq>(in)}; break;
+        case Kind::downgrade: c.body = get_downgrade(in); break;
+        case Kind::upgrade: c.body = get_upgrade(in); break;
         default: c.body = Cancel{get_id<Seq>(in)}; break;
     }
     return c;
@@ -165,7 +190,9 @@ Command get_command(ByteReader& in) {
         }
         case Kind::acquire:
         case Kind::release:
-        case Kind::cancel: return get_request(in, kind);
+        case Kind::cancel:
+        case Kind::downgrade:
+        case Kind::upgrade: return get_request(in, kind);
     }
     in.fail();
     return Sweep{};

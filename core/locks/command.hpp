@@ -104,7 +104,24 @@ struct Cancel {
     friend bool operator==(const Cancel&, const Cancel&) = default;
 };
 
-using RequestBody = std::variant<Acquire, Release, Cancel>;
+// From now on the grant of that operation is held in a mode that conflicts with nothing that its
+// present one admits. Immediate; it keeps its token (S27). Refused while an upgrade of it waits.
+struct Downgrade {
+    Seq operation;
+    LockMode mode = LockMode::shared;
+    friend bool operator==(const Downgrade&, const Downgrade&) = default;
+};
+
+// From now on the grant of that operation is held in exclusive mode, under a new token (S27). From
+// shared only when nobody else holds the name; from update it waits for the others, as an operation
+// of its own that a Cancel ends, and goes before every other waiter (S28).
+struct Upgrade {
+    Seq operation;
+    bool wait = true;  // false: other holders are the answer, nothing waits
+    friend bool operator==(const Upgrade&, const Upgrade&) = default;
+};
+
+using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade>;
 
 // Takes effect at most once while the session lives (S17).
 struct Request {

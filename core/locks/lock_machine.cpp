@@ -32,6 +32,11 @@ void LockMachine::publish(LockTable::Grants grants) {
         MORTISE_CHECK(session != nullptr);  // grants go to live sessions only (#11456 of etcd)
         auto& operation = session->operations.at(grant.operation.seq);
         MORTISE_CHECK(!operation.held);
+        if (operation.upgrades.is_set()) {
+            session->operations.erase(grant.operation.seq);
+            answer(*session, grant.operation.seq, {AnswerKind::converted, grant.token, {}});
+            continue;
+        }
         operation.held = true;
         answer(*session, grant.operation.seq,
                {AnswerKind::granted, grant.token, std::move(grant.previous)});

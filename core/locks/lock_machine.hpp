@@ -28,19 +28,21 @@ struct LockView {
         LockMode mode = LockMode::exclusive;
         LogIndex since;
         std::string label;
+        Seq upgrades;  // the hold, of the same session, that is to become exclusive; or not set
         friend bool operator==(const Waiting&, const Waiting&) = default;
     };
     std::string name;
     QueuePolicy policy = QueuePolicy::phase_fair;
     std::vector<Grant> holders;         // oldest first
-    std::vector<Waiting> waiters;       // in log order
+    std::vector<Waiting> waiters;       // an upgrade first (S28), the others in log order
     std::map<SessionId, NodeId> nodes;  // whose the sessions are that are named here
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 
 // A source file per subject: lock_machine.cpp has apply and the sessions, requests.cpp what
-// sessions ask for, sweeping.cpp what is cleared after they ended, lock_views.cpp what readers are
-// told, machine_rows.cpp the way to disk and back, lock_machine_invariants.cpp what is always true.
+// sessions ask for, conversions.cpp holds that change their mode, sweeping.cpp what is cleared
+// after they ended, lock_views.cpp what readers are told, machine_rows.cpp the way to disk and
+// back, lock_machine_invariants.cpp what is always true.
 class LockMachine {
 public:
     // Applies the commands of one entry. Requires indexes to rise.
@@ -95,8 +97,12 @@ private:
     void on(Session& session, Seq seq, const Acquire& acquire);
     void on(Session& session, Seq seq, const Release& release);
     void on(Session& session, Seq seq, const Cancel& cancel);
+    void on(Session& session, Seq seq, const Downgrade& downgrade);
+    void on(Session& session, Seq seq, const Upgrade& upgrade);
+    const Operation* held_operation(const Session& session, Seq seq);
     std::optional<Operation> take_operation(Session& session, Seq seq, bool held_only);
     void give_up(Session& session, Seq seq, Seq target, const Operation& operation);
+    void give_back(Session& session, Seq seq, Seq target, const std::string& name);
 
     void end_former_life(Incarnation incarnation);
     void end_session(SessionId id, SessionEnd how);

@@ -36,6 +36,12 @@ void LockMachine::check_operations() const {
         }
         const auto* queue = table_.queue_of(name);
         if (queue == nullptr) continue;
+        if (const auto& upgrade = queue->conversion()) {
+            const auto* operation = operation_of(upgrade->operation);
+            MORTISE_CHECK(operation != nullptr && !operation->held && operation->name == name);
+            MORTISE_CHECK(operation->upgrades == upgrade->hold);
+            ++operations;
+        }
         for (const auto* waiter : queue->in_order()) {
             const auto* operation = operation_of(waiter->operation);
             MORTISE_CHECK(operation != nullptr && !operation->held && operation->name == name);

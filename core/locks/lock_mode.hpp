@@ -40,6 +40,15 @@ constexpr bool conflict(LockMode held, LockMode wanted) {
     return !compatible(held, wanted);
 }
 
+// S27: whoever holds the name in the first mode may do with the second; it conflicts with nothing
+// that the first admits.
+constexpr bool covers(LockMode held, LockMode wanted) {
+    for (const auto other : all_lock_modes) {
+        if (compatible(held, other) && conflict(wanted, other)) return false;
+    }
+    return true;
+}
+
 // S31: a writer asks for a mode that conflicts with itself.
 constexpr bool is_writer(LockMode mode) {
     return conflict(mode, mode);

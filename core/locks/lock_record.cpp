@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
 
 namespace mortise::core {
@@ -45,6 +46,15 @@ bool LockRecord::remove(OperationId operation, Predecessor how) {
     previous = {how, std::move(found->label), found->token};
     holders_.erase(found);
     return true;
+}
+
+void LockRecord::convert(OperationId operation, LockMode mode, FencingToken token) {
+    const auto found = std::ranges::find(holders_, operation, &Grant::operation);
+    MORTISE_CHECK(found != holders_.end());
+    --held_[static_cast<std::size_t>(found->mode)];
+    ++held_[static_cast<std::size_t>(mode)];
+    found->mode = mode;
+    found->token = token;
 }
 
 void LockRecord::remove_if(const Left& left) {

@@ -48,6 +48,8 @@ public:
     void add(Grant grant);
     // False when there is no such grant.
     bool remove(OperationId operation, Predecessor how);
+    // The holder's mode and token from now on. Requires that it holds.
+    void convert(OperationId operation, LockMode mode, FencingToken token);
     // Removes every holder that `left` says is gone. Asks once for each, oldest first.
     using Left = std::function<std::optional<Predecessor>(OperationId)>;
     void remove_if(const Left& left);

@@ -33,9 +33,10 @@ bool LockTable::would_grant(std::string_view name, LockMode mode) const {
     if (record == nullptr) return true;
     if (!record->admits(mode)) return false;
     const auto* queue = queue_of(name);
-    return queue == nullptr || std::ranges::none_of(all_lock_modes, [&](LockMode waiting) {
-               return queue->oldest(waiting) != nullptr && conflict(waiting, mode);
-           });
+    if (queue == nullptr) return true;
+    return !queue->conversion() && std::ranges::none_of(all_lock_modes, [&](LockMode waiting) {
+        return queue->oldest(waiting) != nullptr && conflict(waiting, mode);
+    });
 }
 
 LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const Acquire& request,
@@ -102,7 +103,7 @@ LockTable::Cleared LockTable::clear(const std::string& name, std::uint64_t endin
     };
     // Waiters first: whoever waits, waits for a holder, also between two parts of the work.
     if (slot.queue != queues_.end() && !planted(Mutant::waiter_outlives_session)) {
-        slot.queue->second.remove_if([&](const Waiter& one) { return left(one.operation); });
+        slot.queue->second.remove_if([&](OperationId one) { return left(one).has_value(); });
         if (slot.queue->second.is_empty()) queues_.erase(slot.queue);
     }
     auto& record = slot.record->second;
@@ -176,15 +177,23 @@ bool LockTable::enter_unhindered(Slot& slot, Grants& grants) {
     return true;
 }
 
+// Conversions first; nobody else enters while one waits (S28).
+bool LockTable::let_in(Slot& slot, Grants& grants) {
+    const bool keeps_out = !planted(Mutant::newcomer_passes_upgrade);
+    if (slot.queue->second.conversion() && serve_conversion(slot, grants)) return true;
+    if (slot.queue->second.conversion() && keeps_out) return false;
+    if (slot.queue->second.size() == 0) return false;
+    const bool phases = slot.record->second.policy() == QueuePolicy::phase_fair;
+    return (phases && turn_phase(slot, grants)) || enter_unhindered(slot, grants);
+}
+
 // Lets enter who may, until nobody moves; forgets what is not needed any more (S37).
 void LockTable::settle(const std::string& name, Grants& grants) {
     auto slot = slot_of(name);
     MORTISE_CHECK(slot.record != records_.end());
     changes_.insert(name);
     while (slot.queue != queues_.end() && !slot.queue->second.is_empty()) {
-        const bool phases = slot.record->second.policy() == QueuePolicy::phase_fair;
-        const bool moved = (phases && turn_phase(slot, grants)) || enter_unhindered(slot, grants);
-        if (!moved) break;
+        if (!let_in(slot, grants)) break;
     }
     const bool waited = slot.queue != queues_.end() && !slot.queue->second.is_empty();
     if (slot.queue != queues_.end() && !waited) queues_.erase(slot.queue);
@@ -199,36 +208,6 @@ bool LockTable::restore(std::string name, LockRecord record, WaitQueue queue) {
     if (!queue.is_empty()) queues_.emplace(name, std::move(queue));
     records_.emplace(std::move(name), std::move(record));
     return true;
-}
-
-void LockTable::check_waiters(const LockRecord& record, const WaitQueue& queue) {
-    for (const auto mode : all_lock_modes) {
-        const auto* waiter = queue.oldest(mode);
-        if (waiter == nullptr) continue;
-        MORTISE_CHECK(!record.admits(mode) || !queue.is_free_of_older(*waiter));  // (2)
-    }
-}
-
-void LockTable::check_name(std::string_view name, bool is_unfinished) const {
-    const auto& record = *find(name);
-    const auto* queue = queue_of(name);
-    MORTISE_CHECK(!record.holders().empty());               // (2), (4)
-    MORTISE_CHECK(record.is_compatible());                  // (1)
-    MORTISE_CHECK(record.newest_token() <= newest_token_);  // (3)
-    MORTISE_CHECK(record.previous.token <= newest_token_);
-    for (const auto& holder : record.holders()) {
-        MORTISE_CHECK(holder.token <= record.newest_token() && holder.token.is_set());
-    }
-    if (queue == nullptr) return;
-    MORTISE_CHECK(!queue->is_empty());
-    if (!is_unfinished) check_waiters(record, *queue);
-}
-
-void LockTable::check_invariants(const Views& unfinished) const {
-    for (const auto& [name, record] : records_)
-        check_name(name, unfinished.contains(name));
-    for (const auto& [name, queue] : queues_)
-        MORTISE_CHECK(records_.contains(name));
 }
 
 }  // namespace mortise::core

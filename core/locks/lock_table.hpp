@@ -1,4 +1,4 @@
-// Names, who holds them and who waits (S13, S26, S29-S31, S37). Knows nothing of sessions: whoever
+// Names, who holds them and who waits (S13, S26-S31, S37). Knows nothing of sessions: whoever
 // calls has first cleared the name of those that ended. Every replica applies the same calls in the
 // same order and must reach the same state, so nothing here reads a clock, draws a random number or
 // walks an unordered container.
@@ -7,13 +7,15 @@
 //   (1) the modes of all holders of a name are pairwise compatible (P2);
 //   (2) a name that has waiters has a holder, and nobody waits who could enter;
 //   (3) no token is above the cluster's counter; exclusive grants of a name only rise (P1);
-//   (4) a record has a holder or a waiter (S37).
+//   (4) a record has a holder or a waiter (S37);
+//   (5) whose upgrade waits holds the name for update, and is not alone (S27).
 // A name that is cleared by and by, with something left to clear, is excepted from the second half
 // of (2).
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -45,6 +47,18 @@ public:
                    Grants& grants);
     // Frees one grant. False, and nothing happens, when there is none.
     bool release(const std::string& name, OperationId operation, Predecessor how, Grants& grants);
+    // Its token; empty, and nothing happens, unless `mode` is one that the hold's covers and no
+    // upgrade of it waits. Requires that it holds (S27).
+    std::optional<FencingToken> downgrade(const std::string& name, OperationId hold, LockMode mode,
+                                          Grants& grants);
+    enum class Upgraded : std::uint8_t { at_once, queued, busy, deadlock, invalid };
+    // On `at_once` it is exclusive by now, and has its new token; on `queued` the operation comes
+    // back through the `grants` of some later call. Requires that the hold is held (S27).
+    Upgraded upgrade(const std::string& name, const Conversion& conversion, bool wait);
+    // Takes out the upgrade that waits for this hold; lets nobody in.
+    std::optional<Conversion> cancel_upgrade(const std::string& name, OperationId hold);
+    // Takes out the upgrade; requires that it waits.
+    void withdraw_upgrade(const std::string& name, Grants& grants);
     // Takes a waiter out; requires that it waits.
     void withdraw(const std::string& name, Ticket ticket, LockMode mode, Grants& grants);
     // Removes the holders and waiters of ended sessions, unless that was done since the last
@@ -94,12 +108,17 @@ private:
     };
 
     [[nodiscard]] Slot slot_of(const std::string& name);
-    [[nodiscard]] static bool enters_at_once(const LockRecord& record, LockMode mode);
+    [[nodiscard]] const Conversion* waiting_upgrade(const Slot& slot, OperationId hold) const;
+    FencingToken convert(LockRecord& record, OperationId hold);
+    bool serve_conversion(Slot& slot, Grants& grants);
     void grant(LockRecord& record, const Waiter& waiter, Grants& grants);
     void enter(Slot& slot, const Waiter& waiter, Grants& grants);
     bool turn_phase(Slot& slot, Grants& grants);
     bool enter_unhindered(Slot& slot, Grants& grants);
+    bool let_in(Slot& slot, Grants& grants);
     void settle(const std::string& name, Grants& grants);
+    static void check_conversion(const LockRecord& record, const Conversion& conversion,
+                                 bool is_unfinished);
     static void check_waiters(const LockRecord& record, const WaitQueue& queue);
 
     Records records_;

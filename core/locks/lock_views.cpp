@@ -27,11 +27,19 @@ LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) co
         if (is_live(holder.operation)) view.holders.push_back(holder);
     }
     if (const auto* queue = table_.queue_of(name)) {
+        const auto& upgrade = queue->conversion();
+        if (upgrade && parties_max > 0 && is_live(upgrade->operation)) {
+            view.waiters.push_back({upgrade->operation,
+                                    LockMode::exclusive,
+                                    upgrade->ticket.index,
+                                    {},
+                                    upgrade->hold});
+        }
         for (const auto* waiter : queue->in_order()) {
             if (view.waiters.size() == parties_max) break;
             if (!is_live(waiter->operation)) continue;
             view.waiters.push_back(
-                {waiter->operation, waiter->mode, waiter->ticket.index, waiter->label});
+                {waiter->operation, waiter->mode, waiter->ticket.index, waiter->label, {}});
         }
     }
     for (const auto& holder : view.holders)

@@ -1,5 +1,6 @@
 #include "core/locks/name_row.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "core/base/fields.hpp"
@@ -32,9 +33,35 @@ void put(ByteWriter& out, const Grant& grant) {
     out.text(grant.label);
 }
 
+void put(ByteWriter& out, Ticket ticket) {
+    out.varint(ticket.index.raw());
+    out.varint(ticket.place);
+}
+
+Ticket get_ticket(ByteReader& in) {
+    const auto index = get_id<LogIndex>(in);
+    const auto place = in.varint();
+    if (place > std::numeric_limits<std::uint32_t>::max()) in.fail();
+    return {index, static_cast<std::uint32_t>(place)};
+}
+
+void put(ByteWriter& out, const std::optional<Conversion>& conversion) {
+    put_flag(out, conversion.has_value());
+    if (!conversion) return;
+    put(out, conversion->ticket);
+    put(out, conversion->operation);
+    out.varint(conversion->hold.raw());
+}
+
+void get_conversion(ByteReader& in, WaitQueue& queue) {
+    if (!get_flag(in)) return;
+    const auto ticket = get_ticket(in);
+    const auto operation = get_operation(in);
+    queue.add(Conversion{ticket, operation, get_id<Seq>(in)});
+}
+
 void put(ByteWriter& out, const Waiter& waiter) {
-    out.varint(waiter.ticket.index.raw());
-    out.varint(waiter.ticket.place);
+    put(out, waiter.ticket);
     put(out, waiter.operation);
     put_enum(out, waiter.mode);
     out.text(waiter.label);
@@ -58,14 +85,11 @@ void get_waiters(ByteReader& in, WaitQueue& queue) {
     Ticket before;
     for (auto left = in.count(waiter_bytes_min); left > 0 && in.ok(); --left) {
         Waiter waiter;
-        waiter.ticket.index = get_id<LogIndex>(in);
-        const auto place = in.varint();
-        waiter.ticket.place = static_cast<std::uint32_t>(place);
+        waiter.ticket = get_ticket(in);
         waiter.operation = get_operation(in);
         waiter.mode = get_enum(in, LockMode::exclusive);
         waiter.label = in.text(label_bytes_max);
-        const bool in_order = place == waiter.ticket.place && before < waiter.ticket;
-        if (!in.ok() || !in_order) return in.fail();
+        if (!in.ok() || waiter.ticket <= before) return in.fail();
         before = waiter.ticket;
         queue.add(std::move(waiter));
     }
@@ -83,6 +107,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue) {
     out.varint(record.holders().size());
     for (const auto& grant : record.holders())
         put(out, grant);
+    put(out, queue == nullptr ? std::nullopt : queue->conversion());
     out.varint(queue == nullptr ? 0 : queue->size());
     if (queue != nullptr) {
         for (const auto* waiter : queue->in_order())
@@ -102,6 +127,7 @@ std::optional<SavedName> decode_name(std::string_view value) {
     saved.record.turn = turn;
     saved.record.previous = std::move(previous);
     get_holders(in, saved.record);
+    get_conversion(in, saved.queue);
     get_waiters(in, saved.queue);
     if (!in.done() || saved.record.previous.token > newest_token) return std::nullopt;
     return saved;

@@ -24,26 +24,35 @@ struct Previous {
 };
 
 enum class AnswerKind : std::uint8_t {
-    granted,             // Acquire, at once or later
-    busy,                // Acquire without waiting
-    released,            // Release; Cancel that came after the grant
-    cancelled,           // Cancel; Acquire that a Cancel ended
-    not_held,            // Release, Cancel: nothing there (any more)
-    stale_request,       // answered long ago, and acknowledged (S17)
-    kind_mismatch,       // Acquire: the record has another policy
+    granted,        // Acquire, at once or later
+    busy,           // Acquire without waiting
+    released,       // Release; Cancel that came after the grant
+    cancelled,      // Cancel; Acquire or Upgrade that a Cancel ended; Upgrade of a hold that left
+    not_held,       // all but Acquire: nothing there (any more)
+    stale_request,  // answered long ago, and acknowledged (S17)
+    kind_mismatch,  // Acquire: the record has another policy
     resource_exhausted,  // Acquire: the table is full
+    converted,           // Downgrade, Upgrade: at once or later
+    deadlock,            // Upgrade of a shared hold that is not the only one
+    invalid_argument,    // Downgrade, Upgrade: not from that mode, or while an upgrade waits
 };
+
+// Of these an answer tells the token.
+constexpr bool has_token(AnswerKind kind) {
+    return kind == AnswerKind::granted || kind == AnswerKind::converted;
+}
 
 // Kept in the session until the answer was received, so that a repeat gets the same one (S17).
 struct Answer {
     AnswerKind kind = AnswerKind::granted;
-    FencingToken token;  // granted
+    FencingToken token;  // granted, converted
     Previous previous;   // granted
 
     friend bool operator==(const Answer&, const Answer&) = default;
 };
 
-// The final answer to a request. An Acquire that has to wait has none yet, and is Queued.
+// The final answer to a request. An Acquire or Upgrade that has to wait has none yet, and is
+// Queued.
 struct Answered {
     OperationId operation;
     Answer answer;

@@ -1,4 +1,5 @@
-// The requests of sessions: acquire, release, cancel, each at most once (S17).
+// The requests of sessions, each at most once (S17): acquire, release, cancel. Conversions are in
+// conversions.cpp.
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -51,7 +52,7 @@ void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
     LockTable::Grants grants;
     const auto result = table_.acquire(ticket, id, acquire, std::move(last), grants);
     const bool stays = result == LockTable::Result::granted || result == LockTable::Result::queued;
-    if (stays) session.operations[seq] = {acquire.name, acquire.mode, ticket, false};
+    if (stays) session.operations[seq] = {acquire.name, acquire.mode, ticket, false, {}};
     publish(std::move(grants));
     switch (result) {
         case LockTable::Result::granted: break;
@@ -95,27 +96,41 @@ void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
 }
 
 // Takes an operation that is about to end out of its session. Its name is cleared before: that may
-// grant the very operation, and then it is a grant that ends.
+// grant the very operation, and then it is a grant that ends. Of an upgrade nothing is left then.
 std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, bool held_only) {
     auto found = session.operations.find(seq);
     if (found == session.operations.end()) return std::nullopt;
-    touch(found->second.name);
-    if (held_only && !found->second.held) return std::nullopt;
+    touch(std::string{found->second.name});
+    found = session.operations.find(seq);
+    if (found == session.operations.end() || (held_only && !found->second.held)) return {};
     return std::move(session.operations.extract(found).mapped());
 }
 
 // Ends `operation` at the request `seq`, answers, and lets others enter.
 void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation) {
+    if (operation.held) return give_back(session, seq, target, operation.name);
     LockTable::Grants grants;
-    if (operation.held) {
-        const OperationId grant{session.id, target};
-        const bool freed = table_.release(operation.name, grant, Predecessor::clean, grants);
-        MORTISE_CHECK(freed);
-        answer(session, seq, {AnswerKind::released, {}, {}});
+    if (operation.upgrades.is_set()) {
+        table_.withdraw_upgrade(operation.name, grants);
     } else {
         table_.withdraw(operation.name, operation.ticket, operation.mode, grants);
-        answer(session, target, {AnswerKind::cancelled, {}, {}});
-        answer(session, seq, {AnswerKind::cancelled, {}, {}});
+    }
+    answer(session, target, {AnswerKind::cancelled, {}, {}});
+    answer(session, seq, {AnswerKind::cancelled, {}, {}});
+    publish(std::move(grants));
+}
+
+// With the hold goes what waits to upgrade it (S27).
+void LockMachine::give_back(Session& session, Seq seq, Seq target, const std::string& name) {
+    LockTable::Grants grants;
+    const OperationId grant{session.id, target};
+    const auto upgrade = table_.cancel_upgrade(name, grant);
+    const bool freed = table_.release(name, grant, Predecessor::clean, grants);
+    MORTISE_CHECK(freed);
+    answer(session, seq, {AnswerKind::released, {}, {}});
+    if (upgrade) {
+        session.operations.erase(upgrade->operation.seq);
+        answer(session, upgrade->operation.seq, {AnswerKind::cancelled, {}, {}});
     }
     publish(std::move(grants));
 }

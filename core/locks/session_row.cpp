@@ -35,9 +35,8 @@ void put_answers(ByteWriter& out, const Session& session) {
         out.varint(at.raw());
         out.varint(seq.raw());
         put_enum(out, answer.kind);
-        if (answer.kind != AnswerKind::granted) continue;
-        out.varint(answer.token.raw());
-        put(out, answer.previous);
+        if (has_token(answer.kind)) out.varint(answer.token.raw());
+        if (answer.kind == AnswerKind::granted) put(out, answer.previous);
     }
 }
 
@@ -47,11 +46,9 @@ void get_answers(ByteReader& in, Session& session) {
         const auto at = get_id<LogIndex>(in);
         const auto seq = get_id<Seq>(in);
         Answer answer;
-        answer.kind = get_enum(in, AnswerKind::resource_exhausted);
-        if (answer.kind == AnswerKind::granted) {
-            answer.token = get_id<FencingToken>(in);
-            answer.previous = get_previous(in);
-        }
+        answer.kind = get_enum(in, AnswerKind::invalid_argument);
+        if (has_token(answer.kind)) answer.token = get_id<FencingToken>(in);
+        if (answer.kind == AnswerKind::granted) answer.previous = get_previous(in);
         if (!in.ok() || at < before || session.answers.contains(seq)) return in.fail();
         session.keep_answer(at, seq, std::move(answer));
         before = at;

@@ -39,12 +39,13 @@ private:
     std::map<Seq, Seq> runs_;  // the last of each run, and its first
 };
 
-// What an Acquire of a session came to: a place in a queue, or a grant.
+// What an Acquire of a session came to: a place in a queue, or a grant. Or an Upgrade that waits.
 struct Operation {
     std::string name;
-    LockMode mode = LockMode::exclusive;
-    Ticket ticket;
+    LockMode mode = LockMode::exclusive;  // while it waits
+    Ticket ticket;                        // likewise
     bool held = false;
+    Seq upgrades;  // the hold that an Upgrade waits for
 };
 
 struct Session {

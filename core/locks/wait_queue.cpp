@@ -1,11 +1,22 @@
 #include "core/locks/wait_queue.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
 
 namespace mortise::core {
+
+void WaitQueue::add(const Conversion& conversion) {
+    MORTISE_CHECK(!conversion_);
+    conversion_ = conversion;
+}
+
+Conversion WaitQueue::remove_conversion() {
+    MORTISE_CHECK(conversion_);
+    return *std::exchange(conversion_, std::nullopt);
+}
 
 void WaitQueue::add(Waiter waiter) {
     auto& line = lines_[static_cast<std::size_t>(waiter.mode)];

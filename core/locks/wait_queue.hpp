@@ -30,16 +30,32 @@ struct Waiter {
     std::string label;
 };
 
+// A hold that waits to become exclusive. It goes before every waiter (S28), and there is at most
+// one: only an update holder waits, and a name has but one of those.
+struct Conversion {
+    Ticket ticket;
+    OperationId operation;  // the Upgrade
+    Seq hold;               // of the same session
+};
+
 class WaitQueue {
 public:
+    [[nodiscard]] const std::optional<Conversion>& conversion() const { return conversion_; }
+    // Requires that there is none.
+    void add(const Conversion& conversion);
+    // Requires that there is one.
+    Conversion remove_conversion();
+
     void add(Waiter waiter);
     // Requires a waiter with that ticket and mode.
     Waiter remove(Ticket ticket, LockMode mode);
-    // Takes out every waiter that `leaves`, in one pass. Asks once for each, in no special order.
+    // Takes out every waiter that `leaves`, in one pass. Asks once for each, the conversion first,
+    // the others in no special order.
     template <class Leaves>
     void remove_if(const Leaves& leaves);
 
-    [[nodiscard]] bool is_empty() const { return size_ == 0; }
+    [[nodiscard]] bool is_empty() const { return size_ == 0 && !conversion_; }
+    // The conversion is not counted, and is none of those below.
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool has_readers() const { return oldest(false) != nullptr; }
 
@@ -57,14 +73,17 @@ public:
 private:
     using Line = std::map<Ticket, Waiter>;
 
+    std::optional<Conversion> conversion_;
     std::array<Line, lock_modes> lines_;
     std::size_t size_ = 0;
 };
 
 template <class Leaves>
 void WaitQueue::remove_if(const Leaves& leaves) {
+    if (conversion_ && leaves(conversion_->operation)) conversion_.reset();
     for (auto& line : lines_)
-        size_ -= std::erase_if(line, [&](const auto& place) { return leaves(place.second); });
+        size_ -=
+            std::erase_if(line, [&](const auto& place) { return leaves(place.second.operation); });
 }
 
 template <class Fits>

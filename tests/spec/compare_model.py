@@ -4,9 +4,9 @@
     compare_model.py LOCK_EVENTS [--seed N] [--runs N]
 
 LOCK_EVENTS is the program of lock_events.cpp. Each run is a function of its seed: acquires of one
-name without a locker, releases, cancels and ends of sessions go to both sides, and after each of
-them the events, holders, tokens and queues must be equal. What the model does not have (several
-names, conversions, lockers) is left out. The end of a session is its end and the sweeps after it.
+name without a locker, conversions, releases, cancels and ends of sessions go to both sides, and
+after each of them the events, holders, tokens and queues must be equal. What ours does not have
+(several names, lockers) is left out. The end of a session is its end and the sweeps after it.
 """
 import argparse
 import random
@@ -45,6 +45,7 @@ class Model:
         self.table = lm.Table(policy)
         self.operation_of = {}            # grant: the line that asked for it
         self.grant_of = {}
+        self.upgrades = set()             # their lines
 
     def apply(self, line):
         verb, *rest = line.split()
@@ -53,6 +54,12 @@ class Model:
             command = lm.Acquire(session, None, ((name, mode),), wait == "wait")
         elif verb == "release":
             command = lm.Release(self.grant_of.get(int(rest[0]), 0))
+        elif verb in ("upgrade", "try_upgrade"):
+            kind = lm.Upgrade if verb == "upgrade" else lm.TryUpgrade
+            command = kind(self.grant_of.get(int(rest[0]), 0))
+            self.upgrades.add(self.table.index + 1)
+        elif verb == "downgrade":
+            command = lm.Downgrade(self.grant_of.get(int(rest[0]), 0), rest[1])
         elif verb == "cancel":
             operation = int(rest[0])
             if self.is_held(operation):   # a cancel that came after the grant frees it
@@ -62,17 +69,24 @@ class Model:
         else:
             command = lm.EndSession(rest[0])
         self.table, events = lm.apply(self.table, command)
-        return self.in_words(events)
+        return self.in_words(events, verb)
 
-    def in_words(self, events):
+    def in_words(self, events, verb):
         answers, granted = [], []
         for event in events:
-            if event.kind == "granted":
+            converted = event.kind in ("upgraded", "downgraded")
+            if converted or event.kind == "granted" and event.op in self.upgrades:
+                token = self.table.grants[event.grants[0]].token
+                answers.append(f"converted {event.op} {token}")
+            elif event.kind == "granted":
                 grant = self.table.grants[event.grants[0]]
                 self.operation_of[grant.id] = event.op
                 self.grant_of[event.op] = grant.id
                 granted.append(f"granted {event.op} {grant.token}")
-            elif event.kind == "cancelled":
+            elif event.kind == "cancelled" and verb == "end":
+                pass                      # ours tells of the session, once
+            elif event.kind == "cancelled" and verb == "cancel" and len(events) and \
+                    events[0] is event:
                 # Ours answers the operation, and then the cancel.
                 answers += [f"cancelled {event.op}", f"cancelled {self.table.index}"]
             elif event.kind != "ended":   # ours tells of the session, once
@@ -83,7 +97,8 @@ class Model:
         for name, record in sorted(self.table.records.items()):
             holders = [self.table.grants[grant] for grant in record.holders]
             words = [f"{self.operation_of[g.id]}:{g.mode}:{g.token}" for g in holders]
-            yield " ".join(["name", name, *words, "|", *map(str, record.queue)])
+            waiting = [record.conversion] * bool(record.conversion) + record.queue
+            yield " ".join(["name", name, *words, "|", *map(str, waiting)])
 
     def is_held(self, operation):
         return self.grant_of.get(operation, 0) in self.table.grants
@@ -97,17 +112,23 @@ def script(seed):
     sessions = ["s1", "s2", "s3", "s4"][:rng.randint(2, 4)]
     modes = rng.choice((lm.MODES, lm.MODES, (lm.S, lm.X), (lm.S, lm.U, lm.X),
                         (lm.IX, lm.S, lm.X), (lm.IS, lm.IX, lm.S, lm.X)))
-    weights = rng.choice(((50, 35, 10, 1), (40, 20, 20, 5), (60, 30, 5, 5)))
+    weights = rng.choice(((50, 35, 10, 1, 0, 0, 0), (40, 20, 20, 5, 5, 2, 5), (60, 30, 5, 5, 0, 0, 0),
+                          (40, 15, 8, 2, 20, 3, 12)))
     model, lines, asked = Model(policy), [], 0
     for number in range(1, rng.choice((20, 60, 120)) + 1):
-        verb = rng.choices(("acquire", "release", "cancel", "end"), weights)[0]
+        verb = rng.choices(("acquire", "release", "cancel", "end", "upgrade", "try_upgrade",
+                            "downgrade"), weights)[0]
         held = [model.operation_of[grant] for grant in model.table.grants]
         if asked and rng.random() < 0.1:
             target = rng.randint(1, asked)
         else:
-            target = rng.choice((held if verb == "release" else list(model.table.ops)) or [0])
-        if verb in ("release", "cancel") and lines and is_acquire(lines, target):
+            target = rng.choice((list(model.table.ops) if verb == "cancel" else held) or [0])
+        if verb in ("release", "cancel") and lines and asks(lines, target):
             line = f"{verb} {target}"
+        elif verb in ("upgrade", "try_upgrade") and lines and asks(lines, target):
+            line = f"{verb} {target}"
+        elif verb == "downgrade" and lines and asks(lines, target):
+            line = f"{verb} {target} {rng.choice(modes)}"
         elif verb == "end":
             line = f"end {rng.choice(sessions)}"
         else:
@@ -121,17 +142,22 @@ def script(seed):
     return policy, lines
 
 
-def is_acquire(lines, number):
-    return 1 <= number <= len(lines) and lines[number - 1].startswith("acquire")
+def asks(lines, number):
+    """Is that a line of which something may be held or wait?"""
+    return 1 <= number <= len(lines) and lines[number - 1].startswith(("acquire", "upgrade"))
+
+
+def session_of(lines, number):
+    line = lines[number - 1].split()
+    return line[1] if line[0] == "acquire" else session_of(lines, int(line[1]))
 
 
 def ends_before(lines, line):
     """Is this about an operation of a session that ended? Ours says nothing then."""
     verb, target = line.split()[:2]
-    if verb not in ("release", "cancel"):
+    if verb in ("acquire", "end"):
         return False
-    session = lines[int(target) - 1].split()[1]
-    return f"end {session}" in lines[int(target):]
+    return f"end {session_of(lines, int(target))}" in lines[int(target):]
 
 
 def run(machines, seed):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/base/overloaded.hpp"
 #include "tests/spec/words.hpp"
 
 namespace mortise::spec {
@@ -29,6 +30,12 @@ bool is_writing(LockMode mode) {
 }
 
 }  // namespace
+
+template <class Body>
+const Body* History::body_of(OperationId operation) const {
+    const auto found = requests_.find(operation);
+    return found == requests_.end() ? nullptr : std::get_if<Body>(&found->second.body);
+}
 
 void History::step(core::LogIndex index, const std::vector<core::Command>& batch,
                    const core::Outcomes& outcomes, const std::vector<core::LockView>& listing,
@@ -103,6 +110,9 @@ void History::on(const core::SessionEnded& ended) {
                       [&](const auto& one) { return one.operation.session == ended.session; });
         std::erase_if(state.queue,
                       [&](const auto& one) { return one.operation.session == ended.session; });
+        if (state.upgrade && state.upgrade->operation.session == ended.session) {
+            state.upgrade.reset();
+        }
     }
 }
 
@@ -113,6 +123,7 @@ void History::on(const core::Queued& queued) {
     need(is_live(operation.session), "S11: queued for a session that ended", words(operation));
     need(!answers_.contains(operation), "S17: queued after its answer", words(operation));
     if (is_queued(operation)) return;
+    if (body_of<core::Upgrade>(operation) != nullptr) return queue_upgrade(operation);
     const auto* wanted = acquire_of(operation);
     need(wanted != nullptr && wanted->wait, "S16: queued", words(operation));
     if (wanted == nullptr) return;
@@ -146,6 +157,9 @@ void History::on(const core::Answered& answered) {
             need(wanted != nullptr && wanted->policy_given, "S31: mismatch", words(answered));
             break;
         }
+        case AnswerKind::converted: on_converted(operation, answered.answer.token); break;
+        case AnswerKind::deadlock:
+        case AnswerKind::invalid_argument: on_refused(operation, answered.answer.kind); break;
         case AnswerKind::resource_exhausted:
             need(acquire_of(operation) != nullptr, "P11: exhausted", words(answered));
             break;
@@ -172,6 +186,7 @@ void History::on_granted(OperationId operation, const core::Answer& answer) {
         need(!clash(holder.mode, grant.mode), "P2: two holders clash",
              words(operation) + " with " + words(holder.operation));
     }
+    need(!name.upgrade, "S28: somebody enters while an upgrade waits", words(operation));
     judge_token(name, grant);
     judge_overtaking(name, grant);
     remove_waiter(operation);
@@ -195,7 +210,10 @@ void History::on_cancelled(OperationId operation) {
         need(target != answers_.end() && target->second.answer.kind == AnswerKind::cancelled,
              "S18: cancelled, but its operation is not", words(operation));
     } else {
-        need(false, "S18: cancelled by nobody", words(operation));
+        const auto* upgrade = body_of<core::Upgrade>(operation);
+        need(upgrade != nullptr && !is_held({operation.session, upgrade->operation}),
+             "S18: cancelled by nobody", words(operation));
+        remove_waiter(operation);
     }
 }
 
@@ -211,10 +229,16 @@ void History::on_not_held(OperationId operation) {
 }
 
 void History::on_busy(OperationId operation) {
+    if (const auto* upgrade = body_of<core::Upgrade>(operation)) {
+        const auto* name = name_of_hold({operation.session, upgrade->operation});
+        need(!upgrade->wait && name != nullptr && name->holders.size() > 1, "S27: busy, but alone",
+             words(operation));
+        return;
+    }
     const auto* wanted = acquire_of(operation);
     need(wanted != nullptr && !wanted->wait, "S20: busy", words(operation));
     if (wanted == nullptr) return;
-    bool is_free = true;
+    bool is_free = !names_[wanted->name].upgrade;
     for (const auto& holder : names_[wanted->name].holders) {
         if (clash(holder.mode, wanted->mode)) is_free = false;
     }
@@ -222,6 +246,71 @@ void History::on_busy(OperationId operation) {
         if (clash(waiter.wanted.mode, wanted->mode)) is_free = false;
     }
     need(!is_free, "S20: busy, but free", words(operation));
+}
+
+// --- conversions ----------------------------------------------------------------------------
+
+void History::queue_upgrade(OperationId operation) {
+    const OperationId hold{operation.session, body_of<core::Upgrade>(operation)->operation};
+    auto* name = name_of_hold(hold);
+    need(name != nullptr && !name->upgrade && name->holders.size() > 1 &&
+             grant_on(*name, hold).mode == LockMode::update,
+         "S27: an upgrade waits", words(operation));
+    if (name != nullptr) name->upgrade = Upgrading{operation, hold, index_};
+}
+
+void History::on_converted(OperationId operation, core::FencingToken token) {
+    const auto hold = target_of(operation);
+    auto* name = name_of_hold(hold);
+    need(name != nullptr, "S27: converted what is not held", words(operation));
+    if (name == nullptr) return;
+    auto& grant = grant_on(*name, hold);
+    if (const auto* downgrade = body_of<core::Downgrade>(operation)) {
+        need(token == grant.token, "S13: a downgrade changed the token", words(operation));
+        for (const auto mode : core::all_lock_modes) {
+            need(clash(grant.mode, mode) || !clash(downgrade->mode, mode),
+                 "S27: a downgrade to more than was held", words(operation));
+        }
+        grant.mode = downgrade->mode;
+        return;
+    }
+    need(body_of<core::Upgrade>(operation) != nullptr, "S27: converted", words(operation));
+    on_upgraded(operation, hold, token);
+}
+
+void History::on_upgraded(OperationId operation, OperationId hold, core::FencingToken token) {
+    auto* name = name_of_hold(hold);
+    auto& grant = grant_on(*name, hold);
+    need(name->holders.size() == 1, "P2: upgraded, but not alone", words(operation));
+    need(!name->upgrade || name->upgrade->operation == operation, "S28: another upgrade was first",
+         words(operation));
+    name->upgrade.reset();
+    grant.mode = LockMode::exclusive;
+    grant.token = token;
+    judge_token(*name, grant);
+}
+
+void History::on_refused(OperationId operation, AnswerKind kind) {
+    const auto hold = target_of(operation);
+    auto* name = name_of_hold(hold);
+    need(name != nullptr, "S27: refused, but it is not held", words(operation));
+    if (name == nullptr) return;
+    const auto held = grant_on(*name, hold).mode;
+    const bool upgrading = name->upgrade && name->upgrade->hold == hold;
+    if (const auto* downgrade = body_of<core::Downgrade>(operation)) {
+        bool stronger = false;
+        for (const auto mode : core::all_lock_modes) {
+            if (!clash(held, mode) && clash(downgrade->mode, mode)) stronger = true;
+        }
+        need(kind == AnswerKind::invalid_argument && (stronger || upgrading),
+             "S27: a downgrade was refused", words(operation));
+    } else if (kind == AnswerKind::deadlock) {
+        need(held == LockMode::shared && name->holders.size() > 1, "S27: no deadlock",
+             words(operation));
+    } else {
+        need(upgrading || (held != LockMode::shared && held != LockMode::update),
+             "S27: an upgrade was refused", words(operation));
+    }
 }
 
 // --- one grant ------------------------------------------------------------------------------
@@ -309,12 +398,19 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
         policies_[view.name] = view.policy;
         const auto& name = names_[view.name];
         need(view.holders == name.holders, "P2: holders are not those told of", words(view));
-        const bool equal =
-            std::equal(view.waiters.begin(), view.waiters.end(), name.queue.begin(),
-                       name.queue.end(), [](const auto& seen, const auto& told) {
-                           return seen.operation == told.operation && seen.since == told.since &&
-                                  seen.mode == told.wanted.mode && seen.label == told.wanted.label;
-                       });
+        const auto& upgrade = name.upgrade;
+        const bool leads =
+            upgrade && !view.waiters.empty() &&
+            view.waiters.front() ==
+                core::LockView::Waiting{
+                    upgrade->operation, LockMode::exclusive, upgrade->since, {}, upgrade->hold.seq};
+        need(leads == upgrade.has_value(), "S28: the upgrade does not lead", words(view));
+        const bool equal = std::equal(
+            view.waiters.begin() + (leads ? 1 : 0), view.waiters.end(), name.queue.begin(),
+            name.queue.end(), [](const auto& seen, const auto& told) {
+                return seen.operation == told.operation && seen.since == told.since &&
+                       seen.mode == told.wanted.mode && seen.label == told.wanted.label;
+            });
         need(equal, "S16: waiters are not those told of", words(view));
         for (std::size_t i = 0; i < view.holders.size(); ++i) {
             for (std::size_t j = 0; j < i; ++j) {
@@ -333,6 +429,8 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
 void History::judge_waiting() {
     for (const auto& [name, state] : names_) {
         need(state.queue.empty() || !state.holders.empty(), "S30: all wait for nobody", name);
+        need(!state.upgrade || state.holders.size() > 1, "S28: an upgrade waits alone", name);
+        if (state.upgrade) continue;
         for (std::size_t i = 0; i < state.queue.size(); ++i) {
             const auto mode = state.queue[i].wanted.mode;
             bool is_free = true;
@@ -363,10 +461,25 @@ const core::Acquire* History::acquire_of(OperationId operation) const {
 OperationId History::target_of(OperationId operation) const {
     const auto found = requests_.find(operation);
     if (found == requests_.end()) return {};
-    const auto* release = std::get_if<core::Release>(&found->second.body);
-    if (release != nullptr) return {operation.session, release->operation};
-    const auto* cancel = std::get_if<core::Cancel>(&found->second.body);
-    return {operation.session, cancel == nullptr ? core::Seq{} : cancel->operation};
+    const auto target =
+        std::visit(core::Overloaded{[](const core::Acquire&) { return core::Seq{}; },
+                                    [](const auto& of_another) { return of_another.operation; }},
+                   found->second.body);
+    return {operation.session, target};
+}
+
+History::Name* History::name_of_hold(OperationId hold) {
+    for (auto& [text, name] : names_) {
+        for (const auto& holder : name.holders) {
+            if (holder.operation == hold) return &name;
+        }
+    }
+    return nullptr;
+}
+
+core::Grant& History::grant_on(Name& name, OperationId hold) {
+    return *std::find_if(name.holders.begin(), name.holders.end(),
+                         [&](const auto& one) { return one.operation == hold; });
 }
 
 bool History::is_held(OperationId operation) const {
@@ -380,6 +493,7 @@ bool History::is_held(OperationId operation) const {
 
 bool History::is_queued(OperationId operation) const {
     for (const auto& [name, state] : names_) {
+        if (state.upgrade && state.upgrade->operation == operation) return true;
         for (const auto& waiter : state.queue) {
             if (waiter.operation == operation) return true;
         }
@@ -401,6 +515,9 @@ bool History::remove_waiter(OperationId operation) {
     for (auto& [name, state] : names_) {
         removed +=
             std::erase_if(state.queue, [&](const auto& one) { return one.operation == operation; });
+        if (!state.upgrade || state.upgrade->operation != operation) continue;
+        state.upgrade.reset();
+        ++removed;
     }
     return removed == 1;
 }

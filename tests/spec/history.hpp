@@ -8,6 +8,7 @@
 //   S11           nothing is granted to a session that ended
 //   S17           an operation has one answer, told again until it was acknowledged
 //   S18, S19      who was cancelled or released holds nothing; not_held only for what is not held
+//   S27, S28      conversions: from which mode, to which token; nobody enters while one waits
 //   S29, S31, P9  writers first in, first out; nobody is overtaken more often than the bounds say
 //   S30           nobody waits who conflicts with nobody
 #pragma once
@@ -55,8 +56,14 @@ private:
         std::size_t writers_past = 0;
         std::set<core::LogIndex> batches_past;
     };
+    struct Upgrading {
+        core::OperationId operation;
+        core::OperationId hold;
+        core::LogIndex since;
+    };
     struct Name {
         std::vector<core::Grant> holders;
+        std::optional<Upgrading> upgrade;
         std::vector<Waiter> queue;
         // Of all times:
         core::FencingToken newest;
@@ -78,6 +85,10 @@ private:
     void on_cancelled(core::OperationId operation);
     void on_not_held(core::OperationId operation);
     void on_busy(core::OperationId operation);
+    void on_converted(core::OperationId operation, core::FencingToken token);
+    void on_upgraded(core::OperationId operation, core::OperationId hold, core::FencingToken token);
+    void on_refused(core::OperationId operation, core::AnswerKind kind);
+    void queue_upgrade(core::OperationId operation);
 
     void make_way(Name& name, core::LockMode mode);
     void judge_token(Name& name, const core::Grant& grant);
@@ -88,6 +99,11 @@ private:
 
     [[nodiscard]] bool is_live(core::SessionId session) const;
     [[nodiscard]] const core::Acquire* acquire_of(core::OperationId operation) const;
+    template <class Body>
+    [[nodiscard]] const Body* body_of(core::OperationId operation) const;
+    // Where it is held; null when it is not.
+    [[nodiscard]] Name* name_of_hold(core::OperationId hold);
+    [[nodiscard]] static core::Grant& grant_on(Name& name, core::OperationId hold);
     [[nodiscard]] core::OperationId target_of(core::OperationId operation) const;
     [[nodiscard]] bool is_held(core::OperationId operation) const;
     [[nodiscard]] bool is_queued(core::OperationId operation) const;

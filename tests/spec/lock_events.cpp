@@ -5,7 +5,10 @@
 //   new POLICY                             forget everything
 //   acquire SESSION NAME MODE wait|try     the session is opened when it is new
 //   release OPERATION                      an operation is the number of the line that asked for
-//   it, cancel OPERATION                       counted from 1 behind `new` end SESSION
+//   cancel OPERATION                       it, counted from 1 behind `new`
+//   upgrade OPERATION, try_upgrade OPERATION
+//   downgrade OPERATION MODE
+//   end SESSION
 //
 // Answers to each line: what came of it, then all names, then a line with a dot.
 #include <iostream>
@@ -88,6 +91,16 @@ private:
             rest >> operation;
             if (verb == "release") request(owners_[operation], core::Release{Seq{operation}});
             if (verb == "cancel") request(owners_[operation], core::Cancel{Seq{operation}});
+            owners_[line_] = owners_[operation];
+            if (verb == "upgrade") request(owners_[line_], core::Upgrade{Seq{operation}, true});
+            if (verb == "try_upgrade") {
+                request(owners_[line_], core::Upgrade{Seq{operation}, false});
+            }
+            if (verb == "downgrade") {
+                std::string mode;
+                rest >> mode;
+                request(owners_[line_], core::Downgrade{Seq{operation}, mode_of(mode)});
+            }
         }
     }
 
@@ -130,6 +143,11 @@ private:
             case core::AnswerKind::released: std::cout << "released " << seq << "\n"; break;
             case core::AnswerKind::cancelled: std::cout << "cancelled " << seq << "\n"; break;
             case core::AnswerKind::not_held: std::cout << "not_held " << seq << "\n"; break;
+            case core::AnswerKind::converted:
+                std::cout << "converted " << seq << " " << answered.answer.token.raw() << "\n";
+                break;
+            case core::AnswerKind::deadlock: std::cout << "deadlock " << seq << "\n"; break;
+            case core::AnswerKind::invalid_argument: std::cout << "invalid " << seq << "\n"; break;
             default: std::cout << "unexpected " << seq << "\n"; break;
         }
     }

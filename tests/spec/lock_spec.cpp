@@ -42,6 +42,14 @@ bool clash(LockMode held, LockMode wanted) {
     return admitted[static_cast<std::size_t>(held)][static_cast<std::size_t>(wanted)] == 'n';
 }
 
+// S27: what conflicts with nothing that the held mode admits.
+bool is_weaker_or_equal(LockMode mode, LockMode held) {
+    for (const auto other : core::all_lock_modes) {
+        if (!clash(held, other) && clash(mode, other)) return false;
+    }
+    return true;
+}
+
 bool is_a_writer(LockMode mode) {
     return clash(mode, mode);
 }
@@ -249,7 +257,7 @@ void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
         created.previous = last;
         records_.push_back(created);
     }
-    waits_.push_back({acquire.name, {operation, acquire.mode, index_, acquire.label}});
+    waits_.push_back({acquire.name, {operation, acquire.mode, index_, acquire.label, {}}});
     settle(acquire.name);
     if (!waited_name(operation)) return;  // granted at once
     if (acquire.wait) {
@@ -264,13 +272,24 @@ void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
 void LockSpec::on(OperationId operation, const core::Release& release) {
     const OperationId target{operation.session, release.operation};
     clear_name_of(target);
-    if (const auto name = held_name(target)) {
-        leave(target, Predecessor::clean);
-        answer(operation, {AnswerKind::released, {}, {}});
-        settle(*name);
+    if (held_name(target)) {
+        give_back(operation, target);
     } else {
         answer(operation, {AnswerKind::not_held, {}, {}});
     }
+}
+
+// S27: the upgrade that waits for it ends with it.
+void LockSpec::give_back(OperationId operation, OperationId hold) {
+    const auto name = *held_name(hold);
+    const auto upgrade = upgrade_of(hold);
+    leave(hold, Predecessor::clean);
+    answer(operation, {AnswerKind::released, {}, {}});
+    if (upgrade) {
+        withdraw(upgrade->operation);
+        answer(upgrade->operation, {AnswerKind::cancelled, {}, {}});
+    }
+    settle(name);
 }
 
 void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
@@ -288,13 +307,72 @@ void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
         answer(target, {AnswerKind::cancelled, {}, {}});
         answer(operation, {AnswerKind::cancelled, {}, {}});
         settle(*waited);
-    } else if (const auto held = held_name(target)) {
-        leave(target, Predecessor::clean);
-        answer(operation, {AnswerKind::released, {}, {}});
-        settle(*held);
+    } else if (held_name(target)) {
+        give_back(operation, target);
     } else {
         answer(operation, {AnswerKind::not_held, {}, {}});
     }
+}
+
+// --- conversions: S27, S28 ------------------------------------------------------------------
+
+void LockSpec::on(OperationId operation, const core::Downgrade& downgrade) {
+    const OperationId target{operation.session, downgrade.operation};
+    clear_name_of(target);
+    auto* hold = find_hold(target);
+    if (hold == nullptr) {
+        answer(operation, {AnswerKind::not_held, {}, {}});
+    } else if (!is_weaker_or_equal(downgrade.mode, hold->grant.mode) || upgrade_of(target)) {
+        answer(operation, {AnswerKind::invalid_argument, {}, {}});
+    } else {
+        hold->grant.mode = downgrade.mode;
+        answer(operation, {AnswerKind::converted, hold->grant.token, {}});
+        settle(std::string{hold->name});
+    }
+}
+
+void LockSpec::on(OperationId operation, const core::Upgrade& upgrade) {
+    const OperationId target{operation.session, upgrade.operation};
+    clear_name_of(target);
+    auto* hold = find_hold(target);
+    if (hold == nullptr) return answer(operation, {AnswerKind::not_held, {}, {}});
+    const auto mode = hold->grant.mode;
+    const bool may = mode == LockMode::shared || mode == LockMode::update;
+    if (!may || upgrade_of(target)) {
+        answer(operation, {AnswerKind::invalid_argument, {}, {}});
+    } else if (holders(hold->name).size() == 1) {
+        make_exclusive(*hold);
+        answer(operation, {AnswerKind::converted, hold->grant.token, {}});
+    } else if (!upgrade.wait) {
+        answer(operation, {AnswerKind::busy, {}, {}});
+    } else if (mode == LockMode::shared) {
+        answer(operation, {AnswerKind::deadlock, {}, {}});
+    } else {
+        waits_.push_back(
+            {hold->name, {operation, LockMode::exclusive, index_, {}, upgrade.operation}});
+        outcomes_.emplace_back(core::Queued{operation});
+    }
+}
+
+// S13: under a new token. S31: that turns no phase.
+void LockSpec::make_exclusive(Hold& hold) {
+    auto* record = find_record(hold.name);
+    newest_token_ = newest_token_.next();
+    record->newest_token = hold.grant.token = newest_token_;
+    record->newest_mode = hold.grant.mode = LockMode::exclusive;
+}
+
+// S28: before anybody else, as soon as nobody else holds.
+bool LockSpec::serve_upgrade(Record& record) {
+    const auto upgrade = upgrade_on(record.name);
+    if (!upgrade || holders(record.name).size() > 1) return false;
+    withdraw(upgrade->operation);
+    auto* hold = find_hold({upgrade->operation.session, upgrade->upgrades});
+    make_exclusive(*hold);
+    if (upgrade->operation.session.is_set()) {
+        answer(upgrade->operation, {AnswerKind::converted, hold->grant.token, {}});
+    }
+    return true;
 }
 
 // The operation itself may be granted by that, when all that was in its way had died.
@@ -380,7 +458,9 @@ void LockSpec::settle(const std::string& name) {
     if (record == nullptr) return;
     bool moved = true;
     while (moved) {
-        moved = record->policy == QueuePolicy::phase_fair && take_turn(*record);
+        moved = serve_upgrade(*record);
+        if (upgrade_on(name)) return;  // S28: nobody else enters meanwhile
+        if (!moved && record->policy == QueuePolicy::phase_fair) moved = take_turn(*record);
         if (!moved) moved = enter_unhindered(*record);
     }
     if (holders(name).empty() && queue(name).empty()) {
@@ -401,6 +481,8 @@ Previous LockSpec::clear(const std::string& name) {
 // The waiters, then the holders, as they came.
 std::vector<OperationId> LockSpec::dead_on(std::string_view name) const {
     std::vector<OperationId> dead;
+    const auto upgrade = upgrade_on(name);
+    if (upgrade && live(upgrade->operation.session) == nullptr) dead.push_back(upgrade->operation);
     for (const auto& waiting : queue(name)) {
         if (live(waiting.operation.session) == nullptr) dead.push_back(waiting.operation);
     }
@@ -500,9 +582,34 @@ std::vector<core::Grant> LockSpec::holders(std::string_view name) const {
 std::vector<Waiting> LockSpec::queue(std::string_view name) const {
     std::vector<Waiting> found;
     for (const auto& wait : waits_) {
-        if (wait.name == name) found.push_back(wait.waiting);
+        const bool upgrades = wait.waiting.upgrades.is_set();
+        if (wait.name == name && !upgrades) found.push_back(wait.waiting);
     }
     return found;
+}
+
+LockSpec::Hold* LockSpec::find_hold(OperationId operation) {
+    for (auto& hold : holds_) {
+        if (hold.grant.operation == operation) return &hold;
+    }
+    return nullptr;
+}
+
+std::optional<Waiting> LockSpec::upgrade_on(std::string_view name) const {
+    for (const auto& wait : waits_) {
+        if (wait.name == name && wait.waiting.upgrades.is_set()) return wait.waiting;
+    }
+    return std::nullopt;
+}
+
+std::optional<Waiting> LockSpec::upgrade_of(OperationId hold) const {
+    for (const auto& wait : waits_) {
+        const auto& waiting = wait.waiting;
+        if (waiting.upgrades == hold.seq && waiting.operation.session == hold.session) {
+            return waiting;
+        }
+    }
+    return std::nullopt;
 }
 
 bool LockSpec::admits(std::string_view name, LockMode mode) const {
@@ -535,7 +642,7 @@ bool LockSpec::would_grant(std::string_view name, LockMode mode) const {
     const std::string wanted{name};
     trial.clear(wanted);
     if (trial.find_record(wanted) == nullptr) return true;
-    trial.waits_.push_back({wanted, {{}, mode, {}, {}}});
+    trial.waits_.push_back({wanted, {{}, mode, {}, {}, {}}});
     trial.settle(wanted);
     return !trial.waited_name({});
 }
@@ -549,7 +656,9 @@ LockView LockSpec::inspect(std::string_view name) const {
         view.holders.push_back(holder);
         view.nodes[session->id] = session->opened.node;
     }
-    for (const auto& waiting : queue(name)) {
+    auto waits = queue(name);
+    if (const auto upgrade = upgrade_on(name)) waits.insert(waits.begin(), *upgrade);
+    for (const auto& waiting : waits) {
         const auto* session = live(waiting.operation.session);
         if (session == nullptr) continue;
         view.waiters.push_back(waiting);

@@ -63,9 +63,10 @@ private:
         std::string name;
         core::Grant grant;
     };
+    using Waiting = core::LockView::Waiting;
     struct Wait {
         std::string name;
-        core::LockView::Waiting waiting;
+        Waiting waiting;
     };
     enum class Turn : std::uint8_t { writers, readers };
     struct Record {
@@ -87,6 +88,8 @@ private:
     void on(core::OperationId operation, const core::Acquire& acquire);
     void on(core::OperationId operation, const core::Release& release);
     void on(core::OperationId operation, const core::Cancel& cancel);
+    void on(core::OperationId operation, const core::Downgrade& downgrade);
+    void on(core::OperationId operation, const core::Upgrade& upgrade);
     void repeat(const Session& session, core::OperationId operation);
 
     [[nodiscard]] Session* live(core::SessionId id);
@@ -101,12 +104,12 @@ private:
     [[nodiscard]] std::optional<std::string> held_name(core::OperationId operation) const;
     [[nodiscard]] std::optional<std::string> waited_name(core::OperationId operation) const;
     [[nodiscard]] std::vector<core::Grant> holders(std::string_view name) const;
-    [[nodiscard]] std::vector<core::LockView::Waiting> queue(std::string_view name) const;
+    [[nodiscard]] std::vector<Waiting> queue(std::string_view name) const;
     [[nodiscard]] bool admits(std::string_view name, core::LockMode mode) const;
     [[nodiscard]] bool writer_holds(std::string_view name) const;
 
     [[nodiscard]] core::FencingToken token_for(Record& record, core::LockMode mode);
-    void enter(Record& record, const core::LockView::Waiting& waiting);
+    void enter(Record& record, const Waiting& waiting);
     bool take_turn(Record& record);
     bool enter_unhindered(Record& record);
     void leave(core::OperationId operation, core::Predecessor how);
@@ -118,6 +121,12 @@ private:
     [[nodiscard]] core::OperationId first_dead() const;
     [[nodiscard]] std::string name_of(core::OperationId operation) const;
     void clear_name_of(core::OperationId operation);
+    [[nodiscard]] Hold* find_hold(core::OperationId operation);
+    [[nodiscard]] std::optional<Waiting> upgrade_on(std::string_view name) const;
+    [[nodiscard]] std::optional<Waiting> upgrade_of(core::OperationId hold) const;
+    void give_back(core::OperationId operation, core::OperationId hold);
+    void make_exclusive(Hold& hold);
+    bool serve_upgrade(Record& record);
     [[nodiscard]] std::optional<std::string> next_waited(std::string_view after) const;
 
     std::vector<Session> sessions_;  // for ever, the ended ones as well

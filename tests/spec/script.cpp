@@ -31,8 +31,10 @@ enum class Kind : std::uint8_t {
     cancel,
     repeat,
     deliver,
+    upgrade,
+    downgrade,
 };
-constexpr std::size_t kinds = 11;
+constexpr std::size_t kinds = 13;
 
 // Follows the specification along, so that most commands meet something.
 class Maker {
@@ -110,12 +112,13 @@ private:
     }
 
     std::array<std::uint64_t, kinds> pick_weights() {
-        //                  open ren clo exp ack swp acq  rel cnl rep del
-        switch (prng_.below(4)) {
-            case 0: return {1, 1, 0, 0, 1, 1, 50, 35, 5, 2, 0};      // the queue rules
-            case 1: return {4, 4, 2, 3, 3, 5, 40, 20, 8, 5, 2};      // a bit of all
-            case 2: return {2, 1, 1, 1, 12, 1, 20, 12, 15, 25, 10};  // lost and repeated messages
-            default: return {14, 8, 6, 10, 2, 5, 40, 10, 5, 3, 1};   // sessions that come and go
+        //                  open ren clo exp ack swp acq  rel cnl rep del up down
+        switch (prng_.below(5)) {
+            case 0: return {1, 1, 0, 0, 1, 1, 50, 35, 5, 2, 0, 0, 0};      // the queue rules
+            case 1: return {4, 4, 2, 3, 3, 5, 40, 20, 8, 5, 2, 5, 3};      // a bit of all
+            case 2: return {2, 1, 1, 1, 12, 1, 20, 12, 15, 25, 10, 8, 4};  // lost and repeated
+            case 3: return {1, 1, 1, 1, 1, 1, 40, 15, 6, 2, 0, 20, 12};    // conversions
+            default: return {14, 8, 6, 10, 2, 5, 40, 10, 5, 3, 1, 4, 2};   // sessions come and go
         }
     }
 
@@ -141,6 +144,8 @@ private:
             case Kind::cancel: return request(process, core::Cancel{target(process, false)});
             case Kind::repeat: return repeat();
             case Kind::deliver: return deliver();
+            case Kind::upgrade: return upgrade(process);
+            case Kind::downgrade: return downgrade(process);
         }
         return std::nullopt;
     }
@@ -203,6 +208,16 @@ private:
         }
         if (prng_.one_in(3)) acquire.label = std::string(1 + prng_.below(3), 'l');
         return acquire;
+    }
+
+    core::Command upgrade(Process& process) {
+        return request(process, core::Upgrade{target(process, true), !prng_.one_in(4)});
+    }
+
+    core::Command downgrade(Process& process) {
+        const auto mode = prng_.one_in(4) ? core::all_lock_modes[prng_.below(core::lock_modes)]
+                                          : modes_[prng_.below(modes_.size())];
+        return request(process, core::Downgrade{target(process, true), mode});
     }
 
     // Mostly one that has something to give up, and sometimes any past or future one.

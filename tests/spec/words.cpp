@@ -21,9 +21,10 @@ const char* name_of(core::QueuePolicy policy) {
 }
 
 const char* name_of(core::AnswerKind kind) {
-    constexpr std::array<const char*, 8> names{
-        "granted",  "busy",          "released",      "cancelled",
-        "not_held", "stale_request", "kind_mismatch", "resource_exhausted"};
+    constexpr std::array<const char*, 11> names{
+        "granted",   "busy",          "released",        "cancelled",
+        "not_held",  "stale_request", "kind_mismatch",   "resource_exhausted",
+        "converted", "deadlock",      "invalid_argument"};
     return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -51,7 +52,13 @@ std::string body_words(const core::RequestBody& body) {
                 return acquire.label.empty() ? text : text + " label=" + acquire.label;
             },
             [](const core::Release& release) { return "release " + number(release.operation); },
-            [](const core::Cancel& cancel) { return "cancel " + number(cancel.operation); }},
+            [](const core::Cancel& cancel) { return "cancel " + number(cancel.operation); },
+            [](const core::Downgrade& downgrade) {
+                return "downgrade " + number(downgrade.operation) + " to " + words(downgrade.mode);
+            },
+            [](const core::Upgrade& upgrade) {
+                return (upgrade.wait ? "upgrade " : "try to upgrade ") + number(upgrade.operation);
+            }},
         body);
 }
 
@@ -105,9 +112,10 @@ std::string words(const core::Outcome& outcome) {
         Overloaded{
             [](const core::Answered& answered) {
                 auto text = words(answered.operation) + " " + name_of(answered.answer.kind);
+                if (!core::has_token(answered.answer.kind)) return text;
+                text += " token=" + number(answered.answer.token);
                 if (answered.answer.kind != core::AnswerKind::granted) return text;
-                return text + " token=" + number(answered.answer.token) +
-                       " previous=" + previous_words(answered.answer.previous);
+                return text + " previous=" + previous_words(answered.answer.previous);
             },
             [](const core::Queued& queued) { return words(queued.operation) + " queued"; },
             [](const core::SessionOpened& opened) {
@@ -146,6 +154,7 @@ std::string words(const core::LockView& view) {
     for (const auto& waiter : view.waiters) {
         text += " " + words(waiter.operation) + ":" + words(waiter.mode) + "@" +
                 number(waiter.since) + "/" + waiter.label;
+        if (waiter.upgrades.is_set()) text += " upgrades " + number(waiter.upgrades);
     }
     return text;
 }

@@ -166,12 +166,11 @@ core::Outcome outcome(Prng& prng) {
     switch (prng.below(7)) {
         case 0: {
             core::Answered o{operation(prng), {}};
-            o.answer.kind = static_cast<core::AnswerKind>(prng.below(8));
+            o.answer.kind = static_cast<core::AnswerKind>(prng.below(11));
             o.answer.previous = {static_cast<core::Predecessor>(prng.below(4)),
                                  text(prng, core::label_bytes_max),
                                  core::FencingToken{number(prng)}};
-            if (o.answer.kind == core::AnswerKind::granted)
-                o.answer.token = core::FencingToken{positive(prng)};
+            if (core::has_token(o.answer.kind)) o.answer.token = core::FencingToken{positive(prng)};
             return o;
         }
         case 1: return core::Queued{operation(prng)};
@@ -193,8 +192,8 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
         view.holders.push_back({operation(prng), mode(), core::FencingToken{positive(prng)},
                                 index(prng), text(prng, core::label_bytes_max)});
     for (auto count = prng.below(4); count > 0; --count)
-        view.waiters.push_back(
-            {operation(prng), mode(), index(prng), text(prng, core::label_bytes_max)});
+        view.waiters.push_back({operation(prng), mode(), index(prng),
+                                text(prng, core::label_bytes_max), core::Seq{number(prng)}});
     for (const auto& holder : view.holders)
         view.nodes[holder.operation.session] = core::NodeId{positive(prng)};
     for (const auto& waiter : view.waiters)
@@ -776,7 +775,7 @@ TEST(Malformed, OutcomesThatDoNotMakeSense) {
     EXPECT_FALSE(code([&](auto o) { answered(o, 0, 1); }));
     EXPECT_EQ(code([&](auto o) { answered(o, 0, 0); }), Malformed::bad_number);
     EXPECT_EQ(code([&](auto o) { answered(o, 1, 1); }), Malformed::bad_number);
-    EXPECT_EQ(code([&](auto o) { answered(o, 8, 0); }), Malformed::unknown_kind);
+    EXPECT_EQ(code([&](auto o) { answered(o, 11, 0); }), Malformed::unknown_kind);
     EXPECT_EQ(code([](auto o) { o.initQueued(); }), Malformed::bad_number);
     EXPECT_EQ(code([](auto o) { o.setRenewalLost(0); }), Malformed::bad_number);
     EXPECT_EQ(code([](auto o) { o.initSessionOpened().setSession(1); }), Malformed::bad_number);

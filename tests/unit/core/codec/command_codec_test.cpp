@@ -49,6 +49,9 @@ std::vector<Command> samples() {
                         std::string(label_bytes_max, 'l')}),
         request(Release{Seq{1}}),
         request(Cancel{Seq{huge}}, huge),
+        request(Downgrade{Seq{3}, intent_shared}),
+        request(Upgrade{Seq{4}, true}),
+        request(Upgrade{Seq{huge}, false}, 3),
     };
 }
 

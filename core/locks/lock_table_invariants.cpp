@@ -1,0 +1,48 @@
+// What is true of a lock table at every index.
+#include "core/base/check.hpp"
+#include "core/locks/lock_table.hpp"
+
+namespace mortise::core {
+
+void LockTable::check_waiters(const LockRecord& record, const WaitQueue& queue) {
+    for (const auto mode : all_lock_modes) {
+        const auto* waiter = queue.oldest(mode);
+        if (waiter == nullptr) continue;
+        MORTISE_CHECK(!record.admits(mode) || !queue.is_free_of_older(*waiter));  // (2)
+    }
+}
+
+void LockTable::check_conversion(const LockRecord& record, const Conversion& conversion,
+                                 bool is_unfinished) {
+    const auto* hold = record.find({conversion.operation.session, conversion.hold});
+    MORTISE_CHECK(hold != nullptr && hold->mode == LockMode::update);  // (5)
+    MORTISE_CHECK(is_unfinished || record.holders().size() > 1);       // (5)
+}
+
+void LockTable::check_name(std::string_view name, bool is_unfinished) const {
+    const auto& record = *find(name);
+    const auto* queue = queue_of(name);
+    MORTISE_CHECK(!record.holders().empty());               // (2), (4)
+    MORTISE_CHECK(record.is_compatible());                  // (1)
+    MORTISE_CHECK(record.newest_token() <= newest_token_);  // (3)
+    MORTISE_CHECK(record.previous.token <= newest_token_);
+    for (const auto& holder : record.holders()) {
+        MORTISE_CHECK(holder.token <= record.newest_token() && holder.token.is_set());
+    }
+    if (queue == nullptr) return;
+    MORTISE_CHECK(!queue->is_empty());
+    if (queue->conversion()) {
+        check_conversion(record, *queue->conversion(), is_unfinished);
+    } else if (!is_unfinished) {
+        check_waiters(record, *queue);
+    }
+}
+
+void LockTable::check_invariants(const Views& unfinished) const {
+    for (const auto& [name, record] : records_)
+        check_name(name, unfinished.contains(name));
+    for (const auto& [name, queue] : queues_)
+        MORTISE_CHECK(records_.contains(name));
+}
+
+}  // namespace mortise::core
