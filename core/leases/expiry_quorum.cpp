@@ -21,15 +21,23 @@ void ExpiryQuorum::forget(SessionId session) {
     std::erase_if(decided_, of_session);
 }
 
+// Answers may be older than the end of what they name. If it is this node that is behind, it is
+// told again.
+void ExpiryQuorum::drop_void(const SessionTable& sessions) {
+    std::erase_if(reported_, [&](const auto& entry) {
+        const auto* session = sessions.find(entry.first.session);
+        return session == nullptr || session->renewed_at != entry.first.renewed_at;
+    });
+}
+
 std::vector<Expire> ExpiryQuorum::decide(const Configuration& configuration, NodeId self,
                                          const std::set<RunOut>& own, const SessionTable& sessions,
                                          const HasRenewal& has_renewal) {
     std::vector<Expire> expired;
     for (const auto& candidate : own)
         reported_[candidate];
+    drop_void(sessions);
     for (const auto& [run_out, members] : reported_) {
-        const auto* session = sessions.find(run_out.session);
-        if (session == nullptr || session->renewed_at != run_out.renewed_at) continue;
         if (has_renewal(run_out.session)) continue;
         const auto& who = members;
         const auto& what = run_out;

@@ -33,7 +33,12 @@ public:
                                              const SessionTable& sessions,
                                              const HasRenewal& has_renewal);
 
+    // What is kept for a decision still to come.
+    [[nodiscard]] std::size_t pending() const { return reported_.size(); }
+
 private:
+    void drop_void(const SessionTable& sessions);
+
     std::map<RunOut, std::set<NodeId>> reported_;
     std::set<RunOut> decided_;
 };

@@ -117,6 +117,16 @@ TEST_F(ExpiryQuorumTest, ASessionThatEndedIsNotExpired) {
     EXPECT_THAT(decide({run_out()}), IsEmpty());
 }
 
+// A follower goes on reporting until it has applied the end, and its answers take their time.
+TEST_F(ExpiryQuorumTest, NothingIsKeptOfASessionThatEnded) {
+    report(2);
+    sessions_.remove(session_);
+    quorum_.forget(session_);
+    report(3);
+    EXPECT_THAT(decide(), IsEmpty());
+    EXPECT_EQ(quorum_.pending(), 0U);
+}
+
 TEST_F(ExpiryQuorumTest, WhatWasHeardOrDecidedInAnotherTermDoesNotCount) {
     report(2);
     EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
