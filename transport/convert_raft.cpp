@@ -95,6 +95,9 @@ void put(const core::AppendRequest& m, wire::AppendRequest::Builder to) {
         put_entry(m.entries[i], entries[i]);
 }
 
+// Or a member that is far behind would refuse the same request for ever.
+static_assert(core::append_entries_max <= entries_max);
+
 core::AppendRequest get(CheckedReading& reading, wire::AppendRequest::Reader from) {
     core::AppendRequest m;
     m.term = core::Term{from.getTerm()};

@@ -38,13 +38,13 @@ LogId Log::newest_not_above(LogId limit) const {
     return index > base_.index ? at(index).id : base_;
 }
 
-std::vector<Entry> Log::slice(LogIndex from, std::size_t bytes_max) const {
+std::vector<Entry> Log::slice(LogIndex from, std::size_t bytes_max, std::size_t entries_max) const {
     std::vector<Entry> taken;
     std::size_t bytes = 0;
     for (auto index = from; index <= last().index; index = index.next()) {
         const auto& entry = at(index);
         bytes += weight(entry);
-        if (bytes > bytes_max && !taken.empty()) break;
+        if ((bytes > bytes_max || taken.size() >= entries_max) && !taken.empty()) break;
         taken.push_back(entry);
     }
     return taken;

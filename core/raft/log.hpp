@@ -28,7 +28,8 @@ public:
     // The newest entry at or below both the index and the term: where logs may still agree.
     [[nodiscard]] LogId newest_not_above(LogId limit) const;
     // From `from` on, as many as fit in `bytes_max`, but at least one if there is one.
-    [[nodiscard]] std::vector<Entry> slice(LogIndex from, std::size_t bytes_max) const;
+    [[nodiscard]] std::vector<Entry> slice(LogIndex from, std::size_t bytes_max,
+                                           std::size_t entries_max) const;
 
     void append(Entry entry);  // requires the next index and no lower term
     void truncate_from(LogIndex index);

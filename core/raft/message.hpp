@@ -41,6 +41,9 @@ struct VoteReply {
     bool granted = false;
 };
 
+// Of one AppendRequest. The entries of an idle cluster are so small that very many are few bytes.
+constexpr std::size_t append_entries_max = 8'192;
+
 // Entries, heartbeat and read confirmation in one. `entries` follow `previous` without a gap.
 struct AppendRequest {
     Term term;

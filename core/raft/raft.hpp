@@ -211,6 +211,7 @@ private:
     void send_owed_replies();
     void send_appends();
     void send_appends_to(NodeId peer, Progress& progress);
+    [[nodiscard]] std::vector<Entry> next_entries(const Progress& progress) const;
     void send_append(NodeId peer, Progress& progress, std::vector<Entry> entries);
     void on_accepted(Progress& progress, const AppendReply& reply);
     void on_rejected(NodeId from, Progress& progress, const AppendReply& reply);

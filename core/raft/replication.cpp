@@ -234,13 +234,13 @@ void Raft::send_appends_to(NodeId peer, Progress& progress) {
     const auto& leader = std::get<Leader>(role_);
     bool sent = false;
     if (progress.state == Progress::State::probe && !progress.probing) {
-        send_append(peer, progress, log_.slice(progress.next, options_.append_bytes_max));
+        send_append(peer, progress, next_entries(progress));
         progress.probing = true;
         sent = true;
     }
     while (progress.state == Progress::State::replicate && progress.next <= log_.last().index &&
            progress.in_flight.size() < options_.appends_in_flight_max) {
-        auto entries = log_.slice(progress.next, options_.append_bytes_max);
+        auto entries = next_entries(progress);
         const auto last = entries.back().id.index;
         send_append(peer, progress, std::move(entries));
         progress.next = last.next();
@@ -252,6 +252,10 @@ void Raft::send_appends_to(NodeId peer, Progress& progress) {
     const bool news = progress.commit_sent < std::min(commit_, progress.match) ||
                       progress.read_round_sent < leader.read_round;
     if (!sent && (leader.heartbeat_due || news)) send_append(peer, progress, {});
+}
+
+std::vector<Entry> Raft::next_entries(const Progress& progress) const {
+    return log_.slice(progress.next, options_.append_bytes_max, append_entries_max);
 }
 
 void Raft::send_append(NodeId peer, Progress& progress, std::vector<Entry> entries) {

@@ -96,12 +96,14 @@ TEST(Log, WeighsWhatItKeeps) {
 TEST(Log, SlicesWhatFitsButAtLeastOne) {
     const auto log = log_of({}, {1, 1, 1, 1});
     const auto each = weight(log.at(LogIndex{1}));
-    EXPECT_EQ(log.slice(LogIndex{2}, 2 * each).size(), 2U);
-    EXPECT_EQ(log.slice(LogIndex{2}, 3 * each - 1).size(), 2U);
-    EXPECT_EQ(log.slice(LogIndex{2}, 0).size(), 1U);
-    EXPECT_EQ(log.slice(LogIndex{2}, 100 * each).size(), 3U);
-    EXPECT_TRUE(log.slice(LogIndex{5}, 100 * each).empty());
-    EXPECT_EQ(log.slice(LogIndex{3}, each).front().id, log_id(1, 3));
+    EXPECT_EQ(log.slice(LogIndex{2}, 2 * each, 9).size(), 2U);
+    EXPECT_EQ(log.slice(LogIndex{2}, 3 * each - 1, 9).size(), 2U);
+    EXPECT_EQ(log.slice(LogIndex{2}, 0, 9).size(), 1U);
+    EXPECT_EQ(log.slice(LogIndex{2}, 100 * each, 9).size(), 3U);
+    EXPECT_TRUE(log.slice(LogIndex{5}, 100 * each, 9).empty());
+    EXPECT_EQ(log.slice(LogIndex{3}, each, 9).front().id, log_id(1, 3));
+    EXPECT_EQ(log.slice(LogIndex{2}, 100 * each, 2).size(), 2U);
+    EXPECT_EQ(log.slice(LogIndex{2}, 100 * each, 0).size(), 1U);
 }
 
 TEST(Log, FindsTheNewestEntryNotAboveALimit) {

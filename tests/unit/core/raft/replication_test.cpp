@@ -27,7 +27,7 @@ std::vector<LogId> ids_of(const std::vector<Entry>& entries) {
 }
 
 std::vector<LogId> log_of(const Raft& raft) {
-    return ids_of(raft.log().slice(raft.log().first_index(), 1U << 30U));
+    return ids_of(raft.log().slice(raft.log().first_index(), 1U << 30U, 1U << 30U));
 }
 
 // Node 1 leads these and all are quiet; messages and writes are left to the test from here on.
@@ -159,6 +159,19 @@ TEST(Replication, ACompletionDoesNotCountWhatReplacedItsEntries) {
     EXPECT_EQ(node->durable_index(), LogIndex{3});
     EXPECT_EQ(node.newest<AppendReply>(n3).match, LogIndex{3});
     EXPECT_EQ(node.sent_count<AppendReply>(n2), 0U);
+}
+
+// Those of an idle cluster are small: a message of them would have more than a receiver takes.
+TEST(Replication, ALeaderSendsSoManyEntriesAtOnceAndNoMore) {
+    Led led{1, 2, 3};
+    const auto first = led.leader.propose("");
+    for (std::size_t i = 0; i < 2 * append_entries_max; ++i)
+        led.leader.propose("");
+    led.leader.sent.clear();
+    led.leader.receive(n2, accepts(led.leader->term().raw(), first->raw() + 3));
+    const auto sent = led.leader.take<AppendRequest>(n2);
+    ASSERT_FALSE(sent.empty());
+    EXPECT_EQ(sent.front().entries.size(), append_entries_max);
 }
 
 // D10: durable before, and not any more from the moment the truncation is submitted.
