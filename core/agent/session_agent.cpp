@@ -200,6 +200,16 @@ void SessionAgent::on_state_replaced(Now now) {
     on_progress(now);
 }
 
+// Taken back all the same: it may be added again before the session is over.
+void SessionAgent::on_removed() {
+    std::vector<CallTag> queued;
+    for (const auto& [tag, waiting] : waiting_) {
+        if (waiting.queued) queued.push_back(tag);
+    }
+    for (const auto tag : queued)
+        abandon(tag, CallError::session_expired);
+}
+
 Instant SessionAgent::deadline() const {
     auto next = std::min(resend_at_, renew_at_);
     if (stage_ == Stage::opening && leader_known_) next = std::min(next, open_again_at_);

@@ -81,6 +81,10 @@ public:
     // it once more, what waits is attached to again (S17).
     void on_state_replaced(Now now);
 
+    // This node is no member any more. Nothing that happens to its session is told here, so what
+    // waits in the cluster's queues ends as with the session (S48).
+    void on_removed();
+
     AgentOutput collect(Now now);
     // Of the steady clock.
     [[nodiscard]] Instant deadline() const;

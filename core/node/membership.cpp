@@ -64,6 +64,16 @@ bool NodeCore::is_admitted_outsider(NodeId from, const RaftMessage& message) {
                       message);
 }
 
+// A learner that missed its removal asks for no votes: what it asks for instead shows that it does
+// not know.
+void NodeCore::dismiss_stranger(NodeId from) {
+    const auto found = connected_.find(from);
+    if (!is_formed() || found == connected_.end() || found->second.is_empty()) return;
+    const auto& hello = found->second;
+    if (is_of_cluster(hello) && !raft_.configuration().has(from, hello.incarnation))
+        raft_.dismiss(from);
+}
+
 // --- asked for
 // ------------------------------------------------------------------------------------
 

@@ -73,6 +73,7 @@ Nanoseconds NodeCore::saved_elapsed(const Session& session) const {
 Effects NodeCore::step(Event event, Now now) {
     has_refused_own_ = false;
     agent_.begin(now);
+    if (std::exchange(was_removed_, false)) agent_.on_removed();
     raft_.begin_event(now.steady);
     std::visit([&](auto& e) { on(e, now); }, event);
     form_if_unanimous(now);
@@ -100,7 +101,7 @@ Effects NodeCore::step(Event event, Now now) {
 }
 
 Instant NodeCore::deadline() const {
-    if (has_refused_own_) return {};
+    if (has_refused_own_ || was_removed_) return {};
     auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
                           reads_.deadline(), reads_due_, forgets_outsiders_at(),
                           changes_.deadline(raft_.leader().has_value())});
@@ -123,6 +124,8 @@ void NodeCore::take_raft_output(Now now) {
     auto raft = raft_.collect(now.steady);
     effects_.write = std::move(raft.write);
     effects_.notes = std::move(raft.notes);
+    was_removed_ =
+        std::ranges::find(effects_.notes, Note::Kind::removed, &Note::kind) != effects_.notes.end();
     effects_.read_snapshot = std::move(raft.read_snapshot);
     effects_.close_snapshots = std::move(raft.close_snapshots);
     for (auto& step : raft.install)
@@ -232,7 +235,7 @@ void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
 void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {
     if (!is_formed() || !is_trusted(from)) {
         ++refused_messages_;
-        return;
+        return dismiss_stranger(from);
     }
     take_forward(from, message);
 }

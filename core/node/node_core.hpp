@@ -136,6 +136,7 @@ private:
     [[nodiscard]] bool is_trusted(NodeId peer) const;
     [[nodiscard]] bool is_admitted(NodeId from, const RaftMessage& message);
     [[nodiscard]] bool is_admitted_outsider(NodeId from, const RaftMessage& message);
+    void dismiss_stranger(NodeId from);
 
     // changing.cpp
     void call(ChangeCall& call, Now now);
@@ -222,6 +223,7 @@ private:
     LogIndex sum_proposed_;         // the newest in the log, as far as known
     LogIndex sweep_at_;             // a Sweep is in the log up to here
     bool has_refused_own_ = false;  // its callers are answered in the next step, at once
+    bool was_removed_ = false;      // likewise
     std::uint64_t refused_messages_ = 0;
     mutable std::uint64_t checks_ = 0;  // of the invariants; what is dear is not checked each time
     Effects effects_;

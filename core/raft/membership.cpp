@@ -179,7 +179,7 @@ void Raft::dismiss(NodeId stranger) {
 // Only by a configuration that is newer than ours: who says so may itself be behind.
 void Raft::on_dismissed(LogIndex configuration, Instant now) {
     if (configuration <= configurations_.back().index || is_leader() || dismissed_) return;
-    if (leader()) return;  // that one knows better
+    if (stands_by_leader(now)) return;  // that one knows better
     dismissed_ = true;
     note(Note::Kind::removed);
     become_follower(std::nullopt, now);

@@ -145,7 +145,8 @@ public:
     void promote_member(NodeId id);
     void promote_member(NodeId id, std::error_code& ec);
     // Learner or voter, the leader and this very node included. Its locks run out like those of a
-    // process that died: close it first if it holds any.
+    // process that died: close it first if it holds any. What waits there ends with
+    // session_expired.
     void remove_member(NodeId id);
     void remove_member(NodeId id, std::error_code& ec);
     // To a voter that has caught up. Nothing is decided in between, for a round trip or two.
