@@ -142,16 +142,18 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view by
     return durable == Durable::yes ? sync_directory(path.parent_path(), probe) : Result<void>{};
 }
 
+// Whoever made it may have been killed before it synced the name.
 Result<void> make_directory(const std::filesystem::path& path, FileProbe* probe) {
     constexpr mode_t owner_only = 0700;
-    if (::mkdir(path.c_str(), owner_only) != 0) {
-        if (errno == EEXIST) return {};
-        return failed("make", path, errno);
-    }
+    const bool is_new = ::mkdir(path.c_str(), owner_only) == 0;
+    if (!is_new && errno != EEXIST) return failed("make", path, errno);
     // The umask may have taken from it.
-    if (::chmod(path.c_str(), owner_only) != 0) return failed("change the mode of", path, errno);
-    const auto parent = path.parent_path();
-    return sync_directory(parent.empty() ? std::filesystem::path{"."} : parent, probe);
+    if (is_new && ::chmod(path.c_str(), owner_only) != 0)
+        return failed("change the mode of", path, errno);
+    const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
+    // It is not ours then, and neither was it we who made the name.
+    if (!is_new && ::access(parent.c_str(), R_OK) != 0 && errno == EACCES) return {};
+    return sync_directory(parent, probe);
 }
 
 Result<void> move(const std::filesystem::path& from, const std::filesystem::path& to,
@@ -171,7 +173,8 @@ Result<void> remove_file(const std::filesystem::path& path, FileProbe* probe) {
 
 Result<void> sync_directory(const std::filesystem::path& path, FileProbe* probe) {
     if (planted(core::Mutant::directory_unsynced)) return {};
-    auto directory = File::open(path, O_RDONLY | O_DIRECTORY, probe);
+    // By its own name within, since a symbolic link may lead there.
+    auto directory = File::open(path / ".", O_RDONLY | O_DIRECTORY, probe);
     if (!directory) return std::move(directory).error();
     auto synced = take(FileStep::sync_directory, "sync", path, probe,
                        [&] { return ::fsync(directory->descriptor()); });

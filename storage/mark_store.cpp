@@ -100,11 +100,11 @@ Result<std::unique_ptr<MarkStore>> MarkStore::open(const std::filesystem::path& 
     if (auto same = compare(database, *witness); !same) return std::move(same).error();
     auto store =
         std::make_unique<MarkStore>(*std::move(lock), std::move(database), *std::move(witness));
-    // Of what was made everything is durable before a raise is answered for: from then on an empty
-    // witness, or none, cannot be taken for the first start.
+    // What was made is durable before the witness tells of it: from then on no marks are a loss.
+    // And that is before a raise is answered for: an empty witness, or none, is the first start.
+    if (auto synced = sync_directory(path, seams.probe); !synced) return std::move(synced).error();
     if (auto first = store->write_witness(); !first) return std::move(first).error();
     if (auto synced = store->witness_.sync(); !synced) return std::move(synced).error();
-    if (auto synced = sync_directory(path, seams.probe); !synced) return std::move(synced).error();
     return store;
 }
 

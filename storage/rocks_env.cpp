@@ -1,6 +1,7 @@
 #include "storage/rocks_env.hpp"
 
 #include <cerrno>
+#include <filesystem>
 #include <utility>
 
 #include <rocksdb/system_clock.h>
@@ -17,7 +18,8 @@ using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
-// RocksDB leaves the mode to the umask, which is the host's.
+// RocksDB leaves the mode to the umask, which is the host's; and it renames a new CURRENT into
+// place before the name of the file that is named in there is durable.
 class PrivateFileSystem final : public rocksdb::FileSystemWrapper {
 public:
     using FileSystemWrapper::FileSystemWrapper;
@@ -34,6 +36,15 @@ public:
                                 std::unique_ptr<FSWritableFile>* file,
                                 IODebugContext* debug) override {
         return make_private(name, target()->ReopenWritableFile(name, options, file, debug));
+    }
+
+    IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                        IODebugContext* debug) override {
+        const auto parent = std::filesystem::path{to}.parent_path().string();
+        std::unique_ptr<rocksdb::FSDirectory> directory;
+        auto status = target()->NewDirectory(parent, options, &directory, debug);
+        if (status.ok()) status = directory->FsyncWithDirOptions(options, debug, {});
+        return status.ok() ? target()->RenameFile(from, to, options, debug) : status;
     }
 
     IOStatus LockFile(const std::string& name, const IOOptions& options, FileLock** lock,

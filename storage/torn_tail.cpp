@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <fcntl.h>
+#include <rocksdb/file_system.h>
 
 #include "core/base/bytes.hpp"
 #include "core/base/mutant.hpp"
@@ -124,6 +125,15 @@ rocksdb::Status open_database(const rocksdb::Options& options, RocksDatabase& da
     return status;
 }
 
+Result<void> sync_names(const RocksDatabase& database) {
+    std::unique_ptr<rocksdb::FSDirectory> directory;
+    rocksdb::Status status = database.env->GetFileSystem()->NewDirectory(database.path.string(), {},
+                                                                         &directory, nullptr);
+    if (status.ok()) status = directory->FsyncWithDirOptions({}, nullptr, {});
+    if (!status.ok()) return to_error(status, database.path);
+    return {};
+}
+
 }  // namespace
 
 Result<void> open_after_crash(rocksdb::Options options, RocksDatabase& database) {
@@ -135,7 +145,8 @@ Result<void> open_after_crash(rocksdb::Options options, RocksDatabase& database)
         if (*is_torn) status = open_database(options, database);
     }
     if (!status.ok()) return to_error(status, database.path);
-    return {};
+    // What was torn is gone for good: beside a newer log with a torn end it would be damage.
+    return sync_names(database);
 }
 
 LogShape shape_of_log(std::string_view bytes) {

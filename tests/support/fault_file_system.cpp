@@ -132,7 +132,9 @@ public:
 
     IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
         if (auto taken = disk_.take("sync directory", path_); !taken.ok()) return taken;
-        return FSDirectoryWrapper::Fsync(options, debug);
+        auto status = FSDirectoryWrapper::Fsync(options, debug);
+        if (status.ok()) disk_.directory_synced(path_);
+        return status;
     }
     IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* debug,
                                  const rocksdb::DirFsyncOptions& /*why*/) override {
@@ -231,6 +233,11 @@ void FaultyDisk::trouble_at(std::uint64_t step, Trouble trouble) {
     after_failure_.clear();
 }
 
+void FaultyDisk::watch_names(const std::filesystem::path& root) {
+    const std::scoped_lock lock{mutex_};
+    names_.watch(root);
+}
+
 void FaultyDisk::lie_about_syncs_of(std::string part) {
     const std::scoped_lock lock{mutex_};
     lied_about_ = std::move(part);
@@ -302,6 +309,7 @@ void FaultyDisk::after(storage::FileStep step, const std::filesystem::path& path
         const std::scoped_lock lock{mutex_};
         if (trouble_ == Trouble::full) in_trouble_ = false;
     }
+    if (step == storage::FileStep::sync_directory) return directory_synced(path.string());
     if (step != storage::FileStep::sync && step != storage::FileStep::rename) return;
     if (!std::filesystem::is_regular_file(path)) return;
     auto image = content_of(path.string());
@@ -325,6 +333,7 @@ void FaultyDisk::lose_unsynced(std::uint64_t seed, std::string_view part) {
         if (!is_meant(path) || !prng.one_in(2) || !std::filesystem::exists(path)) continue;
         std::ofstream{path, std::ios::binary | std::ios::trunc} << image;
     }
+    names_.lose(prng, part);
     grown_.clear();
     images_.clear();
     in_trouble_ = false;
@@ -357,6 +366,11 @@ void FaultyDisk::renamed(const std::string& from, const std::string& to) {
 void FaultyDisk::gone(const std::string& path) {
     const std::scoped_lock lock{mutex_};
     grown_.erase(path);
+}
+
+void FaultyDisk::directory_synced(const std::string& path) {
+    const std::scoped_lock lock{mutex_};
+    names_.synced(path);
 }
 
 std::shared_ptr<rocksdb::FileSystem> file_system_of(FaultyDisk& disk) {

@@ -15,6 +15,7 @@
 
 #include "core/base/prng.hpp"
 #include "storage/open_parts.hpp"
+#include "tests/support/unsynced_names.hpp"
 
 namespace mortise::test {
 
@@ -43,6 +44,9 @@ public:
     // Steps that changed a file's content after the one that failed.
     [[nodiscard]] std::vector<std::string> written_after_failure() const;
 
+    // Names may get lost, too, in that tree: all that is in it now is durable.
+    void watch_names(const std::filesystem::path& root);
+
     // What is left after a loss of power: of every file with this in its path the synced part and,
     // drawn from the seed, some of the rest. Requires that nobody has the files open any more.
     void lose_unsynced(std::uint64_t seed, std::string_view part = {});
@@ -59,6 +63,7 @@ public:
     void synced(const std::string& path);
     void renamed(const std::string& from, const std::string& to);
     void gone(const std::string& path);
+    void directory_synced(const std::string& path);
 
 private:
     // Of a file that only grows.
@@ -82,6 +87,7 @@ private:
     std::vector<std::string> after_failure_;
     std::map<std::string, Grown> grown_;
     std::map<std::string, std::string> images_;  // of files written in place, when last synced
+    UnsyncedNames names_;
 };
 
 // RocksDB's way to that disk.

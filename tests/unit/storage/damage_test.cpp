@@ -103,19 +103,24 @@ TEST_F(Damage, IsNotAWriteThatWasCutShortAtAnyByte) {
     }
 }
 
-// The start that cuts the torn end off may lose its power, too, at any step.
+// The start that cuts the torn end off may be killed, too, or lose its power, at any step.
 TEST_F(Damage, IsNotATornWriteThatAStartWasDealingWith) {
-    bool done = false;
-    for (std::uint64_t step = 1; !done && !HasFailure(); ++step) {
-        spoil_in_a_crash();
-        fs::resize_file(bad_log(), size_before_ + (size_ - size_before_) / 2);
-        mortise::test::FaultyDisk disk;
-        disk.trouble_at(step, mortise::test::Trouble::power_off);
-        const auto seams = Seams{mortise::test::file_system_of(disk), &disk};
-        static_cast<void>(open_directory(bad(), as_node_1(), seams));
-        done = !disk.has_failed();
-        disk.lose_unsynced(step);
-        EXPECT_EQ(entries_found(), 3U) << "step " << step << ": " << disk.failed_step();
+    for (const bool loses_power : {false, true}) {
+        bool done = false;
+        for (std::uint64_t step = 1; !done && !HasFailure(); ++step) {
+            spoil_in_a_crash();
+            fs::resize_file(bad_log(), size_before_ + (size_ - size_before_) / 2);
+            mortise::test::FaultyDisk disk;
+            disk.watch_names(directory_.path());
+            disk.trouble_at(step, mortise::test::Trouble::power_off);
+            const auto seams = Seams{mortise::test::file_system_of(disk), &disk};
+            static_cast<void>(open_directory(bad(), as_node_1(), seams));
+            done = !disk.has_failed();
+            SCOPED_TRACE(testing::Message() << "step " << step << ": " << disk.failed_step()
+                                            << (loses_power ? ", power" : ""));
+            if (loses_power) disk.lose_unsynced(step);
+            EXPECT_EQ(entries_found(), 3U);
+        }
     }
 }
 

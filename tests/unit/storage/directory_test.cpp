@@ -158,6 +158,15 @@ TEST_F(DataDirectory, TrustsLocksOfLocalFileSystemsOnly) {
     EXPECT_FALSE(is_local_file_system(0xff534d42));  // cifs
 }
 
+// Its name is synced, and somebody has made the way to it a symbolic link.
+TEST_F(DataDirectory, MayBeInADirectoryThatIsALink) {
+    fs::create_directory(directory_.path() / "real");
+    fs::create_directory_symlink("real", directory_.path() / "link");
+    path_ = directory_.path() / "link" / "data";
+    const auto node = open();
+    EXPECT_TRUE(node) << node.error().what;
+}
+
 TEST_F(DataDirectory, MintsAnIncarnationOfItsOwn) {
     const auto first = open()->incarnation;
     EXPECT_EQ(open({n1, true, {1, 2}})->incarnation, first);

@@ -50,6 +50,40 @@ TEST(Faults, LeaveAnInstallWholeOrUndoneWheneverThePowerFails) {
     cut_power_at_every_step(4, states_from_elsewhere);
 }
 
+// What a life that failed has left, names that were made and not synced, the next one builds on.
+TEST(Faults, LoseNothingAcknowledgedWhenThePowerFailsInTheLifeAfterAnError) {
+    bool done = false;
+    for (std::uint64_t step = 1; !done; ++step) {
+        FaultyDisk disk;
+        disk.trouble_at(step, Trouble::once);
+        Script script{13, anything};
+        script.run(disk);
+        SCOPED_TRACE(testing::Message() << "step " << step << ": " << disk.failed_step());
+        done = !disk.has_failed();
+        disk.mend();
+        EXPECT_TRUE(script.run(disk));
+        disk.lose_unsynced(step);
+        script.expect_everything_is_there();
+        done = done || testing::Test::HasFailure();
+    }
+}
+
+TEST(Faults, LoseNothingAcknowledgedWhenThePowerFailsAgainAndAgain) {
+    constexpr std::uint64_t steps_max = 150;
+    for (std::uint64_t seed = 1; seed <= 40 && !testing::Test::HasFailure(); ++seed) {
+        SCOPED_TRACE(testing::Message() << "seed " << seed);
+        core::Prng prng{seed};
+        FaultyDisk disk;
+        Script script{seed, anything};
+        for (int times = 0; times < 4; ++times) {
+            disk.trouble_at(1 + prng.below(steps_max), Trouble::power_off);
+            EXPECT_TRUE(script.run(disk) || disk.has_failed());
+            disk.lose_unsynced(prng.next());
+        }
+        script.expect_everything_is_there();
+    }
+}
+
 // One may get all of its bytes to the disk, and the other none.
 TEST(Faults, LoseNothingAcknowledgedWhenTheLogIsCutAndTheStateIsNot) {
     cut_power_at_every_step(9, anything, "/log/");

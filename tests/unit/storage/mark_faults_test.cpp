@@ -24,6 +24,7 @@ public:
 
     // False: they ended early.
     bool run(FaultyDisk& disk) {
+        disk.watch_names(directory_.path());
         for (int life = 0; life < 2; ++life) {
             auto store = MarkStore::open(path(), seams_of(disk));
             if (!store) return false;

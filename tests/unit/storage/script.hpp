@@ -35,6 +35,7 @@ public:
 
     // False: it ended early.
     bool run(FaultyDisk& disk) {
+        disk.watch_names(directory_.path());
         core::Prng lives{seed_};
         for (int life = 0; life < 2; ++life) {
             auto node = open(&disk);
