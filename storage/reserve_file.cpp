@@ -27,7 +27,13 @@ Result<std::shared_ptr<ReserveFile>> ReserveFile::hold(const std::filesystem::pa
     auto file = File::open(path, O_RDWR | O_CREAT, probe);
     if (!file) return std::move(file).error();
     const auto kept = bytes_for(bytes, path.parent_path());
-    if (auto room = file->allocate(2 * kept); !room) return std::move(room).error();
+    std::error_code ignored;
+    const auto before = std::min<std::uint64_t>(std::filesystem::file_size(path, ignored), kept);
+    if (auto room = file->allocate(2 * kept); !room) {
+        // What it got before the disk was full would be taken from everybody.
+        static_cast<void>(file->truncate(before));
+        return std::move(room).error();
+    }
     if (auto left = file->truncate(kept); !left) return std::move(left).error();
     return std::make_shared<ReserveFile>(path, probe);
 }

@@ -114,6 +114,34 @@ TEST_F(Room, IsKeptForTheEnd) {
     EXPECT_TRUE(put(*node, appends({commands(log_id(1, 2))})));
 }
 
+// A file system may give what it has left before it says that it is not enough.
+class GreedyDisk final : public FileProbe {
+public:
+    int before(FileStep step, const std::filesystem::path& path) override {
+        if (step != FileStep::allocate || done_) return 0;
+        done_ = true;
+        std::filesystem::resize_file(path, 100'000);
+        return ENOSPC;
+    }
+    void after(FileStep /*step*/, const std::filesystem::path& /*path*/) override {}
+
+private:
+    bool done_ = false;
+};
+
+TEST_F(Room, IsNotTakenWhenThereIsNotEnough) {
+    for (const std::uintmax_t before : {0U, 4096U}) {
+        GreedyDisk disk;
+        auto options = as_node_1();
+        options.reserve_bytes = 4096;
+        const auto refused = open_directory(path_, options, {nullptr, &disk});
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, Errc::no_space);
+        EXPECT_EQ(std::filesystem::file_size(path_ / "reserve"), before);
+        ASSERT_TRUE(open());
+    }
+}
+
 TEST_F(Room, IsGivenBackByTheStateToo) {
     auto node = open();
     ASSERT_TRUE(node) << node.error().what;
