@@ -60,12 +60,14 @@ void NodeCore::remember_acknowledged(NodeId from) {
     if (term) memory_.acknowledged(progress->incarnation, {*term, index});
 }
 
-// Believed of members, who hear what this node does not: it cannot know better.
+// Believed of members, who hear what this node does not: it cannot know better. So of who leads: an
+// older image may not know it for a member yet.
 void NodeCore::receive(NodeId from, const Superseded& message, Now /*now*/) {
     const bool is_meant = message.incarnation == options_.incarnation &&
                           message.boot_epoch == options_.boot_epoch &&
                           message.life == options_.life;
-    if (is_meant && is_trusted(from)) {
+    const bool leads = connected_.contains(from) && raft_.leader() == from;
+    if (is_meant && (leads || is_trusted(from))) {
         effects_.superseded = true;
     } else {
         ++refused_messages_;

@@ -46,6 +46,45 @@ TEST_F(Lives, ALeaderFindsWhoLacksWhatItAcknowledged) {
     EXPECT_TRUE(cluster[n1].noted(Note::Kind::peer_forgot));
 }
 
+// What waits for a slow peer may be dropped.
+TEST_F(Lives, ItIsToldAgain) {
+    cluster.roll_back(n2, image, 2);
+    cluster.connect(n1, n2);
+    std::size_t lost = 0;
+    for (int i = 0; i < 20 && lost == 0; ++i) {
+        cluster.deliver();
+        cluster[n2].complete_writes();
+        lost = cluster[n1].take<Superseded>(n2).size();
+        cluster.pass(heartbeat);
+        cluster[n1].timer();
+        lost += cluster[n1].take<Superseded>(n2).size();
+    }
+    ASSERT_NE(lost, 0U);
+    cluster.run_for(3 * election_timeout);
+    EXPECT_TRUE(cluster[n2].superseded);
+}
+
+// The image is older than the membership of the one who knows.
+TEST_F(Lives, ALeaderIsBelievedWhoWasNoMemberThen) {
+    cluster.add(4, {});
+    cluster.connect_all();
+    auto& first = cluster[n1];
+    const auto change = [&](MembershipGoal goal) {
+        first.call(ChangeCall{CallTag{50}, std::move(goal), first.now + 20 * election_timeout});
+        cluster.run_for(5 * heartbeat);
+    };
+    change({MembershipGoal::Kind::learner, n4, "host4:1"});
+    change({MembershipGoal::Kind::voter, n4, {}});
+    change({MembershipGoal::Kind::leader, n4, {}});
+    ASSERT_TRUE(cluster[n4].raft().is_leader());
+    cluster[n4].acquire(60, "another");
+    cluster.run_for(3 * heartbeat);
+    cluster.roll_back(n2, image, 2);
+    cluster.connect(n2, n4);
+    cluster.run_for(3 * election_timeout);
+    EXPECT_TRUE(cluster[n2].superseded);
+}
+
 TEST_F(Lives, WhatARolledBackNodeHadAcknowledgedCountsNoMore) {
     cluster.roll_back(n2, image, 2);
     cluster.connect(n1, n2);
