@@ -35,6 +35,7 @@ Errc errc_of(core::MembershipRefusal refusal) {
         case Why::not_leader:
         case Why::would_lose_quorum: return Errc::no_quorum;
         case Why::too_many_members: return Errc::resource_exhausted;
+        case Why::too_old: return Errc::incompatible;
         case Why::unknown_member:
         case Why::already_member:
         case Why::already_voter:
@@ -68,6 +69,8 @@ std::string reason_of(core::MembershipRefusal refusal) {
         case Why::invalid_address: return "the address is empty, or too long";
         case Why::not_a_voter: return "it is not a voter, so it cannot lead";
         case Why::overtaken: return "somebody else changed the cluster meanwhile: look first";
+        case Why::too_old:
+            return "it runs a version that does not read what the cluster has written: upgrade it";
     }
     return "refused";
 }

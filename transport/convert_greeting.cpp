@@ -19,6 +19,7 @@ void write(const Greeting& greeting, wire::Hello::Builder to) {
     to.setIncarnation(greeting.hello.incarnation.raw());
     to.setBootEpoch(greeting.hello.boot_epoch.raw());
     to.setLife(greeting.hello.life);
+    to.setCommandFormat(greeting.hello.command_format);
     auto voters = to.initVoters(static_cast<unsigned>(greeting.hello.voters.size()));
     for (unsigned i = 0; i < voters.size(); ++i)
         voters.set(i, greeting.hello.voters[i].raw());
@@ -38,6 +39,8 @@ core::Result<Greeting> read(wire::Hello::Reader from) {
     hello.incarnation = core::Incarnation{from.getIncarnation()};
     hello.boot_epoch = core::BootEpoch{from.getBootEpoch()};
     hello.life = from.getLife();
+    hello.command_format = from.getCommandFormat();
+    if (hello.command_format == 0) reading.fail(Malformed::bad_number, "Hello.commandFormat");
     const bool whole =
         hello.node.is_set() && hello.incarnation.is_set() && hello.boot_epoch.is_set();
     if (greeting.purpose != Purpose::client && !whole) {

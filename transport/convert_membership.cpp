@@ -18,8 +18,8 @@ static_assert(static_cast<int>(Kind::leader) ==
               static_cast<int>(wire::MembershipGoal::Kind::LEADER));
 static_assert(static_cast<int>(State::done) ==
               static_cast<int>(wire::MembershipReply::State::DONE));
-static_assert(static_cast<int>(MembershipRefusal::overtaken) ==
-              static_cast<int>(wire::MembershipRefusal::OVERTAKEN));
+static_assert(static_cast<int>(MembershipRefusal::too_old) ==
+              static_cast<int>(wire::MembershipRefusal::TOO_OLD));
 
 core::MembershipGoal get(CheckedReading& reading, wire::MembershipGoal::Reader from) {
     return {reading.known(from.getKind(), Kind::leader, "MembershipGoal.kind"),
@@ -28,7 +28,7 @@ core::MembershipGoal get(CheckedReading& reading, wire::MembershipGoal::Reader f
 }
 
 MembershipRefusal get(CheckedReading& reading, wire::MembershipRefusal from, const char* what) {
-    return reading.known(from, MembershipRefusal::overtaken, what);
+    return reading.known(from, MembershipRefusal::too_old, what);
 }
 
 ChangeAnswer get(CheckedReading& reading, wire::ChangeAnswer::Reader from) {

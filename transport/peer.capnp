@@ -53,6 +53,7 @@ struct Hello {
   bootEpoch @7 :UInt64;        # of this start on it; zero for clients
   voters @8 :List(UInt64);     # as configured, ascending; compared when a cluster is formed
   life @9 :UInt64;             # drawn by chance at each start; zero for clients
+  commandFormat @10 :UInt8 = 1;  # the newest form of commands that it reads (docs/formats.md)
 }
 
 struct ClusterId {
@@ -316,6 +317,7 @@ enum MembershipRefusal {
   invalidAddress @12;
   notAVoter @13;
   overtaken @14;
+  tooOld @15;
 }
 
 # --- for clients ---------------------------------------------------------------------------------

@@ -198,6 +198,22 @@ Command get_command(ByteReader& in) {
     return Sweep{};
 }
 
+// From here on a batch says how many commands it has.
+constexpr std::uint8_t counted_format = 2;
+
+struct Head {
+    std::uint8_t format = 0;
+    std::optional<std::size_t> count;
+};
+
+Head get_head(ByteReader& in) {
+    Head head{in.u8(), {}};
+    if (head.format < command_format_oldest || head.format > command_format_newest) in.fail();
+    if (head.format >= counted_format) head.count = in.count(1);
+    if (head.count.value_or(0) > batch_commands_max) in.fail();
+    return head;
+}
+
 }  // namespace
 
 void BatchBuilder::add(const Command& command) {
@@ -212,31 +228,40 @@ void BatchBuilder::add_encoded(std::string_view commands, std::size_t count) {
     count_ += count;
 }
 
-Bytes BatchBuilder::take() {
-    std::string batch;
-    batch.reserve(commands_.size() + 1);
-    batch.push_back(static_cast<char>(command_format));
+Bytes BatchBuilder::take(std::uint8_t format) {
+    ByteWriter head;
+    head.u8(format);
+    if (format >= counted_format) head.varint(count_);
+    auto batch = head.take();
     batch += std::exchange(commands_, {});
     count_ = 0;
     return Bytes{std::move(batch)};
 }
 
-std::optional<std::vector<Command>> decode_batch(const Bytes& batch) {
-    if (batch.size() > batch_bytes_max) return std::nullopt;
+std::optional<std::vector<Command>> decode_batch(const Bytes& batch, std::uint8_t newest) {
     ByteReader in{batch.view()};
-    if (in.u8() != command_format) return std::nullopt;
+    const auto head = get_head(in);
+    // What a batch may weigh is the same in every form: heads differ.
+    if (head.format > newest || in.remaining() >= batch_bytes_max) return std::nullopt;
     std::vector<Command> commands;
     while (in.ok() && !in.done()) {
-        if (commands.size() == batch_commands_max) return std::nullopt;
+        if (commands.size() == head.count.value_or(batch_commands_max)) return std::nullopt;
         commands.push_back(get_command(in));
     }
-    if (!in.done()) return std::nullopt;
+    const bool is_whole = commands.size() == head.count.value_or(commands.size());
+    if (!in.done() || !is_whole) return std::nullopt;
     return commands;
 }
 
+std::uint8_t format_of(const Bytes& batch) {
+    return ByteReader{batch.view()}.u8();
+}
+
 std::string_view commands_of(const Bytes& batch) {
-    MORTISE_CHECK(!batch.empty());
-    return batch.view().substr(1);
+    ByteReader in{batch.view()};
+    (void)get_head(in);
+    MORTISE_CHECK(in.ok());
+    return batch.view().substr(batch.size() - in.remaining());
 }
 
 }  // namespace mortise::core

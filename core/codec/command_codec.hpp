@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "core/base/bytes.hpp"
+#include "core/codec/command_format.hpp"
 #include "core/locks/command.hpp"
 
 namespace mortise::core {
-
-// The version of the form that this build writes. It reads this one and those before it.
-constexpr std::uint8_t command_format = 1;
 
 // Builds the payload of an entry, or of a forwarded request: a version byte, then commands.
 class BatchBuilder {
@@ -25,8 +23,8 @@ public:
     [[nodiscard]] bool is_empty() const { return count_ == 0; }
     [[nodiscard]] std::size_t count() const { return count_; }
     [[nodiscard]] std::size_t bytes() const { return commands_.size(); }
-    // Leaves the builder empty.
-    [[nodiscard]] Bytes take();
+    // Leaves the builder empty. In the oldest form unless every reader is known to read another.
+    [[nodiscard]] Bytes take(std::uint8_t format = command_format_oldest);
 
 private:
     std::string commands_;
@@ -34,7 +32,10 @@ private:
 };
 
 // Empty when the bytes are no batch, a batch of a later version, or beyond the limits.
-[[nodiscard]] std::optional<std::vector<Command>> decode_batch(const Bytes& batch);
+[[nodiscard]] std::optional<std::vector<Command>> decode_batch(
+    const Bytes& batch, std::uint8_t newest = command_format_newest);
+// As it says itself; zero of what is empty.
+[[nodiscard]] std::uint8_t format_of(const Bytes& batch);
 // The commands of a batch without its head, for add_encoded. Requires a batch that decodes.
 [[nodiscard]] std::string_view commands_of(const Bytes& batch);
 

@@ -16,7 +16,8 @@
 namespace mortise::core {
 
 Hello NodeCore::hello() const {
-    Hello hello{options_.self, options_.incarnation, options_.boot_epoch, {}, {}, options_.life};
+    Hello hello{options_.self, options_.incarnation,   options_.boot_epoch, {}, {},
+                options_.life, options_.command_format};
     // Not before it is on disk: a crash would take it back.
     const bool durable = raft_.durable_index() >= LogIndex{1} || raft_.log().base().index.is_set();
     if (durable) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/ids.hpp"
+#include "core/codec/command_format.hpp"
 #include "core/raft/configuration.hpp"
 
 namespace mortise::core {
@@ -17,6 +18,7 @@ struct Hello {
     std::vector<NodeId> voters;  // as configured, ascending; compared when a cluster is formed
     // Drawn by chance at each start: two lives of one epoch are lives of two copies.
     std::uint64_t life = 0;
+    std::uint8_t command_format = command_format_oldest;  // the newest that it reads
 
     [[nodiscard]] bool is_empty() const { return !cluster.is_set(); }
     friend bool operator==(const Hello&, const Hello&) = default;

@@ -97,8 +97,10 @@ void NodeCore::propose_batches(Now now) {
     const bool due = proposer_.has_renewals() && now.steady >= renewals_due_;
     if ((!due && !proposer_.has_commands()) || !can_propose()) return;
     // One entry a step: what follows gathers behind its write.
-    const auto index = raft_.propose(EntryKind::commands, proposer_.take_batch(), now.steady);
+    const auto format = common_format();
+    const auto index = raft_.propose(EntryKind::commands, proposer_.take_batch(format), now.steady);
     if (!index) return;  // stepped down within: what was taken is sent again by its senders
+    format_in_log_ = std::max(format_in_log_, format);
     if (sweep_at_.raw() == std::numeric_limits<std::uint64_t>::max()) sweep_at_ = *index;
     if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
 }

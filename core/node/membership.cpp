@@ -97,6 +97,7 @@ ChangeResult NodeCore::add_member(const AddMember& event, Now now) {
     const auto found = connected_.find(event.id);
     if (found == connected_.end()) return MembershipRefusal::not_connected;
     if (!is_of_cluster(found->second)) return MembershipRefusal::other_cluster;
+    if (is_too_old(found->second)) return MembershipRefusal::too_old;
     return raft_.add_learner({event.id, found->second.incarnation, event.address}, now.steady);
 }
 
@@ -109,7 +110,7 @@ void NodeCore::take_in_newcomers(Now now) {
     for (const auto& [peer, hello] : connected_) {
         const auto& present = raft_.configuration();
         const auto* member = present.find(peer);
-        if (member == nullptr || !is_of_cluster(hello)) continue;
+        if (member == nullptr || !is_of_cluster(hello) || is_too_old(hello)) continue;
         ChangeResult begun = MembershipRefusal::already_member;
         if (member->incarnation != hello.incarnation) {
             begun = raft_.add_learner({peer, hello.incarnation, member->address}, now.steady);

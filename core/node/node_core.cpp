@@ -58,6 +58,8 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
     if (log.base().index == LogIndex{} && log.last().index >= LogIndex{1}) {
         founding_ = log.at(LogIndex{1});
     }
+    for (auto index = log.first_index(); index <= log.last().index; index = index.next())
+        remember_format(log.at(index));
     restart_countdowns(state.countdowns, now);
 }
 
@@ -145,14 +147,11 @@ void NodeCore::apply(Entry& entry, Now now) {
     MORTISE_CHECK(entry.id.index == applied_.next());
     check_intact(entry);
     applied_ = entry.id.index;
+    remember_format(entry);
     agent_.on_progress(now);
     Applied applied{std::move(entry), {}};
     if (applied.entry.kind == EntryKind::commands) {
-        // Checked when it was received or read; what does not decode is of a later version, and
-        // then this node must not go on.
-        const auto batch = decode_batch(applied.entry.payload);
-        MORTISE_CHECK(batch.has_value());
-        machine_.apply(applied_, *batch, applied.outcomes);
+        machine_.apply(applied_, commands_in(applied.entry), applied.outcomes);
         for (const auto& outcome : applied.outcomes)
             on_applied_outcome(outcome, applied_, now);
     } else if (applied.entry.kind == EntryKind::state_sum) {

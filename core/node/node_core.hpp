@@ -45,6 +45,8 @@ struct NodeOptions {
     std::uint64_t compare_every = 1'024;  // entries, between two comparisons of the state
     std::size_t uncommitted_bytes_max = std::size_t{16} << 20U;  // beyond it nothing is proposed
     std::uint64_t seed = 0;
+    // The newest form of commands that this node reads; another one plays an older version.
+    std::uint8_t command_format = command_format_newest;
     std::uint64_t life = 0;  // see Hello; true chance, and another one at each start
 };
 
@@ -158,6 +160,12 @@ private:
     [[nodiscard]] bool is_believed(NodeId from, const RaftMessage& message);
     void remember_acknowledged(NodeId from);
 
+    // formats.cpp
+    [[nodiscard]] std::uint8_t common_format() const;
+    void remember_format(const Entry& entry);
+    [[nodiscard]] bool is_too_old(const Hello& hello) const;
+    [[nodiscard]] std::vector<Command> commands_in(const Entry& entry) const;
+
     // comparing.cpp
     void remember_state_sum();
     void propose_state_sum(Now now);
@@ -194,6 +202,7 @@ private:
     PeerMemory memory_;
     std::set<NodeId> unfounded_;     // connected, said it is empty, not heard of as a member yet
     std::optional<Entry> founding_;  // entry 1, while the log still has it
+    std::uint8_t format_in_log_ = command_format_oldest;  // the newest of its commands
     ClusterId former_cluster_;
 
     // Of the state that is being received.

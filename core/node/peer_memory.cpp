@@ -40,6 +40,7 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, BootEpoch newest_sessio
     if (outlived && !planted(Mutant::earlier_life_welcome)) return Verdict::outlived;
     known.epoch = hello.boot_epoch;
     known.life = hello.life;
+    known.command_format = hello.command_format;
     known.said_before = std::max(known.said_before, known.said);
     known.acknowledged_before = std::max(known.acknowledged_before, known.acknowledged);
     return Verdict::new_life;
@@ -57,6 +58,13 @@ bool PeerMemory::believe(Incarnation from, const RaftMessage& message) {
 void PeerMemory::acknowledged(Incarnation by, LogId committed) {
     auto& known = known_[by];
     known.acknowledged = std::max(known.acknowledged, committed);
+}
+
+std::optional<std::uint8_t> PeerMemory::command_format(Incarnation incarnation) const {
+    const auto found = known_.find(incarnation);
+    // One that is there for what it said has not said hello.
+    if (found == known_.end() || !found->second.epoch.is_set()) return std::nullopt;
+    return found->second.command_format;
 }
 
 bool PeerMemory::has_forgotten(Incarnation incarnation) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "core/node/hello.hpp"
 #include "core/raft/message.hpp"
@@ -30,11 +31,14 @@ public:
     void acknowledged(Incarnation by, LogId committed);
 
     [[nodiscard]] bool has_forgotten(Incarnation incarnation) const;
+    // The newest that its present life reads; empty when it never said hello.
+    [[nodiscard]] std::optional<std::uint8_t> command_format(Incarnation incarnation) const;
 
 private:
     struct Known {
         BootEpoch epoch;
         std::uint64_t life = 0;
+        std::uint8_t command_format = command_format_oldest;
         // Of this life the highest term in which it spoke, durable there, and the last entry.
         Term said;
         LogId acknowledged;

@@ -100,7 +100,7 @@ Renew Proposer::take_renewals() {
     return renew;
 }
 
-Bytes Proposer::take_batch() {
+Bytes Proposer::take_batch(std::uint8_t format) {
     BatchBuilder out;
     const auto renew = take_renewals();
     // In front: a session that is renewed here does not expire here (S4).
@@ -108,7 +108,7 @@ Bytes Proposer::take_batch() {
     take_from(urgent_, urgent_bytes_, out);
     take_from(acquires_, acquire_bytes_, out);
     MORTISE_CHECK(!out.is_empty());
-    return out.take();
+    return out.take(format);
 }
 
 void Proposer::clear() {

@@ -26,6 +26,7 @@ enum class MembershipRefusal : std::uint8_t {
     invalid_address,
     not_a_voter,  // and so nobody who could lead
     overtaken,    // somebody else changed it meanwhile: look, and ask again
+    too_old,      // its version does not read what the log has
 };
 
 // What somebody wants to be so. Asking for what is so already is not an error: it is done.

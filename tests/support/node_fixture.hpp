@@ -98,6 +98,11 @@ public:
         options_.boot_epoch = options_.boot_epoch.next();
         start_again();
     }
+    // The next life is of a version that reads commands up to that form.
+    void change_version(std::uint8_t command_format) {
+        options_.command_format = command_format;
+        crash_and_restart();
+    }
     // An earlier image of its directory, started in that epoch.
     void roll_back(Disk image, BootEpoch epoch, std::uint64_t life) {
         disk_ = std::move(image);
@@ -223,6 +228,10 @@ public:
         nodes_.at(id).wipe_and_restart();
     }
 
+    void change_version(NodeId id, std::uint8_t command_format) {
+        lose_links(id);
+        nodes_.at(id).change_version(command_format);
+    }
     void roll_back(NodeId id, Disk image, std::uint64_t epoch, std::uint64_t life = 0) {
         lose_links(id);
         nodes_.at(id).roll_back(std::move(image), BootEpoch{epoch}, life);

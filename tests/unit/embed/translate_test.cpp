@@ -69,7 +69,7 @@ TEST(StatusOf, TellsWhoIsLeaving) {
 // A sentence for each, and a code that says whether to ask again.
 TEST(MembershipRefusals, AllHaveWordsAndACode) {
     std::set<std::string> reasons;
-    for (int i = 0; i <= static_cast<int>(core::MembershipRefusal::overtaken); ++i) {
+    for (int i = 0; i <= static_cast<int>(core::MembershipRefusal::too_old); ++i) {
         const auto refusal = static_cast<core::MembershipRefusal>(i);
         EXPECT_TRUE(reasons.insert(reason_of(refusal)).second) << i;
         const auto code = errc_of(refusal);

@@ -250,7 +250,8 @@ Greeting greeting(Prng& prng) {
              core::BootEpoch{positive(prng)},
              {number(prng), number(prng)},
              {},
-             number(prng)};
+             number(prng),
+             static_cast<std::uint8_t>(1 + prng.below(255))};
     if (greeting.purpose == Purpose::client) hello = {{}, {}, {}, hello.cluster, {}};
     for (std::uint64_t voter = prng.below(5); voter > 0; --voter)
         hello.voters.insert(hello.voters.begin(), core::NodeId{voter * 3});
@@ -381,7 +382,7 @@ TEST(Convert, ChangesOfTheMembersArriveFieldByField) {
     EXPECT_EQ(std::tuple(got.id, got.goal, got.configuration, got.term, got.begun),
               std::tuple(sent.id, sent.goal, sent.configuration, sent.term, sent.begun));
     const core::MembershipReply said{core::ChangeId{3}, core::MembershipReply::State::refused,
-                                     core::MembershipRefusal::overtaken, LogIndex{5}, Term{6}};
+                                     core::MembershipRefusal::too_old, LogIndex{5}, Term{6}};
     const auto heard = std::get<core::MembershipReply>(
         read_words<wire::PeerMessage>(bytes_with<wire::PeerMessage>(core::PeerMessage{said}))
             .value());
@@ -710,6 +711,7 @@ TEST(Malformed, AHelloOfNobody) {
     EXPECT_EQ(spoilt_hello([](auto hello) { hello.setPurpose(static_cast<wire::Purpose>(3)); }),
               Malformed::unknown_kind);
     EXPECT_EQ(spoilt_hello([](auto hello) { hello.setProtocolHighest(0); }), Malformed::bad_order);
+    EXPECT_EQ(spoilt_hello([](auto hello) { hello.setCommandFormat(0); }), Malformed::bad_number);
 }
 
 TEST(Malformed, AHelloWithVotersOutOfOrderOrTooMany) {

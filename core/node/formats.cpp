@@ -1,0 +1,55 @@
+// Members of two versions in one cluster (P12): a newer form of commands is proposed only once
+// every member has said that it reads it, and whoever cannot read what the log has already is not
+// taken in (docs/decisions/0018).
+#include <algorithm>
+#include <string>
+
+#include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
+#include "core/node/node_core.hpp"
+
+namespace mortise::core {
+
+// Who was not heard of may be of any version. Learners read as well.
+std::uint8_t NodeCore::common_format() const {
+    auto common = options_.command_format;
+    const auto ask = [&](const std::vector<Member>& members) {
+        for (const auto& member : members) {
+            if (member.incarnation == options_.incarnation) continue;
+            const auto said = memory_.command_format(member.incarnation);
+            if (!said && planted(Mutant::format_gate_misses_one)) continue;
+            common = std::min(common, said.value_or(command_format_oldest));
+        }
+    };
+    const auto& present = raft_.configuration();
+    ask(present.voters);
+    ask(present.outgoing);
+    ask(present.learners);
+    return common;
+}
+
+void NodeCore::remember_format(const Entry& entry) {
+    if (entry.kind != EntryKind::commands) return;
+    format_in_log_ = std::max(format_in_log_, format_of(entry.payload));
+}
+
+// It would stop at the first entry that it cannot read.
+bool NodeCore::is_too_old(const Hello& hello) const {
+    return hello.command_format < format_in_log_;
+}
+
+std::vector<Command> NodeCore::commands_in(const Entry& entry) const {
+    auto batch = decode_batch(entry.payload, options_.command_format);
+    if (batch) return std::move(*batch);
+    const auto format = format_of(entry.payload);
+    if (format <= options_.command_format) {
+        throw InvariantBroken{"entry " + std::to_string(entry.id.index.raw()) +
+                              " has no commands that make sense"};
+    }
+    throw InvariantBroken{"the cluster has commands of format " + std::to_string(format) +
+                          ", and this version reads format " +
+                          std::to_string(options_.command_format) +
+                          " at most: it is older than what ran here before"};
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,150 @@
+// Members of two versions in one cluster (P12).
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "core/base/check.hpp"
+#include "core/codec/configuration_codec.hpp"
+#include "tests/support/node_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+constexpr auto oldest = command_format_oldest;
+constexpr auto newest = command_format_newest;
+
+class Formats : public testing::Test {
+protected:
+    void meet() {
+        cluster.connect_all();
+        cluster.run_for(3 * election_timeout);
+    }
+    // Of the next entry with commands.
+    std::uint8_t proposed() {
+        auto& leader = *cluster.leader();
+        leader.acquire(++tag, "name" + std::to_string(tag));
+        cluster.run_for(5 * heartbeat);
+        EXPECT_TRUE(leader.was_answered<Acquired>(tag));
+        const auto& log = leader.raft().log();
+        auto index = log.last().index;
+        while (log.at(index).kind != EntryKind::commands)
+            index = index.previous();
+        return format_of(log.at(index).payload);
+    }
+    void change_version(NodeId id, std::uint8_t format) {
+        cluster.change_version(id, format);
+        meet();
+    }
+    [[nodiscard]] MembershipRefusal refusal_to_add(NodeId id) {
+        auto& leader = *cluster.leader();
+        leader.step(AddMember{CallTag{99}, id, "somewhere"});
+        const auto* why = std::get_if<MembershipRefusal>(&leader.membership.back().result);
+        return why == nullptr ? MembershipRefusal::not_leader : *why;
+    }
+
+    NodeCluster cluster{1, 2, 3};
+    std::uint64_t tag = 0;
+};
+
+TEST_F(Formats, AreTheNewestThatAllMembersRead) {
+    meet();
+    EXPECT_EQ(proposed(), newest);
+}
+
+TEST_F(Formats, AreHeldBackByTheLastWhoIsNotUpgraded) {
+    for (const auto id : {n1, n2, n3})
+        cluster.change_version(id, oldest);
+    meet();
+    EXPECT_EQ(proposed(), oldest);
+    for (const auto id : {n1, n2}) {
+        change_version(id, newest);
+        EXPECT_EQ(proposed(), oldest);
+    }
+    change_version(n3, newest);
+    EXPECT_EQ(proposed(), newest);
+}
+
+TEST_F(Formats, AreHeldBackByALearner) {
+    cluster.change_version(n3, oldest);
+    cluster.add(4, {});
+    cluster.change_version(n4, oldest);
+    meet();
+    EXPECT_EQ(proposed(), oldest);
+    EXPECT_EQ(refusal_to_add(n4), MembershipRefusal::not_leader);  // it is not refused
+    cluster.run_for(5 * heartbeat);
+    change_version(n3, newest);
+    EXPECT_EQ(proposed(), oldest);
+    change_version(n4, newest);
+    EXPECT_EQ(proposed(), newest);
+}
+
+TEST_F(Formats, AreHeldBackByWhoWasNotHeardOf) {
+    meet();
+    for (const auto id : {n1, n2})
+        cluster.crash_and_restart(id);
+    cluster.connect(n1, n2);
+    cluster.run_for(5 * election_timeout);
+    EXPECT_EQ(proposed(), oldest);
+    meet();
+    EXPECT_EQ(proposed(), newest);
+}
+
+// What it said counts also while it is away.
+TEST_F(Formats, AreNotHeldBackByWhoIsAwayForAWhile) {
+    meet();
+    const auto away = cluster.leader() == &cluster[n3] ? n2 : n3;
+    for (const auto id : {n1, n2, n3})
+        if (id != away) cluster.disconnect(id, away);
+    EXPECT_EQ(proposed(), newest);
+}
+
+TEST_F(Formats, ANodeThatCannotReadTheLogIsNotTakenIn) {
+    cluster.add(4, {});
+    cluster.change_version(n4, oldest);
+    meet();
+    EXPECT_EQ(proposed(), newest);
+    EXPECT_EQ(refusal_to_add(n4), MembershipRefusal::too_old);
+    change_version(n4, newest);
+    EXPECT_EQ(refusal_to_add(n4), MembershipRefusal::not_leader);  // it is not refused
+}
+
+TEST_F(Formats, AMemberThatLostItsDirectoryComesBackOnceItCanReadTheLog) {
+    meet();
+    EXPECT_EQ(proposed(), newest);
+    const auto lost = cluster.leader() == &cluster[n3] ? n2 : n3;
+    cluster.wipe_and_restart(lost);
+    change_version(lost, oldest);
+    const auto is_back = [&] {
+        const auto* member = cluster.leader()->raft().configuration().find(lost);
+        return member->incarnation == cluster[lost].hello().incarnation;
+    };
+    EXPECT_FALSE(is_back());
+    change_version(lost, newest);
+    EXPECT_TRUE(is_back());
+}
+
+// Also one that did not see it committed, and a log that was read at the start.
+TEST(Downgrades, EndWithWordsForAPerson) {
+    BatchBuilder batch;
+    batch.add(Sweep{});
+    RaftState state;
+    state.hard_state = {Term{1}, {}};
+    state.entries = {
+        make_entry(log_id(1, 1), EntryKind::configuration, encode_configuration(voters({1}))),
+        make_entry(log_id(1, 2), EntryKind::commands, batch.take(newest))};
+    auto options = node_options(1, {1});
+    options.command_format = oldest;
+    HandDrivenNode node{options, state};
+    try {
+        node.timer_when_due();
+        while (!node.writes.empty())
+            node.complete_writes();
+        FAIL() << "it was applied";
+    } catch (const InvariantBroken& broken) {
+        EXPECT_NE(std::string{broken.what()}.find("older than what ran here before"),
+                  std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace mortise::core::test
