@@ -185,7 +185,9 @@ void Checker::state_replaced(core::NodeId node, core::LogId last) {
 bool Checker::is_on_quorum(core::LogId id, const core::Configuration& of) const {
     const auto carries = [&](const std::vector<core::Member>& members) {
         const auto holding = std::ranges::count_if(members, [&](const core::Member& member) {
-            return is_lost(member.id, of) || view(member.id).platter->has(id);
+            const auto& held = view(member.id);
+            const auto& platter = *held.platter;
+            return held.rolled_back || member.incarnation != platter.incarnation || platter.has(id);
         });
         return static_cast<std::size_t>(holding) >= core::majority_of(members.size());
     };

@@ -55,6 +55,7 @@ core::NodeOptions SimNode::draw_options() {
     options.former_life_ended = life_ > 0 && !machine_restarted_;
     options.seed = prng_.next();
     options.life = prng_.next();
+    options.command_format = command_format_;
     return options;
 }
 
@@ -66,6 +67,7 @@ void SimNode::start() {
     machine_restarted_ = life_ > 0 && prng_.one_in(3);
     if (machine_restarted_) reset_clock();
     if (disk_.may_be_damaged()) look_for_damage();
+    if (world_.swarm.upgrade) upgrade_sometimes();
     auto state = disk_.recover();
     if (!state) {
         world_.violations.report(id_, "recovery: the rows on disk make no machine");
@@ -95,6 +97,14 @@ void SimNode::look_for_damage() {
     if (!disk_.is_damaged()) return;
     world_.tally.probe("damage found at a start");
     set_aside();
+}
+
+// Nobody goes back.
+void SimNode::upgrade_sometimes() {
+    const bool is_first = life_ == 0;
+    if (is_first && !prng_.one_in(4)) command_format_ = core::command_format_oldest;
+    if (!is_first && prng_.one_in(3)) command_format_ = core::command_format_newest;
+    say("reads commands up to format {}", command_format_);
 }
 
 // As a whole, and only the name of its cluster is kept.

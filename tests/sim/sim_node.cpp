@@ -138,6 +138,7 @@ void SimNode::applied(const core::Applied& applied) {
     effects_.number(applied.entry.checksum);
     world_.checker.committed(id_, applied.entry);
     if (applied.entry.kind == core::EntryKind::state_sum) world_.tally.probe("states compared");
+    if (world_.swarm.upgrade) tell_format(applied.entry);
     for (const auto& outcome : applied.outcomes) {
         const auto* ended = std::get_if<core::SessionEnded>(&outcome);
         if (ended != nullptr && ended->how == core::SessionEnd::expired) {
@@ -146,6 +147,13 @@ void SimNode::applied(const core::Applied& applied) {
         }
     }
     world_.workload->applied(id_, applied);
+}
+
+void SimNode::tell_format(const core::Entry& entry) {
+    if (entry.kind != core::EntryKind::commands) return;
+    const bool is_newest = core::format_of(entry.payload) == core::command_format_newest;
+    world_.tally.probe(is_newest ? "upgrade let the newer format in"
+                                 : "upgrade kept to the older format");
 }
 
 void SimNode::noted(const core::Note& note) {
@@ -229,6 +237,9 @@ void SimNode::membership_answered(core::MembershipAnswer answer) {
     effects_.number(answer.tag.raw() << 8U | answer.result.index());
     const bool accepted = std::holds_alternative<core::LogIndex>(answer.result);
     world_.tally.probe(accepted ? "membership change accepted" : "membership change refused");
+    const auto* why = std::get_if<core::MembershipRefusal>(&answer.result);
+    const bool is_old = why != nullptr && *why == core::MembershipRefusal::too_old;
+    if (is_old) world_.tally.probe("newcomer too old");
 }
 
 void SimNode::state_replaced(core::LogId last) {

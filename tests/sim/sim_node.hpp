@@ -107,6 +107,8 @@ private:
     void flush();
     void finish_install();
     void set_aside();
+    void upgrade_sometimes();
+    void tell_format(const core::Entry& entry);
     void say(const char* text, std::uint64_t a = 0, std::uint64_t b = 0);
 
     core::NodeId id_;
@@ -119,6 +121,7 @@ private:
     std::int64_t slowest_ppm_ = 0;
     std::int64_t fastest_ppm_ = 0;
     bool machine_restarted_ = false;  // so nothing is known of the former process (S10)
+    std::uint8_t command_format_ = core::command_format_newest;  // of its version
     std::unique_ptr<Driver> driver_;
 
     std::uint64_t life_ = 0;  // what was scheduled in an earlier one does not happen

@@ -179,6 +179,7 @@ Swarm draw_swarm(core::Prng& prng) {
     const bool in_bounds = !swarm.is_on(Fault::clock_rate_wild) &&
                            !swarm.is_on(Fault::clock_frozen) && !swarm.is_on(Fault::clock_jump);
     swarm.judged_from_outside = in_bounds && prng.one_in(12);
+    swarm.upgrade = prng.one_in(4);
     if (prng.one_in(6)) swarm.steps_percent = prng.below(100);
     if (swarm.stormy_start) swarm.restart_after = swarm.network.connect_max;
     return swarm;
@@ -197,7 +198,7 @@ std::string describe(const Swarm& swarm) {
                 " for " + in_ms(swarm.fault_length) + (swarm.tiny_log ? ", tiny log" : "") +
                 (swarm.spares != 0 ? ", " + std::to_string(swarm.spares) + " spare" : "") +
                 (swarm.stormy_start ? ", stormy start" : "") +
-                (swarm.lease_trial ? ", lease trial" : "") +
+                (swarm.lease_trial ? ", lease trial" : "") + (swarm.upgrade ? ", upgrade" : "") +
                 (swarm.workload.burst != 0 ? ", many names" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {

@@ -61,6 +61,7 @@ struct Swarm {
     bool spiteful = false;              // faults like to come during elections
     bool stormy_start = false;          // faults come fast while the cluster forms
     bool judged_from_outside = false;   // by tests/check as well
+    bool upgrade = false;               // nodes start old, and become new one after the other
     bool lease_trial = false;           // faults are such as leases are for
     SimTime fault_length = 0;           // how long one lasts, on average
     SimTime restart_after = 0;          // a crashed node comes back, on average
