@@ -37,9 +37,20 @@ std::vector<std::string> free_addresses(std::size_t count) {
     return addresses;
 }
 
+// Whoever judges them says where; else nobody does.
+std::filesystem::path place_of_histories(const std::filesystem::path& otherwise) {
+    static int clusters = 0;
+    const auto* wanted = std::getenv("MORTISE_HISTORIES");
+    const auto place = (wanted == nullptr ? otherwise : std::filesystem::path{wanted}) /
+                       ("cluster" + std::to_string(++clusters));
+    std::filesystem::create_directories(place);
+    return place;
+}
+
 }  // namespace
 
-Process::Process(const std::string& program, const std::string& config) {
+Process::Process(const std::string& program, const std::string& config,
+                 const std::string& history) {
     int in[2];
     int out[2];
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) {
@@ -52,7 +63,7 @@ Process::Process(const std::string& program, const std::string& config) {
         if (getppid() != parent) _exit(1);
         dup2(in[0], STDIN_FILENO);
         dup2(out[1], STDOUT_FILENO);
-        execl(program.c_str(), program.c_str(), config.c_str(), nullptr);
+        execl(program.c_str(), program.c_str(), config.c_str(), history.c_str(), nullptr);
         _exit(127);
     }
     close(in[0]);
@@ -133,12 +144,30 @@ bool Process::has_stopped() {
 }
 
 ProcessCluster::ProcessCluster(TimingConfig timing)
-    : timing_{timing}, addresses_{free_addresses(3)}, processes_(3) {
+    : timing_{timing},
+      addresses_{free_addresses(3)},
+      histories_{place_of_histories(directory() / "histories")},
+      lives_{histories_ / "lives.jsonl"},
+      life_(3),
+      processes_(3) {
     for (std::size_t i = 0; i < size(); ++i)
         links_.set_target(i, addresses_[i]);
     for (std::size_t i = 0; i < size(); ++i)
         start(i);
     expect_ready();
+}
+
+ProcessCluster::~ProcessCluster() {
+    kill_all_at_once();
+}
+
+std::string ProcessCluster::name_of(std::size_t index) const {
+    return "node" + std::to_string(index + 1) + "." + std::to_string(life_[index]);
+}
+
+void ProcessCluster::tell_of_death(std::size_t index) {
+    JsonLine line;
+    lives_.put(line.add("process", name_of(index)).add("killed", boot_nanoseconds()));
 }
 
 std::string ProcessCluster::write_config(std::size_t index) {
@@ -158,12 +187,29 @@ std::string ProcessCluster::write_config(std::size_t index) {
 }
 
 void ProcessCluster::start(std::size_t index) {
-    processes_[index] = std::make_unique<Process>(MORTISE_WORKER, write_config(index));
+    ++life_[index];
+    JsonLine line;
+    line.add("process", name_of(index)).add("node", static_cast<std::int64_t>(index) + 1);
+    lives_.put(line.add("began", boot_nanoseconds()));
+    const auto history = histories_ / (name_of(index) + ".jsonl");
+    processes_[index] =
+        std::make_unique<Process>(MORTISE_WORKER, write_config(index), history.string());
 }
 
 void ProcessCluster::kill_hard(std::size_t index) {
+    tell_of_death(index);
     processes_[index]->kill_hard();
     processes_[index].reset();
+}
+
+void ProcessCluster::kill_all_at_once() {
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (!is_running(i)) continue;
+        tell_of_death(i);
+        kill(processes_[i]->pid(), SIGKILL);
+    }
+    for (auto& process : processes_)
+        process.reset();
 }
 
 void ProcessCluster::expect_ready() {

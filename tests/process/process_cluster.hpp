@@ -15,6 +15,7 @@
 
 #include <sys/types.h>
 
+#include "tests/support/history_writer.hpp"
 #include <mortise/config.hpp>
 #include <mortise/testing.hpp>
 
@@ -23,7 +24,8 @@ namespace mortise::tests {
 // One worker process (worker.cpp). Ends with the object.
 class Process {
 public:
-    Process(const std::string& program, const std::string& config);
+    // What it does goes to the file `history`.
+    Process(const std::string& program, const std::string& config, const std::string& history);
     ~Process();
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
@@ -56,6 +58,9 @@ private:
 class ProcessCluster {
 public:
     explicit ProcessCluster(TimingConfig timing);
+    ~ProcessCluster();
+    ProcessCluster(const ProcessCluster&) = delete;
+    ProcessCluster& operator=(const ProcessCluster&) = delete;
 
     [[nodiscard]] Process& operator[](std::size_t index) { return *processes_.at(index); }
     [[nodiscard]] bool is_running(std::size_t index) const { return processes_[index] != nullptr; }
@@ -63,6 +68,7 @@ public:
     [[nodiscard]] std::filesystem::path directory() const { return directory_.path(); }
     void start(std::size_t index);
     void kill_hard(std::size_t index);
+    void kill_all_at_once();
     // Waits until each running process says that it is ready.
     void expect_ready();
     // Whom the process takes for it.
@@ -72,11 +78,17 @@ public:
 
 private:
     std::string write_config(std::size_t index);
+    [[nodiscard]] std::string name_of(std::size_t index) const;
+    void tell_of_death(std::size_t index);
 
     testing::TempDirectory directory_{"mortise-process"};
     testing::LinkMatrix links_{3};
     TimingConfig timing_;
     std::vector<std::string> addresses_;
+    // One file for each life, and one of when those began and were killed: see judged.py.
+    std::filesystem::path histories_;
+    HistoryWriter lives_;
+    std::vector<int> life_;  // of each node, the first is 1
     std::vector<std::unique_ptr<Process>> processes_;
 };
 

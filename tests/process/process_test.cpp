@@ -1,6 +1,5 @@
 // Real processes that die, restart and lose touch.
 #include <algorithm>
-#include <csignal>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -133,10 +132,7 @@ TEST(Processes, LoseNothingWhenAllAreKilledAtOnce) {
     cluster[0].expect("held", patience);
     cluster[0].tell("release released");
     cluster[0].expect("released", patience);
-    for (std::size_t i = 0; i < 3; ++i)
-        kill(cluster[i].pid(), SIGKILL);
-    for (std::size_t i = 0; i < 3; ++i)
-        cluster.kill_hard(i);
+    cluster.kill_all_at_once();
 
     // Two of them are a majority; what the third one held it still holds, what was released is
     // free.

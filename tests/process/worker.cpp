@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/process/recorded_calls.hpp"
 #include "tests/process/shared_counter.hpp"
 #include <mortise/mortise.hpp>
 
@@ -26,30 +27,31 @@ void say(const std::string& line) {
 }
 
 std::string boot_time() {
-    return std::to_string(mortise::BootClock::now().time_since_epoch().count());
+    return std::to_string(mortise::tests::boot_nanoseconds());
 }
 
 class Worker {
 public:
-    explicit Worker(mortise::Node& node) : node_{node} {}
+    Worker(mortise::Node& node, mortise::tests::HistoryWriter& history)
+        : node_{node}, calls_{node, history} {}
 
     // acquire NAME: "held NAME TOKEN PREDECESSOR TIME", and "lost NAME TOKEN TIME" if it comes to
     // that.
     void acquire(const std::string& name) {
         in_background([this, name] {
             std::error_code ec;
-            auto hold = node_.acquire(name, ec);
+            auto got = calls_.acquire(name, {}, ec);
             while (mortise::is_retryable(ec))  // after a partition the session is a new one
-                hold = node_.acquire(name, ec);
-            ec ? say("error " + name + " " + ec.message()) : keep(std::move(hold));
+                got = calls_.acquire(name, {}, ec);
+            ec ? say("error " + name + " " + ec.message()) : keep(std::move(got));
         });
     }
 
     // try NAME: "held ..." or "busy NAME TOKEN-OF-HOLDER".
     void try_acquire(const std::string& name) {
         mortise::LockInfo busy;
-        if (auto hold = node_.try_acquire(name, busy)) {
-            keep(std::move(*hold));
+        if (auto got = calls_.try_acquire(name, busy)) {
+            keep(std::move(*got));
         } else {
             say("busy " + name + " " +
                 (busy.holders.empty() ? "?" : to_string(busy.holders.front().token)));
@@ -63,7 +65,7 @@ public:
             const std::scoped_lock lock{mutex_};
             kept = std::move(holds_.extract(name).mapped());
         }
-        const auto ec = kept.hold->release();
+        const auto ec = calls_.release(*kept.hold);
         say(ec ? "error " + name + " " + ec.message() : "released " + name);
     }
 
@@ -72,10 +74,11 @@ public:
         in_background([this, name] {
             while (true) {
                 std::error_code ec;
-                const auto hold = node_.acquire(name, {.wait_max = 5s}, ec);
+                const auto got = calls_.acquire(name, {.wait_max = 5s}, ec);
                 if (ec == mortise::Errc::node_stopped) return;
-                if (!ec) say("grant " + name + " " + to_string(hold.token()));
+                if (!ec) say("grant " + name + " " + to_string(got.hold.token()));
                 std::this_thread::sleep_for(1ms);
+                if (!ec) calls_.leave(got);
             }
         });
     }
@@ -91,14 +94,16 @@ public:
             int refused = 0;
             while (written < times) {
                 std::error_code ec;
-                const auto hold = node_.acquire(name, ec);
+                const auto got = calls_.acquire(name, {}, ec);
                 if (ec) continue;
                 const auto value = counter.read();
-                if (!hold.valid()) continue;
-                if (written + refused < pauses) raise(SIGSTOP);
-                const bool fenced = how == "fenced";
-                const auto token = hold.token().raw();
-                counter.write(value + 1, token, fenced) ? ++written : ++refused;
+                if (got.hold.valid()) {
+                    if (written + refused < pauses) raise(SIGSTOP);
+                    const bool fenced = how == "fenced";
+                    const auto token = got.hold.token().raw();
+                    counter.write(value + 1, token, fenced) ? ++written : ++refused;
+                }
+                calls_.leave(got);
             }
             say("counted " + std::to_string(written) + " " + std::to_string(refused));
         });
@@ -116,14 +121,16 @@ private:
         std::unique_ptr<std::stop_callback<std::function<void()>>> on_lost;
     };
 
-    void keep(mortise::Hold hold) {
+    void keep(mortise::tests::RecordedHold got) {
         const std::scoped_lock lock{mutex_};  // whoever hears of it may release it
+        auto& hold = got.hold;
         const auto name = hold.name();
         const auto token = to_string(hold.token());
         say("held " + name + " " + token + " " + std::string{to_string(hold.previous().how)} + " " +
             boot_time());
         Kept kept;
-        std::function<void()> lost = [name, token] {
+        std::function<void()> lost = [this, name, token, seen_valid = got.seen_valid] {
+            calls_.lost(name, token, seen_valid);
             say("lost " + name + " " + token + " " + boot_time());
         };
         kept.on_lost = std::make_unique<std::stop_callback<std::function<void()>>>(hold.lost(),
@@ -135,6 +142,7 @@ private:
     static void in_background(std::function<void()> body) { std::thread{std::move(body)}.detach(); }
 
     mortise::Node& node_;
+    mortise::tests::RecordedCalls calls_;
     std::mutex mutex_;
     std::map<std::string, Kept> holds_;
 };
@@ -162,13 +170,14 @@ void obey(Worker& worker, const std::string& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 2) return 64;
+    if (argc != 2 && argc != 3) return 64;
     try {
+        mortise::tests::HistoryWriter history{argc == 3 ? argv[2] : "/dev/null"};
         mortise::Node node{mortise::Config::from_file(argv[1])};
         say("up");
         if (!node.wait_ready(std::chrono::steady_clock::now() + 60s)) return 1;
         say("ready");
-        Worker worker{node};
+        Worker worker{node, history};
         for (std::string line; std::getline(std::cin, line) && line != "quit";)
             obey(worker, line);
         node.close();

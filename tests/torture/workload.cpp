@@ -3,6 +3,8 @@
 #include <functional>
 #include <thread>
 
+#include "tests/support/history_words.hpp"
+
 namespace mortise::tests {
 
 namespace {
@@ -10,31 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto look_every = 100ms;
-
-// In the words of tests/check/call.hpp. What may have been granted for a while is `unknown`.
-std::string_view outcome_of(const std::error_code& ec, bool is_try, bool has_hold) {
-    if (has_hold) return "granted";
-    if (!ec) return is_try ? "busy" : "timed_out";
-    if (ec == Errc::timed_out) return "timed_out";
-    if (ec == Errc::cancelled) return "cancelled";
-    if (ec == Errc::session_expired || ec == Errc::no_quorum || ec == Errc::node_stopped ||
-        ec == Errc::outcome_unknown) {
-        return "unknown";
-    }
-    return "refused";
-}
-
-std::string_view outcome_of_release(const std::error_code& ec) {
-    if (!ec) return "released";
-    if (ec == Errc::lock_lost) return "lost";
-    if (ec == Errc::not_held) return "not_held";
-    return "unknown";
-}
-
-void add_valid_until(JsonLine& line, const Hold& hold) {
-    const auto until = hold.valid_until().time_since_epoch().count();
-    if (until > 0) line.add("valid_until", until);
-}
 
 }  // namespace
 

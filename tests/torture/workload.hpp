@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tests/process/shared_counter.hpp"
-#include "tests/torture/history_writer.hpp"
+#include "tests/support/history_writer.hpp"
 #include <mortise/mortise.hpp>
 
 namespace mortise::tests {
