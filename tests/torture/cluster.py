@@ -144,6 +144,7 @@ class Cluster:
         self.slowed = []  # (node, from, to): when calls may take longer
         self.program = options.programs.parent / "bin" / "mortise"
         self.removed = set()  # nodes that may not be members now
+        self.lost = set()  # those whose directory is not what they promised by, in this episode
 
     def has(self, need):
         return need not in self.gone

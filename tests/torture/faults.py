@@ -1,7 +1,4 @@
-"""The faults: each a class with a beginning and an end. KINDS is the list a run draws from.
-
-Not here yet: directories that are older than they were. That would be one more class.
-"""
+"""The faults: each a class with a beginning and an end. KINDS is the list a run draws from."""
 
 import os
 import shutil
@@ -39,6 +36,11 @@ class Fault:
     def begin(self):
         raise NotImplementedError
 
+    def can_be_missed(self):
+        """All the others vote, with the directories that they always had."""
+        return (not self.cluster.lost - {self.victim}
+                and self.cluster.voters_besides(self.victim) == self.others())
+
     def end(self):
         """Everything is as before, but for who is dead: the cluster restarts those."""
 
@@ -67,10 +69,39 @@ class Wiped(Fault):
 
     def begin(self):
         self.count = 0
-        if self.cluster.voters_besides(self.victim) != self.others() or not self.node.life.kill(1):
+        if not self.can_be_missed() or not self.node.life.kill(1):
             return
         self.count = 1
+        self.cluster.lost.add(self.victim)
         shutil.rmtree(self.node.disk / "data", ignore_errors=True)
+
+
+class RolledBack(Fault):
+    """Its directory is put back to an earlier image; it begins anew. Two lives come in between: of
+    the second all others know as long as they have their state, whoever dies meanwhile."""
+
+    needs = ("mortise",)
+    patience = 20
+
+    def begin(self):
+        self.count = 0
+        if not self.can_be_missed() or not self.node.life.kill(1):
+            return
+        data = self.node.disk / "data"
+        image = self.node.folder / "image"
+        shutil.copytree(data, image)
+        if self.live() and self.live():
+            self.count = 1
+            self.cluster.lost.add(self.victim)
+            shutil.rmtree(data)
+            shutil.copytree(image, data)
+        shutil.rmtree(image)
+
+    def live(self):
+        """True when there was a life in which it had a session."""
+        self.node.start()
+        ready = self.node.life.ready.wait(self.patience)
+        return self.node.life.kill(1) and ready
 
 
 class Slowing(Fault):
@@ -123,7 +154,7 @@ class Membership(Slowing):
 
     def slow(self):
         self.count = 0
-        if self.cluster.voters_besides(self.victim) != self.others():
+        if not self.can_be_missed():
             return
         self.cluster.removed.add(self.victim)
         if self.cluster.change("members", "remove", str(self.victim)):
@@ -276,8 +307,8 @@ class SyncStall(SyncFault):
         return f"delay_enter={self.chance.choice([100_000, 700_000, 3_000_000])}"
 
 
-KINDS = [Kill, KillAll, Wiped, Membership, Stop, Freeze, Starve, Partition, OneWay, Bridge, Loss,
-         SlowLink, Reset, FullDisk, SyncError, SyncStall]
+KINDS = [Kill, KillAll, Wiped, RolledBack, Membership, Stop, Freeze, Starve, Partition, OneWay,
+         Bridge, Loss, SlowLink, Reset, FullDisk, SyncError, SyncStall]
 
 
 def possible(gone):

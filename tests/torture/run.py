@@ -100,6 +100,7 @@ class Torture:
             episode.recovery += more
         if late:
             raise RuntimeError(f"dead for {PATIENCE} s: {', '.join(late)}")
+        self.cluster.lost.clear()
         for node in self.cluster.nodes.values():
             node.excuses.clear()
 
