@@ -68,6 +68,8 @@ void SimNode::start() {
     if (machine_restarted_) reset_clock();
     if (disk_.may_be_damaged()) look_for_damage();
     if (world_.swarm.upgrade) upgrade_sometimes();
+    const bool in_use = disk_.platter().knows_cluster() && !world_.checker.is_rolled_back(id_);
+    if (in_use && world_.swarm.is_on(Fault::disk_rolled_back)) disk_.take_image();
     auto state = disk_.recover();
     if (!state) {
         world_.violations.report(id_, "recovery: the rows on disk make no machine");
@@ -141,8 +143,6 @@ void SimNode::crash() {
     world_.checker.stopped(id_);
     driver_.reset();
     disk_.crash();
-    const bool in_use = disk_.platter().knows_cluster() && !world_.checker.is_rolled_back(id_);
-    if (in_use && world_.swarm.is_on(Fault::disk_rolled_back)) disk_.take_image();
     ++life_;
     ++timer_;
     timer_at_ = sim_never;
