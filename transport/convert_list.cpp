@@ -14,8 +14,8 @@ namespace {
 // Known by their numbers on both sides.
 static_assert(static_cast<int>(core::LockMode::exclusive) ==
               static_cast<int>(wire::LockMode::EXCLUSIVE));
-static_assert(static_cast<int>(core::QueuePolicy::fifo) ==
-              static_cast<int>(wire::QueuePolicy::FIFO));
+static_assert(static_cast<int>(core::QueuePolicy::prefer_writers) ==
+              static_cast<int>(wire::QueuePolicy::PREFER_WRITERS));
 
 unsigned size_of(std::size_t size) {
     return static_cast<unsigned>(size);
@@ -53,6 +53,7 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
     for (unsigned i = 0; i < waiters.size(); ++i) {
         put_party(view.waiters[i], view, waiters[i]);
         waiters[i].setUpgrades(view.waiters[i].upgrades.raw());
+        waiters[i].setPriority(view.waiters[i].priority);
     }
 }
 
@@ -60,7 +61,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
     core::LockView view;
     view.name = reading.text(from.getName(), core::name_bytes_max, "Lock.name");
     if (view.name.empty()) reading.fail(Malformed::bad_number, "Lock.name");
-    view.policy = reading.known(from.getPolicy(), core::QueuePolicy::fifo, "Lock.policy");
+    view.policy = reading.known(from.getPolicy(), core::QueuePolicy::prefer_writers, "Lock.policy");
     reading.list(from.getHolders(), list_holders_max, "Lock.holders", [&](auto each) {
         view.holders.push_back(get_party<core::Grant>(reading, each, view, "Lock.holders"));
         view.holders.back().token =
@@ -70,13 +71,14 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
         view.waiters.push_back(
             get_party<core::LockView::Waiting>(reading, each, view, "Lock.waiters"));
         view.waiters.back().upgrades = core::Seq{each.getUpgrades()};
+        view.waiters.back().priority = each.getPriority();
     });
     return view;
 }
 
 // What is told of a lock, at most so many bytes.
 std::size_t told_bytes(const core::LockView& view) {
-    constexpr std::size_t party_bytes = 10 * word_bytes;
+    constexpr std::size_t party_bytes = 11 * word_bytes;
     std::size_t bytes = view.name.size() + party_bytes;
     const auto add = [&](const auto& parties) {
         const auto told = std::min(parties.size(), list_holders_max);

@@ -438,6 +438,8 @@ enum LockMode {
 enum QueuePolicy {
   phaseFair @0;
   fifo @1;
+  preferReaders @2;
+  preferWriters @3;
 }
 
 struct Operation {
@@ -468,6 +470,7 @@ struct Waiter {
   label @3 :Data;
   node @4 :UInt64;
   upgrades @5 :UInt64;         # seq of the hold that is to become exclusive; else zero
+  priority @6 :UInt8;
 }
 
 # --- outcomes, streamed --------------------------------------------------------------------------

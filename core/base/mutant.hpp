@@ -83,6 +83,8 @@ namespace mortise::core {
     X(newcomer_passes_upgrade, "S28: others enter while an upgrade waits")                       \
     X(upgrade_keeps_its_token, "S13: an upgrade takes no new token")                             \
     X(downgrade_to_anything, "S27: a hold may become stronger by a downgrade")                   \
+    X(overtaken_for_ever, "S29: who was overtaken moves up no class")                            \
+    X(preference_ignored, "S31: a preferring policy serves as they came")                        \
     X(writers_keep_the_turn, "S31: the turn never passes to the readers")                        \
     X(waiter_outlives_session, "S11: the end of a session leaves its places in queues")          \
     X(dead_holder_in_the_way, "S11: what a dead session holds keeps others out until the sweep") \

@@ -82,6 +82,7 @@ void put(ByteWriter& out, const Acquire& c) {
     out.u8(flags);
     put_enum(out, c.policy);
     out.text(c.label);
+    out.u8(c.priority);
 }
 
 void put(ByteWriter& out, const Release& c) {
@@ -139,11 +140,13 @@ Acquire get_acquire(ByteReader& in) {
     c.name = in.text(name_bytes_max);
     c.mode = get_enum(in, LockMode::exclusive);
     const auto flags = in.u8();
-    c.policy = get_enum(in, QueuePolicy::fifo);
+    c.policy = get_enum(in, QueuePolicy::prefer_writers);
     c.label = in.text(label_bytes_max);
+    c.priority = in.u8();
     c.wait = (flags & acquire_waits) != 0;
     c.policy_given = (flags & acquire_names_policy) != 0;
-    if (c.name.empty() || flags > (acquire_waits | acquire_names_policy)) in.fail();
+    const bool known = flags <= (acquire_waits | acquire_names_policy);
+    if (c.name.empty() || !known || c.priority > priority_max) in.fail();
     return c;
 }
 

@@ -14,7 +14,12 @@
 namespace mortise::core {
 
 // How the waiters of a name are ordered (S31). Belongs to the record.
-enum class QueuePolicy : std::uint8_t { phase_fair, fifo };
+enum class QueuePolicy : std::uint8_t {
+    phase_fair,
+    fifo,
+    prefer_readers,  // as fifo, but of equal class they go first (wait_queue.hpp)
+    prefer_writers,
+};
 
 // Names an operation of a session, and the grant that it got (S19). Never used again.
 struct OperationId {
@@ -88,6 +93,7 @@ struct Acquire {
     QueuePolicy policy = QueuePolicy::phase_fair;  // counts when this request creates the record
     bool policy_given = false;  // then another policy of the record is a mismatch
     std::string label;          // told to others who look, and to the next holder
+    Priority priority = 0;      // at most priority_max
     friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 

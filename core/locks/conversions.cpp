@@ -50,7 +50,7 @@ LockTable::Upgraded LockTable::upgrade(const std::string& name, const Conversion
     if (!wait) return Upgraded::busy;
     // Two readers that waited for each other would wait for ever.
     if (mode == LockMode::shared) return Upgraded::deadlock;
-    queues_[name].add(conversion);
+    queues_.try_emplace(name, record.policy()).first->second.add(conversion);
     return Upgraded::queued;
 }
 
@@ -121,7 +121,7 @@ void LockMachine::on(Session& session, Seq seq, const Upgrade& upgrade) {
             return answer(session, seq, {AnswerKind::converted, grant->token, {}});
         }
         case queued:
-            session.operations[seq] = {name, LockMode::exclusive, ticket, false, upgrade.operation};
+            session.operations[seq] = {name, ticket, false, upgrade.operation};
             outcomes_->push_back(Queued{id});
             return;
         case busy: return answer(session, seq, {AnswerKind::busy, {}, {}});

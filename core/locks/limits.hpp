@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace mortise::core {
@@ -21,6 +22,10 @@ constexpr std::size_t sweep_names_max = 1'024;                // S11
 constexpr std::size_t sweep_traces_max = 1'024;  // holders and waiters removed by one Sweep
 constexpr std::size_t batch_commands_max = 4'096;
 constexpr std::size_t batch_bytes_max = std::size_t{512} << 10U;
+
+// Higher goes first (S29).
+using Priority = std::uint8_t;
+constexpr Priority priority_max = 7;
 
 // Any bytes will do, compared as bytes (S38).
 constexpr bool is_valid_name(std::string_view name) {

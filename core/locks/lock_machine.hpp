@@ -28,6 +28,7 @@ struct LockView {
         LockMode mode = LockMode::exclusive;
         LogIndex since;
         std::string label;
+        Priority priority = 0;
         Seq upgrades;  // the hold, of the same session, that is to become exclusive; or not set
         friend bool operator==(const Waiting&, const Waiting&) = default;
     };
@@ -53,8 +54,10 @@ public:
     // Names are still marked with sessions that ended: the leader puts a Sweep into the log.
     [[nodiscard]] bool needs_sweep() const { return !ended_.empty(); }
 
-    // Would an acquire be granted at once? True also when only ended sessions are in its way.
-    [[nodiscard]] bool would_grant(std::string_view name, LockMode mode) const;
+    // Would an acquire be granted at once? True also when it may be, once what ended sessions left
+    // on the name is cleared.
+    [[nodiscard]] bool would_grant(std::string_view name, LockMode mode,
+                                   Priority priority = 0) const;
     // An unknown name is an empty view. Holders and waiters beyond so many of each are left out.
     [[nodiscard]] LockView inspect(std::string_view name, std::size_t parties_max = SIZE_MAX) const;
     // Names with this prefix behind `after`, in byte order, at most `limit`. Ends with the one that
@@ -120,6 +123,9 @@ private:
     void answer(Session& session, Seq seq, Answer answer);
     void publish(LockTable::Grants grants);
     [[nodiscard]] bool is_live(OperationId operation) const;
+    [[nodiscard]] bool is_clear(const LockRecord& record, const WaitQueue* queue) const;
+    [[nodiscard]] bool is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
+                                   Priority priority) const;
     [[nodiscard]] const Operation* operation_of(OperationId id) const;
     void check_operations() const;
     [[nodiscard]] std::string totals() const;

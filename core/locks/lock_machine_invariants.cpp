@@ -45,7 +45,7 @@ void LockMachine::check_operations() const {
         for (const auto* waiter : queue->in_order()) {
             const auto* operation = operation_of(waiter->operation);
             MORTISE_CHECK(operation != nullptr && !operation->held && operation->name == name);
-            MORTISE_CHECK(operation->ticket == waiter->ticket && operation->mode == waiter->mode);
+            MORTISE_CHECK(operation->ticket == waiter->ticket);
             ++operations;
         }
     }

@@ -40,9 +40,10 @@ public:
     // The entry whose commands come next: what they grant is granted there.
     void begin(LogIndex index) { index_ = index; }
 
-    // On `granted` the grant is the last of `grants`. On `queued` the operation comes back through
-    // the `grants` of some later call. `busy` leaves nothing behind (S20). `last` is who had the
-    // name before, in case that nothing is left there to tell.
+    // On `granted` the grant is one of `grants`: by its priority it may let others in with it. On
+    // `queued` the operation comes back through the `grants` of some later call. `busy` leaves
+    // nothing behind (S20). `last` is who had the name before, in case that nothing is left there
+    // to tell.
     Result acquire(Ticket ticket, OperationId operation, const Acquire& request, Previous last,
                    Grants& grants);
     // Frees one grant. False, and nothing happens, when there is none.
@@ -60,7 +61,7 @@ public:
     // Takes out the upgrade; requires that it waits.
     void withdraw_upgrade(const std::string& name, Grants& grants);
     // Takes a waiter out; requires that it waits.
-    void withdraw(const std::string& name, Ticket ticket, LockMode mode, Grants& grants);
+    void withdraw(const std::string& name, Ticket ticket, Grants& grants);
     // Removes the holders and waiters of ended sessions, unless that was done since the last
     // ending: at most `max` of them, and nobody is let in before all are gone. `ended` says how an
     // operation's session ended, or that it lives.
@@ -78,7 +79,7 @@ public:
     // The first name after `after` that is waited for; null when there is none.
     [[nodiscard]] const std::string* next_waited(std::string_view after) const;
     // Would an acquire in this mode be granted at once?
-    [[nodiscard]] bool would_grant(std::string_view name, LockMode mode) const;
+    [[nodiscard]] bool would_grant(std::string_view name, LockMode mode, Priority priority) const;
 
     using Records = std::map<std::string, LockRecord, std::less<>>;
     [[nodiscard]] const Records& records() const { return records_; }
@@ -113,8 +114,10 @@ private:
     bool serve_conversion(Slot& slot, Grants& grants);
     void grant(LockRecord& record, const Waiter& waiter, Grants& grants);
     void enter(Slot& slot, const Waiter& waiter, Grants& grants);
+    bool enter_batch(Slot& slot, Grants& grants);
     bool turn_phase(Slot& slot, Grants& grants);
     bool enter_unhindered(Slot& slot, Grants& grants);
+    void count_overtakings(WaitQueue& queue);
     bool let_in(Slot& slot, Grants& grants);
     void settle(const std::string& name, Grants& grants);
     static void check_conversion(const LockRecord& record, const Conversion& conversion,
@@ -127,6 +130,11 @@ private:
     LogIndex index_;
     std::uint64_t endings_ = 0;  // of the last clear(): a new record has no older traces
     Names changes_;
+    struct Entered {
+        Ticket ticket;
+        Priority priority = 0;
+    };
+    std::vector<Entered> entered_;  // in the step that is under way
 };
 
 }  // namespace mortise::core

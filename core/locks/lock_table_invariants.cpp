@@ -5,11 +5,8 @@
 namespace mortise::core {
 
 void LockTable::check_waiters(const LockRecord& record, const WaitQueue& queue) {
-    for (const auto mode : all_lock_modes) {
-        const auto* waiter = queue.oldest(mode);
-        if (waiter == nullptr) continue;
-        MORTISE_CHECK(!record.admits(mode) || !queue.is_free_of_older(*waiter));  // (2)
-    }
+    const auto admits = [&](LockMode mode) { return record.admits(mode); };
+    MORTISE_CHECK(queue.first_unhindered(admits) == nullptr);  // (2)
 }
 
 void LockTable::check_conversion(const LockRecord& record, const Conversion& conversion,

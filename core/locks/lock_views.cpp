@@ -5,16 +5,42 @@
 
 namespace mortise::core {
 
-bool LockMachine::would_grant(std::string_view name, LockMode mode) const {
+bool LockMachine::would_grant(std::string_view name, LockMode mode, Priority priority) const {
     const auto* record = table_.find(name);
-    if (record == nullptr || record->swept_at == endings_ || ended_.empty()) {
-        return table_.would_grant(name, mode);
+    const auto* queue = table_.queue_of(name);
+    const bool cleared = record == nullptr || record->swept_at == endings_ || ended_.empty();
+    if (cleared || is_clear(*record, queue)) {
+        return table_.would_grant(name, mode, priority);
     }
-    // Not cleared since a session ended: only those that live are in anybody's way.
-    const auto view = inspect(name);
-    const auto hinders = [&](const auto& other) { return conflict(other.mode, mode); };
-    return std::ranges::none_of(view.holders, hinders) &&
-           std::ranges::none_of(view.waiters, hinders);
+    // Only those that live are in anybody's way.
+    const auto hinders = [&](const Grant& holder) {
+        return is_live(holder.operation) && conflict(holder.mode, mode);
+    };
+    return std::ranges::none_of(record->holders(), hinders) &&
+           (queue == nullptr || !is_hindered(*record, *queue, mode, priority));
+}
+
+bool LockMachine::is_clear(const LockRecord& record, const WaitQueue* queue) const {
+    const auto lives = [&](const Grant& holder) { return is_live(holder.operation); };
+    if (!std::ranges::all_of(record.holders(), lives)) return false;
+    if (queue == nullptr) return true;
+    const auto& upgrade = queue->conversion();
+    return (!upgrade || is_live(upgrade->operation)) &&
+           std::ranges::all_of(queue->in_order(),
+                               [&](const Waiter* waiter) { return is_live(waiter->operation); });
+}
+
+// By a waiter that lives, goes before, and is no writer that a batch may pass.
+bool LockMachine::is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
+                              Priority priority) const {
+    if (queue.conversion() && is_live(queue.conversion()->operation)) return true;
+    const auto rank = queue.rank_of_newcomer(mode, priority);
+    const bool may_lead =
+        record.policy() == QueuePolicy::phase_fair && !is_writer(mode) && priority > 0;
+    return std::ranges::any_of(queue.in_order(), [&](const Waiter* waiter) {
+        return is_live(waiter->operation) && conflict(waiter->mode, mode) &&
+               queue.rank_of(*waiter) < rank && !(may_lead && is_writer(waiter->mode));
+    });
 }
 
 LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) const {
@@ -33,13 +59,18 @@ LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) co
                                     LockMode::exclusive,
                                     upgrade->ticket.index,
                                     {},
+                                    0,
                                     upgrade->hold});
         }
         for (const auto* waiter : queue->in_order()) {
             if (view.waiters.size() == parties_max) break;
             if (!is_live(waiter->operation)) continue;
-            view.waiters.push_back(
-                {waiter->operation, waiter->mode, waiter->ticket.index, waiter->label, {}});
+            view.waiters.push_back({waiter->operation,
+                                    waiter->mode,
+                                    waiter->ticket.index,
+                                    waiter->label,
+                                    waiter->priority,
+                                    {}});
         }
     }
     for (const auto& holder : view.holders)

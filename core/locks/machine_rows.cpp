@@ -167,18 +167,18 @@ bool MachineLoader::put_operations_back(const std::string& name) {
     is_unfinished_ = false;
     for (const auto& holder : machine_.table_.find(name)->holders()) {
         newest_index_ = std::max(newest_index_, holder.since);
-        if (!put_back(holder.operation, {name, holder.mode, {}, true, {}})) return false;
+        if (!put_back(holder.operation, {name, {}, true, {}})) return false;
     }
     const auto* queue = machine_.table_.queue_of(name);
     if (queue == nullptr) return true;
     if (const auto& upgrade = queue->conversion()) {
         newest_index_ = std::max(newest_index_, upgrade->ticket.index);
-        Operation waits{name, LockMode::exclusive, upgrade->ticket, false, upgrade->hold};
+        Operation waits{name, upgrade->ticket, false, upgrade->hold};
         if (!put_back(upgrade->operation, std::move(waits))) return false;
     }
     for (const auto* waiter : queue->in_order()) {
         newest_index_ = std::max(newest_index_, waiter->ticket.index);
-        Operation waits{name, waiter->mode, waiter->ticket, false, {}};
+        Operation waits{name, waiter->ticket, false, {}};
         if (!put_back(waiter->operation, std::move(waits))) return false;
     }
     return true;

@@ -13,7 +13,8 @@ namespace mortise::core {
 namespace {
 
 constexpr std::size_t holder_bytes_min = 6;
-constexpr std::size_t waiter_bytes_min = 6;
+constexpr std::size_t ticket_bytes_min = 2;
+constexpr std::size_t waiter_bytes_min = 7;
 
 void put(ByteWriter& out, OperationId operation) {
     out.varint(operation.session.raw());
@@ -64,7 +65,18 @@ void put(ByteWriter& out, const Waiter& waiter) {
     put(out, waiter.ticket);
     put(out, waiter.operation);
     put_enum(out, waiter.mode);
+    out.u8(waiter.priority);
     out.text(waiter.label);
+}
+
+void put(ByteWriter& out, const WaitQueue& queue) {
+    put(out, queue.conversion());
+    out.varint(queue.size());
+    for (const auto* waiter : queue.in_order())
+        put(out, *waiter);
+    out.varint(queue.overtakers().size());
+    for (const auto ticket : queue.overtakers())
+        put(out, ticket);
 }
 
 void get_holders(ByteReader& in, LockRecord& record) {
@@ -88,11 +100,19 @@ void get_waiters(ByteReader& in, WaitQueue& queue) {
         waiter.ticket = get_ticket(in);
         waiter.operation = get_operation(in);
         waiter.mode = get_enum(in, LockMode::exclusive);
+        waiter.priority = in.u8();
         waiter.label = in.text(label_bytes_max);
-        if (!in.ok() || waiter.ticket <= before) return in.fail();
+        if (!in.ok() || waiter.ticket <= before || waiter.priority > priority_max) return in.fail();
         before = waiter.ticket;
         queue.add(std::move(waiter));
     }
+}
+
+void get_overtakers(ByteReader& in, WaitQueue& queue) {
+    WaitQueue::Overtakers overtakers;
+    for (auto left = in.count(ticket_bytes_min); left > 0 && in.ok(); --left)
+        overtakers.push_back(get_ticket(in));
+    if (!queue.restore(std::move(overtakers))) in.fail();
 }
 
 }  // namespace
@@ -107,28 +127,25 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue) {
     out.varint(record.holders().size());
     for (const auto& grant : record.holders())
         put(out, grant);
-    put(out, queue == nullptr ? std::nullopt : queue->conversion());
-    out.varint(queue == nullptr ? 0 : queue->size());
-    if (queue != nullptr) {
-        for (const auto* waiter : queue->in_order())
-            put(out, *waiter);
-    }
+    const WaitQueue nobody{record.policy()};
+    put(out, queue == nullptr ? nobody : *queue);
     return out.take();
 }
 
 std::optional<SavedName> decode_name(std::string_view value) {
     auto in = open_row(value);
-    const auto policy = get_enum(in, QueuePolicy::fifo);
+    const auto policy = get_enum(in, QueuePolicy::prefer_writers);
     const auto turn = get_enum(in, Turn::readers);
     auto previous = get_previous(in);
     const auto newest_token = get_id<FencingToken>(in);
     const auto newest_mode = get_enum(in, LockMode::exclusive);
-    SavedName saved{LockRecord{policy, newest_token, newest_mode}, {}};
+    SavedName saved{LockRecord{policy, newest_token, newest_mode}, WaitQueue{policy}};
     saved.record.turn = turn;
     saved.record.previous = std::move(previous);
     get_holders(in, saved.record);
     get_conversion(in, saved.queue);
     get_waiters(in, saved.queue);
+    get_overtakers(in, saved.queue);
     if (!in.done() || saved.record.previous.token > newest_token) return std::nullopt;
     return saved;
 }

@@ -52,7 +52,7 @@ void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
     LockTable::Grants grants;
     const auto result = table_.acquire(ticket, id, acquire, std::move(last), grants);
     const bool stays = result == LockTable::Result::granted || result == LockTable::Result::queued;
-    if (stays) session.operations[seq] = {acquire.name, acquire.mode, ticket, false, {}};
+    if (stays) session.operations[seq] = {acquire.name, ticket, false, {}};
     publish(std::move(grants));
     switch (result) {
         case LockTable::Result::granted: break;
@@ -113,7 +113,7 @@ void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation
     if (operation.upgrades.is_set()) {
         table_.withdraw_upgrade(operation.name, grants);
     } else {
-        table_.withdraw(operation.name, operation.ticket, operation.mode, grants);
+        table_.withdraw(operation.name, operation.ticket, grants);
     }
     answer(session, target, {AnswerKind::cancelled, {}, {}});
     answer(session, seq, {AnswerKind::cancelled, {}, {}});

@@ -42,8 +42,7 @@ private:
 // What an Acquire of a session came to: a place in a queue, or a grant. Or an Upgrade that waits.
 struct Operation {
     std::string name;
-    LockMode mode = LockMode::exclusive;  // while it waits
-    Ticket ticket;                        // likewise
+    Ticket ticket;  // while it waits
     bool held = false;
     Seq upgrades;  // the hold that an Upgrade waits for
 };

@@ -1,12 +1,23 @@
 #include "core/locks/wait_queue.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
+#include "core/locks/limits.hpp"
 
 namespace mortise::core {
+
+namespace {
+
+constexpr unsigned top_class = priority_max + 1;
+constexpr std::size_t overtakings_per_class = 8;  // S29
+// Whoever was overtaken so often is in the top class, whatever its priority is.
+constexpr std::size_t overtakings_max = overtakings_per_class * top_class;
+
+}  // namespace
 
 void WaitQueue::add(const Conversion& conversion) {
     MORTISE_CHECK(!conversion_);
@@ -19,62 +30,111 @@ Conversion WaitQueue::remove_conversion() {
 }
 
 void WaitQueue::add(Waiter waiter) {
-    auto& line = lines_[static_cast<std::size_t>(waiter.mode)];
+    auto& line = lines_[{waiter.priority, waiter.mode}];
     const auto ticket = waiter.ticket;
     const bool added = line.emplace(ticket, std::move(waiter)).second;
     MORTISE_CHECK(added);
     ++size_;
 }
 
-Waiter WaitQueue::remove(Ticket ticket, LockMode mode) {
-    auto& line = lines_[static_cast<std::size_t>(mode)];
-    auto node = line.extract(ticket);
-    MORTISE_CHECK(!node.empty());
-    --size_;
-    return std::move(node.mapped());
-}
-
-const Waiter* WaitQueue::oldest(LockMode mode) const {
-    const auto& line = lines_[static_cast<std::size_t>(mode)];
-    return line.empty() ? nullptr : &line.begin()->second;
-}
-
-const Waiter* WaitQueue::oldest(bool writer) const {
-    const Waiter* first = nullptr;
-    for (const auto mode : all_lock_modes) {
-        if (is_writer(mode) != writer) continue;
-        const auto* candidate = oldest(mode);
-        if (candidate == nullptr) continue;
-        if (first == nullptr || candidate->ticket < first->ticket) first = candidate;
+Waiter WaitQueue::remove(Ticket ticket) {
+    for (auto line = lines_.begin(); line != lines_.end(); ++line) {
+        auto node = line->second.extract(ticket);
+        if (node.empty()) continue;
+        --size_;
+        if (line->second.empty()) lines_.erase(line);
+        return std::move(node.mapped());
     }
-    return first;
+    MORTISE_CHECK(false);  // nobody waits there
+    return {};
 }
 
-const Waiter* WaitQueue::oldest() const {
-    const auto* writer = oldest(true);
-    const auto* reader = oldest(false);
-    if (writer == nullptr || reader == nullptr) return writer != nullptr ? writer : reader;
-    return writer->ticket < reader->ticket ? writer : reader;
+// --- the order ----------------------------------------------------------------------------------
+
+bool WaitQueue::is_preferred(LockMode mode) const {
+    if (planted(Mutant::preference_ignored)) return false;
+    if (policy_ == QueuePolicy::prefer_readers) return !is_writer(mode);
+    return policy_ == QueuePolicy::prefer_writers && is_writer(mode);
 }
 
-bool WaitQueue::is_free_of_older(const Waiter& waiter) const {
+Rank WaitQueue::rank(LockMode mode, Priority priority, Ticket ticket) const {
+    const auto younger = std::ranges::upper_bound(overtakers_, ticket);
+    const auto overtaken = static_cast<std::size_t>(overtakers_.end() - younger);
+    const auto risen = static_cast<unsigned>(overtaken / overtakings_per_class);
+    const auto reached = std::min(top_class, priority + risen);
+    return {top_class - reached, reached < top_class && !is_preferred(mode), ticket};
+}
+
+Rank WaitQueue::rank_of_newcomer(LockMode mode, Priority priority) const {
+    return rank(mode, priority, {LogIndex{std::numeric_limits<std::uint64_t>::max()}, 0});
+}
+
+const Waiter* WaitQueue::first() const {
+    return first([](LockMode) { return true; });
+}
+
+const Waiter* WaitQueue::first_reader() const {
+    return first([](LockMode mode) { return !is_writer(mode); });
+}
+
+// The first of a line has the smallest rank of it.
+bool WaitQueue::is_free_of_earlier(const Rank& rank, LockMode mode) const {
     if (planted(Mutant::newcomer_overtakes)) return true;
-    return std::ranges::none_of(all_lock_modes, [&](LockMode mode) {
-        const auto* first = oldest(mode);
-        return first != nullptr && first->ticket < waiter.ticket && conflict(mode, waiter.mode);
+    return std::ranges::none_of(lines_, [&](const auto& entry) {
+        const auto& [key, line] = entry;
+        return conflict(key.mode, mode) && rank_of(line.begin()->second) < rank;
     });
 }
 
 std::vector<const Waiter*> WaitQueue::in_order() const {
     std::vector<const Waiter*> all;
     all.reserve(size_);
-    for (const auto& line : lines_) {
+    for (const auto& [key, line] : lines_) {
         const auto before = static_cast<std::ptrdiff_t>(all.size());
         for (const auto& [ticket, waiter] : line)
             all.push_back(&waiter);
         std::ranges::inplace_merge(all, all.begin() + before, {}, &Waiter::ticket);
     }
     return all;
+}
+
+// --- who was overtaken (S29) --------------------------------------------------------------------
+
+const Waiter* WaitQueue::oldest() const {
+    const Waiter* oldest = nullptr;
+    for (const auto& [key, line] : lines_) {
+        const auto& candidate = line.begin()->second;
+        if (oldest == nullptr || candidate.ticket < oldest->ticket) oldest = &candidate;
+    }
+    return oldest;
+}
+
+// Without priorities and preferences only the batches of readers overtake, and those have their own
+// bound (S31).
+void WaitQueue::count_overtaking(Ticket ticket, Priority priority) {
+    const bool prefers =
+        policy_ == QueuePolicy::prefer_readers || policy_ == QueuePolicy::prefer_writers;
+    if ((priority == 0 && !prefers) || planted(Mutant::overtaken_for_ever)) return;
+    const auto* first = oldest();
+    if (first == nullptr || ticket < first->ticket) return;
+    overtakers_.insert(std::ranges::upper_bound(overtakers_, ticket), ticket);
+    if (overtakers_.size() > overtakings_max) overtakers_.erase(overtakers_.begin());
+}
+
+void WaitQueue::forget_overtakings() {
+    if (overtakers_.empty()) return;
+    const auto* first = oldest();
+    const auto end =
+        first == nullptr ? overtakers_.end() : std::ranges::upper_bound(overtakers_, first->ticket);
+    overtakers_.erase(overtakers_.begin(), end);
+}
+
+bool WaitQueue::restore(Overtakers overtakers) {
+    const bool rises =
+        std::ranges::adjacent_find(overtakers, std::ranges::greater_equal{}) == overtakers.end();
+    const bool fits = overtakers.size() <= overtakings_max && (overtakers.empty() || size_ > 0);
+    if (rises && fits) overtakers_ = std::move(overtakers);
+    return rises && fits;
 }
 
 }  // namespace mortise::core

@@ -1,10 +1,20 @@
-// The waiters of one name, in log order, and kept apart by mode, so that who may go next is found
-// by looking at the first of each mode and never by a walk through the queue.
+// The waiters of one name, in the order in which they are served, and kept apart by priority and
+// mode, so that who may go next is found by looking at the first of each and never by a walk
+// through the queue.
+//
+// The order (S29, S31): by class, the highest first; within a class the kind that the policy
+// prefers, if it prefers one; then as they came. A waiter begins in the class of its priority, and
+// moves up one for every 8 that came after it and entered before it. Above the highest priority is
+// one class more, which only those reach who were overtaken, and where nobody is preferred: so
+// everybody comes to a place that nobody younger passes (P9).
+//
+// Whoever is older was overtaken at least as often, so of one priority and mode the oldest is the
+// first, now and later; and how often is known from a few numbers for the whole queue.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +37,7 @@ struct Waiter {
     Ticket ticket;
     OperationId operation;
     LockMode mode = LockMode::exclusive;
+    Priority priority = 0;
     std::string label;
 };
 
@@ -38,8 +49,20 @@ struct Conversion {
     Seq hold;               // of the same session
 };
 
+// The smaller one is served first.
+struct Rank {
+    unsigned classes_above = 0;
+    bool is_not_preferred = false;
+    Ticket ticket;
+
+    friend constexpr bool operator==(const Rank&, const Rank&) = default;
+    friend constexpr auto operator<=>(const Rank&, const Rank&) = default;
+};
+
 class WaitQueue {
 public:
+    explicit WaitQueue(QueuePolicy policy) : policy_{policy} {}
+
     [[nodiscard]] const std::optional<Conversion>& conversion() const { return conversion_; }
     // Requires that there is none.
     void add(const Conversion& conversion);
@@ -47,8 +70,8 @@ public:
     Conversion remove_conversion();
 
     void add(Waiter waiter);
-    // Requires a waiter with that ticket and mode.
-    Waiter remove(Ticket ticket, LockMode mode);
+    // Requires a waiter with that ticket.
+    Waiter remove(Ticket ticket);
     // Takes out every waiter that `leaves`, in one pass. Asks once for each, the conversion first,
     // the others in no special order.
     template <class Leaves>
@@ -57,46 +80,96 @@ public:
     [[nodiscard]] bool is_empty() const { return size_ == 0 && !conversion_; }
     // The conversion is not counted, and is none of those below.
     [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] bool has_readers() const { return oldest(false) != nullptr; }
 
-    [[nodiscard]] const Waiter* oldest() const;
-    [[nodiscard]] const Waiter* oldest(bool writer) const;
-    [[nodiscard]] const Waiter* oldest(LockMode mode) const;
-    // The oldest reader behind `after` in a mode that `fits`.
+    [[nodiscard]] Rank rank_of(const Waiter& waiter) const {
+        return rank(waiter.mode, waiter.priority, waiter.ticket);
+    }
+    // Of somebody who comes now.
+    [[nodiscard]] Rank rank_of_newcomer(LockMode mode, Priority priority) const;
+
+    // The one to be served first of those that `fits`, which is asked with a mode; null when there
+    // is none.
     template <class Fits>
-    [[nodiscard]] const Waiter* next_reader(Ticket after, const Fits& fits) const;
-    // True when nobody older than it wants a mode that conflicts with this one's.
-    [[nodiscard]] bool is_free_of_older(const Waiter& waiter) const;
-    // All, oldest first: for listings.
+    [[nodiscard]] const Waiter* first(const Fits& fits) const;
+    [[nodiscard]] const Waiter* first() const;
+    [[nodiscard]] const Waiter* first_writer() const { return first(is_writer); }
+    [[nodiscard]] const Waiter* first_reader() const;
+    // The first who is let in by `admits` and hindered by nobody before it.
+    template <class Admits>
+    [[nodiscard]] const Waiter* first_unhindered(const Admits& admits) const;
+    // True when nobody of a smaller rank wants a mode that conflicts with this one.
+    [[nodiscard]] bool is_free_of_earlier(const Rank& rank, LockMode mode) const;
+    // All, as they came: for listings.
     [[nodiscard]] std::vector<const Waiter*> in_order() const;
+
+    // Somebody of that ticket and priority was let in from here, or past everybody.
+    void count_overtaking(Ticket ticket, Priority priority);
+    // What matters to nobody any more.
+    void forget_overtakings();
+    // The newest that overtook, rising; as many as can matter.
+    using Overtakers = std::vector<Ticket>;
+    [[nodiscard]] const Overtakers& overtakers() const { return overtakers_; }
+    // For loading. False, and nothing happens, unless they rise and are not too many.
+    bool restore(Overtakers overtakers);
 
 private:
     using Line = std::map<Ticket, Waiter>;
+    struct LineKey {
+        Priority priority = 0;
+        LockMode mode = LockMode::exclusive;
+        friend constexpr auto operator<=>(const LineKey&, const LineKey&) = default;
+    };
 
+    [[nodiscard]] Rank rank(LockMode mode, Priority priority, Ticket ticket) const;
+    [[nodiscard]] bool is_preferred(LockMode mode) const;
+    [[nodiscard]] const Waiter* oldest() const;
+
+    QueuePolicy policy_;
     std::optional<Conversion> conversion_;
-    std::array<Line, lock_modes> lines_;
+    std::map<LineKey, Line> lines_;  // none is empty
     std::size_t size_ = 0;
+    Overtakers overtakers_;
 };
 
 template <class Leaves>
 void WaitQueue::remove_if(const Leaves& leaves) {
     if (conversion_ && leaves(conversion_->operation)) conversion_.reset();
-    for (auto& line : lines_)
-        size_ -=
-            std::erase_if(line, [&](const auto& place) { return leaves(place.second.operation); });
+    for (auto line = lines_.begin(); line != lines_.end();) {
+        size_ -= std::erase_if(line->second,
+                               [&](const auto& place) { return leaves(place.second.operation); });
+        line = line->second.empty() ? lines_.erase(line) : std::next(line);
+    }
+    if (size_ == 0) overtakers_.clear();
 }
 
 template <class Fits>
-const Waiter* WaitQueue::next_reader(Ticket after, const Fits& fits) const {
-    const Waiter* next = nullptr;
-    for (const auto mode : all_lock_modes) {
-        if (is_writer(mode) || !fits(mode)) continue;
-        const auto& line = lines_[static_cast<std::size_t>(mode)];
-        const auto found = line.upper_bound(after);
-        if (found == line.end()) continue;
-        if (next == nullptr || found->second.ticket < next->ticket) next = &found->second;
+const Waiter* WaitQueue::first(const Fits& fits) const {
+    const Waiter* first = nullptr;
+    Rank best;
+    for (const auto& [key, line] : lines_) {
+        if (!fits(key.mode)) continue;
+        const auto& candidate = line.begin()->second;
+        const auto place = rank_of(candidate);
+        if (first != nullptr && best < place) continue;
+        first = &candidate;
+        best = place;
     }
-    return next;
+    return first;
+}
+
+template <class Admits>
+const Waiter* WaitQueue::first_unhindered(const Admits& admits) const {
+    const Waiter* first = nullptr;
+    Rank best;
+    for (const auto& [key, line] : lines_) {
+        if (!admits(key.mode)) continue;
+        const auto& candidate = line.begin()->second;
+        const auto place = rank_of(candidate);
+        if ((first != nullptr && best < place) || !is_free_of_earlier(place, key.mode)) continue;
+        first = &candidate;
+        best = place;
+    }
+    return first;
 }
 
 }  // namespace mortise::core

@@ -24,7 +24,8 @@ void NodeCore::call(AcquireCall& call, Now now) {
     // A try on a name that looks taken asks whether it is, and writes nothing if so. If it looks
     // free, or we have something under way on it, the log decides.
     const auto& request = call.request;
-    const bool looks_taken = !request.wait && !machine_.would_grant(request.name, request.mode);
+    const bool looks_taken =
+        !request.wait && !machine_.would_grant(request.name, request.mode, request.priority);
     const bool in_order =
         agent_.may_answer_from_read(request.name) || planted(Mutant::try_before_own_release);
     if (looks_taken && in_order) {
@@ -109,7 +110,7 @@ void NodeCore::answer_read(Call& call, Now now) {
         effects_.answers.push_back({inspect->tag, std::move(viewed)});
     } else if (auto* acquire = std::get_if<AcquireCall>(&call)) {
         const auto& request = acquire->request;
-        if (machine_.would_grant(request.name, request.mode)) {
+        if (machine_.would_grant(request.name, request.mode, request.priority)) {
             agent_.on_acquire(std::move(*acquire), now);
         } else {
             effects_.answers.push_back({acquire->tag, Busy{machine_.inspect(request.name)}});

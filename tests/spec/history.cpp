@@ -11,6 +11,7 @@ namespace mortise::spec {
 using core::AnswerKind;
 using core::LockMode;
 using core::OperationId;
+using core::QueuePolicy;
 
 namespace {
 
@@ -127,8 +128,9 @@ void History::on(const core::Queued& queued) {
     const auto* wanted = acquire_of(operation);
     need(wanted != nullptr && wanted->wait, "S16: queued", words(operation));
     if (wanted == nullptr) return;
+    if (wanted->priority > 0) names_[wanted->name].has_priorities = true;
     auto& queue = names_[wanted->name].queue;
-    Waiter waiter{operation, *wanted, index_, 0, 0, {}};
+    Waiter waiter{operation, *wanted, index_, 0, 0, {}, 0};
     for (const auto& ahead : queue)
         waiter.writers_ahead += is_writing(ahead.wanted.mode) ? 1 : 0;
     queue.push_back(std::move(waiter));
@@ -348,23 +350,47 @@ void History::judge_token(Name& name, const core::Grant& grant) {
 }
 
 void History::judge_overtaking(Name& name, const core::Grant& grant) {
+    // S29: overtaken so often, a waiter is in the class above all priorities.
+    constexpr std::size_t overtakings_max = 8 * (core::priority_max + 1);
+    if (acquire_of(grant.operation)->priority > 0) name.has_priorities = true;
+    const std::size_t by_priority = name.has_priorities ? overtakings_max : 0;
     for (auto& waiter : name.queue) {
         if (waiter.operation == grant.operation) return;  // those behind are younger
         if (!clash(waiter.wanted.mode, grant.mode)) continue;
         const auto text = words(grant.operation) + " passed " + words(waiter.operation);
-        need(policies_[waiter.wanted.name] != core::QueuePolicy::fifo, "S31: fifo", text);
-        if (is_writing(waiter.wanted.mode)) {
-            need(!is_writing(grant.mode), "S29: a writer passed a writer", text);
-            waiter.batches_past.insert(index_);
-            need(waiter.batches_past.size() <= waiter.writers_ahead + 1,
-                 "S31: a writer overtaken too often", text);
-        } else if (is_writing(grant.mode)) {
-            const std::size_t bound = waiter.wanted.mode == LockMode::intent_shared ? 1 : 2;
-            need(++waiter.writers_past <= bound, "S31: a reader overtaken too often", text);
+        const auto policy = policies_[waiter.wanted.name];
+        const bool prefers = policy == (is_writing(grant.mode) ? QueuePolicy::prefer_writers
+                                                               : QueuePolicy::prefer_readers);
+        const bool is_other = is_writing(grant.mode) != is_writing(waiter.wanted.mode);
+        ++waiter.past;
+        if (policy == QueuePolicy::phase_fair) {
+            judge_phases(waiter, grant, by_priority, text);
+        } else if (prefers && is_other && by_priority == 0) {
+            need(waiter.past <= overtakings_max, "S29: overtaken, and moves up no class", text);
         } else {
-            waiter.batches_past.insert(index_);
-            need(waiter.batches_past.size() <= 1, "S31: a reader overtaken by two batches", text);
+            need(waiter.past <= by_priority, "S31: overtaken in a queue", text);
         }
+    }
+}
+
+// `more`: as often may priorities make the difference, for each way to be overtaken.
+void History::judge_phases(Waiter& waiter, const core::Grant& grant, std::size_t more,
+                           const std::string& text) {
+    if (is_writing(waiter.wanted.mode)) {
+        if (is_writing(grant.mode)) {
+            need(++waiter.writers_past <= more, "S29: a writer passed a writer", text);
+            return;
+        }
+        waiter.batches_past.insert(index_);
+        need(waiter.batches_past.size() <= waiter.writers_ahead + 1 + 2 * more,
+             "S31: a writer overtaken too often", text);
+    } else if (is_writing(grant.mode)) {
+        const std::size_t bound = waiter.wanted.mode == LockMode::intent_shared ? 1 : 2;
+        need(++waiter.writers_past <= bound + more, "S31: a reader overtaken too often", text);
+    } else {
+        waiter.batches_past.insert(index_);
+        need(waiter.batches_past.size() <= 1 + more, "S31: a reader overtaken by two batches",
+             text);
     }
 }
 
@@ -399,11 +425,11 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
         const auto& name = names_[view.name];
         need(view.holders == name.holders, "P2: holders are not those told of", words(view));
         const auto& upgrade = name.upgrade;
-        const bool leads =
-            upgrade && !view.waiters.empty() &&
-            view.waiters.front() ==
-                core::LockView::Waiting{
-                    upgrade->operation, LockMode::exclusive, upgrade->since, {}, upgrade->hold.seq};
+        const bool leads = upgrade && !view.waiters.empty() &&
+                           view.waiters.front() ==
+                               core::LockView::Waiting{
+                                   upgrade->operation, LockMode::exclusive, upgrade->since, {}, 0,
+                                   upgrade->hold.seq};
         need(leads == upgrade.has_value(), "S28: the upgrade does not lead", words(view));
         const bool equal = std::equal(
             view.waiters.begin() + (leads ? 1 : 0), view.waiters.end(), name.queue.begin(),
@@ -437,8 +463,13 @@ void History::judge_waiting() {
             for (const auto& holder : state.holders) {
                 if (clash(holder.mode, mode)) is_free = false;
             }
-            for (std::size_t j = 0; j < i; ++j) {
-                if (clash(state.queue[j].wanted.mode, mode)) is_free = false;
+            // Behind it may stand who goes before it: by priority, or because it is preferred.
+            const auto policy = policies_[name];
+            const bool as_they_came =
+                policy == QueuePolicy::phase_fair || policy == QueuePolicy::fifo;
+            const bool all = state.has_priorities || !as_they_came;
+            for (std::size_t j = 0; j < (all ? state.queue.size() : i); ++j) {
+                if (j != i && clash(state.queue[j].wanted.mode, mode)) is_free = false;
             }
             need(!is_free, "S30: waits, but conflicts with nobody",
                  words(state.queue[i].operation) + " on " + name);

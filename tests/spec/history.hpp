@@ -55,6 +55,7 @@ private:
         std::size_t writers_ahead = 0;
         std::size_t writers_past = 0;
         std::set<core::LogIndex> batches_past;
+        std::size_t past = 0;  // all of them together
     };
     struct Upgrading {
         core::OperationId operation;
@@ -65,6 +66,7 @@ private:
         std::vector<core::Grant> holders;
         std::optional<Upgrading> upgrade;
         std::vector<Waiter> queue;
+        bool has_priorities = false;  // somebody had one, ever
         // Of all times:
         core::FencingToken newest;
         core::LockMode newest_mode = core::LockMode::exclusive;
@@ -93,6 +95,8 @@ private:
     void make_way(Name& name, core::LockMode mode);
     void judge_token(Name& name, const core::Grant& grant);
     void judge_overtaking(Name& name, const core::Grant& grant);
+    void judge_phases(Waiter& waiter, const core::Grant& grant, std::size_t more,
+                      const std::string& text);
     void judge_listing(const std::vector<core::LockView>& listing);
     void judge_waiting();
     void judge_answers(const std::vector<core::Command>& batch, const core::Outcomes& outcomes);

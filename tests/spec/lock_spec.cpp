@@ -50,6 +50,10 @@ bool is_weaker_or_equal(LockMode mode, LockMode held) {
     return true;
 }
 
+bool prefers(QueuePolicy policy) {
+    return policy == QueuePolicy::prefer_readers || policy == QueuePolicy::prefer_writers;
+}
+
 bool is_a_writer(LockMode mode) {
     return clash(mode, mode);
 }
@@ -257,7 +261,9 @@ void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
         created.previous = last;
         records_.push_back(created);
     }
-    waits_.push_back({acquire.name, {operation, acquire.mode, index_, acquire.label, {}}});
+    waits_.push_back({acquire.name,
+                      {operation, acquire.mode, index_, acquire.label, acquire.priority, {}},
+                      ++waits_ever_});
     settle(acquire.name);
     if (!waited_name(operation)) return;  // granted at once
     if (acquire.wait) {
@@ -349,7 +355,7 @@ void LockSpec::on(OperationId operation, const core::Upgrade& upgrade) {
         answer(operation, {AnswerKind::deadlock, {}, {}});
     } else {
         waits_.push_back(
-            {hold->name, {operation, LockMode::exclusive, index_, {}, upgrade.operation}});
+            {hold->name, {operation, LockMode::exclusive, index_, {}, 0, upgrade.operation}});
         outcomes_.emplace_back(core::Queued{operation});
     }
 }
@@ -400,7 +406,8 @@ FencingToken LockSpec::token_for(Record& record, LockMode mode) {
     return record.newest_token;
 }
 
-void LockSpec::enter(Record& record, const Waiting& waiting) {
+void LockSpec::enter(Record& record, const Wait& wait) {
+    const auto& waiting = wait.waiting;
     withdraw(waiting.operation);
     const auto token = token_for(record, waiting.mode);
     holds_.push_back(
@@ -412,41 +419,83 @@ void LockSpec::enter(Record& record, const Waiting& waiting) {
     }
 }
 
+// S29: who came earlier and is still here was overtaken. Without priorities and preferences only
+// batches overtake, which have their own bounds.
+void LockSpec::count_overtaking(const Record& record, const std::vector<Wait>& entered) {
+    for (const auto& one : entered) {
+        if (one.waiting.priority == 0 && !prefers(record.policy)) continue;
+        for (auto& wait : waits_) {
+            const bool waits = wait.name == record.name && !wait.waiting.upgrades.is_set();
+            if (waits && wait.number < one.number) ++wait.overtaken;
+        }
+    }
+}
+
+void LockSpec::enter_all(Record& record, const std::vector<Wait>& entering) {
+    std::vector<Wait> entered;
+    for (const auto& one : entering) {
+        if (!admits(record.name, one.waiting.mode)) continue;
+        enter(record, one);
+        entered.push_back(one);
+    }
+    count_overtaking(record, entered);
+}
+
+// S29, S31: classes, then preference, then as they came. In the highest class, to which only those
+// come who were overtaken, nobody is preferred.
+std::vector<LockSpec::Wait> LockSpec::ranked(const Record& record) const {
+    constexpr std::uint64_t highest = core::priority_max + 1;
+    const auto class_of = [&](const Wait& wait) {
+        return std::min(highest, wait.waiting.priority + wait.overtaken / 8);
+    };
+    const auto is_preferred = [&](const Wait& wait) {
+        const bool writer = is_a_writer(wait.waiting.mode);
+        return class_of(wait) < highest && record.policy == (writer ? QueuePolicy::prefer_writers
+                                                                    : QueuePolicy::prefer_readers);
+    };
+    auto all = queue(record.name);
+    std::stable_sort(all.begin(), all.end(), [&](const Wait& a, const Wait& b) {
+        if (class_of(a) != class_of(b)) return class_of(a) > class_of(b);
+        return is_preferred(a) && !is_preferred(b);
+    });
+    return all;
+}
+
 // S31: lets the next writer, or the next batch of readers, in when the turn is theirs.
 bool LockSpec::take_turn(Record& record) {
-    const auto waiting = queue(record.name);
-    std::vector<Waiting> readers;
-    std::vector<Waiting> writers;
+    const auto waiting = ranked(record);
+    std::vector<Wait> readers;
+    std::vector<Wait> writers;
     for (const auto& one : waiting)
-        (is_a_writer(one.mode) ? writers : readers).push_back(one);
+        (is_a_writer(one.waiting.mode) ? writers : readers).push_back(one);
 
     if (!writer_holds(record.name) && readers.empty()) record.turn = Turn::writers;
     if (waiting.empty()) return false;
     if (record.turn == Turn::readers && writer_holds(record.name)) return false;
-    if (record.turn == Turn::writers && !admits(record.name, waiting.front().mode)) return false;
-
+    if (record.turn == Turn::writers && !admits(record.name, waiting.front().waiting.mode)) {
+        return false;
+    }
     if (record.turn == Turn::writers && !writers.empty()) {
-        if (!admits(record.name, writers.front().mode)) return false;
-        enter(record, writers.front());
+        if (!admits(record.name, writers.front().waiting.mode)) return false;
+        enter_all(record, {writers.front()});
         return true;
     }
-    if (!admits(record.name, readers.front().mode)) return false;
-    for (const auto& reader : readers) {
-        if (admits(record.name, reader.mode)) enter(record, reader);
-    }
+    if (!admits(record.name, readers.front().waiting.mode)) return false;
+    enter_all(record, readers);
     record.turn = Turn::writers;
     return true;
 }
 
 // S31: who conflicts with no holder and no earlier waiter enters at any time.
 bool LockSpec::enter_unhindered(Record& record) {
-    const auto waiting = queue(record.name);
+    const auto waiting = ranked(record);
     for (std::size_t i = 0; i < waiting.size(); ++i) {
+        const auto& mode = waiting[i].waiting.mode;
         const auto earlier = std::span{waiting}.first(i);
         const bool hindered = std::ranges::any_of(
-            earlier, [&](const Waiting& one) { return clash(one.mode, waiting[i].mode); });
-        if (!hindered && admits(record.name, waiting[i].mode)) {
-            enter(record, waiting[i]);
+            earlier, [&](const auto& one) { return clash(one.waiting.mode, mode); });
+        if (!hindered && admits(record.name, mode)) {
+            enter_all(record, {waiting[i]});
             return true;
         }
     }
@@ -483,8 +532,9 @@ std::vector<OperationId> LockSpec::dead_on(std::string_view name) const {
     std::vector<OperationId> dead;
     const auto upgrade = upgrade_on(name);
     if (upgrade && live(upgrade->operation.session) == nullptr) dead.push_back(upgrade->operation);
-    for (const auto& waiting : queue(name)) {
-        if (live(waiting.operation.session) == nullptr) dead.push_back(waiting.operation);
+    for (const auto& wait : queue(name)) {
+        const auto operation = wait.waiting.operation;
+        if (live(operation.session) == nullptr) dead.push_back(operation);
     }
     for (const auto& holder : holders(name)) {
         if (live(holder.operation.session) == nullptr) dead.push_back(holder.operation);
@@ -579,11 +629,11 @@ std::vector<core::Grant> LockSpec::holders(std::string_view name) const {
     return found;
 }
 
-std::vector<Waiting> LockSpec::queue(std::string_view name) const {
-    std::vector<Waiting> found;
+std::vector<LockSpec::Wait> LockSpec::queue(std::string_view name) const {
+    std::vector<Wait> found;
     for (const auto& wait : waits_) {
         const bool upgrades = wait.waiting.upgrades.is_set();
-        if (wait.name == name && !upgrades) found.push_back(wait.waiting);
+        if (wait.name == name && !upgrades) found.push_back(wait);
     }
     return found;
 }
@@ -637,12 +687,12 @@ std::optional<std::string> LockSpec::next_waited(std::string_view after) const {
 // --- what readers are told: S11, S20, S46 ---------------------------------------------------
 
 // Tries it, on a copy.
-bool LockSpec::would_grant(std::string_view name, LockMode mode) const {
+bool LockSpec::would_grant(std::string_view name, LockMode mode, core::Priority priority) const {
     auto trial = *this;
     const std::string wanted{name};
     trial.clear(wanted);
     if (trial.find_record(wanted) == nullptr) return true;
-    trial.waits_.push_back({wanted, {{}, mode, {}, {}, {}}});
+    trial.waits_.push_back({wanted, {{}, mode, {}, {}, priority, {}}, ++trial.waits_ever_});
     trial.settle(wanted);
     return !trial.waited_name({});
 }
@@ -656,8 +706,10 @@ LockView LockSpec::inspect(std::string_view name) const {
         view.holders.push_back(holder);
         view.nodes[session->id] = session->opened.node;
     }
-    auto waits = queue(name);
-    if (const auto upgrade = upgrade_on(name)) waits.insert(waits.begin(), *upgrade);
+    std::vector<Waiting> waits;
+    if (const auto upgrade = upgrade_on(name)) waits.push_back(*upgrade);
+    for (const auto& wait : queue(name))
+        waits.push_back(wait.waiting);
     for (const auto& waiting : waits) {
         const auto* session = live(waiting.operation.session);
         if (session == nullptr) continue;

@@ -32,7 +32,10 @@ public:
 
     // As LockMachine's.
     [[nodiscard]] bool needs_sweep() const { return first_dead().seq.is_set(); }
-    [[nodiscard]] bool would_grant(std::string_view name, core::LockMode mode) const;
+    [[nodiscard]] bool would_grant(std::string_view name, core::LockMode mode,
+                                   core::Priority priority = 0) const;
+    // Ended sessions have left something there.
+    [[nodiscard]] bool has_dead(std::string_view name) const { return !dead_on(name).empty(); }
     [[nodiscard]] core::LockView inspect(std::string_view name) const;
     [[nodiscard]] std::vector<core::LockView> list(std::string_view prefix, std::string_view after,
                                                    std::size_t limit) const;
@@ -67,6 +70,8 @@ private:
     struct Wait {
         std::string name;
         Waiting waiting;
+        std::uint64_t number = 0;     // as they came
+        std::uint64_t overtaken = 0;  // by those that count (S29)
     };
     enum class Turn : std::uint8_t { writers, readers };
     struct Record {
@@ -104,12 +109,17 @@ private:
     [[nodiscard]] std::optional<std::string> held_name(core::OperationId operation) const;
     [[nodiscard]] std::optional<std::string> waited_name(core::OperationId operation) const;
     [[nodiscard]] std::vector<core::Grant> holders(std::string_view name) const;
-    [[nodiscard]] std::vector<Waiting> queue(std::string_view name) const;
+    // Without an upgrade; as they came.
+    [[nodiscard]] std::vector<Wait> queue(std::string_view name) const;
+    // As they are served.
+    [[nodiscard]] std::vector<Wait> ranked(const Record& record) const;
     [[nodiscard]] bool admits(std::string_view name, core::LockMode mode) const;
     [[nodiscard]] bool writer_holds(std::string_view name) const;
 
     [[nodiscard]] core::FencingToken token_for(Record& record, core::LockMode mode);
-    void enter(Record& record, const Waiting& waiting);
+    void enter(Record& record, const Wait& wait);
+    void count_overtaking(const Record& record, const std::vector<Wait>& entered);
+    void enter_all(Record& record, const std::vector<Wait>& entering);
     bool take_turn(Record& record);
     bool enter_unhindered(Record& record);
     void leave(core::OperationId operation, core::Predecessor how);
@@ -133,6 +143,7 @@ private:
     std::vector<Record> records_;
     std::vector<Hold> holds_;  // in the order in which they entered
     std::vector<Wait> waits_;  // in log order
+    std::uint64_t waits_ever_ = 0;
     core::FencingToken newest_token_;
 
     bool waited_done_ = true;

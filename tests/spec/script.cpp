@@ -48,7 +48,8 @@ public:
         if (is_deep_) names_ = 2;
         entries_ = is_wide_ || is_deep_ ? 24 : 20 + prng_.below(100);
         policies_mixed_ = prng_.one_in(3);
-        policy_ = prng_.one_in(4) ? QueuePolicy::fifo : QueuePolicy::phase_fair;
+        policy_ = prng_.one_in(2) ? QueuePolicy::phase_fair : any_policy();
+        if (prng_.one_in(3)) priorities_ = prng_.one_in(2) ? 2 : core::priority_max + 1U;
         modes_ = pick_modes();
         weights_ = pick_weights();
         processes_.resize(1 + prng_.below(4));
@@ -150,6 +151,8 @@ private:
         return std::nullopt;
     }
 
+    QueuePolicy any_policy() { return static_cast<QueuePolicy>(prng_.below(4)); }
+
     core::Command open(Process& process, bool may_be_odd) {
         core::OpenSession open;
         if (may_be_odd && prng_.one_in(3)) {
@@ -203,9 +206,11 @@ private:
         acquire.wait = !prng_.one_in(5);
         acquire.policy = policy_;
         if (policies_mixed_) {
-            acquire.policy = prng_.one_in(2) ? QueuePolicy::fifo : QueuePolicy::phase_fair;
+            acquire.policy = any_policy();
             acquire.policy_given = prng_.one_in(3);
         }
+        if (prng_.one_in(3))
+            acquire.priority = static_cast<core::Priority>(prng_.below(priorities_));
         if (prng_.one_in(3)) acquire.label = std::string(1 + prng_.below(3), 'l');
         return acquire;
     }
@@ -304,6 +309,8 @@ private:
             acquire.name = name(0);
             acquire.mode = i == many ? LockMode::exclusive : LockMode::shared;
             acquire.policy = policy_;
+            if (prng_.one_in(3))
+                acquire.priority = static_cast<core::Priority>(prng_.below(priorities_));
             if (prng_.one_in(3)) acquire.label = std::to_string(i);
             entry.push_back(core::Request{process.session, Seq{++process.seq}, {}, acquire});
         }
@@ -328,6 +335,7 @@ private:
     std::size_t entries_ = 0;
     bool policies_mixed_ = false;
     QueuePolicy policy_ = QueuePolicy::phase_fair;
+    std::uint64_t priorities_ = 1;
     std::vector<LockMode> modes_;
     std::array<std::uint64_t, kinds> weights_{};
     std::vector<Process> processes_;

@@ -17,7 +17,9 @@ std::string number(core::Id<Kind> id) {
 }
 
 const char* name_of(core::QueuePolicy policy) {
-    return policy == core::QueuePolicy::fifo ? "fifo" : "phase_fair";
+    constexpr std::array<const char*, 4> names{"phase_fair", "fifo", "prefer_readers",
+                                               "prefer_writers"};
+    return names.at(static_cast<std::size_t>(policy));
 }
 
 const char* name_of(core::AnswerKind kind) {
@@ -49,6 +51,7 @@ std::string body_words(const core::RequestBody& body) {
                     text += std::string{" "} + name_of(acquire.policy);
                     if (acquire.policy_given) text += "!";
                 }
+                if (acquire.priority > 0) text += " priority=" + std::to_string(acquire.priority);
                 return acquire.label.empty() ? text : text + " label=" + acquire.label;
             },
             [](const core::Release& release) { return "release " + number(release.operation); },

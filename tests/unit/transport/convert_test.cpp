@@ -186,7 +186,7 @@ core::Outcome outcome(Prng& prng) {
 core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
     core::LockView view;
     view.name = std::string(1, static_cast<char>(number_in_list)) + text(prng, 20);
-    view.policy = static_cast<core::QueuePolicy>(prng.below(2));
+    view.policy = static_cast<core::QueuePolicy>(prng.below(4));
     const auto mode = [&] { return static_cast<core::LockMode>(prng.below(core::lock_modes)); };
     for (auto count = prng.below(4); count > 0; --count)
         view.holders.push_back({operation(prng), mode(), core::FencingToken{positive(prng)},

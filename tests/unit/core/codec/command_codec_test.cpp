@@ -47,6 +47,7 @@ std::vector<Command> samples() {
                         {},
                         true,
                         std::string(label_bytes_max, 'l')}),
+        request(Acquire{"b", shared, true, QueuePolicy::prefer_writers, true, {}, priority_max}),
         request(Release{Seq{1}}),
         request(Cancel{Seq{huge}}, huge),
         request(Downgrade{Seq{3}, intent_shared}),

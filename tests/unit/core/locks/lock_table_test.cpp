@@ -118,9 +118,9 @@ TEST_F(LockTableTest, AWithdrawalLetsThoseBehindIn) {  // S30
     acquire(2, exclusive);
     acquire(3, shared);
     take_granted();
-    table_.withdraw("a", {LogIndex{2}, 0}, exclusive, grants_);
+    table_.withdraw("a", {LogIndex{2}, 0}, grants_);
     EXPECT_EQ(take_granted(), Sessions{3});
-    EXPECT_THROW(table_.withdraw("a", {LogIndex{2}, 0}, exclusive, grants_), InvariantBroken);
+    EXPECT_THROW(table_.withdraw("a", {LogIndex{2}, 0}, grants_), InvariantBroken);
 }
 
 TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
@@ -187,14 +187,14 @@ TEST_F(LockTableTest, WalksTheNamesThatAreWaitedFor) {
 }
 
 TEST_F(LockTableTest, WouldGrantForeseesAnAcquire) {
-    EXPECT_TRUE(table_.would_grant("a", exclusive));
+    EXPECT_TRUE(table_.would_grant("a", exclusive, 0));
     acquire(1, shared);
-    EXPECT_TRUE(table_.would_grant("a", shared));
-    EXPECT_TRUE(table_.would_grant("a", update));
-    EXPECT_FALSE(table_.would_grant("a", exclusive));
+    EXPECT_TRUE(table_.would_grant("a", shared, 0));
+    EXPECT_TRUE(table_.would_grant("a", update, 0));
+    EXPECT_FALSE(table_.would_grant("a", exclusive, 0));
     acquire(2, exclusive);
-    EXPECT_FALSE(table_.would_grant("a", shared));
-    EXPECT_FALSE(table_.would_grant("a", intent_shared));
+    EXPECT_FALSE(table_.would_grant("a", shared, 0));
+    EXPECT_FALSE(table_.would_grant("a", intent_shared, 0));
 }
 
 }  // namespace

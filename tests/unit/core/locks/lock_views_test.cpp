@@ -35,7 +35,7 @@ TEST_F(LockViews, HoldersAndWaitersAreToldWithSinceWhen) {
               (std::vector<Grant>{
                   {{SessionId{1}, Seq{1}}, exclusive, FencingToken{1}, LogIndex{4}, "first"}}));
     EXPECT_EQ(view.waiters, (std::vector<LockView::Waiting>{
-                                {{SessionId{2}, Seq{1}}, shared, LogIndex{5}, "second", {}}}));
+                                {{SessionId{2}, Seq{1}}, shared, LogIndex{5}, "second", 0, {}}}));
     EXPECT_EQ(view.nodes,
               (std::map<SessionId, NodeId>{{SessionId{1}, machine_.node_of(SessionId{1})},
                                            {SessionId{2}, machine_.node_of(SessionId{2})}}));

@@ -1,0 +1,121 @@
+// Who is let in on a name, and when (S28-S31).
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
+#include "core/locks/lock_table.hpp"
+
+namespace mortise::core {
+
+// What settle() would come to for a newcomer, where everybody else has to wait.
+bool LockTable::would_grant(std::string_view name, LockMode mode, Priority priority) const {
+    const auto* record = find(name);
+    if (record == nullptr) return true;
+    if (!record->admits(mode)) return false;
+    const auto* queue = queue_of(name);
+    if (queue == nullptr) return true;
+    if (queue->conversion()) return false;
+    const auto rank = queue->rank_of_newcomer(mode, priority);
+    if (queue->is_free_of_earlier(rank, mode)) return true;
+    // By its priority it would lead the batch that its elder cannot.
+    const bool batches = record->policy() == QueuePolicy::phase_fair && !is_writer(mode) &&
+                         record->turn == Turn::readers && !record->has_writer();
+    const auto* reader = batches ? queue->first_reader() : nullptr;
+    return reader != nullptr && rank < queue->rank_of(*reader);
+}
+
+void LockTable::grant(LockRecord& record, const Waiter& waiter, Grants& grants) {
+    MORTISE_CHECK(record.admits(waiter.mode));
+    const auto token = record.take_token(waiter.mode, newest_token_);
+    grants.push_back({waiter.operation, token, record.previous});
+    record.add({waiter.operation, waiter.mode, token, index_, waiter.label});
+    const bool passes = !planted(Mutant::writers_keep_the_turn);
+    if (is_writer(waiter.mode) && passes) record.turn = Turn::readers;  // after a writer, a batch
+}
+
+void LockTable::enter(Slot& slot, const Waiter& waiter, Grants& grants) {
+    const auto entering = slot.queue->second.remove(waiter.ticket);
+    entered_.push_back({entering.ticket, entering.priority});
+    grant(slot.record->second, entering, grants);
+}
+
+// Led by the first of the waiting readers and taken in queue order, so that no mode can keep
+// another out for ever. Writers are no members: they would pass earlier ones (S29).
+bool LockTable::enter_batch(Slot& slot, Grants& grants) {
+    auto& record = slot.record->second;
+    const auto& queue = slot.queue->second;
+    const auto* leader = queue.first_reader();
+    if (leader == nullptr || !record.admits(leader->mode)) return false;
+    enter(slot, *leader, grants);
+    // Who did not fit once will not: those who enter only add to what is in its way.
+    const auto fits = [&](LockMode mode) { return !is_writer(mode) && record.admits(mode); };
+    while (const auto* next = queue.first(fits))
+        enter(slot, *next, grants);
+    record.turn = Turn::writers;
+    return true;
+}
+
+// S31. To the readers the phase turns when no writer holds any more, even if other readers still
+// do. To the writers it turns when the first waiter conflicts with no holder: a hold that nobody
+// in front conflicts with keeps nothing shut.
+bool LockTable::turn_phase(Slot& slot, Grants& grants) {
+    auto& record = slot.record->second;
+    const auto& queue = slot.queue->second;
+    const bool has_readers = queue.first_reader() != nullptr;
+    if (!record.has_writer() && !has_readers) record.turn = Turn::writers;
+    if (record.turn == Turn::readers) return !record.has_writer() && enter_batch(slot, grants);
+
+    if (!record.admits(queue.first()->mode)) return false;
+    const auto* writer = queue.first_writer();
+    if (writer == nullptr) return enter_batch(slot, grants);
+    if (!record.admits(writer->mode)) return false;
+    enter(slot, *writer, grants);
+    return true;
+}
+
+// Whoever conflicts with no holder and no earlier waiter need not wait for any turn.
+bool LockTable::enter_unhindered(Slot& slot, Grants& grants) {
+    const auto admits = [&](LockMode mode) { return slot.record->second.admits(mode); };
+    const auto* first = slot.queue->second.first_unhindered(admits);
+    if (first == nullptr) return false;
+    enter(slot, *first, grants);
+    return true;
+}
+
+// Once those who enter together have: the order does not change while they do.
+void LockTable::count_overtakings(WaitQueue& queue) {
+    for (const auto& one : entered_)
+        queue.count_overtaking(one.ticket, one.priority);
+    entered_.clear();
+}
+
+// Conversions first; nobody else enters while one waits (S28).
+bool LockTable::let_in(Slot& slot, Grants& grants) {
+    auto& queue = slot.queue->second;
+    const bool keeps_out = !planted(Mutant::newcomer_passes_upgrade);
+    if (queue.conversion() && serve_conversion(slot, grants)) return true;
+    if ((queue.conversion() && keeps_out) || queue.size() == 0) return false;
+    const bool phases = slot.record->second.policy() == QueuePolicy::phase_fair;
+    const bool moved = (phases && turn_phase(slot, grants)) || enter_unhindered(slot, grants);
+    count_overtakings(queue);
+    return moved;
+}
+
+// Lets enter who may, until nobody moves; forgets what is not needed any more (S37).
+void LockTable::settle(const std::string& name, Grants& grants) {
+    auto slot = slot_of(name);
+    MORTISE_CHECK(slot.record != records_.end());
+    changes_.insert(name);
+    while (slot.queue != queues_.end() && !slot.queue->second.is_empty()) {
+        if (!let_in(slot, grants)) break;
+    }
+    const bool waited = slot.queue != queues_.end() && !slot.queue->second.is_empty();
+    if (waited) slot.queue->second.forget_overtakings();
+    if (slot.queue != queues_.end() && !waited) queues_.erase(slot.queue);
+    auto& record = slot.record->second;
+    if (!record.has_writer() && !waited) record.turn = Turn::writers;
+    const bool is_empty = record.holders().empty() && !waited;
+    if (is_empty && !planted(Mutant::empty_record_kept)) records_.erase(slot.record);
+}
+
+}  // namespace mortise::core
