@@ -1,14 +1,12 @@
-#include <mutex>
 #include <optional>
 #include <string>
 #include <system_error>
-#include <thread>
-#include <unordered_map>
 #include <utility>
 
 #include "core/base/bytes.hpp"
 #include "core/base/result.hpp"
 #include "embed/fork_generation.hpp"
+#include "embed/gate_entries.hpp"
 #include "storage/mark_store.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/fence_gate.hpp>
@@ -31,60 +29,6 @@ std::string mark_key(std::string_view resource, const std::uint32_t* slot) {
     return key.take() + std::string{resource};
 }
 
-// What somebody is being admitted to, or waits for.
-struct Entry {
-    std::mutex admitting;
-    std::optional<std::int64_t> mark;  // guarded by `admitting`; empty: not known yet
-    int users = 0;                     // guarded by the table's mutex, like what follows
-    std::thread::id admitted;
-};
-
-// Those entries, and no others: a resource nobody is at costs no memory.
-class Entries {
-public:
-    // Errc::deadlock for the effect of the very resource.
-    Entry& enter(const std::string& key) {
-        std::unique_lock table{mutex_};
-        auto& entry = entries_[key];
-        if (entry.admitted == std::this_thread::get_id())
-            throw std::system_error{make_error_code(Errc::deadlock),
-                                    "a FenceGate's effect asks for its own resource"};
-        ++entry.users;
-        table.unlock();
-        entry.admitting.lock();
-        table.lock();
-        entry.admitted = std::this_thread::get_id();
-        return entry;
-    }
-
-    void leave(const std::string& key, Entry& entry) {
-        const std::lock_guard table{mutex_};
-        entry.admitted = {};
-        entry.admitting.unlock();
-        if (--entry.users == 0) entries_.erase(key);
-    }
-
-private:
-    std::mutex mutex_;
-    std::unordered_map<std::string, Entry> entries_;  // their places do not change
-};
-
-class Visit {
-public:
-    Visit(Entries& entries, const std::string& key)
-        : entries_{entries}, key_{key}, entry_{entries.enter(key)} {}
-    ~Visit() { entries_.leave(key_, entry_); }
-    Visit(const Visit&) = delete;
-    Visit& operator=(const Visit&) = delete;
-
-    [[nodiscard]] std::optional<std::int64_t>& mark() const { return entry_.mark; }
-
-private:
-    Entries& entries_;
-    const std::string& key_;
-    Entry& entry_;
-};
-
 }  // namespace
 
 class FenceGate::Impl {
@@ -94,7 +38,7 @@ public:
     [[nodiscard]] bool is_forked() const { return generation_.is_forked(); }
 
     bool admit(const std::string& key, std::int64_t token, const void* body, Call call) {
-        const Visit visit{entries_, key};
+        const detail::GateVisit visit{entries_, key};
         if (token < known(key, visit.mark())) return false;
         if (token > *visit.mark()) raise(key, token, visit.mark());
         call(body);
@@ -118,7 +62,7 @@ private:
 
     detail::ForkGeneration generation_;
     std::unique_ptr<storage::MarkStore> marks_;
-    Entries entries_;
+    detail::GateEntries entries_;
 };
 
 FenceGate FenceGate::open(const std::filesystem::path& directory) {

@@ -1,5 +1,6 @@
 // What is left of the library in the child of a fork (S25): memory, without the threads that it
-// belongs to, and with locks that nobody will ever open. The one global of the library.
+// belongs to, and with locks that nobody will ever open. One of two globals; the
+// other is behind FenceGate (gate_entries.cpp).
 #pragma once
 
 #include <cstdint>

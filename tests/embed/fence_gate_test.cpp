@@ -1,4 +1,6 @@
 // The resource's side of fencing (S14), and what it is needed for.
+#include <atomic>
+#include <barrier>
 #include <cstdlib>
 #include <filesystem>
 #include <latch>
@@ -186,6 +188,33 @@ TEST_F(Gate, IsNotForTheEffectOfItsOwnResource) {
         EXPECT_EQ(error_of([&] { (void)gate.check("x", token(1)); }), Errc::deadlock);
     }));
     EXPECT_TRUE(gate.check("x", token(1)));
+}
+
+// Two effects that each want what the other has, of one gate or of two.
+TEST_F(Gate, ACircleOfEffectsIsADeadlock) {
+    auto gate = open();
+    auto second = FenceGate::open(parent_ / "second");
+    for (auto* other : {&gate, &second}) {
+        std::barrier<> both_have{2};
+        std::atomic<int> deadlocks = 0;
+        std::atomic<int> admitted = 0;
+        const auto nest = [&](FenceGate& outer, const char* mine, FenceGate& inner,
+                              const char* theirs) {
+            EXPECT_TRUE(outer.admit(mine, token(1), [&] {
+                both_have.arrive_and_wait();
+                const auto error = error_of([&] {
+                    if (inner.check(theirs, token(1))) ++admitted;
+                });
+                if (error == Errc::deadlock) ++deadlocks;
+            }));
+        };
+        {
+            const std::jthread one{[&] { nest(gate, "x", *other, "y"); }};
+            const std::jthread two{[&] { nest(*other, "y", gate, "x"); }};
+        }
+        EXPECT_EQ(deadlocks, 1);
+        EXPECT_EQ(admitted, 1);
+    }
 }
 
 TEST_F(Gate, SaysWhatIsWrong) {

@@ -45,7 +45,9 @@ public:
     // effect begins: whatever it leaves behind in a crash, an older holder cannot touch it.
     //
     // Blocks while another effect of the resource runs. What `effect` throws is let out; the mark
-    // stays. `effect` may use the gate for other resources; for its own it is Errc::deadlock.
+    // stays. `effect` may use the gate for other resources, and other gates; for its own it is
+    // Errc::deadlock. So it is for the one that closes a circle of effects, each of which wants
+    // the next one's resource, in whichever gates of this process: its call inside `effect` throws.
     template <std::invocable Effect>
     bool admit(std::string_view resource, FencingToken token, Effect&& effect) {
         const auto body = [&effect] { std::invoke(std::forward<Effect>(effect)); };
