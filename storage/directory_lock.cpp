@@ -36,7 +36,11 @@ bool is_still_named(const struct stat& mine, const std::filesystem::path& path) 
 }  // namespace
 
 DirectoryLock::DirectoryLock(File file, Life life)
-    : file_{std::move(file)}, life_{std::move(life)} {}
+    : file_{std::move(file)}, life_{std::move(life)}, owner_{::getpid()} {}
+
+DirectoryLock::~DirectoryLock() {
+    if (owner_ == ::getpid()) ::flock(file_.descriptor(), LOCK_UN);
+}
 
 Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem::path& directory,
                                                            FileProbe* probe) {

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <memory>
 
+#include <sys/types.h>
+
 #include "storage/files.hpp"
 #include "storage/host.hpp"
 
@@ -20,10 +22,15 @@ public:
     [[nodiscard]] bool is_local() const { return is_on_local_file_system(file_.descriptor()); }
 
     DirectoryLock(File file, Life life);
+    // Gives it back, even while a child of a fork has a copy of the descriptor; not in that child.
+    ~DirectoryLock();
+    DirectoryLock(const DirectoryLock&) = delete;
+    DirectoryLock& operator=(const DirectoryLock&) = delete;
 
 private:
-    File file_;  // the lock goes when the last descriptor of this open file does
+    File file_;  // a process that dies loses the lock with the last descriptor of this open file
     Life life_;
+    const pid_t owner_;
 };
 
 }  // namespace mortise::storage

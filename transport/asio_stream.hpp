@@ -132,6 +132,8 @@ void AsioStream<Socket>::Link::close() {
     if (std::exchange(closed, true)) return;
     ended = failed = true;
     asio::error_code ignored;
+    // The other side sees it, even if a child of a fork has a copy of the descriptor.
+    socket.lowest_layer().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
     socket.lowest_layer().close(ignored);
     waiting.clear();
     break_writers();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <asio/error.hpp>
+#include <sys/socket.h>
 
 #include "transport/address.hpp"
 
@@ -131,6 +132,8 @@ void Listener::start(Accepted accepted) {
 void Listener::stop() {
     loop_->stopped = true;
     asio::error_code ignored;
+    // A child of a fork may have a copy of the descriptor: the port is not to stay taken by it.
+    if (loop_->acceptor.is_open()) ::shutdown(loop_->acceptor.native_handle(), SHUT_RDWR);
     loop_->acceptor.close(ignored);
     loop_->pause.cancel();
 }

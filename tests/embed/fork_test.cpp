@@ -1,10 +1,13 @@
 // A process that forks: its children hold nothing, wait for nothing and leave it alone (S25).
 #include <atomic>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <set>
 #include <source_location>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -196,6 +199,60 @@ TEST_F(Fork, TheChildMayHaveANodeOfItsOwn) {
 }
 
 #endif
+
+// A child that does nothing, for as long as this lives.
+class IdleChild {
+public:
+    IdleChild() : pid_{fork()} {
+        while (pid_ == 0)
+            pause();
+    }
+    ~IdleChild() {
+        kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+    }
+    IdleChild(const IdleChild&) = delete;
+    IdleChild& operator=(const IdleChild&) = delete;
+
+private:
+    const pid_t pid_;
+};
+
+// A node of a program with a directory, and a port.
+class ForkOnDisk : public testing::Test {
+protected:
+    ForkOnDisk() {
+        auto name = (std::filesystem::temp_directory_path() / "mortise-fork-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no temporary directory"};
+        directory_ = name;
+    }
+    ~ForkOnDisk() override { std::filesystem::remove_all(directory_); }
+
+    [[nodiscard]] Config config(const std::string& listen = "127.0.0.1:0") const {
+        auto config = Config::single_node(directory_ / "node");
+        config.listen = listen;
+        return config;
+    }
+    static bool is_ready(Node& node) {
+        return node.wait_ready(std::chrono::steady_clock::now() + patience);
+    }
+
+    std::filesystem::path directory_;
+};
+
+// It has copies of all descriptors, and nothing of its parent's is busy for that.
+TEST_F(ForkOnDisk, TheParentMayOpenAgainWhileAChildLives) {
+    auto node = std::make_unique<Node>(config());
+    ASSERT_TRUE(is_ready(*node));
+    const auto address = node->status().address;
+    auto gate = std::make_unique<FenceGate>(FenceGate::open(directory_ / "gate"));
+    const IdleChild child;
+    node.reset();
+    gate.reset();
+    Node again{config(address)};
+    EXPECT_TRUE(is_ready(again));
+    EXPECT_TRUE(FenceGate::open(directory_ / "gate").check("x", FencingToken::from_raw(1)));
+}
 
 std::set<int> open_descriptors() {
     std::set<int> open;

@@ -102,6 +102,7 @@ protected:
         asio::ip::tcp::acceptor acceptor{io_, {asio::ip::make_address("127.0.0.1"), 0}};
         Socket one{io_};
         one.connect(acceptor.local_endpoint());
+        descriptor_ = one.native_handle();
         ours_ = kj::heap<AsioStream<Socket>>(guest_.loop, std::move(one));
         theirs_ = kj::heap<AsioStream<Socket>>(guest_.loop, acceptor.accept());
     }
@@ -141,6 +142,7 @@ protected:
     std::vector<kj::Promise<void>> tasks_;
     std::string buffer_;
     std::optional<int> got_;
+    int descriptor_ = -1;  // of ours
 };
 
 TEST_F(AsioStreamTest, ReadsAtLeastWhatIsAskedFor) {
@@ -196,6 +198,16 @@ TEST_F(AsioStreamTest, ACloseBreaksTheReadThatWaits) {
     read(1, 10);
     ASSERT_TRUE(wait());
     EXPECT_EQ(*got_, -1);
+}
+
+// As in the child of a fork, which lives on.
+TEST_F(AsioStreamTest, ACloseIsSeenWhileSomebodyHasACopyOfTheDescriptor) {
+    const int copy = ::dup(descriptor_);
+    guest_.loop.run([&] { ours_->close(); });
+    read(1, 1);
+    ASSERT_TRUE(wait());
+    EXPECT_LE(*got_, 0);
+    ::close(copy);
 }
 
 TEST_F(AsioStreamTest, AReadThatNobodyWaitsForTakesNothing) {
