@@ -4,6 +4,7 @@
 
 #include <asio/connect.hpp>
 #include <asio/post.hpp>
+#include <asio/socket_base.hpp>
 
 #include "transport/address.hpp"
 #include "transport/resolver.hpp"
@@ -80,8 +81,23 @@ void Dial::connect(std::vector<asio::ip::tcp::endpoint> endpoints) {
         });
 }
 
-void Dial::finish(const asio::error_code& error) {
+// The system may give a caller the very port that it calls, where nobody listens, and connect it
+// with itself. It has to leave it at once: whoever is to listen there could not start.
+bool Dial::is_its_own_peer() const {
+    asio::error_code error;
+    const auto here = socket_.local_endpoint(error);
+    const auto there = socket_.remote_endpoint(error);
+    return !error && here == there;
+}
+
+void Dial::finish(asio::error_code error) {
     if (!done_) return;
+    if (!error && is_its_own_peer()) {
+        error = asio::error::connection_refused;
+        asio::error_code ignored;
+        socket_.set_option(asio::socket_base::linger{true, 0}, ignored);
+        socket_.close(ignored);
+    }
     if (!error) prepare(socket_);
     std::exchange(done_, nullptr)(error, std::move(socket_));
 }

@@ -37,7 +37,8 @@ private:
     void connect_to_last_known(const HostPort& at, const asio::ip::tcp::endpoint& last_known);
     void look_up(const HostPort& at);
     void connect(std::vector<asio::ip::tcp::endpoint> endpoints);
-    void finish(const asio::error_code& error);
+    [[nodiscard]] bool is_its_own_peer() const;
+    void finish(asio::error_code error);
 
     asio::io_context& io_;
     asio::ip::tcp::socket socket_;
