@@ -96,7 +96,7 @@ private:
             }
             const auto parsed = check_address(key + ".address", address);
             if (parsed.port == 0) refuse(key + ".address", "a peer has a port other than 0");
-            if (!addresses.insert(address).second) {
+            if (!addresses.insert(canonical(parsed)).second) {
                 refuse(key + ".address", in_quotes(address) + " is the address of two peers");
             }
         }

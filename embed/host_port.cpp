@@ -1,6 +1,7 @@
 #include "embed/host_port.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include <arpa/inet.h>
@@ -54,6 +55,19 @@ std::optional<HostPort> parse_host_port(std::string_view text) {
     const bool digits = host.find_first_not_of("0123456789.") == std::string::npos;
     if (!is_name(host) || (digits && !is_ipv4(host))) return std::nullopt;
     return HostPort{std::move(host), *port};
+}
+
+std::string canonical(const HostPort& address) {
+    std::string host = address.host;
+    in6_addr v6{};
+    if (inet_pton(AF_INET6, host.c_str(), &v6) == 1) {
+        std::array<char, INET6_ADDRSTRLEN> text{};
+        host = inet_ntop(AF_INET6, &v6, text.data(), text.size());
+    }
+    std::ranges::transform(host, host.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    return host + " " + std::to_string(address.port);
 }
 
 bool is_loopback(const HostPort& address) {

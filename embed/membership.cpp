@@ -15,8 +15,10 @@ namespace detail {
 
 ChangeOutcome check_goal(const core::MembershipGoal& goal) {
     if (!goal.member.is_set()) return {Errc::invalid_argument, "a node's id is 1 or more"};
-    const bool has_address = goal.kind == core::MembershipGoal::Kind::learner;
-    if (!has_address || parse_host_port(goal.address)) return {};
+    if (goal.kind != core::MembershipGoal::Kind::learner) return {};
+    const auto address = parse_host_port(goal.address);
+    if (address && address->port != 0) return {};
+    if (address) return {Errc::invalid_argument, "a member has a port other than 0"};
     return {Errc::invalid_argument,
             "\"" + goal.address + "\" is not an address: write host:port, or [::1]:port for IPv6"};
 }

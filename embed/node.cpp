@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/agent/call.hpp"
+#include "core/locks/limits.hpp"
 #include "embed/node_runtime.hpp"
 #include "embed/translate.hpp"
 #include <mortise/detail/start.hpp>
@@ -201,6 +202,10 @@ std::optional<Hold> Node::acquire_for(std::string_view name, Duration wait_max,
 LockInfo Node::inspect(std::string_view name, ReadLevel level, std::error_code& ec) {
     LockInfo unknown;
     unknown.name = name;
+    if (!core::is_valid_name(name)) {
+        ec = Errc::invalid_argument;
+        return unknown;
+    }
     core::InspectCall call;
     call.name = name;
     call.local = level == ReadLevel::local;
@@ -222,7 +227,9 @@ LockInfo Node::inspect(std::string_view name, ReadLevel level) {
 std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after, std::size_t limit,
                                  ReadLevel level, std::error_code& ec) {
     std::vector<LockInfo> locks;
-    while (true) {
+    const bool is_sound = std::max(prefix.size(), after.size()) <= core::name_bytes_max;
+    if (!is_sound) ec = Errc::invalid_argument;
+    while (is_sound) {
         core::InspectCall call;
         call.name = prefix;
         call.is_prefix = true;
@@ -235,6 +242,7 @@ std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after
         std::ranges::move(page, std::back_inserter(locks));
         if (page.size() < wanted || locks.size() == limit) return locks;
     }
+    return locks;
 }
 
 std::vector<LockInfo> Node::list(std::string_view prefix, std::error_code& ec) {

@@ -66,7 +66,7 @@ std::string reason_of(core::MembershipRefusal refusal) {
         case Why::would_lose_quorum:
             return "too few of the members that would vote then answer now";
         case Why::too_many_members: return "the cluster has as many members as it can have";
-        case Why::invalid_address: return "the address is empty, or too long";
+        case Why::invalid_address: return "the address is empty, too long, or taken";
         case Why::not_a_voter: return "it is not a voter, so it cannot lead";
         case Why::overtaken: return "somebody else changed the cluster meanwhile: look first";
         case Why::too_old:

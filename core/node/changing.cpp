@@ -28,6 +28,12 @@ MembershipReply refusal(const MembershipRequest& request, MembershipRefusal why)
     return reply;
 }
 
+// Two nodes at one address are one: the newcomer would never be heard there.
+bool is_taken(const std::string& address, const Configuration& by) {
+    const auto members = by.all();
+    return std::ranges::any_of(members, [&](NodeId id) { return by.find(id)->address == address; });
+}
+
 }  // namespace
 
 // --- who asks
@@ -94,6 +100,8 @@ MembershipReply NodeCore::consider_members(const MembershipRequest& request, Now
         if (present.find(goal.member) != nullptr) {
             return refusal(request, MembershipRefusal::already_member);
         }
+        if (is_settled && is_taken(goal.address, present))
+            return refusal(request, MembershipRefusal::invalid_address);
         expect(goal, now);
     }
     if (!request.configuration.is_set()) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -85,6 +86,31 @@ TEST_F(Members, AnyNodeAddsPromotesAndRemoves) {
     EXPECT_TRUE(becomes(4, std::nullopt, cluster_.node(0)));
 }
 
+// Its holds run out, its calls end, and it can be closed as always.
+TEST_F(Members, WhoIsRemovedWaitsForNobody) {
+    Node learner{this->learner()};
+    cluster_.node(0).add_member(4, learner.status().address);
+    ASSERT_TRUE(is_ready(learner));
+    auto hold = learner.acquire("x");
+    cluster_.node(0).remove_member(4);
+    const auto next = cluster_.node(0).acquire_for("x", patience);
+    ASSERT_TRUE(next);
+    EXPECT_FALSE(hold.valid());
+    EXPECT_TRUE(hold.lost().stop_requested());
+    EXPECT_TRUE(hold.release());
+    std::error_code ec;
+    EXPECT_FALSE(learner.acquire("y", ec));
+    EXPECT_TRUE(ec);
+    EXPECT_FALSE(learner.try_acquire("y", ec));
+    EXPECT_TRUE(ec);
+    std::ignore = learner.inspect("x", ec);
+    EXPECT_TRUE(ec);
+    learner.promote_member(4, ec);
+    EXPECT_TRUE(ec);
+    EXPECT_FALSE(learner.status().ready);
+    learner.close();
+}
+
 TEST_F(Members, ARepeatIsDoneAlready) {
     Node learner{this->learner()};
     const auto address = learner.status().address;
@@ -102,8 +128,11 @@ TEST_F(Members, WhatCannotBeIsAnErrorWithAReason) {
     std::error_code ec;
     node.promote_member(9, ec);
     EXPECT_EQ(ec, Errc::invalid_argument);
-    node.add_member(4, "no address", ec);
-    EXPECT_EQ(ec, Errc::invalid_argument);
+    for (const auto& address : {std::string{"no address"}, std::string{"127.0.0.1:0"},
+                                node.status().members.back().address}) {
+        node.add_member(4, address, ec);
+        EXPECT_EQ(ec, Errc::invalid_argument) << address;
+    }
     node.remove_member(0, ec);
     EXPECT_EQ(ec, Errc::invalid_argument);
     try {

@@ -101,6 +101,19 @@ TEST(Config, RefusesPeersThatDoNotFit) {
     EXPECT_EQ(complaint([](Config& c) { c.peers[0].id = 0; }), "peer.id: must be 1 or more");
     EXPECT_EQ(complaint([](Config& c) { c.peers[2].address = "127.0.0.1:7401"; }),
               "peer.address: \"127.0.0.1:7401\" is the address of two peers");
+    // However it is written.
+    EXPECT_EQ(complaint([](Config& c) { c.peers[2].address = "127.0.0.1:07401"; }),
+              "peer.address: \"127.0.0.1:07401\" is the address of two peers");
+    EXPECT_EQ(complaint([](Config& c) {
+                  c.peers[1].address = "Host:1";
+                  c.peers[2].address = "hOST:1";
+              }),
+              "peer.address: \"hOST:1\" is the address of two peers");
+    EXPECT_EQ(complaint([](Config& c) {
+                  c.peers[1].address = "[::1]:1";
+                  c.peers[2].address = "[0:0::0:1]:1";
+              }),
+              "peer.address: \"[0:0::0:1]:1\" is the address of two peers");
     EXPECT_EQ(complaint([](Config& c) { c.peers[2].address = "7403"; }),
               "peer.address: \"7403\" is not an address: write host:port, or [::1]:port for IPv6");
     EXPECT_EQ(complaint([](Config& c) { c.peers[2].address = "host:0"; }),
