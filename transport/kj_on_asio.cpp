@@ -68,12 +68,13 @@ void KjLoop::run(kj::FunctionParam<void()> work) {
     auto turn = [&] {
         const LogForwarder forwarder{log_};
         kj::WaitScope scope{loop_};
+        // Also when it could not even be logged what went wrong.
+        KJ_DEFER(running_ = false);
         running_ = true;
         guarded(work);
         auto events = [&] { loop_.run(events_per_turn); };
         guarded(events);
         end_turn();
-        running_ = false;
     };
     guarded(turn);
     if (loop_.isRunnable()) wake();

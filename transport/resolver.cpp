@@ -1,9 +1,11 @@
 #include "transport/resolver.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -95,9 +97,21 @@ void Resolver::resolve(const HostPort& at, Done done) {
     if (waiting.size() == 1) begin(at);
 }
 
+// The program must not end because there was no memory for this.
+void Resolver::ask(const HostPort& at, const LookUp& look_up, const std::shared_ptr<Door>& door) {
+    constexpr auto moment = std::chrono::milliseconds{100};
+    while (true) {
+        try {
+            return door->tell(at, look_up(at), door);
+        } catch (const std::bad_alloc&) {
+            std::this_thread::sleep_for(moment);
+        }
+    }
+}
+
 void Resolver::begin(const HostPort& at) {
     try {
-        run_aside([at, look_up = look_up_, door = door_] { door->tell(at, look_up(at), door); });
+        run_aside([at, look_up = look_up_, door = door_] { ask(at, look_up, door); });
     } catch (const std::system_error&) {  // no thread to be had
         door_->tell(at, {asio::error::try_again, {}}, door_);
     }

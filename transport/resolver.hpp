@@ -47,6 +47,7 @@ private:
     using Key = std::pair<std::string, std::string>;
 
     void shutdown() override;
+    static void ask(const HostPort& at, const LookUp& look_up, const std::shared_ptr<Door>& door);
     void begin(const HostPort& at);
     void finished(const HostPort& at, const Found& found);
 
