@@ -60,31 +60,45 @@ void interpret(Attempt attempt, CallOutcome& outcome) {
     if (attempt == Attempt::wait && is_busy) outcome.error = Errc::timed_out;
 }
 
+// Ends a call early. What that takes is made before the call begins.
+class Canceller {
+public:
+    Canceller(std::shared_ptr<CallGate> gate, core::CallTag tag)
+        : gate_{std::move(gate)}, cancel_{prepared(core::CancelCall{tag})} {}
+
+    // From any thread; the first time counts.
+    void cancel() noexcept { gate_->submit(cancel_); }
+
+private:
+    const std::shared_ptr<CallGate> gate_;
+    SubmittedCalls cancel_;
+};
+
 // The rest of an asynchronous call: lives until its handler was called.
-class AsyncCall final : public Completion, public std::enable_shared_from_this<AsyncCall> {
+class AsyncCall final : public Completion,
+                        public Notifier::Job,
+                        public std::enable_shared_from_this<AsyncCall> {
 public:
     AsyncCall(std::shared_ptr<CallGate> gate, Attempt attempt, std::unique_ptr<Finish> finish)
         : gate_{std::move(gate)}, attempt_{attempt}, finish_{std::move(finish)} {}
 
     // After the call is under way: a cancellation that came before it would be for nothing. By then
     // it may be over, too.
-    void cancel_with(const std::stop_token& token, const std::function<void()>& cancel) {
+    void cancel_with(const std::stop_token& token, std::shared_ptr<Canceller> canceller) noexcept {
         const std::scoped_lock lock{mutex_};
-        if (finish_ && token.stop_possible()) stop_.emplace(token, cancel);
+        if (finish_ && token.stop_possible()) stop_.emplace(token, Cancel{std::move(canceller)});
     }
 
-    void complete(CallOutcome outcome) override {
-        auto kept = std::make_shared<CallOutcome>(std::move(outcome));
-        auto task = [self = shared_from_this(), kept] { self->finish(std::move(*kept)); };
+    void complete(CallOutcome outcome) noexcept override {
+        outcome_.emplace(std::move(outcome));
+        const auto self = shared_from_this();
         // A node that is closed has no threads any more. Without any at all it is told here: late
         // is worse than from within.
-        if (!gate_->notifier().post(task) && !run_elsewhere(task)) task();
+        if (!gate_->notifier().post(self) && !run_elsewhere(self)) run_here(*self);
     }
 
-private:
-    using OnStop = std::stop_callback<std::function<void()>>;
-
-    void finish(CallOutcome outcome) {
+    void run() override {
+        auto outcome = *std::move(outcome_);
         std::unique_ptr<Finish> finish;
         {
             const std::scoped_lock lock{mutex_};
@@ -95,8 +109,16 @@ private:
         (*finish)(outcome.error, std::move(outcome.hold));
     }
 
+private:
+    struct Cancel {
+        std::shared_ptr<Canceller> canceller;
+        void operator()() const noexcept { canceller->cancel(); }
+    };
+    using OnStop = std::stop_callback<Cancel>;
+
     const std::shared_ptr<CallGate> gate_;
     const Attempt attempt_;
+    std::optional<CallOutcome> outcome_;
     std::mutex mutex_;
     std::unique_ptr<Finish> finish_;
     std::optional<OnStop> stop_;
@@ -141,15 +163,14 @@ void finish_elsewhere(std::unique_ptr<Finish> finish, Errc error) {
 Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std::error_code& ec,
                  LockInfo* busy) {
     auto begun = begin(*gate, order);
-    const auto tag = begun.call.tag;
     auto waiting = std::make_shared<WaitingThread>();
+    Canceller canceller{gate, begun.call.tag};
     ec = gate->submit(std::move(begun.call), waiting);
     if (ec) return {};
-    const auto cancel = [&gate, tag] { gate->submit(core::CancelCall{tag}, nullptr); };
-    const std::stop_callback on_cancel{order.options.cancel, cancel};
+    const std::stop_callback on_cancel{order.options.cancel, [&] { canceller.cancel(); }};
     auto outcome = waiting->wait_until(begun.gives_up);
     if (!outcome) {
-        cancel();
+        canceller.cancel();
         ec = Errc::no_quorum;
         return {};
     }
@@ -164,10 +185,10 @@ Hold ask_in_turn(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
                  LockInfo* busy) {
     auto locker = LockerState::of(order.options.locker);
     if (!locker) return ask_cluster(gate, std::move(order), ec, busy);
+    const std::string name = order.name;
     auto turn = begin_turn(*locker, *gate, order);
     ec = turn.error;
     if (!turn.asks()) return std::move(turn.nested);
-    const std::string name = order.name;
     LockerTurn asking{std::move(locker), name};
     return asking.ended(ask_cluster(gate, std::move(order), ec, busy));
 }
@@ -183,6 +204,7 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
     return watched(ask_in_turn(gate, std::move(order), ec, busy), std::move(on_at_risk));
 }
 
+// Takes all the memory that it needs before anything begins: what has begun comes to its end.
 std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                     std::unique_ptr<Finish> finish) {
     if (!node) {  // of a Node that was moved from
@@ -194,34 +216,41 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     if (auto on_at_risk = std::move(order.options.on_at_risk)) {
         finish = std::make_unique<WatchedFinish>(std::move(on_at_risk), std::move(finish));
     }
-    if (auto locker = LockerState::of(order.options.locker); locker && !bad) {
+    auto locker = LockerState::of(order.options.locker);
+    LockerFinish* of_locker = nullptr;
+    if (locker) {
+        auto outer = std::make_unique<LockerFinish>(order.name, std::move(finish));
+        of_locker = outer.get();
+        finish = std::move(outer);
+    }
+    auto begun = begin(*gate, order);
+    auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
+    const auto canceller = std::make_shared<Canceller>(gate, begun.call.tag);
+    std::function<void()> cancel = [canceller] { canceller->cancel(); };
+    if (locker && !bad) {
         auto turn = begin_turn(*locker, *gate, order);
         if (!turn.asks()) {
-            auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
             call->complete({turn.error, std::move(turn.nested), {}});
-            return [] {};
+            return cancel;
         }
-        finish = std::make_unique<LockerFinish>(std::move(locker), order.name, std::move(finish));
+        of_locker->begin(std::move(locker));
     }
     // What is cancelled already is not begun.
     if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
-    auto begun = begin(*gate, order);
-    const auto tag = begun.call.tag;
-    auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
-    std::function<void()> cancel = [gate, tag] { gate->submit(core::CancelCall{tag}, nullptr); };
     if (!bad) bad = gate->submit(std::move(begun.call), call);
     if (bad) {
         call->complete({bad, {}, {}});
     } else {
-        call->cancel_with(order.options.cancel, cancel);
+        call->cancel_with(order.options.cancel, canceller);
     }
     return cancel;
 }
 
 void start_release(Hold hold, std::unique_ptr<Finish> finish) {
-    const auto record = HoldRecord::take(hold);
+    const auto record = HoldRecord::of(hold);
     if (!record) return finish_elsewhere(std::move(finish), Errc::not_held);
     auto call = std::make_shared<AsyncCall>(record->gate(), Attempt::once, std::move(finish));
+    HoldRecord::take(hold);
     const auto given = give_back(*record, record->gate()->next_tag(), call);
     if (!given.asked) call->complete({given.error, {}, {}});
 }

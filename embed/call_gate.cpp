@@ -1,5 +1,6 @@
 #include "embed/call_gate.hpp"
 
+#include <exception>
 #include <utility>
 
 #include <mortise/errc.hpp>
@@ -27,17 +28,40 @@ std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> co
             refused_ += is_full;
             if (is_full) return Errc::resource_exhausted;
         }
-        state.queue.push_back({std::move(call), std::move(completion), std::move(place)});
-        if (state.queue.size() == 1) state.wake();
+        SubmittedCalls one;
+        one.push_back({std::move(call), std::move(completion), std::move(place)});
+        enqueue(state, one);
         return {};
     });
 }
 
-std::vector<Submitted> CallGate::take() {
-    return state_.with([](State& state) { return std::exchange(state.queue, {}); });
+std::error_code CallGate::submit(SubmittedCalls& prepared) noexcept {
+    if (generation_.is_forked()) return Errc::forked;
+    return state_.with([&](State& state) -> std::error_code {
+        if (!state.open) return Errc::node_stopped;
+        if (!prepared.empty()) enqueue(state, prepared);
+        return {};
+    });
 }
 
-std::vector<Submitted> CallGate::close() {
+void CallGate::enqueue(State& state, SubmittedCalls& calls) noexcept {
+    state.queue.splice(state.queue.end(), calls);
+    if (state.is_awake) return;
+    try {
+        state.wake();
+        state.is_awake = true;
+    } catch (const std::exception&) {  // no memory: it looks here now and then by itself
+    }
+}
+
+SubmittedCalls CallGate::take() {
+    return state_.with([](State& state) {
+        state.is_awake = false;
+        return std::exchange(state.queue, {});
+    });
+}
+
+SubmittedCalls CallGate::close() {
     return state_.with([](State& state) {
         state.open = false;
         state.wake = {};

@@ -4,9 +4,10 @@
 
 #include <atomic>
 #include <functional>
+#include <list>
 #include <memory>
 #include <system_error>
-#include <vector>
+#include <utility>
 
 #include "core/agent/call.hpp"
 #include "embed/completion.hpp"
@@ -29,17 +30,27 @@ struct Submitted {
     CallPlace place;  // of a call that begins something
 };
 
+// In the order of their coming. Goes from hand to hand without taking memory.
+using SubmittedCalls = std::list<Submitted>;
+
+// A call that is ready to be submitted at any time.
+[[nodiscard]] inline SubmittedCalls prepared(core::Call call) {
+    SubmittedCalls one;
+    one.push_back({std::move(call), nullptr, nullptr});
+    return one;
+}
+
 // Thread-safe.
 class CallGate {
 public:
-    // `wake` is called from any thread when the gate was empty. `call_timeout` is for callers that
-    // wait for what they submitted.
+    // `wake` is called from any thread when the gate was empty; when it throws, again with the next
+    // call, and nobody is told. `call_timeout` is for callers that wait for what they submitted.
     CallGate(std::function<void()> wake, core::Nanoseconds call_timeout,
              std::shared_ptr<Notifier> notifier, std::size_t calls_max = 65'536)
         : calls_max_{calls_max},
           call_timeout_{call_timeout},
           notifier_{std::move(notifier)},
-          state_{State{std::move(wake), {}, true}} {}
+          state_{State{std::move(wake), {}, true, false}} {}
 
     [[nodiscard]] core::CallTag next_tag() { return core::CallTag{++newest_tag_}; }
     [[nodiscard]] core::Nanoseconds call_timeout() const { return call_timeout_; }
@@ -49,21 +60,27 @@ public:
 
     // forked, node_stopped, or resource_exhausted for a call that begins something while
     // `calls_max` of those are under way. What ends something is always taken (P11). On an error
-    // nothing was queued.
+    // nothing was queued; neither when there is no memory, which is thrown.
     std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
+    // For what ends something: takes what was prepared for it, and no memory. Does nothing when it
+    // was taken before, also by another thread.
+    std::error_code submit(SubmittedCalls& prepared) noexcept;
     // Everything submitted since the last time.
-    [[nodiscard]] std::vector<Submitted> take();
+    [[nodiscard]] SubmittedCalls take();
     [[nodiscard]] std::uint64_t refused() const { return refused_; }
     // Answers what was submitted and not taken yet, and lets nothing in any more. Afterwards `wake`
     // is not called and not running.
-    [[nodiscard]] std::vector<Submitted> close();
+    [[nodiscard]] SubmittedCalls close();
 
 private:
     struct State {
         std::function<void()> wake;
-        std::vector<Submitted> queue;
+        SubmittedCalls queue;
         bool open = false;
+        bool is_awake = false;  // take() will follow
     };
+
+    static void enqueue(State& state, SubmittedCalls& calls) noexcept;
 
     const ForkGeneration generation_;
     const std::size_t calls_max_;

@@ -55,10 +55,11 @@ void CoreLoop::end() {
 }
 
 void CoreLoop::stopped(const std::string& reason) {
-    parts_.log.error("stopped", "stopped: " + reason);
     parts_.readiness.stop(reason);
     ready_ = false;
     lose_everything();
+    // The rest takes memory.
+    parts_.log.error("stopped", "stopped: " + reason);
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
     // Not from within one of its own calls.
@@ -69,6 +70,7 @@ void CoreLoop::stopped(const std::string& reason) {
     });
 }
 
+// Takes no memory: it may be for want of it that the node stops.
 void CoreLoop::lose_everything() {
     holds_.lose_everything(LossReason::node_stopped);
     auto refused = parts_.gate->close();
@@ -84,7 +86,10 @@ void CoreLoop::lose_everything() {
 void CoreLoop::fail_pending(core::CallError error, core::CallError of_releases) {
     for (auto& [tag, call] : pending_.take_all()) {
         core::CallAnswer answer{core::CallTag{tag}, call.releases ? of_releases : error};
-        complete(call, answer);
+        try {
+            complete(call, answer);
+        } catch (const std::exception&) {  // that it cannot be told to a client
+        }
     }
 }
 

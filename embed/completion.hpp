@@ -21,7 +21,8 @@ struct CallOutcome {
     std::string reason{};         // of a change of the membership that was refused
 };
 
-// Completed once, on the node's core thread: short, and running nothing of the user's. An outcome
+// Completed once, on the node's core thread: short, taking no memory, and running nothing of the
+// user's. Whoever completes it must not fail, or somebody would wait for ever. An outcome
 // that nobody wants any more is dropped, and with it the Hold, which gives itself back.
 class Completion {
 public:
@@ -29,13 +30,13 @@ public:
     Completion(const Completion&) = delete;
     Completion& operator=(const Completion&) = delete;
     virtual ~Completion() = default;
-    virtual void complete(CallOutcome outcome) = 0;
+    virtual void complete(CallOutcome outcome) noexcept = 0;
 };
 
 // For a thread that waits.
 class WaitingThread final : public Completion {
 public:
-    void complete(CallOutcome outcome) override {
+    void complete(CallOutcome outcome) noexcept override {
         std::unique_lock lock{mutex_};
         if (abandoned_) return;  // the Hold in it goes when the lock is gone: it is a parameter
         outcome_.emplace(std::move(outcome));

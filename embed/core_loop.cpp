@@ -78,7 +78,7 @@ void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) 
                                        DriverPorts{log, writer, *this, *this}, read_clocks());
 }
 
-void CoreLoop::begin(std::vector<Submitted> calls) {
+void CoreLoop::begin(SubmittedCalls calls) {
     if (network_) network_->start();
     step(core::TimerFired{});
     begin_calls(std::move(calls));
@@ -108,29 +108,36 @@ void CoreLoop::take_calls() {
     if (!suspended_) begin_calls(parts_.gate->take());
 }
 
-void CoreLoop::begin_calls(std::vector<Submitted> taken) {
+void CoreLoop::begin_calls(SubmittedCalls taken) {
     core::Calls calls;
-    for (auto& submitted : taken) {
-        if (const auto* release = std::get_if<core::ReleaseCall>(&submitted.call)) {
-            holds_.given_back(release->hold);
-        }
-        if (submitted.completion) {
-            PendingCall pending;
-            pending.completion = std::move(submitted.completion);
-            pending.place = std::move(submitted.place);
-            pending.releases = std::holds_alternative<core::ReleaseCall>(submitted.call);
-            const auto* acquire = std::get_if<core::AcquireCall>(&submitted.call);
-            if (acquire != nullptr) {
-                ++metrics_.acquires;
-                pending.name = acquire->request.name;
-                pending.mode = from_core(acquire->request.mode);
-            }
-            const auto tag = std::visit([](const auto& call) { return call.tag; }, submitted.call);
-            pending_.add(tag, std::move(pending));
-        }
-        calls.calls.push_back(std::move(submitted.call));
+    try {
+        for (; !taken.empty(); taken.pop_front())
+            calls.calls.push_back(begin_call(taken.front()));
+    } catch (...) {  // no memory: the node stops, and all that were not begun are to hear of it
+        waiting_.splice(waiting_.end(), taken);
+        throw;
     }
     if (!calls.calls.empty()) step(std::move(calls));
+}
+
+core::Call CoreLoop::begin_call(Submitted& submitted) {
+    const auto* release = std::get_if<core::ReleaseCall>(&submitted.call);
+    if (release != nullptr) holds_.given_back(release->hold);
+    if (submitted.completion) {
+        PendingCall pending;
+        pending.completion = submitted.completion;
+        pending.releases = release != nullptr;
+        const auto* acquire = std::get_if<core::AcquireCall>(&submitted.call);
+        if (acquire != nullptr) {
+            ++metrics_.acquires;
+            pending.name = acquire->request.name;
+            pending.mode = from_core(acquire->request.mode);
+        }
+        pending.place = std::move(submitted.place);
+        pending_.add(core::tag_of(submitted.call), std::move(pending));
+        submitted.completion.reset();
+    }
+    return std::move(submitted.call);
 }
 
 void CoreLoop::submit(core::Call call, std::function<void(core::CallAnswer&)> answered) {
@@ -188,6 +195,7 @@ void CoreLoop::set_timer() {
 void CoreLoop::timer_fired() {
     timer_at_ = core::Instant::never();
     if (ended_) return;
+    take_calls();  // there may have been no memory to wake this for them
     if (driver_->deadline() > steady_now()) {
         set_timer();
     } else {

@@ -60,7 +60,7 @@ public:
 
     // --- on the core thread
     // With calls that were taken from the gate before.
-    void begin(std::vector<Submitted> calls = {});
+    void begin(SubmittedCalls calls = {});
     void take_calls();
     void written(core::WriteId id) { step(core::WriteDone{id}); }
     void state_durable(core::LogIndex index) { step(core::StateDurable{index}); }
@@ -73,7 +73,7 @@ public:
     void suspend(const std::string& why);
     [[nodiscard]] Estate estate() const { return {listening_at_, counters()}; }
     // For the next life. Nothing happens here any more.
-    [[nodiscard]] std::vector<Submitted> leave_calls();
+    [[nodiscard]] SubmittedCalls leave_calls();
     // Releases everything, hands leadership over, and calls `done`, perhaps at once.
     void begin_close(std::function<void()> done);
     // Closes sockets and timers; nothing happens here any more.
@@ -96,10 +96,11 @@ private:
     void superseded() override;
     void refused(core::NodeId by, transport::Refusal why) override;
     void let_calls_wait();
-    void give_up_calls(std::vector<Submitted> calls);
+    static void give_up_calls(SubmittedCalls calls);
 
     // core_loop.cpp: events in
-    void begin_calls(std::vector<Submitted> submitted);
+    void begin_calls(SubmittedCalls taken);
+    core::Call begin_call(Submitted& submitted);
     core::Hello hello() override { return driver_->hello(); }
     void peer_up(core::Hello peer) override;
     void peer_down(core::NodeId peer) override;
@@ -157,7 +158,7 @@ private:
     bool ended_ = false;
     std::optional<std::string> suspended_;  // why
     std::string listening_at_;              // when suspended
-    std::vector<Submitted> waiting_;        // likewise
+    SubmittedCalls waiting_;                // likewise; or there was no memory to begin them
     core::Instant began_;
     Metrics metrics_;
 };

@@ -33,7 +33,8 @@ void Driver::step(core::Event event, core::Now now) {
         if (check_every_step_) core_.check_invariants();
         carry_out(std::move(effects));
     } catch (const std::exception& broken) {
-        fail(broken.what());
+        halt();  // first: to tell of it may fail as well
+        ports_.publisher.stopped(broken.what());
     }
 }
 

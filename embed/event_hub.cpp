@@ -3,6 +3,7 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -41,6 +42,12 @@ public:
         is_delivering_ = false;
     }
 
+    // There was no memory for it: with the next event it is tried again.
+    void not_delivering() {
+        const std::scoped_lock lock{mutex_};
+        is_delivering_ = false;
+    }
+
     void end() {
         if (generation_.is_forked()) return;  // the thread in the sink, if any, is not here
         std::unique_lock lock{mutex_};
@@ -74,11 +81,21 @@ Subscription EventHub::subscribe(NodeEventSink sink) {
         std::shared_ptr<void>{raw, [line = std::move(line)](void*) { line->end(); }}};
 }
 
-void EventHub::publish(const NodeEvent& event) {
-    const auto lines = lines_.with([](const auto& present) { return present; });
-    for (const auto& weak : lines) {
-        const auto line = weak.lock();
-        if (line && line->add(event)) notifier_.post([line] { line->deliver(); });
+void EventHub::publish(const NodeEvent& event) noexcept {
+    try {
+        const auto lines = lines_.with([](const auto& present) { return present; });
+        for (const auto& weak : lines) {
+            if (const auto line = weak.lock(); line && line->add(event)) deliver(line);
+        }
+    } catch (const std::bad_alloc&) {  // an event is not worth a node
+    }
+}
+
+void EventHub::deliver(const std::shared_ptr<Line>& line) {
+    try {
+        notifier_.post([line] { line->deliver(); });
+    } catch (const std::bad_alloc&) {
+        line->not_delivering();
     }
 }
 

@@ -19,10 +19,13 @@ public:
     explicit EventHub(Notifier& notifier) : notifier_{notifier} {}
 
     [[nodiscard]] Subscription subscribe(NodeEventSink sink);
-    void publish(const NodeEvent& event);
+    // Whoever cannot be told, for want of memory or of patience, misses it.
+    void publish(const NodeEvent& event) noexcept;
 
 private:
     class Line;
+
+    void deliver(const std::shared_ptr<Line>& line);
 
     Notifier& notifier_;
     Guarded<std::vector<std::weak_ptr<Line>>> lines_;

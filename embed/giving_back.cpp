@@ -9,7 +9,8 @@
 
 namespace mortise::detail {
 
-GivenBack give_back(HoldRecord& record, core::CallTag tag, std::shared_ptr<Completion> waiting) {
+GivenBack give_back(HoldRecord& record, core::CallTag tag,
+                    std::shared_ptr<Completion> waiting) noexcept {
     const bool is_released = record.mark_released();
     if (is_released) record.forget_risk();
     GivenBack given;
@@ -21,11 +22,11 @@ GivenBack give_back(HoldRecord& record, core::CallTag tag, std::shared_ptr<Compl
     return is_released ? given : GivenBack{false, record.failure()};
 }
 
-GivenBack submit_release(const HoldRecord& grant, core::CallTag tag,
-                         std::shared_ptr<Completion> waiting) {
+GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
+                         std::shared_ptr<Completion> waiting) noexcept {
     grant.lease()->remove(&grant);
-    const core::ReleaseCall release{tag, grant.facts().operation};
-    const auto refused = grant.gate()->submit(release, std::move(waiting));
+    auto release = grant.take_release(tag, std::move(waiting));
+    const auto refused = grant.gate()->submit(release);
     return {!refused, refused};
 }
 

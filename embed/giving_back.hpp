@@ -1,4 +1,4 @@
-// The way of a hold back to the cluster.
+// The way of a hold back to the cluster, which takes no memory.
 #pragma once
 
 #include <memory>
@@ -16,11 +16,12 @@ struct GivenBack {
 
 // Its owner lets go of it, by whatever call comes first. The grant goes back when nobody else
 // shares it.
-GivenBack give_back(HoldRecord& record, core::CallTag tag, std::shared_ptr<Completion> waiting);
+GivenBack give_back(HoldRecord& record, core::CallTag tag,
+                    std::shared_ptr<Completion> waiting) noexcept;
 
 // For whom mark_released() of this grant was true.
-GivenBack submit_release(const HoldRecord& grant, core::CallTag tag,
-                         std::shared_ptr<Completion> waiting);
+GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
+                         std::shared_ptr<Completion> waiting) noexcept;
 
 // Waits for what the cluster says to a release that was submitted just now; outcome_unknown when
 // it is late.

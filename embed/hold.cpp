@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "embed/call_gate.hpp"
@@ -92,23 +93,20 @@ Previous Hold::previous() const {
 
 std::error_code Hold::release() noexcept {
     if (!record_) return Errc::not_held;
+    std::shared_ptr<detail::WaitingThread> waiting;
     try {
-        auto& gate = *record_->gate();
-        auto waiting = std::make_shared<detail::WaitingThread>();
-        const auto given = detail::give_back(*record_, gate.next_tag(), waiting);
-        return given.asked ? detail::wait_for_release(*waiting, gate) : given.error;
-    } catch (...) {  // no memory: the lease will see to it
-        record_->mark_released();
-        return Errc::outcome_unknown;
+        waiting = std::make_shared<detail::WaitingThread>();
+    } catch (const std::bad_alloc&) {  // it goes back all the same
+        const auto given = detail::give_back(*record_, {}, nullptr);
+        return given.asked ? Errc::outcome_unknown : given.error;
     }
+    auto& gate = *record_->gate();
+    const auto given = detail::give_back(*record_, gate.next_tag(), waiting);
+    return given.asked ? detail::wait_for_release(*waiting, gate) : given.error;
 }
 
 void Hold::unlock() noexcept {
-    if (!record_) return;
-    try {
-        detail::give_back(*record_, {}, nullptr);
-    } catch (...) {  // no memory: the lease will see to it
-    }
+    if (record_) detail::give_back(*record_, {}, nullptr);
 }
 
 }  // namespace mortise

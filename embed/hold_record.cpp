@@ -105,6 +105,15 @@ bool HoldRecord::mark_released() {
     return !is_over && end_with(End::released);
 }
 
+SubmittedCalls HoldRecord::take_release(core::CallTag tag,
+                                        std::shared_ptr<Completion> completion) noexcept {
+    for (auto& submitted : release_) {
+        std::get<core::ReleaseCall>(submitted.call).tag = tag;
+        submitted.completion = std::move(completion);
+    }
+    return std::move(release_);
+}
+
 bool HoldRecord::end_with(End end) {
     auto none = End::none;
     return end_.compare_exchange_strong(none, end);

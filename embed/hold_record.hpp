@@ -10,13 +10,13 @@
 #include <system_error>
 
 #include "core/agent/call.hpp"
+#include "embed/call_gate.hpp"
 #include "embed/fork_generation.hpp"
 #include "embed/lease.hpp"
 #include <mortise/hold.hpp>
 
 namespace mortise::detail {
 
-class CallGate;
 class LockerState;
 class NodeRuntime;
 
@@ -32,10 +32,16 @@ struct GrantFacts {
 //
 // A locker's grant is a record that nobody sees; its owners have records that share it, each
 // released by itself and lost with the grant (S22).
-class HoldRecord {
+//
+// What its end takes is made with it, so that no want of memory leaves a grant that nobody owns: it
+// is the job of telling its owner of a loss, and keeps a release ready.
+class HoldRecord final : public Notifier::Job {
 public:
     HoldRecord(GrantFacts facts, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate)
-        : facts_{std::move(facts)}, lease_{std::move(lease)}, gate_{std::move(gate)} {}
+        : facts_{std::move(facts)},
+          lease_{std::move(lease)},
+          gate_{std::move(gate)},
+          release_{prepared(core::ReleaseCall{{}, facts_.operation})} {}
     // Shares a grant of that locker, in a mode that the grant's covers.
     HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
                std::shared_ptr<LockerState> locker);
@@ -74,8 +80,14 @@ public:
     // True when this call ended it; only then there is something to tell the cluster.
     bool mark_released();
     bool mark_lost(LossReason why);
-    // Runs what the user registered: on the notifier's threads only.
-    void request_stop() { stop_.request_stop(); }
+    // The release of a grant, for whom mark_released() was true.
+    [[nodiscard]] SubmittedCalls take_release(core::CallTag tag,
+                                              std::shared_ptr<Completion> completion) noexcept;
+    // Runs what the user registered, unless it was given back just before: on the notifier's
+    // threads only.
+    void run() override {
+        if (!is_released()) stop_.request_stop();
+    }
 
 private:
     enum class End : std::uint8_t { none, released, expired, broken, node_stopped, forked };
@@ -88,6 +100,7 @@ private:
     const std::shared_ptr<CallGate> gate_;
     const std::shared_ptr<HoldRecord> grant_;
     const std::shared_ptr<LockerState> locker_;
+    SubmittedCalls release_;
     const ForkGeneration generation_;
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};

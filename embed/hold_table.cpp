@@ -1,5 +1,6 @@
 #include "embed/hold_table.hpp"
 
+#include <new>
 #include <utility>
 
 #include "embed/clocks.hpp"
@@ -12,7 +13,7 @@ Hold HoldTable::add(GrantFacts facts) {
     lease_->add(record);
     // The lease thread may have taken its list just before.
     if (lease_->is_over() && record->mark_lost(LossReason::expired)) {
-        parts_.losses.post([record] { record->request_stop(); });
+        parts_.losses.post(record);
     }
     holds_.emplace(operation, record);
     return HoldRecord::hold_on(std::move(record));
@@ -24,12 +25,19 @@ void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
     const bool marked = hold->mark_lost(why);
     if (hold->is_released()) return;
     ++holds_lost_;
-    parts_.events.publish({.kind = NodeEvent::Kind::hold_lost,
-                           .session = hold->lease()->session().raw(),
-                           .name = hold->facts().name,
-                           .token = hold->facts().token,
-                           .reason = hold->why_lost()});
-    if (marked) parts_.losses.post([hold] { hold->request_stop(); });
+    if (marked) parts_.losses.post(hold);
+    report_lost(*hold);
+}
+
+void HoldTable::report_lost(const HoldRecord& hold) noexcept {
+    try {
+        parts_.events.publish({.kind = NodeEvent::Kind::hold_lost,
+                               .session = hold.lease()->session().raw(),
+                               .name = hold.facts().name,
+                               .token = hold.facts().token,
+                               .reason = hold.why_lost()});
+    } catch (const std::bad_alloc&) {  // the others are to be told of theirs
+    }
 }
 
 void HoldTable::lost(const core::HoldLost& lost) {

@@ -45,6 +45,7 @@ public:
 
 private:
     void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
+    void report_lost(const HoldRecord& hold) noexcept;
     void session_expired();
     [[nodiscard]] core::Calls give_back_holds_of(const Lease& lease);
 

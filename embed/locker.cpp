@@ -32,16 +32,13 @@ std::size_t Locker::hold_count() const noexcept {
 
 std::error_code Locker::release_all() noexcept {
     if (!state_) return {};
-    try {
-        std::error_code first;
-        for (const auto& waiting : state_->release_all()) {
-            const auto error = detail::wait_for_release(*waiting, *state_->gate());
-            if (!first) first = error;
-        }
-        return first;
-    } catch (...) {  // no memory: the lease will see to it
-        return Errc::outcome_unknown;
+    const auto released = state_->release_all();
+    std::error_code first;
+    for (const auto& waiting : released.asked) {
+        const auto error = detail::wait_for_release(*waiting, *state_->gate());
+        if (!first) first = error;
     }
+    return !first && released.more ? Errc::outcome_unknown : first;
 }
 
 }  // namespace mortise

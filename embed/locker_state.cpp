@@ -1,6 +1,7 @@
 #include "embed/locker_state.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "embed/lock_mode.hpp"
 #include <mortise/errc.hpp>
@@ -43,9 +44,14 @@ Hold LockerState::ended(const std::string& name, Hold granted) {
     }
     auto& known = found->second;
     known.grant = HoldRecord::of(granted);
-    auto shared = share(known, granted.mode());
-    HoldRecord::take(granted);
-    return shared;
+    try {
+        auto shared = share(known, granted.mode());
+        HoldRecord::take(granted);
+        return shared;
+    } catch (...) {  // no memory: what was granted goes back
+        names_.erase(found);
+        throw;
+    }
 }
 
 Hold LockerState::share(Name& name, LockMode mode) {
@@ -55,7 +61,7 @@ Hold LockerState::share(Name& name, LockMode mode) {
 }
 
 GivenBack LockerState::leave(const HoldRecord& hold, core::CallTag tag,
-                             std::shared_ptr<Completion> waiting) {
+                             std::shared_ptr<Completion> waiting) noexcept {
     if (generation_.is_forked()) return {};
     const std::scoped_lock lock{mutex_};
     const auto found = names_.find(hold.facts().name);
@@ -76,20 +82,35 @@ std::size_t LockerState::hold_count() const {
     return holds;
 }
 
-std::vector<std::shared_ptr<WaitingThread>> LockerState::release_all() {
-    std::vector<std::shared_ptr<WaitingThread>> asked;
-    if (generation_.is_forked()) return asked;
+namespace {
+
+// Null without memory.
+std::shared_ptr<WaitingThread> add_waiting(std::vector<std::shared_ptr<WaitingThread>>& to) {
+    try {
+        return to.emplace_back(std::make_shared<WaitingThread>());
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
+}  // namespace
+
+LockerState::Released LockerState::release_all() noexcept {
+    Released released;
+    if (generation_.is_forked()) return released;
     const std::scoped_lock lock{mutex_};
     for (auto known = names_.begin(); known != names_.end();) {
         const auto here = known++;
         if (!here->second.grant) continue;
         const auto grant = std::move(names_.extract(here).mapped().grant);
         if (!grant->mark_released()) continue;
-        auto waiting = std::make_shared<WaitingThread>();
-        if (submit_release(*grant, gate_->next_tag(), waiting).asked)
-            asked.push_back(std::move(waiting));
+        const auto waiting = add_waiting(released.asked);
+        if (waiting == nullptr) released.more = true;
+        const auto tag = waiting != nullptr ? gate_->next_tag() : core::CallTag{};
+        if (!submit_release(*grant, tag, waiting).asked && waiting != nullptr)
+            released.asked.pop_back();
     }
-    return asked;
+    return released;
 }
 
 }  // namespace mortise::detail

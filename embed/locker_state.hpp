@@ -45,10 +45,15 @@ public:
     [[nodiscard]] Hold ended(const std::string& name, Hold granted);
 
     // The owner of one of its holds let go of it, lost or not.
-    GivenBack leave(const HoldRecord& hold, core::CallTag tag, std::shared_ptr<Completion> waiting);
+    GivenBack leave(const HoldRecord& hold, core::CallTag tag,
+                    std::shared_ptr<Completion> waiting) noexcept;
     [[nodiscard]] std::size_t hold_count() const;
-    // Whatever it holds, lost or not; requests under way go on. Answers what is to be waited for.
-    [[nodiscard]] std::vector<std::shared_ptr<WaitingThread>> release_all();
+    struct Released {
+        std::vector<std::shared_ptr<WaitingThread>> asked;  // to be waited for
+        bool more = false;  // for want of memory there is no waiting for some
+    };
+    // Whatever it holds, lost or not; requests under way go on.
+    [[nodiscard]] Released release_all() noexcept;
 
 private:
     struct Name {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <new>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -41,18 +43,26 @@ private:
 // The same for a handler.
 class LockerFinish final : public Finish {
 public:
-    LockerFinish(std::shared_ptr<LockerState> locker, std::string name,
-                 std::unique_ptr<Finish> next)
-        : locker_{std::move(locker)}, name_{std::move(name)}, next_{std::move(next)} {}
+    LockerFinish(std::string name, std::unique_ptr<Finish> next)
+        : name_{std::move(name)}, next_{std::move(next)} {}
+
+    // The cluster is being asked for that locker: from now on this ends it, called or not.
+    void begin(std::shared_ptr<LockerState> locker) { turn_.emplace(std::move(locker), name_); }
 
     void operator()(std::error_code ec, Hold hold) override {
-        (*next_)(ec, locker_->ended(name_, std::move(hold)));
+        Hold shared;
+        try {
+            shared = turn_ ? turn_->ended(std::move(hold)) : std::move(hold);
+        } catch (const std::bad_alloc&) {
+            ec = Errc::resource_exhausted;
+        }
+        (*next_)(ec, std::move(shared));
     }
 
 private:
-    const std::shared_ptr<LockerState> locker_;
     const std::string name_;
-    const std::unique_ptr<Finish> next_;
+    std::unique_ptr<Finish> next_;
+    std::optional<LockerTurn> turn_;
 };
 
 }  // namespace mortise::detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -92,7 +93,10 @@ bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
 
 void NamedMutex::unlock(LockMode mode) noexcept {
     if (owners().is_forked()) return;
-    if (!owners().unlock(this, name_, mode)) report_not_held(*node_, name_);
+    try {
+        if (!owners().unlock(this, name_, mode)) report_not_held(*node_, name_);
+    } catch (const std::bad_alloc&) {  // only who has nothing locked needs any: it is not reported
+    }
 }
 
 const Hold& NamedMutex::hold() const {

@@ -1,6 +1,7 @@
 #include "embed/node_runtime.hpp"
 
 #include <cerrno>
+#include <new>
 #include <random>
 #include <system_error>
 #include <utility>
@@ -28,16 +29,13 @@ LeaseThread::Told warn_holds(Notifier& notifier) {
     };
 }
 
-// The lease ran out while nobody else was looking: one task each, since any of them may take its
-// time. Told before it is marked: if there is no memory for the one, the core finds it not marked,
-// and tells.
+// The lease ran out while nobody else was looking: one job each, since any of them may take its
+// time.
 LeaseThread::Told tell_holds(Notifier& losses) {
     return [&losses](const std::shared_ptr<Lease>& lease) {
         for (const auto& hold : lease->take_holds()) {
-            losses.post([hold] {
-                if (!hold->is_released()) hold->request_stop();  // given back just before
-            });
             hold->mark_lost(LossReason::expired);
+            losses.post(hold);
         }
     };
 }
@@ -160,9 +158,24 @@ void NodeRuntime::run_core_thread() {
             io_.run();
             return;
         } catch (const std::exception& broken) {
-            // Nothing of ours throws here. Whatever did: the host must not end for it (P5).
-            loop_->fail(std::string{"the core thread broke: "} + broken.what());
+            core_broke(broken.what());
+        } catch (...) {
+            core_broke("unknown");
         }
+    }
+}
+
+// Nothing of ours throws there but for want of memory. Whatever did: the host must not end for it
+// (P5).
+void NodeRuntime::core_broke(const char* what) noexcept {
+    try {
+        loop_->fail(std::string{"the core thread broke: "} + what);
+        return;
+    } catch (const std::exception&) {  // there is not enough even for that
+    }
+    try {
+        loop_->fail("no memory");
+    } catch (const std::exception&) {  // what could be told of it was told
     }
 }
 
@@ -188,7 +201,7 @@ Status NodeRuntime::status() {
         auto status = questions_.ask([this] { return loop_->status(); }, gate_->call_timeout());
         if (status) {
             last_status_.with([&](Status& last) { last = *status; });
-            return *status;
+            if (!readiness_.why_stopped()) return *status;  // nor meanwhile
         }
     }
     const auto why_stopped = readiness_.why_stopped();  // perhaps while we waited
@@ -233,21 +246,25 @@ void NodeRuntime::close_in_time() noexcept {
     if (is_forked() || closed_) return;
     if (is_own_thread()) return close();
     const auto closed = close_elsewhere();
-    if (!closed) return close_here();
+    if (!closed) return close_here();                 // takes no memory
     constexpr auto moment = std::chrono::seconds{1};  // for the threads to end
     closed->wait_for(config_.timing.close_timeout.to_nanoseconds() + moment);
 }
 
 // Empty without a thread. Whoever waits is the last to let go of this.
-std::optional<std::future<void>> NodeRuntime::close_elsewhere() {
-    const auto closed = std::make_shared<std::promise<void>>();
-    auto future = closed->get_future();
-    const bool begun = run_elsewhere([self = shared_from_this(), closed]() mutable {
-        self->close_here();
-        self.reset();
-        closed->set_value();
-    });
-    return begun ? std::optional{std::move(future)} : std::nullopt;
+std::optional<std::future<void>> NodeRuntime::close_elsewhere() noexcept {
+    try {
+        const auto closed = std::make_shared<std::promise<void>>();
+        auto future = closed->get_future();
+        const bool begun = run_elsewhere([self = shared_from_this(), closed]() mutable {
+            self->close_here();
+            self.reset();
+            closed->set_value();
+        });
+        return begun ? std::optional{std::move(future)} : std::nullopt;
+    } catch (const std::bad_alloc&) {
+        return std::nullopt;
+    }
 }
 
 void NodeRuntime::close_here() {
@@ -265,27 +282,45 @@ void NodeRuntime::refuse_calls() {
     }
 }
 
+void NodeRuntime::end_core_thread() noexcept {
+    bool is_asked = false;
+    try {
+        asio::post(io_, [this] { end_loop(); });
+        is_asked = true;
+    } catch (const std::bad_alloc&) {  // then it just stops, and the rest is done here
+        io_.stop();
+    }
+    core_thread_.join();
+    if (!is_asked) end_loop();
+}
+
+void NodeRuntime::end_loop() {
+    try {
+        snapshot();
+    } catch (const std::bad_alloc&) {  // what was known before has to do
+    }
+    readiness_.stop("it was closed");
+    questions_.close();
+    loop_->end();
+    work_.reset();
+    io_.stop();
+}
+
 // Leadership is handed over without waiting for the result beyond the same time.
-bool NodeRuntime::wait_released() {
-    auto released = std::make_shared<std::promise<void>>();
-    auto future = released->get_future();
-    asio::post(io_,
-               [this, released] { loop_->begin_close([released] { released->set_value(); }); });
-    const auto patience = config_.timing.close_timeout.to_nanoseconds();
-    return future.wait_for(patience) == std::future_status::ready;
+void NodeRuntime::wait_released() noexcept {
+    try {
+        auto released = std::make_shared<std::promise<void>>();
+        auto future = released->get_future();
+        asio::post(io_,
+                   [this, released] { loop_->begin_close([released] { released->set_value(); }); });
+        future.wait_for(config_.timing.close_timeout.to_nanoseconds());
+    } catch (const std::bad_alloc&) {  // its session ends by itself then
+    }
 }
 
 void NodeRuntime::stop_threads() {
     stop_reopening();
-    asio::post(io_, [this] {
-        snapshot();
-        readiness_.stop("it was closed");
-        questions_.close();
-        loop_->end();
-        work_.reset();
-        io_.stop();
-    });
-    core_thread_.join();
+    end_core_thread();
     if (state_thread_) state_thread_->stop();
     if (log_thread_) log_thread_->stop();
     leases_.stop();

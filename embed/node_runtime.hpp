@@ -71,12 +71,15 @@ private:
     void report(const storage::Opened& opened);
     void start_threads();
     void run_core_thread();
+    void core_broke(const char* what) noexcept;
     [[nodiscard]] bool is_own_thread();
     void close_here();
-    [[nodiscard]] std::optional<std::future<void>> close_elsewhere();
+    [[nodiscard]] std::optional<std::future<void>> close_elsewhere() noexcept;
     void refuse_calls();
-    bool wait_released();
+    void wait_released() noexcept;
     void stop_threads();
+    void end_core_thread() noexcept;
+    void end_loop();
     [[nodiscard]] DiskEvents disk_events();
 
     // reopening.cpp

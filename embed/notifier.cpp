@@ -15,12 +15,22 @@ constexpr auto patience = std::chrono::milliseconds{10};
 // Whose thread this is, if a notifier's.
 thread_local const Notifier* serving = nullptr;
 
-void run_guarded(const Notifier::Task& task) {
+template <class Task>
+void run_guarded(const Task& task) {
     try {
         task();
     } catch (...) {  // theirs; it must not end ours
     }
 }
+
+class TaskJob final : public Notifier::Job {
+public:
+    explicit TaskJob(Notifier::Task task) : task_{std::move(task)} {}
+    void run() override { task_(); }
+
+private:
+    const Notifier::Task task_;
+};
 
 }  // namespace
 
@@ -36,10 +46,17 @@ Notifier::~Notifier() {
 
 bool Notifier::post(Task task) {
     if (generation_.is_forked()) return false;
+    return post(std::make_shared<TaskJob>(std::move(task)));
+}
+
+bool Notifier::post(const std::shared_ptr<Job>& job) noexcept {
+    if (generation_.is_forked()) return false;
     {
         const std::scoped_lock lock{mutex_};
         if (is_over()) return false;
-        tasks_.push_back(std::move(task));
+        if (job->place_.empty()) return true;
+        job->place_.front() = job;
+        jobs_.splice(jobs_.end(), job->place_);
     }
     work_.notify_one();
     return true;
@@ -83,54 +100,67 @@ void Notifier::grow() {
 // One thread works. The others watch it, and one of them goes on with the rest when what it took is
 // still running after a moment.
 bool Notifier::may_take() const {
-    if (tasks_.empty()) return false;
+    if (jobs_.empty()) return false;
     return running_ == 0 || stopping_ || std::chrono::steady_clock::now() >= last_taken_ + patience;
 }
 
 // What runs may post more, and wait for it.
 bool Notifier::is_over() const {
-    return stopping_ && tasks_.empty() && running_ == 0;
+    return stopping_ && jobs_.empty() && running_ == 0;
 }
 
 // False when there is none, nor will be.
 bool Notifier::wait_for_task(std::unique_lock<std::mutex>& lock) {
     ++idle_;
     while (!may_take() && !is_over()) {
-        if (tasks_.empty()) {
+        if (jobs_.empty()) {
             work_.wait(lock);
         } else {
             work_.wait_until(lock, last_taken_ + patience);
         }
     }
     --idle_;
-    return !tasks_.empty();
+    return !jobs_.empty();
 }
 
 void Notifier::run() {
     serving = this;
     std::unique_lock lock{mutex_};
     while (wait_for_task(lock)) {
-        auto task = std::move(tasks_.front());
-        tasks_.pop_front();
+        auto job = std::move(jobs_.front());
+        jobs_.pop_front();
         if (running_++ > 0) ++overruns_;
         last_taken_ = std::chrono::steady_clock::now();
         grow();
         lock.unlock();
-        run_guarded(task);
-        task = {};
+        run_here(*job);
+        job.reset();
         lock.lock();
         --running_;
         if (is_over()) work_.notify_all();
     }
 }
 
-bool run_elsewhere(const Notifier::Task& task) {
+bool run_elsewhere(const Notifier::Task& task) noexcept {
     try {
         start_thread_named("mortise-notify", [task] { run_guarded(task); }).detach();
         return true;
     } catch (const std::exception&) {
         return false;
     }
+}
+
+bool run_elsewhere(const std::shared_ptr<Notifier::Job>& job) noexcept {
+    try {
+        start_thread_named("mortise-notify", [job] { run_here(*job); }).detach();
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+void run_here(Notifier::Job& job) noexcept {
+    run_guarded([&job] { job.run(); });
 }
 
 }  // namespace mortise::detail

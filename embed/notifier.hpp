@@ -6,8 +6,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -22,6 +23,20 @@ class Notifier {
 public:
     using Task = std::function<void()>;
 
+    // What is run once at most, and takes no memory then: its place in the queue is made with it.
+    class Job {
+    public:
+        Job() = default;
+        Job(const Job&) = delete;
+        Job& operator=(const Job&) = delete;
+        virtual ~Job() = default;
+        virtual void run() = 0;
+
+    private:
+        friend class Notifier;
+        std::list<std::shared_ptr<Job>> place_{1};  // guarded by the mutex of the notifier
+    };
+
     // `name` is what its threads are called, at most 15 bytes. Throws std::system_error when there
     // is no thread to be had; later ones it does without.
     explicit Notifier(std::string name);
@@ -32,6 +47,8 @@ public:
     // Tasks begin in the order in which they were posted. False after stop(), and in the child of a
     // fork: it will not run.
     bool post(Task task);
+    // The same, and nothing when it was posted before.
+    bool post(const std::shared_ptr<Job>& job) noexcept;
     // True on a thread of this notifier.
     [[nodiscard]] bool is_own_thread() const;
     // Runs what was posted, also by those tasks, then ends its threads and waits for them. Not on a
@@ -52,7 +69,7 @@ private:
     const std::string name_;
     mutable std::mutex mutex_;
     std::condition_variable work_;
-    std::deque<Task> tasks_;
+    std::list<std::shared_ptr<Job>> jobs_;
     std::vector<std::thread> threads_;
     std::size_t idle_ = 0;
     std::size_t running_ = 0;
@@ -63,6 +80,9 @@ private:
 
 // Runs it on a thread of its own, for what has no notifier, or none any more. False when there is
 // no thread to be had: then it did not run.
-[[nodiscard]] bool run_elsewhere(const Notifier::Task& task);
+[[nodiscard]] bool run_elsewhere(const Notifier::Task& task) noexcept;
+[[nodiscard]] bool run_elsewhere(const std::shared_ptr<Notifier::Job>& job) noexcept;
+// When there is none at all.
+void run_here(Notifier::Job& job) noexcept;
 
 }  // namespace mortise::detail

@@ -118,7 +118,13 @@ void CoreLoop::complete(PendingCall& call, core::CallAnswer& answer) {
         call.answered(answer);
         return;
     }
-    auto outcome = outcome_of(call, answer);
+    CallOutcome outcome;
+    try {
+        outcome = outcome_of(call, answer);
+    } catch (...) {  // no memory: the node stops, and who waits hears of it
+        call.completion->complete({Errc::node_stopped, {}, {}});
+        throw;
+    }
     count(outcome);
     call.place.reset();  // whoever waits may have the next call at once
     call.completion->complete(std::move(outcome));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -20,10 +21,10 @@ public:
         changed_.notify_all();
     }
     // For good; the first reason stands.
-    void stop(const std::string& why) {
+    void stop(const std::string& why) noexcept {
         {
             const std::scoped_lock lock{mutex_};
-            if (!stopped_) stopped_ = why;
+            if (!stopped_) stop_for(why);
         }
         changed_.notify_all();
     }
@@ -45,6 +46,14 @@ public:
     }
 
 private:
+    void stop_for(const std::string& why) noexcept {
+        stopped_.emplace();
+        try {
+            *stopped_ = why;
+        } catch (const std::bad_alloc&) {  // it stopped, whatever it was
+        }
+    }
+
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     bool ready_ = false;

@@ -61,7 +61,7 @@ void CoreLoop::let_calls_wait() {
     });
 }
 
-void CoreLoop::give_up_calls(std::vector<Submitted> calls) {
+void CoreLoop::give_up_calls(SubmittedCalls calls) {
     for (auto& submitted : calls) {
         submitted.place.reset();
         if (!submitted.completion) continue;
@@ -71,7 +71,7 @@ void CoreLoop::give_up_calls(std::vector<Submitted> calls) {
     }
 }
 
-std::vector<Submitted> CoreLoop::leave_calls() {
+SubmittedCalls CoreLoop::leave_calls() {
     suspended_.reset();
     timer_.cancel();
     return std::exchange(waiting_, {});

@@ -1,6 +1,7 @@
 // Threads of the library have names, and take none of the host's signals.
 #pragma once
 
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <string>
@@ -27,19 +28,29 @@ std::thread start_thread_named(const std::string& name, Body body) {
     return thread;
 }
 
+// There may be memory for it a moment later; a node that never hears of it hangs.
+template <class Fail>
+void tell_failure(Fail& fail, const char* why) noexcept {
+    constexpr int tries_max = 20;
+    for (int tries = 0; tries < tries_max; ++tries) {
+        try {
+            return fail(std::string{why});
+        } catch (...) {
+            std::this_thread::sleep_for(std::chrono::milliseconds{10});
+        }
+    }
+}
+
 // The body of a thread that serves a node. What escapes it, want of memory say, is the node's end
 // and not the host's: fail(why) is told once.
 template <class Body, class Fail>
 void run_or_fail(Body body, Fail fail) noexcept {
     try {
-        try {
-            body();
-        } catch (const std::exception& error) {
-            fail(std::string{error.what()});
-        } catch (...) {
-            fail(std::string{"an unknown exception"});
-        }
-    } catch (...) {  // not even that could be told
+        body();
+    } catch (const std::exception& error) {
+        tell_failure(fail, error.what());
+    } catch (...) {
+        tell_failure(fail, "an unknown exception");
     }
 }
 

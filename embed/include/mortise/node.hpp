@@ -33,11 +33,13 @@ class NodeRuntime;
 // Names are 1-512 bytes of any kind (S38). The forms with `ec` do not throw: `ec` is cleared on
 // success and on an empty answer. Without it they throw LockError. Errors of every call:
 // node_stopped after close() or a failure of the node, invalid_argument, no_quorum when no majority
-// answered in time, session_expired (retry), resource_exhausted, forked.
+// answered in time, session_expired (retry), resource_exhausted, forked. Either form may throw
+// std::bad_alloc: then nothing was begun, or what was granted is given back.
 //
 // In the child of a fork() nodes, holds and mutexes of the parent are dead: calls end with forked,
 // the rest does nothing, and the parent is not affected. The child may open nodes of its own, on
-// directories of their own.
+// directories of their own. It has copies of the parent's descriptors: if the parent dies without
+// closing its nodes, their directories and ports stay taken until such children end, or exec.
 class Node {
 public:
     // Opens the data directory, listens and starts. Throws std::system_error with one clear line:

@@ -1,5 +1,8 @@
 #include "embed/call_gate.hpp"
 
+#include <memory>
+#include <new>
+
 #include <gtest/gtest.h>
 
 #include <mortise/errc.hpp>
@@ -44,6 +47,29 @@ TEST_F(CallGateTest, RefusesWhatBeginsAndTakesWhatEndsWhenItIsFull) {
     taken.pop_back();
     EXPECT_FALSE(acquire());
     EXPECT_EQ(acquire(), Errc::resource_exhausted);
+}
+
+TEST_F(CallGateTest, TakesWhatWasPreparedOnce) {
+    auto call = prepared(core::CancelCall{gate_.next_tag()});
+    EXPECT_FALSE(gate_.submit(call));
+    EXPECT_FALSE(gate_.submit(call));
+    EXPECT_EQ(gate_.take().size(), 1U);
+    EXPECT_TRUE(gate_.close().empty());
+    auto late = prepared(core::CancelCall{gate_.next_tag()});
+    EXPECT_EQ(gate_.submit(late), Errc::node_stopped);
+}
+
+// Nothing was lost by it but time: what is there is taken with the next call.
+TEST(CallGate, WakesAgainWhatCouldNotBeWoken) {
+    int wakes = 0;
+    CallGate gate{[&] {
+                      if (++wakes == 1) throw std::bad_alloc{};
+                  },
+                  1s, std::make_shared<Notifier>("test")};
+    for (int i = 0; i < 3; ++i)
+        EXPECT_FALSE(gate.submit(core::ReleaseCall{}, {}));
+    EXPECT_EQ(wakes, 2);
+    EXPECT_EQ(gate.take().size(), 3U);
 }
 
 TEST_F(CallGateTest, GivesBackWhatItHadWhenItCloses) {

@@ -110,7 +110,7 @@ TEST_F(LockerStateTest, ALossIsOneForAllAndEndsWithTheLastOfThem) {
     auto second = nest();
     const auto told = second.lost();
     ASSERT_TRUE(grant_->mark_lost(LossReason::expired));
-    grant_->request_stop();
+    grant_->run();
     EXPECT_TRUE(told.stop_requested());
     for (const auto* hold : {&first, &second}) {
         EXPECT_FALSE(hold->valid());
@@ -137,7 +137,7 @@ TEST_F(LockerStateTest, ALeaseThatRanOutIsALoss) {
 TEST_F(LockerStateTest, ReleasesAllAtOnce) {
     auto first = acquire();
     auto second = nest();
-    EXPECT_EQ(locker_->release_all().size(), 1U);
+    EXPECT_EQ(locker_->release_all().asked.size(), 1U);
     EXPECT_EQ(releases(), 1U);
     EXPECT_EQ(locker_->hold_count(), 0U);
     EXPECT_EQ(first.state(), HoldState::released);
@@ -148,7 +148,7 @@ TEST_F(LockerStateTest, ReleasesAllAtOnce) {
 // What was released before has nothing to do with the next grant.
 TEST_F(LockerStateTest, WhatIsLeftOfAFormerGrantFreesNothing) {
     auto former = acquire();
-    EXPECT_EQ(locker_->release_all().size(), 1U);
+    EXPECT_EQ(locker_->release_all().asked.size(), 1U);
     auto present = acquire();
     former.unlock();
     { const auto gone = std::move(former); }

@@ -27,6 +27,18 @@ TEST(RunOrFail, TellsOnceWhatEscapes) {
     EXPECT_EQ(told, (std::vector<std::string>{"no disk", "an unknown exception"}));
 }
 
+TEST(RunOrFail, TellsItWhenThereIsMemoryAgain) {
+    int tries = 0;
+    std::string told;
+    const auto tell = [&](std::string why) {
+        if (++tries < 3) throw std::bad_alloc{};
+        told = std::move(why);
+    };
+    run_or_fail([] { throw std::runtime_error{"no disk"}; }, tell);
+    EXPECT_EQ(told, "no disk");
+    EXPECT_EQ(tries, 3);
+}
+
 TEST(RunOrFail, SurvivesThatNobodyCanBeTold) {
     run_or_fail([] { throw std::bad_alloc{}; }, [](std::string) { throw std::bad_alloc{}; });
 }

@@ -43,20 +43,22 @@ public:
         {
             const std::scoped_lock lock{mutex_};
             is_wanted_ = true;
-            cancel = cancel_;
+            cancel = std::move(cancel_);  // once is enough
+            cancel_ = nullptr;
         }
         if (cancel) cancel();
     }
 
-    void can_stop_with(std::function<void()> cancel) {
-        bool is_wanted = false;
+    void can_stop_with(std::function<void()> cancel) noexcept {
         {
             const std::scoped_lock lock{mutex_};
             if (is_over_) return;
-            is_wanted = is_wanted_;
-            cancel_ = cancel;
+            if (!is_wanted_) {
+                cancel_ = std::move(cancel);
+                return;
+            }
         }
-        if (is_wanted) cancel();
+        cancel();
     }
 
     // The operation has ended: there is nothing to keep it for. True if the slot wanted that.

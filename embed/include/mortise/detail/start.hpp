@@ -49,7 +49,8 @@ public:
 };
 
 // Begins it; the answer, called from any thread and more than once if need be, ends it early:
-// finish is then told Errc::cancelled unless it was decided before.
+// finish is then told Errc::cancelled unless it was decided before. When it throws, for want of
+// memory, nothing was begun and finish is not called.
 std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                     std::unique_ptr<Finish> finish);
 void start_release(Hold hold, std::unique_ptr<Finish> finish);
