@@ -47,12 +47,12 @@ std::uint64_t true_chance() {
     return std::uint64_t{device()} << 32U | device();
 }
 
-core::Result<storage::Opened> open_directory(const Config& config, bool is_superseded) {
+core::Result<storage::Opened> open_directory(const Config& config, core::Incarnation superseded) {
     storage::OpenOptions options;
     options.self = core::NodeId{config.own_id()};
     options.random = {true_chance(), true_chance()};
     options.rejoins = !config.peers.empty();
-    options.is_superseded = is_superseded;
+    options.superseded = superseded;
     options.reserve_bytes = reserve_bytes;
     if (config.memory_only) return storage::open_in_memory(options);
     return storage::open_directory(config.data_dir, options);
@@ -96,7 +96,7 @@ void NodeRuntime::report(const storage::Opened& opened) {
 }
 
 void NodeRuntime::open_store() {
-    auto opened = open_directory(config_, false);
+    auto opened = open_directory(config_, {});
     if (!opened) throw std::system_error{opened.error().code, opened.error().what};
     begin_life(std::move(*opened), {});
 }
@@ -104,6 +104,7 @@ void NodeRuntime::open_store() {
 std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, Estate estate) {
     report(opened);
     directory_lock_ = std::move(opened.lock);
+    incarnation_ = opened.incarnation;
     auto options = node_options(config_);
     options.incarnation = opened.incarnation;
     options.boot_epoch = opened.boot_epoch;

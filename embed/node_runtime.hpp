@@ -30,7 +30,7 @@ namespace mortise::detail {
 
 // What a store is opened with. Throws std::system_error with one clear line.
 [[nodiscard]] core::Result<storage::Opened> open_directory(const Config& config,
-                                                           bool is_superseded);
+                                                           core::Incarnation superseded);
 [[nodiscard]] std::uint64_t true_chance();
 
 // Thread-safe. In the child of a fork most of it must not be touched, and it is never destroyed
@@ -85,8 +85,8 @@ private:
     // reopening.cpp
     void disk_failed(const DiskFailure& failure);
     void begin_anew();
-    void suspend(const std::string& why, bool is_superseded);
-    void reopen(bool is_superseded);
+    void suspend(const std::string& why, core::Incarnation superseded);
+    void reopen(core::Incarnation superseded);
     void resume(storage::Opened opened);
     [[nodiscard]] bool wait_to_try(std::chrono::milliseconds time);
     void stop_reopening();
@@ -108,6 +108,7 @@ private:
     std::shared_ptr<CallGate> gate_;
     LeaseThread leases_;
     std::shared_ptr<const void> directory_lock_;
+    core::Incarnation incarnation_;  // of the directory
     std::unique_ptr<CoreLoop> loop_;
     std::unique_ptr<LogThread> log_thread_;
     std::unique_ptr<StateThread> state_thread_;

@@ -25,7 +25,7 @@ bool may_pass(const core::Error& error) {
 
 void NodeRuntime::disk_failed(const DiskFailure& failure) {
     if (failure.is_full && !config_.memory_only) {
-        suspend("there is no room on the disk: " + failure.why, false);
+        suspend("there is no room on the disk: " + failure.why, {});
     } else {
         loop_->fail(failure.why);
     }
@@ -38,11 +38,11 @@ void NodeRuntime::begin_anew() {
     if (config_.peers.empty() || config_.memory_only) {
         loop_->fail(why);
     } else {
-        suspend(why, true);
+        suspend(why, incarnation_);
     }
 }
 
-void NodeRuntime::suspend(const std::string& why, bool is_superseded) {
+void NodeRuntime::suspend(const std::string& why, core::Incarnation superseded) {
     if (is_suspended_ || readiness_.why_stopped()) return;
     is_suspended_ = true;
     ++life_;
@@ -50,8 +50,8 @@ void NodeRuntime::suspend(const std::string& why, bool is_superseded) {
     const std::scoped_lock lock{reopening_};
     if (reopening_stopped_) return;
     if (reopener_.joinable()) reopener_.join();  // the one before has said its last word
-    reopener_ = start_thread_named("mortise-reopen", [this, is_superseded] {
-        run_or_fail([&] { reopen(is_superseded); },
+    reopener_ = start_thread_named("mortise-reopen", [this, superseded] {
+        run_or_fail([&] { reopen(superseded); },
                     [&](const std::string& broken) {
                         asio::post(io_, [this, broken] { loop_->fail(broken); });
                     });
@@ -76,14 +76,14 @@ void NodeRuntime::resume(storage::Opened opened) {
 
 // --- on a thread of its own
 
-void NodeRuntime::reopen(bool is_superseded) {
+void NodeRuntime::reopen(core::Incarnation superseded) {
     state_thread_.reset();
     log_thread_.reset();
     directory_lock_.reset();
     std::chrono::milliseconds pause = try_again_min;
     while (wait_to_try(pause)) {
         auto opened =
-            std::make_shared<core::Result<storage::Opened>>(open_directory(config_, is_superseded));
+            std::make_shared<core::Result<storage::Opened>>(open_directory(config_, superseded));
         if (*opened) {
             asio::post(io_, [this, opened] { resume(std::move(**opened)); });
             return;

@@ -82,6 +82,7 @@ private:
         auto anew = finish_setting_aside(path_, *meta_, options_, seams_.probe);
         if (!anew) return std::move(anew).error();
         meta_.emplace(*std::move(anew));
+        opened_.set_aside = path_.string() + ": an earlier start had begun to put it aside";
         return {};
     }
 
@@ -219,6 +220,13 @@ Result<Opened> begin_anew(const fs::path& path, const OpenOptions& options, cons
     return anew;
 }
 
+// What was begun of putting it aside goes on like after any crash.
+bool is_superseded(const fs::path& path, const OpenOptions& options, const Seams& seams) {
+    if (!options.superseded.is_set()) return false;
+    const auto file = MetaFile::open(path / "meta", seams.probe);
+    return file && file->meta().incarnation == options.superseded && file->meta().set_aside == 0;
+}
+
 }  // namespace
 
 Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
@@ -228,7 +236,7 @@ Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
     if (!normal.has_filename()) normal = normal.parent_path();
     const auto lock = enter(normal, options, seams.probe);
     if (!lock) return lock.error();
-    if (options.is_superseded) {
+    if (is_superseded(normal, options, seams)) {
         return begin_anew(normal, options, seams, *lock,
                           normal.string() + ": others know of a later life of it");
     }

@@ -21,9 +21,9 @@ struct OpenOptions {
     // What is damaged others have, so it is put aside and the node begins anew, as a former member
     // of its cluster. Otherwise it does not start.
     bool rejoins = false;
-    // Its cluster found that the directory was rolled back, or is a copy: it is put aside like a
-    // damaged one.
-    bool is_superseded = false;
+    // Its cluster found that the directory of this incarnation, if of any, was rolled back, or is a
+    // copy: it is put aside like a damaged one. Once: what takes its place has another.
+    core::Incarnation superseded{};
     // Room on the disk that is kept for the end; a start needs twice as much.
     std::uint64_t reserve_bytes = 0;
 };

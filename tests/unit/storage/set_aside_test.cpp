@@ -96,7 +96,7 @@ TEST_F(SetAside, LetsADamagedMemberBeginAnew) {
 // Whole, and of no use: others know of a later life of it.
 TEST_F(SetAside, LetsAMemberThatIsSupersededBeginAnew) {
     auto options = as_member();
-    options.is_superseded = true;
+    options.superseded = incarnation_;
     {
         const auto node = open(options);
         ASSERT_TRUE(node) << node.error().what;
@@ -107,6 +107,21 @@ TEST_F(SetAside, LetsAMemberThatIsSupersededBeginAnew) {
     const auto node = open();
     ASSERT_TRUE(node);
     EXPECT_EQ(node->set_aside, "");
+}
+
+// As often as it is tried: what it found out was said of one incarnation.
+TEST_F(SetAside, PutsASupersededMemberAsideOnce) {
+    auto options = as_member();
+    options.superseded = incarnation_;
+    core::Incarnation anew;
+    for (int times = 1; times <= 2; ++times) {
+        const auto node = open(options);
+        ASSERT_TRUE(node) << node.error().what;
+        expect_begun_anew(*node);
+        if (times == 1) anew = node->incarnation;
+        EXPECT_EQ(node->incarnation, anew);
+        EXPECT_TRUE(fs::exists(path_ / "damaged-1" / "log" / "CURRENT"));
+    }
 }
 
 TEST_F(SetAside, FindsTheClusterInWhateverIsLeft) {
@@ -203,6 +218,7 @@ TEST_F(SetAside, IsNeverHalfDone) {
             fs::remove_all(path_);
             fs::copy(good, path_, fs::copy_options::recursive);
             FaultyDisk disk;
+            disk.watch_names(directory_.path());
             disk.trouble_at(step, loses_power ? Trouble::power_off : Trouble::once);
             static_cast<void>(open(as_member(), &disk));
             done = !disk.has_failed();
