@@ -27,7 +27,8 @@ using CallPlace = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
 struct Submitted {
     core::Call call;
     std::shared_ptr<Completion> completion;
-    CallPlace place;  // of a call that begins something
+    CallPlace place;                                  // of a call that begins something
+    core::Instant gives_up = core::Instant::never();  // while it waits for another life of the node
 };
 
 // In the order of their coming. Goes from hand to hand without taking memory.
@@ -36,7 +37,7 @@ using SubmittedCalls = std::list<Submitted>;
 // A call that is ready to be submitted at any time.
 [[nodiscard]] inline SubmittedCalls prepared(core::Call call) {
     SubmittedCalls one;
-    one.push_back({std::move(call), nullptr, nullptr});
+    one.push_back({std::move(call), nullptr, nullptr, core::Instant::never()});
     return one;
 }
 

@@ -77,7 +77,7 @@ void CoreLoop::lose_everything() {
     for (auto& submitted : refused) {
         if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
     }
-    for (auto& submitted : std::exchange(waiting_, {})) {
+    for (auto& submitted : waiting_.take_all()) {
         if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
     }
     fail_pending(core::CallError::node_stopped, core::CallError::node_stopped);

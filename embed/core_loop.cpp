@@ -105,7 +105,8 @@ void CoreLoop::after_step(core::Instant began) {
 }
 
 void CoreLoop::take_calls() {
-    if (!suspended_) begin_calls(parts_.gate->take());
+    if (suspended_) return let_calls_wait();
+    begin_calls(parts_.gate->take());
 }
 
 void CoreLoop::begin_calls(SubmittedCalls taken) {
@@ -114,7 +115,7 @@ void CoreLoop::begin_calls(SubmittedCalls taken) {
         for (; !taken.empty(); taken.pop_front())
             calls.calls.push_back(begin_call(taken.front()));
     } catch (...) {  // no memory: the node stops, and all that were not begun are to hear of it
-        waiting_.splice(waiting_.end(), taken);
+        waiting_.keep(taken);
         throw;
     }
     if (!calls.calls.empty()) step(std::move(calls));

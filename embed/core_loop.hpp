@@ -21,6 +21,7 @@
 #include "embed/log_sink.hpp"
 #include "embed/pending_calls.hpp"
 #include "embed/readiness.hpp"
+#include "embed/waiting_calls.hpp"
 #include "transport/peer_network.hpp"
 #include <mortise/config.hpp>
 #include <mortise/info.hpp>
@@ -96,7 +97,6 @@ private:
     void superseded() override;
     void refused(core::NodeId by, transport::Refusal why) override;
     void let_calls_wait();
-    static void give_up_calls(SubmittedCalls calls);
 
     // core_loop.cpp: events in
     void begin_calls(SubmittedCalls taken);
@@ -158,7 +158,7 @@ private:
     bool ended_ = false;
     std::optional<std::string> suspended_;  // why
     std::string listening_at_;              // when suspended
-    SubmittedCalls waiting_;                // likewise; or there was no memory to begin them
+    WaitingCalls waiting_;                  // likewise; or there was no memory to begin them
     core::Instant began_;
     Metrics metrics_;
 };

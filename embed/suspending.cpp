@@ -4,6 +4,7 @@
 
 #include <asio/post.hpp>
 
+#include "embed/clocks.hpp"
 #include "embed/core_loop.hpp"
 #include "embed/translate.hpp"
 #include <mortise/errc.hpp>
@@ -52,29 +53,22 @@ void CoreLoop::suspend(const std::string& why) {
     let_calls_wait();
 }
 
-// In two halves of the time that a call may take: what was there at the last look is given up now.
 void CoreLoop::let_calls_wait() {
-    give_up_calls(std::exchange(waiting_, parts_.gate->take()));
-    timer_.expires_after(parts_.gate->call_timeout() / 2);
+    const auto now = steady_now();
+    waiting_.add(parts_.gate->take(), now, parts_.gate->call_timeout());
+    waiting_.give_up(now);
+    const auto next = waiting_.deadline();
+    if (next == core::Instant::never()) return;
+    timer_.expires_at(asio::steady_timer::time_point{core::Nanoseconds{next.ns}});
     timer_.async_wait([this](std::error_code ec) {
         if (!ec && suspended_) let_calls_wait();
     });
 }
 
-void CoreLoop::give_up_calls(SubmittedCalls calls) {
-    for (auto& submitted : calls) {
-        submitted.place.reset();
-        if (!submitted.completion) continue;
-        const bool releases = std::holds_alternative<core::ReleaseCall>(submitted.call);
-        submitted.completion->complete(
-            {releases ? Errc::outcome_unknown : Errc::no_quorum, {}, {}});
-    }
-}
-
 SubmittedCalls CoreLoop::leave_calls() {
     suspended_.reset();
     timer_.cancel();
-    return std::exchange(waiting_, {});
+    return waiting_.take_all();
 }
 
 }  // namespace mortise::detail
