@@ -18,7 +18,7 @@ void SessionAgent::on_acquire(AcquireCall call, Now now) {
     }
     // What ends something is never refused, so it is counted here: each call and each hold becomes
     // at most one release or cancel, and it takes the place of what it ends (P11).
-    if (outstanding() >= operations_max) {
+    if (outstanding() >= operations_max || holds_.size() >= holds_max) {
         out_.answers.push_back({tag, CallError::resource_exhausted});
         return;
     }

@@ -46,7 +46,8 @@ SessionAgent::Sent SessionAgent::forget(Seq seq) {
 }
 
 void SessionAgent::send_endings(BatchBuilder& urgent, Now now) {
-    while (!endings_.empty() && urgent.count() < commands_per_send_max) {
+    while (!endings_.empty() && urgent.count() < commands_per_send_max &&
+           unapplied_ < operations_max) {
         auto ending = std::move(endings_.front());
         endings_.pop_front();
         newest_seq_ = newest_seq_.next();

@@ -98,9 +98,9 @@ public:
     [[nodiscard]] std::set<Seq> accounted_for() const;
     // Throws when what it keeps is not what it needs.
     void check_invariants() const;
-    // Calls that wait, holds, and what the reaper has still to end.
+    // Calls that wait, and what the reaper has still to end.
     [[nodiscard]] std::size_t outstanding() const {
-        return unsent_.size() + sent_.size() + holds_.size() + endings_.size();
+        return unsent_.size() + sent_.size() + endings_.size();
     }
 
 private:

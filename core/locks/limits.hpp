@@ -13,10 +13,13 @@ constexpr std::size_t label_bytes_max = 256;
 constexpr std::size_t records_max = 4'000'000;
 constexpr std::size_t sessions_max = 100'000;
 constexpr std::size_t operations_max = 65'536;  // of one session, queued or not acknowledged (S17)
-// Of what a session whose node goes wrong may have or leave unacknowledged: from the first on its
-// acquires are passed over, from the second on whatever it asks for.
+constexpr std::size_t holds_max = 1'000'000;    // of one session
+// Of what a session whose node goes wrong may leave unacknowledged: from the first on its acquires
+// are passed over, from the second on whatever it asks for.
 constexpr std::size_t session_acquires_max = 2 * operations_max;
 constexpr std::size_t session_requests_max = 4 * operations_max;
+// Of what it may have, held or queued, before its acquires are passed over.
+constexpr std::size_t session_operations_max = 2 * (holds_max + operations_max);
 constexpr std::size_t session_runs_max = 2 * operations_max;  // of request numbers without a gap
 constexpr std::size_t sweep_names_max = 1'024;                // S11
 constexpr std::size_t sweep_traces_max = 1'024;  // holders and waiters removed by one Sweep

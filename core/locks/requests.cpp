@@ -36,9 +36,11 @@ void LockMachine::on(const Request& command) {
 // No session makes the state grow without bound (P11). Its node refuses long before. Only one that
 // acknowledges nothing, or leaves gaps in its numbers that no order of arrival makes, gets here.
 bool LockMachine::is_too_much(const Session& session, const Request& request) {
-    const auto kept = session.operations.size() + session.answers.size();
+    const auto kept = session.answers.size();
+    const bool has_too_much = kept >= session_acquires_max ||
+                              session.operations.size() >= session_operations_max;
     if (kept >= session_requests_max) return true;
-    if (kept >= session_acquires_max && std::holds_alternative<Acquire>(request.body)) return true;
+    if (has_too_much && std::holds_alternative<Acquire>(request.body)) return true;
     if (session.seen.runs() < session_runs_max) return false;
     const auto* cancel = std::get_if<Cancel>(&request.body);
     return session.seen.is_apart(request.seq) ||

@@ -28,8 +28,8 @@ class Crowd {
 public:
     explicit Crowd(mortise::Node& node) : node_{node} {}
 
-    // Returns when all are granted, however long that takes: what is refused for want of room, or
-    // lost its answer, is asked for again.
+    // Returns when all are granted, however long that takes: what lost its answer is asked for
+    // again.
     std::string hold(const std::string& prefix, int count) {
         const auto begin = Clock::now();
         for (int number = 0; number < count; ++number) {
@@ -57,6 +57,10 @@ private:
 
     void ask(const std::string& name) {
         mortise::async_acquire(node_, name, [this, name](std::error_code ec, mortise::Hold hold) {
+            if (ec == mortise::Errc::resource_exhausted) {
+                std::cout << "failed: no room for " << name << std::endl;
+                std::_Exit(1);
+            }
             if (ec && ec != mortise::Errc::node_stopped) {
                 ++again_;
                 return ask(name);

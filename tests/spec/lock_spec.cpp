@@ -199,13 +199,12 @@ void LockSpec::on(const core::Request& command) {
 
 // P11: what a session has and did not acknowledge is bounded, and so are the gaps in its numbers.
 bool LockSpec::passes_over(const Session& session, const core::Request& request) const {
-    auto kept = session.answers.size();
-    for (const auto& hold : holds_)
-        kept += hold.grant.operation.session == session.id ? 1 : 0;
-    for (const auto& wait : waits_)
-        kept += wait.waiting.operation.session == session.id ? 1 : 0;
+    const auto kept = session.answers.size();
     const bool acquires = std::holds_alternative<core::Acquire>(request.body);
     if (kept >= (acquires ? 2 : 4) * core::operations_max) return true;
+    if (acquires && operations_of(session) >= 2 * (core::holds_max + core::operations_max)) {
+        return true;
+    }
     const auto begins_a_run = [&](Seq seq) {
         return !has_seen(session, seq) && !has_seen(session, seq.previous()) &&
                !has_seen(session, seq.next());
@@ -215,6 +214,16 @@ bool LockSpec::passes_over(const Session& session, const core::Request& request)
         begins_a_run(request.seq) || (cancel != nullptr && begins_a_run(cancel->operation));
     constexpr auto runs_max = 2 * core::operations_max;
     return adds && session.seen.size() >= runs_max && runs_seen(session) >= runs_max;
+}
+
+std::size_t LockSpec::operations_of(const Session& session) const {
+    if (holds_.size() + waits_.size() < core::holds_max) return 0;  // whoever has them
+    const auto is_its = [&](OperationId id) { return id.session == session.id; };
+    const auto holds = std::ranges::count_if(
+        holds_, [&](const auto& hold) { return is_its(hold.grant.operation); });
+    const auto waits = std::ranges::count_if(
+        waits_, [&](const auto& wait) { return is_its(wait.waiting.operation); });
+    return static_cast<std::size_t>(holds + waits);
 }
 
 std::size_t LockSpec::runs_seen(const Session& session) {

@@ -102,6 +102,7 @@ private:
     [[nodiscard]] static bool has_seen(const Session& session, core::Seq seq);
     [[nodiscard]] static std::size_t runs_seen(const Session& session);
     [[nodiscard]] bool passes_over(const Session& session, const core::Request& request) const;
+    [[nodiscard]] std::size_t operations_of(const Session& session) const;
     void end(Session& session, core::SessionEnd how);
     void answer(core::OperationId operation, core::Answer answer);
 

@@ -23,6 +23,28 @@ TEST(SessionAgent, CountsWhatItHasStillToEnd) {
     EXPECT_EQ(of.acquire(1, Instant::never()), 1U);
 }
 
+// S1: one session covers all that its node holds, and the reaper takes on all of it at once.
+TEST(SessionAgent, HoldsMoreThanItHasUnderWay) {
+    Agent of;
+    constexpr auto held = operations_max + 100;
+    for (std::uint64_t seq = 1; seq <= held; ++seq) {
+        ASSERT_EQ(of.acquire(1, Instant::never()), 0U);
+        of.answered(Seq{seq}, AnswerKind::granted);
+    }
+    EXPECT_EQ(of.agent.outstanding(), 0U);
+    of.pass(20s);  // the lease is over
+    EXPECT_EQ(of.agent.outstanding(), held);
+    EXPECT_EQ(of.acquire(1, Instant::never()), 1U);
+    of.send_all();
+    for (std::uint64_t seq = held + 1; seq <= held + operations_max; ++seq)
+        of.answered(Seq{seq}, AnswerKind::released);
+    EXPECT_EQ(of.agent.outstanding(), 100U);
+    of.send_all();
+    for (std::uint64_t seq = held + operations_max + 1; seq <= 2 * held; ++seq)
+        of.answered(Seq{seq}, AnswerKind::released);
+    EXPECT_EQ(of.agent.outstanding(), 0U);
+}
+
 TEST(SessionAgent, ACallThatWasNeverSentLeavesNothingBehind) {
     Agent of;
     of.agent.on_leader(false, of.now);
