@@ -88,7 +88,9 @@ TEST_F(Members, AnyNodeAddsPromotesAndRemoves) {
 
 // Its holds run out, its calls end, and it can be closed as always.
 TEST_F(Members, WhoIsRemovedWaitsForNobody) {
-    Node learner{this->learner()};
+    auto config = this->learner();
+    config.timing.call_timeout = 1s;
+    Node learner{config};
     cluster_.node(0).add_member(4, learner.status().address);
     ASSERT_TRUE(is_ready(learner));
     auto hold = learner.acquire("x");
