@@ -22,7 +22,8 @@ protected:
     // Of the next entry with commands.
     std::uint8_t proposed() {
         auto& leader = *cluster.leader();
-        leader.acquire(++tag, "name" + std::to_string(tag));
+        ++tag;
+        leader.acquire(tag, "name" + std::to_string(tag));
         cluster.run_for(5 * heartbeat);
         EXPECT_TRUE(leader.was_answered<Acquired>(tag));
         const auto& log = leader.raft().log();
