@@ -39,7 +39,9 @@ class NodeRuntime;
 // In the child of a fork() nodes, holds and mutexes of the parent are dead: calls end with forked,
 // the rest does nothing, and the parent is not affected. The child may open nodes of its own, on
 // directories of their own. It has copies of the parent's descriptors: if the parent dies without
-// closing its nodes, their directories and ports stay taken until such children end, or exec.
+// closing its nodes, their directories and ports stay taken until such children end, or exec. It
+// ends with _exit(), as fork(2) asks of the children of programs with threads: exit() would wait
+// for ever for a thread of RocksDB's that is not there.
 class Node {
 public:
     // Opens the data directory, listens and starts. Throws std::system_error with one clear line:
