@@ -10,21 +10,15 @@
 
 namespace mortise::core {
 
-// Who was not heard of may be of any version. Learners read as well.
+// Learners read as well, and who leaves until it has heard so. Who was not heard of may be of any
+// version.
 std::uint8_t NodeCore::common_format() const {
     auto common = options_.command_format;
-    const auto ask = [&](const std::vector<Member>& members) {
-        for (const auto& member : members) {
-            if (member.incarnation == options_.incarnation) continue;
-            const auto said = memory_.command_format(member.incarnation);
-            if (!said && planted(Mutant::format_gate_misses_one)) continue;
-            common = std::min(common, said.value_or(command_format_oldest));
-        }
-    };
-    const auto& present = raft_.configuration();
-    ask(present.voters);
-    ask(present.outgoing);
-    ask(present.learners);
+    for (const auto incarnation : raft_.followers()) {
+        const auto said = memory_.command_format(incarnation);
+        if (!said && planted(Mutant::format_gate_misses_one)) continue;
+        common = std::min(common, said.value_or(command_format_oldest));
+    }
     return common;
 }
 

@@ -60,14 +60,14 @@ void NodeCore::remember_acknowledged(NodeId from) {
     if (term) memory_.acknowledged(progress->incarnation, {*term, index});
 }
 
-// Believed of members, who hear what this node does not: it cannot know better. So of who leads: an
-// older image may not know it for a member yet.
+// Believed of anybody of this cluster: it is a fact, and a directory may be so old that none of the
+// present members is one by it.
 void NodeCore::receive(NodeId from, const Superseded& message, Now /*now*/) {
     const bool is_meant = message.incarnation == options_.incarnation &&
                           message.boot_epoch == options_.boot_epoch &&
                           message.life == options_.life;
-    const bool leads = connected_.contains(from) && raft_.leader() == from;
-    if (is_meant && (leads || is_trusted(from))) {
+    const auto& sender = connected_.at(from);
+    if (is_meant && !sender.is_empty() && is_of_cluster(sender)) {
         effects_.superseded = true;
     } else {
         ++refused_messages_;

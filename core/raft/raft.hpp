@@ -146,6 +146,8 @@ public:
     [[nodiscard]] bool has_committed_own_term() const;
     // Leader only: how far a follower is. Null for strangers and on others.
     [[nodiscard]] const Progress* progress_of(NodeId peer) const;
+    // Of a leader: all whom it sends its log, those who leave included.
+    [[nodiscard]] std::vector<Incarnation> followers() const;
     [[nodiscard]] bool is_transferring() const;
 
     // Throws InvariantBroken. Cheap enough for every step of a test.

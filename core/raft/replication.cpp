@@ -280,6 +280,15 @@ const Progress* Raft::progress_of(NodeId peer) const {
     return found == leader->peers.end() ? nullptr : &found->second;
 }
 
+std::vector<Incarnation> Raft::followers() const {
+    std::vector<Incarnation> found;
+    if (const auto* leader = std::get_if<Leader>(&role_)) {
+        for (const auto& [id, progress] : leader->peers)
+            found.push_back(progress.incarnation);
+    }
+    return found;
+}
+
 bool Raft::has_committed_own_term() const {
     const auto* leader = std::get_if<Leader>(&role_);
     return leader != nullptr && commit_ >= leader->first_own;

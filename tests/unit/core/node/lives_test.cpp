@@ -155,7 +155,20 @@ TEST_F(Lives, ThoseWhoForgotKnowFromTheState) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
-TEST_F(Lives, OnlyMembersAreBelievedAndOnlyAboutThisLife) {
+// By its configuration those who tell it are strangers: they lost their directories since.
+TEST_F(Lives, ADirectoryThatKnowsNoPresentMemberIsToldAllTheSame) {
+    for (const auto id : {n1, n3}) {
+        cluster.wipe_and_restart(id);
+        meet();
+        cluster.run_for(20 * election_timeout);
+        meet();
+    }
+    cluster.roll_back(n2, image, 1, 99);
+    meet();
+    EXPECT_TRUE(cluster[n2].superseded);
+}
+
+TEST_F(Lives, OnlyItsClusterIsBelievedAndOnlyAboutThisLife) {
     auto& node = cluster[n2];
     const auto hello = node.hello();
     node.receive(n5, Superseded{hello.incarnation, hello.boot_epoch, hello.life});
