@@ -67,7 +67,8 @@ void NodeCore::receive(NodeId from, const Superseded& message, Now /*now*/) {
                           message.boot_epoch == options_.boot_epoch &&
                           message.life == options_.life;
     const auto& sender = connected_.at(from);
-    if (is_meant && !sender.is_empty() && is_of_cluster(sender)) {
+    const bool is_ours = !sender.is_empty() && is_of_cluster(sender);
+    if (is_meant && (is_ours || is_trusted(from))) {
         effects_.superseded = true;
     } else {
         ++refused_messages_;
