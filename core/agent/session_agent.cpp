@@ -190,7 +190,8 @@ void SessionAgent::on_timer(Now now) {
     give_up_overdue(now);
 }
 
-void SessionAgent::on_state_replaced(Now now) {
+void SessionAgent::on_state_replaced(const SessionTable& sessions, Now now) {
+    if (session_ && sessions.find(*session_) == nullptr) lose_session(SessionEnd::expired, now);
     for (auto& [seq, sent] : sent_) {
         if (std::exchange(sent.applied, false)) ++unapplied_;
         if (!std::exchange(sent.unsure, true)) ++unsure_;

@@ -19,6 +19,7 @@
 #include "core/base/prng.hpp"
 #include "core/codec/command_codec.hpp"
 #include "core/leases/own_lease.hpp"
+#include "core/locks/session_table.hpp"
 
 namespace mortise::core {
 
@@ -78,8 +79,9 @@ public:
     void on_leader(bool known, Now now);
     void on_timer(Now now);
     // What was applied in between is not told. Everything is asked again: what has its answer gets
-    // it once more, what waits is attached to again (S17).
-    void on_state_replaced(Now now);
+    // it once more, what waits is attached to again (S17). A session that is not among `sessions`
+    // has ended, and nobody answers for it.
+    void on_state_replaced(const SessionTable& sessions, Now now);
 
     // This node is no member any more. Nothing that happens to its session is told here, so what
     // waits in the cluster's queues ends as with the session (S48).

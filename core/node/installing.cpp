@@ -37,7 +37,8 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     sums_.clear();
     restart_countdowns(countdowns_.save(now.steady), now);
     // What was decided in between this node's program has not been told (S15).
-    if (!planted(Mutant::install_untold_to_program)) agent_.on_state_replaced(now);
+    if (!planted(Mutant::install_untold_to_program))
+        agent_.on_state_replaced(machine_.sessions(), now);
     effects_.state_replaced = event.last;
 }
 

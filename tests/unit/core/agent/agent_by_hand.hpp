@@ -70,6 +70,14 @@ struct Agent {
         return {session, Seq{1}};
     }
     void close() { agent.on_close(CloseCall{closing}, now); }
+    // Those of a state in which it lives.
+    static SessionTable sessions() {
+        SessionTable table;
+        Session own;
+        own.id = session;
+        table.restore(std::move(own));
+        return table;
+    }
     void session_ends(SessionEnd how) {
         agent.on_outcome(SessionEnded{session, how}, LogIndex{++index}, now);
     }

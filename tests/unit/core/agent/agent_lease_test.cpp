@@ -110,7 +110,7 @@ TEST(AgentAcknowledgement, WaitsUntilNothingCanHaveBeenMissed) {
     of.acquire(1, Instant::never());
     of.acquire(1, Instant::never());
     of.answered(Seq{1}, AnswerKind::granted);
-    of.agent.on_state_replaced(of.now);
+    of.agent.on_state_replaced(Agent::sessions(), of.now);
     of.agent.on_release({{}, {session, Seq{1}}}, of.now);
     EXPECT_FALSE(acknowledges(of.agent.collect(of.now)));
     of.queued(Seq{2});

@@ -110,6 +110,26 @@ TEST(SessionAgent, AReleaseThatEndsWithTheSessionIsARelease) {
     }
 }
 
+// The entry that ended it is in the state that took the place of this node's.
+TEST(SessionAgent, LearnsFromAStateThatItsSessionEnded) {
+    Agent of;
+    of.acquire(1, Instant::never());
+    of.agent.collect(of.now);
+    of.queued(Seq{1});
+    of.agent.on_state_replaced(SessionTable{}, of.now);
+    EXPECT_EQ(of.answers_to(CallTag{1}), std::vector{std::optional{CallError::session_expired}});
+    EXPECT_FALSE(of.agent.open_session());
+}
+
+TEST(SessionAgent, LearnsFromAStateThatItIsClosed) {
+    Agent of;
+    of.close();
+    of.agent.collect(of.now);
+    of.agent.on_state_replaced(SessionTable{}, of.now);
+    EXPECT_TRUE(of.agent.is_closed());
+    EXPECT_EQ(of.answers_to(Agent::closing).size(), 1U);
+}
+
 TEST(SessionAgent, ClosesAtOnceWithoutASession) {
     Agent of;
     of.session_ends(SessionEnd::expired);
