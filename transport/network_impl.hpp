@@ -63,6 +63,7 @@ private:
     void accept(asio::ip::tcp::socket socket, const asio::ip::address& from);
     [[nodiscard]] Visitor* stranger_in_the_way_of(const asio::ip::address& from) const;
     Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
+    [[nodiscard]] Visitor* client_in_the_way() const;
     Admittance admit_client(Visitor& visitor);
     Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);
     Admittance refuse(Refusal refusal);

@@ -91,9 +91,26 @@ Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeti
     return admit_peer(visitor, *lane, *caller);
 }
 
+// Those that ask nothing any more must not keep out those that want to. The quietest goes.
+Visitor* PeerNetwork::Impl::client_in_the_way() const {
+    Visitor* quietest = nullptr;
+    for (const auto& [visitor, owned] : visitors_) {
+        if (!visitor->is_client()) continue;
+        if (quietest == nullptr || visitor->heard_at() < quietest->heard_at()) quietest = visitor;
+    }
+    const auto limit = options_.limits.frame_timeout;
+    const bool is_idle = quietest != nullptr && steady_now() - quietest->heard_at() > limit;
+    return is_idle ? quietest : nullptr;
+}
+
 Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
     if (clients_ == nullptr) return refuse(Refusal::no_service);
-    if (counters().clients >= options_.limits.clients_max) return refuse(Refusal::busy);
+    if (counters().clients >= options_.limits.clients_max) {
+        auto* const idle = client_in_the_way();
+        if (idle == nullptr) return refuse(Refusal::busy);
+        ++counters_.strangers_refused;
+        left(*idle);
+    }
     visitor.become_client(client_limits);
     Admittance admittance;
     admittance.ours.purpose = Purpose::client;

@@ -26,7 +26,12 @@ std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, const asio:
 }
 
 Visitor::Visitor(asio::ip::address from, VisitorOwner& owner, core::Instant now)
-    : from_{std::move(from)}, owner_{owner}, since_{now}, frame_since_{now}, read_at_{now} {}
+    : from_{std::move(from)},
+      owner_{owner},
+      since_{now},
+      frame_since_{now},
+      heard_at_{now},
+      read_at_{now} {}
 
 // Nothing is done any more for somebody who is about to be shown the door.
 bool Visitor::is_open() const {
@@ -46,6 +51,7 @@ bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
 
 bool Visitor::frame_is_stuck(core::Instant now, core::Nanoseconds limit) {
     const auto& frames = connection_->frames();
+    if (frames.frames() != frame_seen_) heard_at_ = now;
     if (!frames.is_inside_frame() || frames.frames() != frame_seen_) {
         frame_seen_ = frames.frames();
         frame_since_ = now;

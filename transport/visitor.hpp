@@ -46,6 +46,8 @@ public:
     // Now and then: true when a frame began and did not end since `limit` ago, or when it asks and
     // has not read the answers since then, or has too much to read.
     [[nodiscard]] bool is_stuck(core::Instant now, core::Nanoseconds limit);
+    // When is_stuck() last found that something new had come from it.
+    [[nodiscard]] core::Instant heard_at() const { return heard_at_; }
 
     // It said a good hello.
     void become_client(FrameLimits limits);
@@ -81,6 +83,7 @@ private:
     core::Instant early_since_;
     std::uint64_t frame_seen_ = 0;
     core::Instant frame_since_;
+    core::Instant heard_at_;
     std::size_t unread_seen_ = 0;
     core::Instant read_at_;
     std::unique_ptr<RpcConnection> connection_;

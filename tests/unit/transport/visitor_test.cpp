@@ -103,6 +103,37 @@ protected:
     std::unique_ptr<Node> node_;
 };
 
+TEST_F(VisitorTest, ThereAreSoManyClientsAndNoMore) {
+    start([](NetworkOptions& options, core::Hello&) {
+        options.limits.clients_max = 1;
+        options.limits.frame_timeout = 1h;
+    });
+    Stranger client{io_, addresses_[0]};
+    client.say(client_hello());
+    ASSERT_TRUE(run_until(io_, [&] { return counters().clients == 1; }));
+    Stranger next{io_, addresses_[0]};
+    next.say(client_hello());
+    EXPECT_TRUE(run_until(io_, [&] { return counters().refused_other == 1; }));
+    EXPECT_EQ(counters().clients, 1U);
+}
+
+// Others want to ask as well.
+TEST_F(VisitorTest, AClientThatAsksNothingMakesRoomForTheNext) {
+    start([](NetworkOptions& options, core::Hello&) {
+        options.limits.clients_max = 1;
+        options.limits.frame_timeout = 10ms;
+    });
+    Stranger client{io_, addresses_[0]};
+    client.say(client_hello());
+    ASSERT_TRUE(run_until(io_, [&] { return counters().clients == 1; }));
+    run_for(io_, 400ms);
+    Stranger next{io_, addresses_[0]};
+    next.say(client_hello());
+    EXPECT_TRUE(run_until(io_, [&] { return counters().strangers_refused == 1; }));
+    EXPECT_EQ(counters().refused_other, 0U);
+    EXPECT_EQ(counters().clients, 1U);
+}
+
 TEST_F(VisitorTest, AClientThatBeginsAFrameAndDoesNotEndItIsShownTheDoor) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 200ms; });
     Stranger client{io_, addresses_[0]};
