@@ -21,15 +21,43 @@ static_assert(static_cast<int>(core::SessionEnd::former_life) ==
               static_cast<int>(wire::SessionEnd::FORMER_LIFE));
 static_assert(static_cast<int>(StreamEnd::stopping) == static_cast<int>(wire::StreamEnd::STOPPING));
 
+void put_previous(const core::Previous& previous, auto to) {
+    to.setPredecessor(static_cast<wire::Predecessor>(previous.how));
+    to.setPredecessorToken(previous.token.raw());
+    if (!previous.label.empty()) to.setPredecessorLabel(data_of(previous.label));
+}
+
+core::Previous get_previous(CheckedReading& reading, auto from) {
+    core::Previous previous;
+    previous.how = reading.known(from.getPredecessor(), core::Predecessor::broken, "predecessor");
+    previous.token = core::FencingToken{from.getPredecessorToken()};
+    previous.label =
+        reading.text(from.getPredecessorLabel(), core::label_bytes_max, "predecessorLabel");
+    return previous;
+}
+
 void put(const core::Answered& answered, wire::Answered::Builder to) {
     const auto& answer = answered.answer;
     put_operation(answered.operation, to.initOperation());
     to.setKind(static_cast<wire::AnswerKind>(answer.kind));
     to.setToken(answer.token.raw());
-    to.setPredecessor(static_cast<wire::Predecessor>(answer.previous.how));
-    to.setPredecessorToken(answer.previous.token.raw());
-    if (answer.previous.label.empty()) return;
-    to.setPredecessorLabel(data_of(answer.previous.label));
+    put_previous(answer.previous, to);
+    if (answer.names.empty()) return;
+    auto names = to.initNames(static_cast<unsigned>(answer.names.size()));
+    for (unsigned i = 0; i < names.size(); ++i) {
+        names[i].setName(data_of(answer.names[i].name));
+        names[i].setToken(answer.names[i].token.raw());
+        put_previous(answer.names[i].previous, names[i]);
+    }
+}
+
+core::NamedGrant get(CheckedReading& reading, wire::NamedGrant::Reader from) {
+    core::NamedGrant grant;
+    grant.name = reading.text(from.getName(), core::name_bytes_max, "NamedGrant.name");
+    if (grant.name.empty()) reading.fail(Malformed::bad_number, "NamedGrant.name");
+    grant.token = reading.set<core::FencingToken>(from.getToken(), "NamedGrant.token");
+    grant.previous = get_previous(reading, from);
+    return grant;
 }
 
 core::Outcome get(CheckedReading& reading, wire::Answered::Reader from) {
@@ -39,14 +67,15 @@ core::Outcome get(CheckedReading& reading, wire::Answered::Reader from) {
     answer.kind =
         reading.known(from.getKind(), core::AnswerKind::invalid_argument, "Answered.kind");
     answer.token = core::FencingToken{from.getToken()};
-    const bool with_token = core::has_token(answer.kind);
-    if (with_token != answer.token.is_set()) reading.fail(Malformed::bad_number, "Answered.token");
-    auto& previous = answer.previous;
-    previous.how =
-        reading.known(from.getPredecessor(), core::Predecessor::broken, "Answered.predecessor");
-    previous.token = core::FencingToken{from.getPredecessorToken()};
-    previous.label = reading.text(from.getPredecessorLabel(), core::label_bytes_max,
-                                  "Answered.predecessorLabel");
+    answer.previous = get_previous(reading, from);
+    reading.list(from.getNames(), core::names_at_once_max, "Answered.names",
+                 [&](auto each) { answer.names.push_back(get(reading, each)); });
+    // One token, or names that have theirs.
+    const bool several = answer.kind == core::AnswerKind::granted && !answer.names.empty();
+    const bool with_token = core::has_token(answer.kind) && !several;
+    const bool fits = answer.names.empty() || several;
+    if (!fits || with_token != answer.token.is_set())
+        reading.fail(Malformed::bad_number, "Answered.token");
     return answered;
 }
 

@@ -554,10 +554,19 @@ enum Predecessor {
 struct Answered {
   operation @0 :Operation;
   kind @1 :AnswerKind;
-  token @2 :UInt64;               # granted, converted; else zero
+  token @2 :UInt64;               # granted one name, converted; else zero
   predecessor @3 :Predecessor;    # granted
   predecessorToken @4 :UInt64;
   predecessorLabel @5 :Data;
+  names @6 :List(NamedGrant);     # granted to a request for several names, instead of those
+}
+
+struct NamedGrant {
+  name @0 :Data;
+  token @1 :UInt64;
+  predecessor @2 :Predecessor;
+  predecessorToken @3 :UInt64;
+  predecessorLabel @4 :Data;
 }
 
 struct SessionOpened {

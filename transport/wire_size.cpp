@@ -99,7 +99,12 @@ std::size_t wire_words(const core::Outcome& outcome) {
     constexpr std::size_t body_max = 3;
     const auto* answered = std::get_if<core::Answered>(&outcome);
     if (answered == nullptr) return element + body_max;
-    return element + 3 + 2 + operation_words + data_words(answered->answer.previous.label.size());
+    const auto& answer = answered->answer;
+    std::size_t sum = element + 3 + 3 + operation_words + data_words(answer.previous.label.size());
+    if (!answer.names.empty()) ++sum;
+    for (const auto& one : answer.names)
+        sum += 3 + 2 + data_words(one.name.size()) + data_words(one.previous.label.size());
+    return sum;
 }
 
 }  // namespace mortise::transport

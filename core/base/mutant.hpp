@@ -85,6 +85,7 @@ namespace mortise::core {
     X(downgrade_to_anything, "S27: a hold may become stronger by a downgrade")                   \
     X(overtaken_for_ever, "S29: who was overtaken moves up no class")                            \
     X(preference_ignored, "S31: a preferring policy serves as they came")                        \
+    X(any_of_waits_on, "S32: who got one of any names keeps its places in the other queues")     \
     X(writers_keep_the_turn, "S31: the turn never passes to the readers")                        \
     X(waiter_outlives_session, "S11: the end of a session leaves its places in queues")          \
     X(dead_holder_in_the_way, "S11: what a dead session holds keeps others out until the sweep") \

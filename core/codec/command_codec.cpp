@@ -25,6 +25,7 @@ enum class Kind : std::uint8_t {
     cancel = 9,
     downgrade = 10,
     upgrade = 11,
+    acquire_several = 12,
 };
 
 // Who asked, for access rules to come: written empty, carried along unread.
@@ -101,12 +102,29 @@ void put(ByteWriter& out, const Upgrade& c) {
     put_flag(out, c.wait);
 }
 
+void put(ByteWriter& out, const AcquireSeveral& c) {
+    std::uint8_t flags = 0;
+    if (c.wait) flags |= acquire_waits;
+    if (c.policy_given) flags |= acquire_names_policy;
+    put_enum(out, c.which);
+    out.varint(c.names.size());
+    for (const auto& [name, mode] : c.names) {
+        out.text(name);
+        put_enum(out, mode);
+    }
+    out.u8(flags);
+    put_enum(out, c.policy);
+    out.text(c.label);
+    out.u8(c.priority);
+}
+
 Kind kind_of(const RequestBody& body) {
     return std::visit(Overloaded{[](const Acquire&) { return Kind::acquire; },
                                  [](const Release&) { return Kind::release; },
                                  [](const Cancel&) { return Kind::cancel; },
                                  [](const Downgrade&) { return Kind::downgrade; },
-                                 [](const Upgrade&) { return Kind::upgrade; }},
+                                 [](const Upgrade&) { return Kind::upgrade; },
+                                 [](const AcquireSeveral&) { return Kind::acquire_several; }},
                       body);
 }
 
@@ -150,6 +168,25 @@ Acquire get_acquire(ByteReader& in) {
     return c;
 }
 
+AcquireSeveral get_acquire_several(ByteReader& in) {
+    AcquireSeveral c;
+    c.which = get_enum(in, AcquireSeveral::Which::any);
+    for (auto left = in.count(2); left > 0 && in.ok(); --left) {
+        std::string name{in.text(name_bytes_max)};
+        if (name.empty() || c.names.size() == names_at_once_max) in.fail();
+        c.names.push_back({std::move(name), get_enum(in, LockMode::exclusive)});
+    }
+    const auto flags = in.u8();
+    c.policy = get_enum(in, QueuePolicy::prefer_writers);
+    c.label = in.text(label_bytes_max);
+    c.priority = in.u8();
+    c.wait = (flags & acquire_waits) != 0;
+    c.policy_given = (flags & acquire_names_policy) != 0;
+    const bool known = flags <= (acquire_waits | acquire_names_policy);
+    if (c.names.empty() || !known || c.priority > priority_max) in.fail();
+    return c;
+}
+
 Downgrade get_downgrade(ByteReader& in) {
     const auto operation = get_id<Seq>(in);
     return {operation, get_enum(in, LockMode::exclusive)};
@@ -170,6 +207,7 @@ Request get_request(ByteReader& in, Kind kind) {
         case Kind::release: c.body = Release{get_id<Seq>(in)}; break;
         case Kind::downgrade: c.body = get_downgrade(in); break;
         case Kind::upgrade: c.body = get_upgrade(in); break;
+        case Kind::acquire_several: c.body = get_acquire_several(in); break;
         default: c.body = Cancel{get_id<Seq>(in)}; break;
     }
     return c;
@@ -195,7 +233,8 @@ Command get_command(ByteReader& in) {
         case Kind::release:
         case Kind::cancel:
         case Kind::downgrade:
-        case Kind::upgrade: return get_request(in, kind);
+        case Kind::upgrade:
+        case Kind::acquire_several: return get_request(in, kind);
     }
     in.fail();
     return Sweep{};

@@ -97,7 +97,29 @@ struct Acquire {
     friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
-// Frees the grant of that operation, and nothing newer (S19).
+struct NamedMode {
+    std::string name;
+    LockMode mode = LockMode::exclusive;
+    friend bool operator==(const NamedMode&, const NamedMode&) = default;
+};
+
+// Several names in one operation (S32), of which none may be named twice. All of them, named in
+// rising order: all or nothing. While it waits nothing that came later passes it in any of its
+// queues, and it passes nothing. Or any: the first in the order given that is free, otherwise the
+// one that is free first; it waits in each queue like any other.
+struct AcquireSeveral {
+    enum class Which : std::uint8_t { all, any };
+    Which which = Which::all;
+    std::vector<NamedMode> names;
+    bool wait = true;
+    QueuePolicy policy = QueuePolicy::phase_fair;  // of each name that it creates
+    bool policy_given = false;
+    std::string label;
+    Priority priority = 0;  // of any; who wants all has none
+    friend bool operator==(const AcquireSeveral&, const AcquireSeveral&) = default;
+};
+
+// Frees the grant of that operation, and nothing newer (S19). Of several names, all of them.
 struct Release {
     Seq operation;
     friend bool operator==(const Release&, const Release&) = default;
@@ -127,7 +149,7 @@ struct Upgrade {
     friend bool operator==(const Upgrade&, const Upgrade&) = default;
 };
 
-using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade>;
+using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral>;
 
 // Takes effect at most once while the session lives (S17).
 struct Request {

@@ -20,7 +20,7 @@ std::optional<FencingToken> LockTable::downgrade(const std::string& name, Operat
     if (!legal || waiting_upgrade(slot, hold) != nullptr) return std::nullopt;
     const auto token = held->token;
     record.convert(hold, mode, token);
-    settle(name, grants);
+    settle({name}, grants);
     return token;
 }
 
@@ -73,7 +73,7 @@ void LockTable::withdraw_upgrade(const std::string& name, Grants& grants) {
     const auto queue = queues_.find(name);
     MORTISE_CHECK(queue != queues_.end());
     queue->second.remove_conversion();
-    settle(name, grants);
+    settle({name}, grants);
 }
 
 bool LockTable::serve_conversion(Slot& slot, Grants& grants) {
@@ -91,7 +91,7 @@ bool LockTable::serve_conversion(Slot& slot, Grants& grants) {
 const Operation* LockMachine::held_operation(const Session& session, Seq seq) {
     const auto found = session.operations.find(seq);
     if (found == session.operations.end()) return nullptr;
-    touch(found->second.name);
+    touch_all(found->second.names);
     const auto again = session.operations.find(seq);
     const bool held = again != session.operations.end() && again->second.held;
     return held ? &again->second : nullptr;
@@ -100,9 +100,10 @@ const Operation* LockMachine::held_operation(const Session& session, Seq seq) {
 void LockMachine::on(Session& session, Seq seq, const Downgrade& downgrade) {
     const auto* hold = held_operation(session, downgrade.operation);
     if (hold == nullptr) return answer(session, seq, {AnswerKind::not_held, {}, {}});
+    if (hold->names.size() > 1) return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
     LockTable::Grants grants;
-    const auto token =
-        table_.downgrade(hold->name, {session.id, downgrade.operation}, downgrade.mode, grants);
+    const auto token = table_.downgrade(hold->names.front(), {session.id, downgrade.operation},
+                                        downgrade.mode, grants);
     const auto kind = token ? AnswerKind::converted : AnswerKind::invalid_argument;
     answer(session, seq, {kind, token.value_or(FencingToken{}), {}});
     publish(std::move(grants));
@@ -114,14 +115,16 @@ void LockMachine::on(Session& session, Seq seq, const Upgrade& upgrade) {
     if (hold == nullptr) return answer(session, seq, {AnswerKind::not_held, {}, {}});
     const Ticket ticket{index_, place_};
     const OperationId id{session.id, seq};
-    const auto name = hold->name;
+    if (hold->names.size() > 1) return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
+    const auto name = hold->names.front();
     switch (table_.upgrade(name, {ticket, id, upgrade.operation}, upgrade.wait)) {
         case at_once: {
             const auto* grant = table_.find(name)->find({session.id, upgrade.operation});
             return answer(session, seq, {AnswerKind::converted, grant->token, {}});
         }
         case queued:
-            session.operations[seq] = {name, ticket, false, upgrade.operation};
+            take_place(session, seq, LockTable::Result::queued,
+                       {{name}, ticket, false, upgrade.operation});
             outcomes_->push_back(Queued{id});
             return;
         case busy: return answer(session, seq, {AnswerKind::busy, {}, {}});

@@ -10,6 +10,7 @@ namespace mortise::core {
 
 constexpr std::size_t name_bytes_max = 512;  // S38
 constexpr std::size_t label_bytes_max = 256;
+constexpr std::size_t names_at_once_max = 64;  // of one request (S32)
 constexpr std::size_t records_max = 4'000'000;
 constexpr std::size_t sessions_max = 100'000;
 constexpr std::size_t operations_max = 65'536;  // of one session, queued or not acknowledged (S17)
@@ -18,7 +19,7 @@ constexpr std::size_t holds_max = 1'000'000;    // of one session
 // are passed over, from the second on whatever it asks for.
 constexpr std::size_t session_acquires_max = 2 * operations_max;
 constexpr std::size_t session_requests_max = 4 * operations_max;
-// Of what it may have, held or queued, before its acquires are passed over.
+// Of the names it may have, held or queued, before its acquires are passed over.
 constexpr std::size_t session_operations_max = 2 * (holds_max + operations_max);
 constexpr std::size_t session_runs_max = 2 * operations_max;  // of request numbers without a gap
 constexpr std::size_t sweep_names_max = 1'024;                // S11

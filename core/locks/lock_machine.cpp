@@ -11,13 +11,15 @@ namespace mortise::core {
 void LockMachine::apply(LogIndex index, const std::vector<Command>& batch, Outcomes& outcomes) {
     MORTISE_CHECK(index > index_);
     index_ = index;
-    table_.begin(index);
     place_ = 0;
     outcomes_ = &outcomes;
     for (const auto& command : batch) {
+        begin_command();
         std::visit([this](const auto& c) { on(c); }, command);
         ++place_;
     }
+    table_.begin(index, endings_, nullptr);
+    how_ended_ = nullptr;
     outcomes_ = nullptr;
 }
 
@@ -27,20 +29,39 @@ void LockMachine::answer(Session& session, Seq seq, Answer answer) {
 }
 
 void LockMachine::publish(LockTable::Grants grants) {
+    for (const auto& [name, operations] : table_.take_gone()) {
+        for (const auto gone : operations)
+            forget(gone, name);
+    }
     for (auto& grant : grants) {
         auto* session = sessions_.change(grant.operation.session);
         MORTISE_CHECK(session != nullptr);  // grants go to live sessions only (#11456 of etcd)
-        auto& operation = session->operations.at(grant.operation.seq);
+        const auto seq = grant.operation.seq;
+        auto& operation = session->operations.at(seq);
         MORTISE_CHECK(!operation.held);
         if (operation.upgrades.is_set()) {
-            session->operations.erase(grant.operation.seq);
-            answer(*session, grant.operation.seq, {AnswerKind::converted, grant.token, {}});
+            end_operation(*session, seq);
+            answer(*session, seq, {AnswerKind::converted, grant.token, {}});
             continue;
         }
         operation.held = true;
-        answer(*session, grant.operation.seq,
-               {AnswerKind::granted, grant.token, std::move(grant.previous)});
+        if (!grant.names.empty()) {  // of any names, one
+            session->names -= operation.names.size() - grant.names.size();
+            operation.names.clear();
+            for (const auto& one : grant.names)
+                operation.names.push_back(one.name);
+        }
+        answer(
+            *session, seq,
+            {AnswerKind::granted, grant.token, std::move(grant.previous), std::move(grant.names)});
     }
+}
+
+void LockMachine::end_operation(Session& session, Seq seq) {
+    const auto found = session.operations.find(seq);
+    MORTISE_CHECK(found != session.operations.end());
+    session.names -= found->second.names.size();
+    session.operations.erase(found);
 }
 
 // --- sessions -----------------------------------------------------------------------------------

@@ -41,9 +41,9 @@ struct LockView {
 };
 
 // A source file per subject: lock_machine.cpp has apply and the sessions, requests.cpp what
-// sessions ask for, conversions.cpp holds that change their mode, sweeping.cpp what is cleared
-// after they ended, lock_views.cpp what readers are told, machine_rows.cpp the way to disk and
-// back, lock_machine_invariants.cpp what is always true.
+// sessions ask for, conversions.cpp holds that change their mode, several_names.cpp requests for
+// several names, sweeping.cpp what is cleared after they ended, lock_views.cpp what readers are
+// told, machine_rows.cpp the way to disk and back, lock_machine_invariants.cpp what is always true.
 class LockMachine {
 public:
     // Applies the commands of one entry. Requires indexes to rise.
@@ -102,16 +102,23 @@ private:
     void on(Session& session, Seq seq, const Cancel& cancel);
     void on(Session& session, Seq seq, const Downgrade& downgrade);
     void on(Session& session, Seq seq, const Upgrade& upgrade);
+    void on(Session& session, Seq seq, const AcquireSeveral& request);
+    static void take_place(Session& session, Seq seq, LockTable::Result result,
+                           Operation operation);
+    void tell(Session& session, Seq seq, LockTable::Result result);
     const Operation* held_operation(const Session& session, Seq seq);
     std::optional<Operation> take_operation(Session& session, Seq seq, bool held_only);
     void give_up(Session& session, Seq seq, Seq target, const Operation& operation);
-    void give_back(Session& session, Seq seq, Seq target, const std::string& name);
+    void give_back(Session& session, Seq seq, Seq target, const Operation& operation);
 
     void end_former_life(Incarnation incarnation);
     void end_session(SessionId id, SessionEnd how);
     LockTable::Cleared clear(const std::string& name, std::size_t max);
     Previous touch(const std::string& name);
-    void forget(OperationId gone);
+    void touch_all(const LockTable::NameList& names);
+    void begin_command();
+    void forget(OperationId gone, const std::string& name);
+    void end_operation(Session& session, Seq seq);
     struct SweepLeft {
         std::size_t names = 0;
         std::size_t traces = 0;
@@ -127,6 +134,8 @@ private:
     [[nodiscard]] bool is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
                                    Priority priority) const;
     [[nodiscard]] const Operation* operation_of(OperationId id) const;
+    [[nodiscard]] LockTable::Views unfinished() const;
+    void check_groups() const { table_.check_groups(unfinished()); }
     void check_operations() const;
     [[nodiscard]] std::string totals() const;
 
@@ -140,8 +149,9 @@ private:
     std::string told_totals_;            // as a row, when rows were taken last
     RowSum rows_sum_;
 
-    LogIndex index_;           // being applied
-    std::uint32_t place_ = 0;  // of the command in its batch
+    LockTable::Ended how_ended_;  // of an operation; while a command is applied
+    LogIndex index_;              // being applied
+    std::uint32_t place_ = 0;     // of the command in its batch
     Outcomes* outcomes_ = nullptr;
 };
 

@@ -27,16 +27,22 @@ const std::string* LockTable::next_waited(std::string_view after) const {
     return next == queues_.end() ? nullptr : &next->first;
 }
 
+LockRecord& LockTable::ensure(const std::string& name, QueuePolicy policy, Previous last) {
+    const auto [place, is_new] = records_.try_emplace(name, policy);
+    auto& record = place->second;
+    if (!is_new) return record;
+    record.swept_at = endings_;
+    record.previous = std::move(last);
+    return record;
+}
+
 LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const Acquire& request,
                                      Previous last, Grants& grants) {
-    auto slot = slot_of(request.name);
-    if (slot.record == records_.end()) {
-        if (records_.size() >= records_max) return Result::resource_exhausted;
-        slot.record = records_.emplace(request.name, LockRecord{request.policy}).first;
-        slot.record->second.swept_at = endings_;
-        slot.record->second.previous = std::move(last);
-    }
-    auto& record = slot.record->second;
+    const auto slot = slot_of(request.name);
+    const bool is_new = slot.record == records_.end();
+    if (is_new && records_.size() >= records_max) return Result::resource_exhausted;
+    auto& record =
+        is_new ? ensure(request.name, request.policy, std::move(last)) : slot.record->second;
     if (request.policy_given && record.policy() != request.policy) return Result::kind_mismatch;
 
     const Waiter waiter{ticket, operation, request.mode, request.priority, request.label};
@@ -51,35 +57,39 @@ LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const
         return Result::busy;
     }
     queues_.try_emplace(request.name, record.policy()).first->second.add(waiter);
-    settle(request.name, grants);
+    settle({request.name}, grants);
     const auto granted = std::ranges::find(grants, operation, &NewGrant::operation);
     MORTISE_CHECK(granted != grants.end() || request.wait);
     return granted == grants.end() ? Result::queued : Result::granted;
 }
 
-bool LockTable::release(const std::string& name, OperationId operation, Predecessor how,
+void LockTable::release(const NameList& names, OperationId operation, Predecessor how,
                         Grants& grants) {
-    const auto record = records_.find(name);
-    if (record == records_.end() || !record->second.remove(operation, how)) return false;
-    settle(name, grants);
-    return true;
+    for (const auto& name : names) {
+        const auto record = records_.find(name);
+        const bool freed = record != records_.end() && record->second.remove(operation, how);
+        MORTISE_CHECK(freed);
+    }
+    settle(names, grants);
 }
 
-void LockTable::withdraw(const std::string& name, Ticket ticket, Grants& grants) {
-    const auto queue = queues_.find(name);
-    MORTISE_CHECK(queue != queues_.end());
-    queue->second.remove(ticket);
-    settle(name, grants);
+void LockTable::withdraw(const NameList& names, Ticket ticket, Grants& grants) {
+    for (const auto& name : names) {
+        const auto queue = queues_.find(name);
+        MORTISE_CHECK(queue != queues_.end());
+        queue->second.remove(ticket);
+    }
+    groups_.erase(ticket);
+    settle(names, grants);
 }
 
-LockTable::Cleared LockTable::clear(const std::string& name, std::uint64_t endings,
-                                    const Ended& ended, std::size_t max, Grants& grants) {
+LockTable::Cleared LockTable::remove_dead(const std::string& name, std::size_t max) {
     Cleared cleared;
-    endings_ = endings;
     auto slot = slot_of(name);
-    if (slot.record == records_.end() || slot.record->second.swept_at == endings) return cleared;
+    const bool is_known = slot.record != records_.end() && ended_ != nullptr;
+    if (!is_known || slot.record->second.swept_at == endings_) return cleared;
     const auto left = [&](OperationId operation) {
-        auto how = ended(operation);
+        auto how = (*ended_)(operation);
         if (!how) return how;
         cleared.is_done = cleared.is_done && cleared.gone.size() < max;
         if (!cleared.is_done) return std::optional<Predecessor>{};
@@ -88,21 +98,35 @@ LockTable::Cleared LockTable::clear(const std::string& name, std::uint64_t endin
     };
     // Waiters first: whoever waits, waits for a holder, also between two parts of the work.
     if (slot.queue != queues_.end() && !planted(Mutant::waiter_outlives_session)) {
-        slot.queue->second.remove_if([&](OperationId one) { return left(one).has_value(); });
-        if (slot.queue->second.is_empty()) queues_.erase(slot.queue);
+        auto& queue = slot.queue->second;
+        if (queue.conversion() && left(queue.conversion()->operation)) queue.remove_conversion();
+        queue.remove_if([&](const Waiter& one) {
+            const bool leaves = left(one.operation).has_value();
+            if (leaves && one.part != Part::alone) leave_group(name, one.ticket);
+            return leaves;
+        });
+        if (queue.is_empty()) queues_.erase(slot.queue);
     }
     auto& record = slot.record->second;
     record.remove_if(left);
     if (!cleared.gone.empty()) changes_.insert(name);
     if (!cleared.is_done) return cleared;
-    record.swept_at = endings;
+    record.swept_at = endings_;
     cleared.last = record.previous;
-    if (!cleared.gone.empty()) settle(name, grants);
+    return cleared;
+}
+
+LockTable::Cleared LockTable::clear(const std::string& name, std::size_t max, Grants& grants) {
+    auto cleared = remove_dead(name, max);
+    if (cleared.is_done && !cleared.gone.empty()) settle({name}, grants);
     return cleared;
 }
 
 bool LockTable::restore(std::string name, LockRecord record, WaitQueue queue) {
     if (records_.contains(name)) return false;
+    for (const auto* waiter : queue.in_order()) {
+        if (waiter->part != Part::alone && !join_group(name, *waiter)) return false;
+    }
     if (!queue.is_empty()) queues_.emplace(name, std::move(queue));
     records_.emplace(std::move(name), std::move(record));
     return true;

@@ -1,11 +1,12 @@
-// Names, who holds them and who waits (S13, S26-S31, S37). Knows nothing of sessions: whoever
+// Names, who holds them and who waits (S13, S26-S32, S37). Knows nothing of sessions: whoever
 // calls has first cleared the name of those that ended. Every replica applies the same calls in the
 // same order and must reach the same state, so nothing here reads a clock, draws a random number or
 // walks an unordered container.
 //
 // Invariants, checked by check_invariants():
 //   (1) the modes of all holders of a name are pairwise compatible (P2);
-//   (2) a name that has waiters has a holder, and nobody waits who could enter;
+//   (2) a name that has waiters has a holder, or one who waits for all of several names leads its
+//       queue; and nobody waits who could enter;
 //   (3) no token is above the cluster's counter; exclusive grants of a name only rise (P1);
 //   (4) a record has a holder or a waiter (S37);
 //   (5) whose upgrade waits holds the name for update, and is not alone (S27).
@@ -19,6 +20,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/locks/lock_record.hpp"
@@ -30,6 +32,8 @@ struct NewGrant {
     OperationId operation;
     FencingToken token;
     Previous previous;
+    // Of a request for several names, instead of those.
+    std::vector<NamedGrant> names{};
 };
 
 class LockTable {
@@ -37,8 +41,15 @@ public:
     enum class Result : std::uint8_t { granted, queued, busy, kind_mismatch, resource_exhausted };
     using Grants = std::vector<NewGrant>;
 
-    // The entry whose commands come next: what they grant is granted there.
-    void begin(LogIndex index) { index_ = index; }
+    using Ended = LockRecord::Left;
+    // The entry of which a command comes next: what it grants is granted there. So many sessions
+    // ended so far. `ended` says how an operation's session ended, or that it lives; null: nothing
+    // is left of any that ended. It is asked until the next begin().
+    void begin(LogIndex index, std::uint64_t endings, const Ended* ended) {
+        index_ = index;
+        endings_ = endings;
+        ended_ = ended;
+    }
 
     // On `granted` the grant is one of `grants`: by its priority it may let others in with it. On
     // `queued` the operation comes back through the `grants` of some later call. `busy` leaves
@@ -46,8 +57,13 @@ public:
     // to tell.
     Result acquire(Ticket ticket, OperationId operation, const Acquire& request, Previous last,
                    Grants& grants);
-    // Frees one grant. False, and nothing happens, when there is none.
-    bool release(const std::string& name, OperationId operation, Predecessor how, Grants& grants);
+    // Likewise for several names, which are known to be in order and none twice. `last` is for each
+    // of them.
+    Result acquire(Ticket ticket, OperationId operation, const AcquireSeveral& request,
+                   std::vector<Previous> last, Grants& grants);
+    using NameList = std::vector<std::string>;
+    // Frees what the operation holds of these names. Requires that it holds them all.
+    void release(const NameList& names, OperationId operation, Predecessor how, Grants& grants);
     // Its token; empty, and nothing happens, unless `mode` is one that the hold's covers and no
     // upgrade of it waits. Requires that it holds (S27).
     std::optional<FencingToken> downgrade(const std::string& name, OperationId hold, LockMode mode,
@@ -60,19 +76,20 @@ public:
     std::optional<Conversion> cancel_upgrade(const std::string& name, OperationId hold);
     // Takes out the upgrade; requires that it waits.
     void withdraw_upgrade(const std::string& name, Grants& grants);
-    // Takes a waiter out; requires that it waits.
-    void withdraw(const std::string& name, Ticket ticket, Grants& grants);
+    // Takes a waiter out of these queues, all that it is in; requires that it waits.
+    void withdraw(const NameList& names, Ticket ticket, Grants& grants);
     // Removes the holders and waiters of ended sessions, unless that was done since the last
-    // ending: at most `max` of them, and nobody is let in before all are gone. `ended` says how an
-    // operation's session ended, or that it lives.
-    using Ended = LockRecord::Left;
+    // ending: at most `max` of them, and nobody is let in before all are gone.
     struct Cleared {
         std::vector<OperationId> gone;
         bool is_done = true;  // false: there are more
         Previous last;        // the last of them to leave, when it is done
     };
-    Cleared clear(const std::string& name, std::uint64_t endings, const Ended& ended,
-                  std::size_t max, Grants& grants);
+    Cleared clear(const std::string& name, std::size_t max, Grants& grants);
+    // What else was cleared, since this was last asked: whoever lets in on one name may come to
+    // others.
+    using Gone = std::vector<std::pair<std::string, std::vector<OperationId>>>;
+    [[nodiscard]] Gone take_gone() { return std::exchange(gone_, {}); }
 
     [[nodiscard]] const LockRecord* find(std::string_view name) const;
     [[nodiscard]] const WaitQueue* queue_of(std::string_view name) const;
@@ -90,14 +107,16 @@ public:
     [[nodiscard]] const Names& changes() const { return changes_; }
     void forget_changes() { changes_.clear(); }
 
-    // For loading. False, and nothing happens, when the name is there.
+    // For loading. False when the name is there, or contradicts others: then this is no table.
     bool restore(std::string name, LockRecord record, WaitQueue queue);
     void restore_newest(FencingToken token) { newest_token_ = token; }
 
     // `unfinished`: names that are cleared in part.
     using Views = std::set<std::string_view>;
     void check_invariants(const Views& unfinished = {}) const;
-    // (1)-(4) of one name; requires it to be there.
+    // (2) of those that wait for several names.
+    void check_groups(const Views& unfinished) const;
+    // (1)-(5) of one name; requires it to be there.
     void check_name(std::string_view name, bool is_unfinished) const;
 
 private:
@@ -113,13 +132,37 @@ private:
     FencingToken convert(LockRecord& record, OperationId hold);
     bool serve_conversion(Slot& slot, Grants& grants);
     void grant(LockRecord& record, const Waiter& waiter, Grants& grants);
+    LockRecord& ensure(const std::string& name, QueuePolicy policy, Previous last);
+    [[nodiscard]] Result refusal(const AcquireSeveral& request) const;
+    Result acquire_all(const Waiter& waiter, const AcquireSeveral& request,
+                       std::vector<Previous> last, Grants& grants);
+    Result acquire_any(Waiter waiter, const AcquireSeveral& request, std::vector<Previous> last,
+                       Grants& grants);
+    void queue_up(const Waiter& waiter, const std::vector<NamedMode>& names);
+    Cleared remove_dead(const std::string& name, std::size_t max);
+    bool is_at_head(const Waiter& barrier, const std::string& name) const;
+    bool clear_for(const Waiter& barrier);
+    bool serve_barrier(const Waiter& barrier, Grants& grants);
+    void leave_other_queues(const Waiter& entering, const std::string& name);
     void enter(Slot& slot, const Waiter& waiter, Grants& grants);
     bool enter_batch(Slot& slot, Grants& grants);
     bool turn_phase(Slot& slot, Grants& grants);
     bool enter_unhindered(Slot& slot, Grants& grants);
     void count_overtakings(WaitQueue& queue);
     bool let_in(Slot& slot, Grants& grants);
-    void settle(const std::string& name, Grants& grants);
+    bool step(const std::string& name, Grants& grants);
+    void look_behind_moved();
+    void tidy(const std::string& name);
+    void settle(const NameList& names, Grants& grants);
+    // Of each request for several names that waits: who it is, and its places.
+    struct Group {
+        OperationId operation;
+        Part part = Part::one_of;
+        std::map<std::string, LockMode, std::less<>> names;
+    };
+    bool join_group(const std::string& name, const Waiter& waiter);
+    void leave_group(const std::string& name, Ticket ticket);
+
     static void check_conversion(const LockRecord& record, const Conversion& conversion,
                                  bool is_unfinished);
     static void check_waiters(const LockRecord& record, const WaitQueue& queue);
@@ -128,13 +171,18 @@ private:
     Queues queues_;
     FencingToken newest_token_;
     LogIndex index_;
-    std::uint64_t endings_ = 0;  // of the last clear(): a new record has no older traces
+    std::uint64_t endings_ = 0;  // as begin() said: a new record has no older traces
     Names changes_;
     struct Entered {
         Ticket ticket;
         Priority priority = 0;
     };
     std::vector<Entered> entered_;  // in the step that is under way
+    std::map<Ticket, Group> groups_;
+    std::set<std::string> moved_;  // names where something changed, in the step that is under way
+    std::set<std::string> todo_;   // names to look at
+    const Ended* ended_ = nullptr;
+    Gone gone_;
 };
 
 }  // namespace mortise::core

@@ -19,9 +19,11 @@ void LockTable::check_conversion(const LockRecord& record, const Conversion& con
 void LockTable::check_name(std::string_view name, bool is_unfinished) const {
     const auto& record = *find(name);
     const auto* queue = queue_of(name);
-    MORTISE_CHECK(!record.holders().empty());               // (2), (4)
-    MORTISE_CHECK(record.is_compatible());                  // (1)
-    MORTISE_CHECK(record.newest_token() <= newest_token_);  // (3)
+    const bool barrier_leads =
+        queue != nullptr && !queue->is_empty() && queue->first() == nullptr && queue->has_barrier();
+    MORTISE_CHECK(!record.holders().empty() || barrier_leads || is_unfinished);  // (2), (4)
+    MORTISE_CHECK(record.is_compatible());                                       // (1)
+    MORTISE_CHECK(record.newest_token() <= newest_token_);                       // (3)
     MORTISE_CHECK(record.previous.token <= newest_token_);
     for (const auto& holder : record.holders()) {
         MORTISE_CHECK(holder.token <= record.newest_token() && holder.token.is_set());
@@ -35,11 +37,28 @@ void LockTable::check_name(std::string_view name, bool is_unfinished) const {
     }
 }
 
+// Nobody waits for several names who could have them all (2).
+void LockTable::check_groups(const Views& unfinished) const {
+    for (const auto& [ticket, group] : groups_) {
+        bool ready = group.part == Part::all_of;
+        for (const auto& [name, mode] : group.names) {
+            const auto* queue = queue_of(name);
+            MORTISE_CHECK(queue != nullptr);
+            if (unfinished.contains(name) || !find(name)->admits(mode) || queue->conversion() ||
+                queue->head()->ticket != ticket) {
+                ready = false;
+            }
+        }
+        MORTISE_CHECK(!ready);
+    }
+}
+
 void LockTable::check_invariants(const Views& unfinished) const {
     for (const auto& [name, record] : records_)
         check_name(name, unfinished.contains(name));
     for (const auto& [name, queue] : queues_)
         MORTISE_CHECK(records_.contains(name));
+    check_groups(unfinished);
 }
 
 }  // namespace mortise::core

@@ -8,16 +8,18 @@ namespace mortise::core {
 bool LockMachine::would_grant(std::string_view name, LockMode mode, Priority priority) const {
     const auto* record = table_.find(name);
     const auto* queue = table_.queue_of(name);
+    // Whoever leads a queue as a barrier may be let in by what is cleared on its other names.
+    const bool barrier = queue != nullptr && queue->has_barrier() && !ended_.empty();
     const bool cleared = record == nullptr || record->swept_at == endings_ || ended_.empty();
-    if (cleared || is_clear(*record, queue)) {
+    if (!barrier && (cleared || is_clear(*record, queue))) {
         return table_.would_grant(name, mode, priority);
     }
     // Only those that live are in anybody's way.
     const auto hinders = [&](const Grant& holder) {
         return is_live(holder.operation) && conflict(holder.mode, mode);
     };
-    return std::ranges::none_of(record->holders(), hinders) &&
-           (queue == nullptr || !is_hindered(*record, *queue, mode, priority));
+    if (std::ranges::any_of(record->holders(), hinders)) return false;
+    return barrier || queue == nullptr || !is_hindered(*record, *queue, mode, priority);
 }
 
 bool LockMachine::is_clear(const LockRecord& record, const WaitQueue* queue) const {

@@ -167,18 +167,18 @@ bool MachineLoader::put_operations_back(const std::string& name) {
     is_unfinished_ = false;
     for (const auto& holder : machine_.table_.find(name)->holders()) {
         newest_index_ = std::max(newest_index_, holder.since);
-        if (!put_back(holder.operation, {name, {}, true, {}})) return false;
+        if (!put_back(holder.operation, {{name}, {}, true, {}})) return false;
     }
     const auto* queue = machine_.table_.queue_of(name);
     if (queue == nullptr) return true;
     if (const auto& upgrade = queue->conversion()) {
         newest_index_ = std::max(newest_index_, upgrade->ticket.index);
-        Operation waits{name, upgrade->ticket, false, upgrade->hold};
+        Operation waits{{name}, upgrade->ticket, false, upgrade->hold};
         if (!put_back(upgrade->operation, std::move(waits))) return false;
     }
     for (const auto* waiter : queue->in_order()) {
         newest_index_ = std::max(newest_index_, waiter->ticket.index);
-        Operation waits{name, waiter->ticket, false, {}};
+        Operation waits{{name}, waiter->ticket, false, {}};
         if (!put_back(waiter->operation, std::move(waits))) return false;
     }
     return true;
@@ -186,18 +186,32 @@ bool MachineLoader::put_operations_back(const std::string& name) {
 
 bool MachineLoader::put_back(OperationId id, Operation operation) {
     const auto ended = machine_.ended_.find(id.session);
-    if (ended == machine_.ended_.end()) {
-        return owed_[id.session].emplace(id.seq, std::move(operation)).second;
-    }
+    if (ended == machine_.ended_.end()) return add_to(owed_[id.session], id.seq, operation);
     is_unfinished_ = true;
     ended_found_ += ended->second.operations.empty() ? 1 : 0;
-    return ended->second.operations.emplace(id.seq, std::move(operation)).second;
+    return add_to(ended->second.operations, id.seq, operation);
+}
+
+// Of several names each has its row, in rising order: of one that waits for them, or one that holds
+// them all.
+bool MachineLoader::add_to(std::map<Seq, Operation>& operations, Seq seq, Operation& part) {
+    const auto name = part.names.front();
+    const auto [place, is_new] = operations.try_emplace(seq, std::move(part));
+    if (is_new) return true;
+    auto& known = place->second;
+    const bool same = known.held == part.held && known.ticket == part.ticket &&
+                      !known.upgrades.is_set() && !part.upgrades.is_set();
+    if (!same || known.names.back() >= name) return false;
+    known.names.push_back(name);
+    return known.names.size() <= names_at_once_max;
 }
 
 bool MachineLoader::add_session(SessionId id, std::string_view value) {
     auto session = decode_session(id, value);
     if (!session || id > totals_->newest_session || machine_.ended_.contains(id)) return false;
     if (auto owed = owed_.extract(id); !owed.empty()) session->operations.swap(owed.mapped());
+    for (const auto& [seq, operation] : session->operations)
+        session->names += operation.names.size();
     return is_sound(*session) && machine_.sessions_.restore(std::move(*session));
 }
 
@@ -220,6 +234,11 @@ bool MachineLoader::is_sound(const Session& session) {
 std::optional<LockMachine> MachineLoader::finish(LogIndex applied) {
     if (is_empty_ && !applied.is_set()) return LockMachine{};
     if (!ok_ || !is_complete() || newest_index_ > applied) return std::nullopt;
+    try {
+        machine_.check_groups();
+    } catch (const InvariantBroken&) {
+        return std::nullopt;
+    }
     machine_.index_ = applied;
     machine_.told_totals_ = machine_.totals();
     return std::move(machine_);

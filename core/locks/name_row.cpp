@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t holder_bytes_min = 6;
 constexpr std::size_t ticket_bytes_min = 2;
-constexpr std::size_t waiter_bytes_min = 7;
+constexpr std::size_t waiter_bytes_min = 8;
 
 void put(ByteWriter& out, OperationId operation) {
     out.varint(operation.session.raw());
@@ -66,6 +66,7 @@ void put(ByteWriter& out, const Waiter& waiter) {
     put(out, waiter.operation);
     put_enum(out, waiter.mode);
     out.u8(waiter.priority);
+    put_enum(out, waiter.part);
     out.text(waiter.label);
 }
 
@@ -101,8 +102,11 @@ void get_waiters(ByteReader& in, WaitQueue& queue) {
         waiter.operation = get_operation(in);
         waiter.mode = get_enum(in, LockMode::exclusive);
         waiter.priority = in.u8();
+        waiter.part = get_enum(in, Part::all_of);
         waiter.label = in.text(label_bytes_max);
-        if (!in.ok() || waiter.ticket <= before || waiter.priority > priority_max) return in.fail();
+        const bool ranked = waiter.part != Part::all_of || waiter.priority == 0;
+        const bool sound = waiter.ticket > before && waiter.priority <= priority_max && ranked;
+        if (!in.ok() || !sound) return in.fail();
         before = waiter.ticket;
         queue.add(std::move(waiter));
     }

@@ -34,7 +34,8 @@ enum class AnswerKind : std::uint8_t {
     resource_exhausted,  // Acquire: the table is full
     converted,           // Downgrade, Upgrade: at once or later
     deadlock,            // Upgrade of a shared hold that is not the only one
-    invalid_argument,    // Downgrade, Upgrade: not from that mode, or while an upgrade waits
+    invalid_argument,    // Downgrade, Upgrade: not from that mode, while an upgrade waits, or of
+                         // several names; AcquireSeveral: names out of order, or twice
 };
 
 // Of these an answer tells the token.
@@ -42,11 +43,20 @@ constexpr bool has_token(AnswerKind kind) {
     return kind == AnswerKind::granted || kind == AnswerKind::converted;
 }
 
+struct NamedGrant {
+    std::string name;
+    FencingToken token;
+    Previous previous;
+    friend bool operator==(const NamedGrant&, const NamedGrant&) = default;
+};
+
 // Kept in the session until the answer was received, so that a repeat gets the same one (S17).
 struct Answer {
     AnswerKind kind = AnswerKind::granted;
     FencingToken token;  // granted, converted
     Previous previous;   // granted
+    // Granted to an AcquireSeveral, instead of those: what it has, by name.
+    std::vector<NamedGrant> names{};
 
     friend bool operator==(const Answer&, const Answer&) = default;
 };

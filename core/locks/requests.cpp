@@ -1,5 +1,5 @@
-// The requests of sessions, each at most once (S17): acquire, release, cancel. Conversions are in
-// conversions.cpp.
+// The requests of sessions, each at most once (S17): acquire, release, cancel. Conversions
+// are in conversions.cpp, requests for several names in several_names.cpp.
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -37,10 +37,12 @@ void LockMachine::on(const Request& command) {
 // acknowledges nothing, or leaves gaps in its numbers that no order of arrival makes, gets here.
 bool LockMachine::is_too_much(const Session& session, const Request& request) {
     const auto kept = session.answers.size();
-    const bool has_too_much = kept >= session_acquires_max ||
-                              session.operations.size() >= session_operations_max;
+    const bool has_too_much =
+        kept >= session_acquires_max || session.names >= session_operations_max;
+    const bool acquires = std::holds_alternative<Acquire>(request.body) ||
+                          std::holds_alternative<AcquireSeveral>(request.body);
     if (kept >= session_requests_max) return true;
-    if (has_too_much && std::holds_alternative<Acquire>(request.body)) return true;
+    if (has_too_much && acquires) return true;
     if (session.seen.runs() < session_runs_max) return false;
     const auto* cancel = std::get_if<Cancel>(&request.body);
     return session.seen.is_apart(request.seq) ||
@@ -53,12 +55,23 @@ void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
     const OperationId id{session.id, seq};
     LockTable::Grants grants;
     const auto result = table_.acquire(ticket, id, acquire, std::move(last), grants);
-    const bool stays = result == LockTable::Result::granted || result == LockTable::Result::queued;
-    if (stays) session.operations[seq] = {acquire.name, ticket, false, {}};
+    take_place(session, seq, result, {{acquire.name}, ticket, false, {}});
     publish(std::move(grants));
+    tell(session, seq, result);
+}
+
+void LockMachine::take_place(Session& session, Seq seq, LockTable::Result result,
+                             Operation operation) {
+    const bool stays = result == LockTable::Result::granted || result == LockTable::Result::queued;
+    if (!stays) return;
+    session.names += operation.names.size();
+    session.operations[seq] = std::move(operation);
+}
+
+void LockMachine::tell(Session& session, Seq seq, LockTable::Result result) {
     switch (result) {
         case LockTable::Result::granted: break;
-        case LockTable::Result::queued: outcomes_->push_back(Queued{id}); break;
+        case LockTable::Result::queued: outcomes_->push_back(Queued{{session.id, seq}}); break;
         case LockTable::Result::busy: answer(session, seq, {AnswerKind::busy, {}, {}}); break;
         case LockTable::Result::kind_mismatch:
             answer(session, seq, {AnswerKind::kind_mismatch, {}, {}});
@@ -102,20 +115,23 @@ void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
 std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, bool held_only) {
     auto found = session.operations.find(seq);
     if (found == session.operations.end()) return std::nullopt;
-    touch(std::string{found->second.name});
+    touch_all(found->second.names);
     found = session.operations.find(seq);
     if (found == session.operations.end() || (held_only && !found->second.held)) return {};
-    return std::move(session.operations.extract(found).mapped());
+    auto operation = std::move(found->second);
+    session.names -= operation.names.size();
+    session.operations.erase(found);
+    return operation;
 }
 
 // Ends `operation` at the request `seq`, answers, and lets others enter.
 void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation) {
-    if (operation.held) return give_back(session, seq, target, operation.name);
+    if (operation.held) return give_back(session, seq, target, operation);
     LockTable::Grants grants;
     if (operation.upgrades.is_set()) {
-        table_.withdraw_upgrade(operation.name, grants);
+        table_.withdraw_upgrade(operation.names.front(), grants);
     } else {
-        table_.withdraw(operation.name, operation.ticket, grants);
+        table_.withdraw(operation.names, operation.ticket, grants);
     }
     answer(session, target, {AnswerKind::cancelled, {}, {}});
     answer(session, seq, {AnswerKind::cancelled, {}, {}});
@@ -123,15 +139,14 @@ void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation
 }
 
 // With the hold goes what waits to upgrade it (S27).
-void LockMachine::give_back(Session& session, Seq seq, Seq target, const std::string& name) {
+void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operation& operation) {
     LockTable::Grants grants;
     const OperationId grant{session.id, target};
-    const auto upgrade = table_.cancel_upgrade(name, grant);
-    const bool freed = table_.release(name, grant, Predecessor::clean, grants);
-    MORTISE_CHECK(freed);
+    const auto upgrade = table_.cancel_upgrade(operation.names.front(), grant);
+    table_.release(operation.names, grant, Predecessor::clean, grants);
     answer(session, seq, {AnswerKind::released, {}, {}});
     if (upgrade) {
-        session.operations.erase(upgrade->operation.seq);
+        end_operation(session, upgrade->operation.seq);
         answer(session, upgrade->operation.seq, {AnswerKind::cancelled, {}, {}});
     }
     publish(std::move(grants));

@@ -5,6 +5,7 @@
 #include "core/base/fields.hpp"
 #include "core/base/mutant.hpp"
 #include "core/locks/fields.hpp"
+#include "core/locks/limits.hpp"
 #include "core/locks/row_key.hpp"
 
 namespace mortise::core {
@@ -27,6 +28,44 @@ void get_seen(ByteReader& in, SeqSet& seen) {
     }
 }
 
+// A grant of several names has a list of them instead of a token.
+void put_what_was_given(ByteWriter& out, const Answer& answer) {
+    if (has_token(answer.kind)) out.varint(answer.token.raw());
+    if (answer.kind != AnswerKind::granted) return;
+    if (answer.names.empty()) return put(out, answer.previous);
+    out.varint(answer.names.size());
+    for (const auto& one : answer.names) {
+        out.text(one.name);
+        out.varint(one.token.raw());
+        put(out, one.previous);
+    }
+}
+
+void get_names(ByteReader& in, Answer& answer) {
+    constexpr std::size_t name_bytes_min = 6;
+    for (auto left = in.count(name_bytes_min); left > 0 && in.ok(); --left) {
+        std::string name{in.text(name_bytes_max)};
+        const bool rises = answer.names.empty() || answer.names.back().name < name;
+        if (!is_valid_name(name) || !rises) return in.fail();
+        const auto token = get_id<FencingToken>(in);
+        answer.names.push_back({std::move(name), token, get_previous(in)});
+    }
+    if (answer.names.empty() || answer.names.size() > names_at_once_max) in.fail();
+}
+
+void get_what_was_given(ByteReader& in, Answer& answer) {
+    if (!has_token(answer.kind)) return;
+    answer.token = FencingToken{in.varint()};
+    const bool granted = answer.kind == AnswerKind::granted;
+    if (answer.token.is_set()) {
+        if (granted) answer.previous = get_previous(in);
+    } else if (granted) {
+        get_names(in, answer);
+    } else {
+        in.fail();
+    }
+}
+
 void put_answers(ByteWriter& out, const Session& session) {
     if (planted(Mutant::answers_not_saved)) return out.varint(0);
     out.varint(session.answered().size());
@@ -35,8 +74,7 @@ void put_answers(ByteWriter& out, const Session& session) {
         out.varint(at.raw());
         out.varint(seq.raw());
         put_enum(out, answer.kind);
-        if (has_token(answer.kind)) out.varint(answer.token.raw());
-        if (answer.kind == AnswerKind::granted) put(out, answer.previous);
+        put_what_was_given(out, answer);
     }
 }
 
@@ -47,8 +85,7 @@ void get_answers(ByteReader& in, Session& session) {
         const auto seq = get_id<Seq>(in);
         Answer answer;
         answer.kind = get_enum(in, AnswerKind::invalid_argument);
-        if (has_token(answer.kind)) answer.token = get_id<FencingToken>(in);
-        if (answer.kind == AnswerKind::granted) answer.previous = get_previous(in);
+        get_what_was_given(in, answer);
         if (!in.ok() || at < before || session.answers.contains(seq)) return in.fail();
         session.keep_answer(at, seq, std::move(answer));
         before = at;

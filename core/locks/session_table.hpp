@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/locks/outcome.hpp"
 #include "core/locks/wait_queue.hpp"
@@ -41,8 +42,8 @@ private:
 
 // What an Acquire of a session came to: a place in a queue, or a grant. Or an Upgrade that waits.
 struct Operation {
-    std::string name;
-    Ticket ticket;  // while it waits
+    std::vector<std::string> names;  // rising; more than one of an AcquireSeveral alone
+    Ticket ticket;                   // while it waits
     bool held = false;
     Seq upgrades;  // the hold that an Upgrade waits for
 };
@@ -54,6 +55,7 @@ struct Session {
     std::uint64_t renewal_number = 0;
     SeqSet seen;
     std::map<Seq, Operation> operations;
+    std::size_t names = 0;  // of all operations: what it has of the table
     std::map<Seq, Answer> answers;
 
     void keep_answer(LogIndex at, Seq seq, Answer answer);

@@ -1,4 +1,5 @@
-// Who is let in on a name, and when (S28-S31).
+// Who is let in on a name, and when (S28-S32).
+#include <limits>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -14,7 +15,7 @@ bool LockTable::would_grant(std::string_view name, LockMode mode, Priority prior
     if (!record->admits(mode)) return false;
     const auto* queue = queue_of(name);
     if (queue == nullptr) return true;
-    if (queue->conversion()) return false;
+    if (queue->conversion() || queue->has_barrier()) return false;
     const auto rank = queue->rank_of_newcomer(mode, priority);
     if (queue->is_free_of_earlier(rank, mode)) return true;
     // By its priority it would lead the batch that its elder cannot.
@@ -37,6 +38,12 @@ void LockTable::enter(Slot& slot, const Waiter& waiter, Grants& grants) {
     const auto entering = slot.queue->second.remove(waiter.ticket);
     entered_.push_back({entering.ticket, entering.priority});
     grant(slot.record->second, entering, grants);
+    if (entering.part == Part::alone) return;
+    const auto& name = slot.record->first;
+    auto& given = grants.back();
+    given.names.push_back(
+        {name, std::exchange(given.token, {}), std::exchange(given.previous, {})});
+    leave_other_queues(entering, name);
 }
 
 // Led by the first of the waiting readers and taken in queue order, so that no mode can keep
@@ -63,6 +70,7 @@ bool LockTable::turn_phase(Slot& slot, Grants& grants) {
     const auto& queue = slot.queue->second;
     const bool has_readers = queue.first_reader() != nullptr;
     if (!record.has_writer() && !has_readers) record.turn = Turn::writers;
+    if (queue.first() == nullptr) return false;  // a barrier leads
     if (record.turn == Turn::readers) return !record.has_writer() && enter_batch(slot, grants);
 
     if (!record.admits(queue.first()->mode)) return false;
@@ -98,17 +106,41 @@ bool LockTable::let_in(Slot& slot, Grants& grants) {
     const bool phases = slot.record->second.policy() == QueuePolicy::phase_fair;
     const bool moved = (phases && turn_phase(slot, grants)) || enter_unhindered(slot, grants);
     count_overtakings(queue);
-    return moved;
+    if (moved || queue.first() != nullptr) return moved;
+    const auto& barrier = *queue.head();
+    return clear_for(barrier) || serve_barrier(barrier, grants);
 }
 
-// Lets enter who may, until nobody moves; forgets what is not needed any more (S37).
-void LockTable::settle(const std::string& name, Grants& grants) {
-    auto slot = slot_of(name);
-    MORTISE_CHECK(slot.record != records_.end());
-    changes_.insert(name);
-    while (slot.queue != queues_.end() && !slot.queue->second.is_empty()) {
-        if (!let_in(slot, grants)) break;
+// True when something changed on the name: it is looked at again.
+bool LockTable::step(const std::string& name, Grants& grants) {
+    if (!planted(Mutant::dead_holder_in_the_way)) {
+        auto dead = remove_dead(name, std::numeric_limits<std::size_t>::max());
+        if (!dead.gone.empty()) {
+            gone_.emplace_back(name, std::move(dead.gone));
+            return true;
+        }
     }
+    auto slot = slot_of(name);
+    return slot.queue != queues_.end() && !slot.queue->second.is_empty() && let_in(slot, grants);
+}
+
+// Who leads a queue where something changed may have waited for that on another name.
+void LockTable::look_behind_moved() {
+    for (const auto& name : moved_) {
+        const auto* queue = queue_of(name);
+        const auto* head = queue == nullptr ? nullptr : queue->head();
+        if (head == nullptr || head->part == Part::alone) continue;
+        for (const auto& [other, mode] : groups_.at(head->ticket).names)
+            todo_.insert(other);
+    }
+    todo_.merge(moved_);
+    moved_.clear();
+}
+
+// Forgets what is not needed any more (S37).
+void LockTable::tidy(const std::string& name) {
+    auto slot = slot_of(name);
+    if (slot.record == records_.end()) return;
     const bool waited = slot.queue != queues_.end() && !slot.queue->second.is_empty();
     if (waited) slot.queue->second.forget_overtakings();
     if (slot.queue != queues_.end() && !waited) queues_.erase(slot.queue);
@@ -116,6 +148,23 @@ void LockTable::settle(const std::string& name, Grants& grants) {
     if (!record.has_writer() && !waited) record.turn = Turn::writers;
     const bool is_empty = record.holders().empty() && !waited;
     if (is_empty && !planted(Mutant::empty_record_kept)) records_.erase(slot.record);
+}
+
+// Lets enter who may, until nobody moves. Names in byte order, so that it comes to the same
+// everywhere.
+void LockTable::settle(const NameList& names, Grants& grants) {
+    todo_.insert(names.begin(), names.end());
+    while (!todo_.empty()) {
+        const auto name = *todo_.begin();
+        changes_.insert(name);
+        if (step(name, grants)) {
+            moved_.insert(name);
+            look_behind_moved();
+        } else {
+            tidy(name);
+            todo_.erase(name);
+        }
+    }
 }
 
 }  // namespace mortise::core

@@ -13,20 +13,26 @@ bool LockMachine::is_live(OperationId operation) const {
     return sessions_.find(operation.session) != nullptr;
 }
 
-LockTable::Cleared LockMachine::clear(const std::string& name, std::size_t max) {
-    LockTable::Grants grants;
+// The table asks whenever it comes to a name that was not cleared since a session ended.
+void LockMachine::begin_command() {
+    if (ended_.empty()) return table_.begin(index_, endings_, nullptr);
     // Many in a row are often of one session.
-    const auto how = [this, of = SessionId{},
-                      how_it_ended = std::optional<Predecessor>{}](OperationId operation) mutable {
-        if (operation.session == of) return how_it_ended;
+    how_ended_ = [this, of = SessionId{},
+                  how = std::optional<Predecessor>{}](OperationId operation) mutable {
+        if (operation.session == of) return how;
         of = operation.session;
         const auto ended = ended_.find(of);
-        how_it_ended = ended == ended_.end() ? std::nullopt : std::optional{ended->second.how};
-        return how_it_ended;
+        how = ended == ended_.end() ? std::nullopt : std::optional{ended->second.how};
+        return how;
     };
-    auto cleared = table_.clear(name, endings_, how, max, grants);
+    table_.begin(index_, endings_, &how_ended_);
+}
+
+LockTable::Cleared LockMachine::clear(const std::string& name, std::size_t max) {
+    LockTable::Grants grants;
+    auto cleared = table_.clear(name, max, grants);
     for (const auto gone : cleared.gone)
-        forget(gone);
+        forget(gone, name);
     publish(std::move(grants));
     return cleared;
 }
@@ -38,12 +44,22 @@ Previous LockMachine::touch(const std::string& name) {
     return clear(name, std::numeric_limits<std::size_t>::max()).last;
 }
 
-void LockMachine::forget(OperationId gone) {
+// Of an operation of which that may be the end.
+void LockMachine::touch_all(const LockTable::NameList& names) {
+    if (ended_.empty()) return;
+    for (const auto& name : LockTable::NameList{names})
+        touch(name);
+}
+
+void LockMachine::forget(OperationId gone, const std::string& name) {
     const auto ended = ended_.find(gone.session);
     MORTISE_CHECK(ended != ended_.end());
     auto& operations = ended->second.operations;
-    const auto erased = operations.erase(gone.seq);
+    const auto operation = operations.find(gone.seq);
+    MORTISE_CHECK(operation != operations.end());
+    const auto erased = std::erase(operation->second.names, name);
     MORTISE_CHECK(erased == 1);
+    if (operation->second.names.empty()) operations.erase(operation);
     if (!operations.empty()) return;
     ended_.erase(ended);
     changed_ended_.insert(gone.session);
@@ -90,7 +106,7 @@ void LockMachine::sweep_waited(SweepLeft& left) {
 
 void LockMachine::sweep_held(SweepLeft& left) {
     while (!ended_.empty() && left.names > 0) {
-        const auto name = ended_.begin()->second.operations.begin()->second.name;
+        const auto name = ended_.begin()->second.operations.begin()->second.names.front();
         if (!sweep_name(name, left)) break;
     }
 }

@@ -30,7 +30,8 @@ Conversion WaitQueue::remove_conversion() {
 }
 
 void WaitQueue::add(Waiter waiter) {
-    auto& line = lines_[{waiter.priority, waiter.mode}];
+    const bool is_barrier = waiter.part == Part::all_of;
+    auto& line = is_barrier ? barriers_ : lines_[{waiter.priority, waiter.mode}];
     const auto ticket = waiter.ticket;
     const bool added = line.emplace(ticket, std::move(waiter)).second;
     MORTISE_CHECK(added);
@@ -45,8 +46,10 @@ Waiter WaitQueue::remove(Ticket ticket) {
         if (line->second.empty()) lines_.erase(line);
         return std::move(node.mapped());
     }
-    MORTISE_CHECK(false);  // nobody waits there
-    return {};
+    auto node = barriers_.extract(ticket);
+    MORTISE_CHECK(!node.empty());
+    --size_;
+    return std::move(node.mapped());
 }
 
 // --- the order ----------------------------------------------------------------------------------
@@ -82,25 +85,35 @@ bool WaitQueue::is_free_of_earlier(const Rank& rank, LockMode mode) const {
     if (planted(Mutant::newcomer_overtakes)) return true;
     return std::ranges::none_of(lines_, [&](const auto& entry) {
         const auto& [key, line] = entry;
-        return conflict(key.mode, mode) && rank_of(line.begin()->second) < rank;
+        return conflict(key.mode, mode) && !is_shut(line) && rank_of(line.begin()->second) < rank;
     });
 }
 
 std::vector<const Waiter*> WaitQueue::in_order() const {
     std::vector<const Waiter*> all;
     all.reserve(size_);
-    for (const auto& [key, line] : lines_) {
+    const auto merge = [&](const Line& line) {
         const auto before = static_cast<std::ptrdiff_t>(all.size());
         for (const auto& [ticket, waiter] : line)
             all.push_back(&waiter);
         std::ranges::inplace_merge(all, all.begin() + before, {}, &Waiter::ticket);
-    }
+    };
+    for (const auto& [key, line] : lines_)
+        merge(line);
+    merge(barriers_);
     return all;
+}
+
+const Waiter* WaitQueue::head() const {
+    const auto* ranked = oldest_ranked();
+    if (barriers_.empty()) return ranked;
+    const auto& barrier = barriers_.begin()->second;
+    return ranked != nullptr && ranked->ticket < barrier.ticket ? ranked : &barrier;
 }
 
 // --- who was overtaken (S29) --------------------------------------------------------------------
 
-const Waiter* WaitQueue::oldest() const {
+const Waiter* WaitQueue::oldest_ranked() const {
     const Waiter* oldest = nullptr;
     for (const auto& [key, line] : lines_) {
         const auto& candidate = line.begin()->second;
@@ -115,7 +128,7 @@ void WaitQueue::count_overtaking(Ticket ticket, Priority priority) {
     const bool prefers =
         policy_ == QueuePolicy::prefer_readers || policy_ == QueuePolicy::prefer_writers;
     if ((priority == 0 && !prefers) || planted(Mutant::overtaken_for_ever)) return;
-    const auto* first = oldest();
+    const auto* first = oldest_ranked();
     if (first == nullptr || ticket < first->ticket) return;
     overtakers_.insert(std::ranges::upper_bound(overtakers_, ticket), ticket);
     if (overtakers_.size() > overtakings_max) overtakers_.erase(overtakers_.begin());
@@ -123,7 +136,7 @@ void WaitQueue::count_overtaking(Ticket ticket, Priority priority) {
 
 void WaitQueue::forget_overtakings() {
     if (overtakers_.empty()) return;
-    const auto* first = oldest();
+    const auto* first = oldest_ranked();
     const auto end =
         first == nullptr ? overtakers_.end() : std::ranges::upper_bound(overtakers_, first->ticket);
     overtakers_.erase(overtakers_.begin(), end);
@@ -132,7 +145,8 @@ void WaitQueue::forget_overtakings() {
 bool WaitQueue::restore(Overtakers overtakers) {
     const bool rises =
         std::ranges::adjacent_find(overtakers, std::ranges::greater_equal{}) == overtakers.end();
-    const bool fits = overtakers.size() <= overtakings_max && (overtakers.empty() || size_ > 0);
+    const bool fits =
+        overtakers.size() <= overtakings_max && (overtakers.empty() || !lines_.empty());
     if (rises && fits) overtakers_ = std::move(overtakers);
     return rises && fits;
 }

@@ -8,6 +8,9 @@
 // one class more, which only those reach who were overtaken, and where nobody is preferred: so
 // everybody comes to a place that nobody younger passes (P9).
 //
+// A request for all of several names is a barrier in the queue of each (S32): it has no rank,
+// nobody behind it is served before it, and it is served when nobody is in front of it.
+//
 // Whoever is older was overtaken at least as often, so of one priority and mode the oldest is the
 // first, now and later; and how often is known from a few numbers for the whole queue.
 #pragma once
@@ -33,12 +36,16 @@ struct Ticket {
     friend constexpr auto operator<=>(const Ticket&, const Ticket&) = default;
 };
 
+// What a waiter's request asks for (S32).
+enum class Part : std::uint8_t { alone, one_of, all_of };
+
 struct Waiter {
     Ticket ticket;
     OperationId operation;
     LockMode mode = LockMode::exclusive;
     Priority priority = 0;
     std::string label;
+    Part part = Part::alone;
 };
 
 // A hold that waits to become exclusive. It goes before every waiter (S28), and there is at most
@@ -72,8 +79,8 @@ public:
     void add(Waiter waiter);
     // Requires a waiter with that ticket.
     Waiter remove(Ticket ticket);
-    // Takes out every waiter that `leaves`, in one pass. Asks once for each, the conversion first,
-    // the others in no special order.
+    // Takes out every waiter that `leaves`, in one pass; not the conversion. Asks once for each, in
+    // no special order.
     template <class Leaves>
     void remove_if(const Leaves& leaves);
 
@@ -87,17 +94,21 @@ public:
     // Of somebody who comes now.
     [[nodiscard]] Rank rank_of_newcomer(LockMode mode, Priority priority) const;
 
-    // The one to be served first of those that `fits`, which is asked with a mode; null when there
-    // is none.
+    // The oldest of all.
+    [[nodiscard]] const Waiter* head() const;
+    [[nodiscard]] bool has_barrier() const { return !barriers_.empty(); }
+
+    // Of those in front of every barrier, the one to be served first that `fits`, which is asked
+    // with a mode; null when there is none.
     template <class Fits>
     [[nodiscard]] const Waiter* first(const Fits& fits) const;
     [[nodiscard]] const Waiter* first() const;
     [[nodiscard]] const Waiter* first_writer() const { return first(is_writer); }
     [[nodiscard]] const Waiter* first_reader() const;
-    // The first who is let in by `admits` and hindered by nobody before it.
+    // Likewise the first who is let in by `admits` and hindered by nobody before it.
     template <class Admits>
     [[nodiscard]] const Waiter* first_unhindered(const Admits& admits) const;
-    // True when nobody of a smaller rank wants a mode that conflicts with this one.
+    // True when nobody in front of every barrier has a smaller rank and conflicts with this mode.
     [[nodiscard]] bool is_free_of_earlier(const Rank& rank, LockMode mode) const;
     // All, as they came: for listings.
     [[nodiscard]] std::vector<const Waiter*> in_order() const;
@@ -122,24 +133,35 @@ private:
 
     [[nodiscard]] Rank rank(LockMode mode, Priority priority, Ticket ticket) const;
     [[nodiscard]] bool is_preferred(LockMode mode) const;
-    [[nodiscard]] const Waiter* oldest() const;
+    [[nodiscard]] const Waiter* oldest_ranked() const;
+    // Behind a barrier, and with it the whole line.
+    [[nodiscard]] bool is_shut(const Line& line) const {
+        return !barriers_.empty() && barriers_.begin()->first < line.begin()->first;
+    }
+    template <class Leaves>
+    void remove_if(Line& line, const Leaves& leaves);
 
     QueuePolicy policy_;
     std::optional<Conversion> conversion_;
     std::map<LineKey, Line> lines_;  // none is empty
+    Line barriers_;
     std::size_t size_ = 0;
     Overtakers overtakers_;
 };
 
 template <class Leaves>
+void WaitQueue::remove_if(Line& line, const Leaves& leaves) {
+    size_ -= std::erase_if(line, [&](const auto& place) { return leaves(place.second); });
+}
+
+template <class Leaves>
 void WaitQueue::remove_if(const Leaves& leaves) {
-    if (conversion_ && leaves(conversion_->operation)) conversion_.reset();
     for (auto line = lines_.begin(); line != lines_.end();) {
-        size_ -= std::erase_if(line->second,
-                               [&](const auto& place) { return leaves(place.second.operation); });
+        remove_if(line->second, leaves);
         line = line->second.empty() ? lines_.erase(line) : std::next(line);
     }
-    if (size_ == 0) overtakers_.clear();
+    remove_if(barriers_, leaves);
+    if (lines_.empty()) overtakers_.clear();
 }
 
 template <class Fits>
@@ -147,7 +169,7 @@ const Waiter* WaitQueue::first(const Fits& fits) const {
     const Waiter* first = nullptr;
     Rank best;
     for (const auto& [key, line] : lines_) {
-        if (!fits(key.mode)) continue;
+        if (!fits(key.mode) || is_shut(line)) continue;
         const auto& candidate = line.begin()->second;
         const auto place = rank_of(candidate);
         if (first != nullptr && best < place) continue;
@@ -162,7 +184,7 @@ const Waiter* WaitQueue::first_unhindered(const Admits& admits) const {
     const Waiter* first = nullptr;
     Rank best;
     for (const auto& [key, line] : lines_) {
-        if (!admits(key.mode)) continue;
+        if (!admits(key.mode) || is_shut(line)) continue;
         const auto& candidate = line.begin()->second;
         const auto place = rank_of(candidate);
         if ((first != nullptr && best < place) || !is_free_of_earlier(place, key.mode)) continue;

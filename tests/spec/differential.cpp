@@ -117,7 +117,7 @@ private:
         const auto priority = static_cast<core::Priority>(index_.raw() % 3);
         const bool seen = machine_.would_grant(name, mode, priority);
         const bool wanted = spec_.would_grant(name, mode, priority);
-        if (seen == wanted || (seen && spec_.has_dead(name))) return {};
+        if (seen == wanted || (seen && spec_.needs_sweep())) return {};
         return differs("would_grant " + name + " " + words(mode), wanted ? "yes" : "no",
                        seen ? "yes" : "no");
     }
@@ -150,6 +150,9 @@ private:
         sessions_.insert(request->session);
         if (const auto* acquire = std::get_if<core::Acquire>(&request->body)) {
             names_.insert(acquire->name);
+        } else if (const auto* several = std::get_if<core::AcquireSeveral>(&request->body)) {
+            for (const auto& one : several->names)
+                names_.insert(one.name);
         }
     }
 

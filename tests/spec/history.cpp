@@ -125,15 +125,16 @@ void History::on(const core::Queued& queued) {
     need(!answers_.contains(operation), "S17: queued after its answer", words(operation));
     if (is_queued(operation)) return;
     if (body_of<core::Upgrade>(operation) != nullptr) return queue_upgrade(operation);
-    const auto* wanted = acquire_of(operation);
-    need(wanted != nullptr && wanted->wait, "S16: queued", words(operation));
-    if (wanted == nullptr) return;
-    if (wanted->priority > 0) names_[wanted->name].has_priorities = true;
-    auto& queue = names_[wanted->name].queue;
-    Waiter waiter{operation, *wanted, index_, 0, 0, {}, 0};
-    for (const auto& ahead : queue)
-        waiter.writers_ahead += is_writing(ahead.wanted.mode) ? 1 : 0;
-    queue.push_back(std::move(waiter));
+    const auto wanted = wanted_by(operation);
+    need(!wanted.empty() && wanted.front().wait, "S16: queued", words(operation));
+    for (const auto& one : wanted) {
+        auto& name = names_[one.name];
+        if (one.priority > 0) name.has_priorities = true;
+        Waiter waiter{operation, one, index_, 0, 0, {}, 0, wants_all(operation)};
+        for (const auto& ahead : name.queue)
+            waiter.writers_ahead += is_writing(ahead.wanted.mode) ? 1 : 0;
+        name.queue.push_back(std::move(waiter));
+    }
 }
 
 void History::on(const core::Answered& answered) {
@@ -155,15 +156,15 @@ void History::on(const core::Answered& answered) {
             need(false, "S17: stale, but never answered", words(answered));
             break;
         case AnswerKind::kind_mismatch: {
-            const auto* wanted = acquire_of(operation);
-            need(wanted != nullptr && wanted->policy_given, "S31: mismatch", words(answered));
+            const auto wanted = wanted_by(operation);
+            need(!wanted.empty() && wanted.front().policy_given, "S31: mismatch", words(answered));
             break;
         }
         case AnswerKind::converted: on_converted(operation, answered.answer.token); break;
         case AnswerKind::deadlock:
         case AnswerKind::invalid_argument: on_refused(operation, answered.answer.kind); break;
         case AnswerKind::resource_exhausted:
-            need(acquire_of(operation) != nullptr, "P11: exhausted", words(answered));
+            need(!wanted_by(operation).empty(), "P11: exhausted", words(answered));
             break;
     }
 }
@@ -178,26 +179,41 @@ void History::on_repeat(const GivenAnswer& given, const core::Answered& answered
 }
 
 void History::on_granted(OperationId operation, const core::Answer& answer) {
-    const auto* wanted = acquire_of(operation);
-    need(wanted != nullptr, "S16: granted what nobody asked for", words(operation));
-    if (wanted == nullptr) return;
-    auto& name = names_[wanted->name];
-    make_way(name, wanted->mode);
-    const core::Grant grant{operation, wanted->mode, answer.token, index_, wanted->label};
+    const auto wanted = wanted_by(operation);
+    need(!wanted.empty(), "S16: granted what nobody asked for", words(operation));
+    const bool several = body_of<core::AcquireSeveral>(operation) != nullptr;
+    need(answer.names.empty() != several, "S32: which names?", words(operation));
+    if (!several && !wanted.empty()) return grant_one(operation, wanted.front(), answer.token);
+    need(answer.names.size() == (wants_all(operation) ? wanted.size() : 1), "S32: how many names",
+         words(operation));
+    for (const auto& given : answer.names) {
+        const auto one = std::find_if(wanted.begin(), wanted.end(),
+                                      [&](const auto& want) { return want.name == given.name; });
+        need(one != wanted.end(), "S32: granted another name", words(operation));
+        if (one != wanted.end()) grant_one(operation, *one, given.token);
+    }
+    remove_waiter(operation);  // of any names, from the other queues
+}
+
+void History::grant_one(OperationId operation, const core::Acquire& wanted,
+                        core::FencingToken token) {
+    auto& name = names_[wanted.name];
+    make_way(name, wanted.mode);
+    const core::Grant grant{operation, wanted.mode, token, index_, wanted.label};
     for (const auto& holder : name.holders) {
         need(!clash(holder.mode, grant.mode), "P2: two holders clash",
              words(operation) + " with " + words(holder.operation));
     }
     need(!name.upgrade, "S28: somebody enters while an upgrade waits", words(operation));
     judge_token(name, grant);
-    judge_overtaking(name, grant);
-    remove_waiter(operation);
+    judge_overtaking(name, grant, wanted.priority);
+    std::erase_if(name.queue, [&](const auto& one) { return one.operation == operation; });
     name.holders.push_back(grant);
 }
 
 void History::on_released(OperationId operation) {
     const auto target = target_of(operation);
-    need(acquire_of(operation) == nullptr && (left_.contains(target) || remove_holder(target)),
+    need(wanted_by(operation).empty() && (left_.contains(target) || remove_holder(target)),
          "S19: released what is not held", words(operation));
 }
 
@@ -237,17 +253,23 @@ void History::on_busy(OperationId operation) {
              words(operation));
         return;
     }
-    const auto* wanted = acquire_of(operation);
-    need(wanted != nullptr && !wanted->wait, "S20: busy", words(operation));
-    if (wanted == nullptr) return;
-    bool is_free = !names_[wanted->name].upgrade;
-    for (const auto& holder : names_[wanted->name].holders) {
-        if (clash(holder.mode, wanted->mode)) is_free = false;
+    const auto wanted = wanted_by(operation);
+    need(!wanted.empty() && !wanted.front().wait, "S20: busy", words(operation));
+    bool all_free = true;
+    for (const auto& one : wanted) {
+        auto& name = names_[one.name];
+        bool is_free = !name.upgrade;
+        for (const auto& holder : name.holders) {
+            if (clash(holder.mode, one.mode)) is_free = false;
+        }
+        for (const auto& waiter : name.queue) {
+            const bool passes_nothing = waiter.is_barrier || wants_all(operation);
+            if (passes_nothing || clash(waiter.wanted.mode, one.mode)) is_free = false;
+        }
+        all_free = all_free && is_free;
+        need(!is_free || wants_all(operation), "S20: busy, but free", words(operation));
     }
-    for (const auto& waiter : names_[wanted->name].queue) {
-        if (clash(waiter.wanted.mode, wanted->mode)) is_free = false;
-    }
-    need(!is_free, "S20: busy, but free", words(operation));
+    need(wanted.empty() || !all_free, "S20: busy, but all free", words(operation));
 }
 
 // --- conversions ----------------------------------------------------------------------------
@@ -293,7 +315,9 @@ void History::on_upgraded(OperationId operation, OperationId hold, core::Fencing
 }
 
 void History::on_refused(OperationId operation, AnswerKind kind) {
+    if (body_of<core::AcquireSeveral>(operation) != nullptr) return;  // out of order, or twice
     const auto hold = target_of(operation);
+    if (wants_all(hold)) return;  // they stay together
     auto* name = name_of_hold(hold);
     need(name != nullptr, "S27: refused, but it is not held", words(operation));
     if (name == nullptr) return;
@@ -349,13 +373,15 @@ void History::judge_token(Name& name, const core::Grant& grant) {
     newest_ = std::max(newest_, grant.token);
 }
 
-void History::judge_overtaking(Name& name, const core::Grant& grant) {
+void History::judge_overtaking(Name& name, const core::Grant& grant, core::Priority priority) {
     // S29: overtaken so often, a waiter is in the class above all priorities.
     constexpr std::size_t overtakings_max = 8 * (core::priority_max + 1);
-    if (acquire_of(grant.operation)->priority > 0) name.has_priorities = true;
+    if (priority > 0) name.has_priorities = true;
     const std::size_t by_priority = name.has_priorities ? overtakings_max : 0;
     for (auto& waiter : name.queue) {
         if (waiter.operation == grant.operation) return;  // those behind are younger
+        need(!waiter.is_barrier && !wants_all(grant.operation), "S32: a barrier was passed",
+             words(grant.operation) + " and " + words(waiter.operation));
         if (!clash(waiter.wanted.mode, grant.mode)) continue;
         const auto text = words(grant.operation) + " passed " + words(waiter.operation);
         const auto policy = policies_[waiter.wanted.name];
@@ -454,7 +480,8 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
 
 void History::judge_waiting() {
     for (const auto& [name, state] : names_) {
-        need(state.queue.empty() || !state.holders.empty(), "S30: all wait for nobody", name);
+        need(state.queue.empty() || !state.holders.empty() || state.queue.front().is_barrier,
+             "S30: all wait for nobody", name);
         need(!state.upgrade || state.holders.size() > 1, "S28: an upgrade waits alone", name);
         if (state.upgrade) continue;
         for (std::size_t i = 0; i < state.queue.size(); ++i) {
@@ -467,6 +494,7 @@ void History::judge_waiting() {
             const auto policy = policies_[name];
             const bool as_they_came =
                 policy == QueuePolicy::phase_fair || policy == QueuePolicy::fifo;
+            if (state.queue[i].is_barrier) break;
             const bool all = state.has_priorities || !as_they_came;
             for (std::size_t j = 0; j < (all ? state.queue.size() : i); ++j) {
                 if (j != i && clash(state.queue[j].wanted.mode, mode)) is_free = false;
@@ -484,9 +512,22 @@ bool History::is_live(core::SessionId session) const {
     return found != sessions_.end() && found->second.nonce != 0 && !found->second.has_ended;
 }
 
-const core::Acquire* History::acquire_of(OperationId operation) const {
-    const auto found = requests_.find(operation);
-    return found == requests_.end() ? nullptr : std::get_if<core::Acquire>(&found->second.body);
+std::vector<core::Acquire> History::wanted_by(OperationId operation) const {
+    if (const auto* one = body_of<core::Acquire>(operation)) return {*one};
+    std::vector<core::Acquire> wanted;
+    const auto* several = body_of<core::AcquireSeveral>(operation);
+    if (several == nullptr) return wanted;
+    for (const auto& [name, mode] : several->names) {
+        wanted.push_back({name, mode, several->wait, several->policy, several->policy_given,
+                          several->label,
+                          wants_all(operation) ? core::Priority{0} : several->priority});
+    }
+    return wanted;
+}
+
+bool History::wants_all(OperationId operation) const {
+    const auto* several = body_of<core::AcquireSeveral>(operation);
+    return several != nullptr && several->which == core::AcquireSeveral::Which::all;
 }
 
 OperationId History::target_of(OperationId operation) const {
@@ -494,6 +535,7 @@ OperationId History::target_of(OperationId operation) const {
     if (found == requests_.end()) return {};
     const auto target =
         std::visit(core::Overloaded{[](const core::Acquire&) { return core::Seq{}; },
+                                    [](const core::AcquireSeveral&) { return core::Seq{}; },
                                     [](const auto& of_another) { return of_another.operation; }},
                    found->second.body);
     return {operation.session, target};
@@ -538,7 +580,7 @@ bool History::remove_holder(OperationId operation) {
         removed += std::erase_if(state.holders,
                                  [&](const auto& one) { return one.operation == operation; });
     }
-    return removed == 1;
+    return removed > 0;
 }
 
 bool History::remove_waiter(OperationId operation) {

@@ -10,6 +10,7 @@
 //   S18, S19      who was cancelled or released holds nothing; not_held only for what is not held
 //   S27, S28      conversions: from which mode, to which token; nobody enters while one waits
 //   S29, S31, P9  writers first in, first out; nobody is overtaken more often than the bounds say
+//   S32           who asks for all gets all, who asks for any gets one; nobody passes a barrier
 //   S30           nobody waits who conflicts with nobody
 #pragma once
 
@@ -56,6 +57,7 @@ private:
         std::size_t writers_past = 0;
         std::set<core::LogIndex> batches_past;
         std::size_t past = 0;  // all of them together
+        bool is_barrier = false;
     };
     struct Upgrading {
         core::OperationId operation;
@@ -83,6 +85,8 @@ private:
     void on(const core::Answered& answered);
     void on_repeat(const GivenAnswer& given, const core::Answered& answered);
     void on_granted(core::OperationId operation, const core::Answer& answer);
+    void grant_one(core::OperationId operation, const core::Acquire& wanted,
+                   core::FencingToken token);
     void on_released(core::OperationId operation);
     void on_cancelled(core::OperationId operation);
     void on_not_held(core::OperationId operation);
@@ -94,7 +98,7 @@ private:
 
     void make_way(Name& name, core::LockMode mode);
     void judge_token(Name& name, const core::Grant& grant);
-    void judge_overtaking(Name& name, const core::Grant& grant);
+    void judge_overtaking(Name& name, const core::Grant& grant, core::Priority priority);
     void judge_phases(Waiter& waiter, const core::Grant& grant, std::size_t more,
                       const std::string& text);
     void judge_listing(const std::vector<core::LockView>& listing);
@@ -102,7 +106,9 @@ private:
     void judge_answers(const std::vector<core::Command>& batch, const core::Outcomes& outcomes);
 
     [[nodiscard]] bool is_live(core::SessionId session) const;
-    [[nodiscard]] const core::Acquire* acquire_of(core::OperationId operation) const;
+    // What it asks for, name by name; nothing when it is no acquire.
+    [[nodiscard]] std::vector<core::Acquire> wanted_by(core::OperationId operation) const;
+    [[nodiscard]] bool wants_all(core::OperationId operation) const;
     template <class Body>
     [[nodiscard]] const Body* body_of(core::OperationId operation) const;
     // Where it is held; null when it is not.

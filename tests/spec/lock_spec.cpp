@@ -166,10 +166,10 @@ void LockSpec::on(const core::Sweep&) {
         if (!waited) waited_done_ = true;
         const auto name = waited ? *waited : name_of(first_dead());
         const auto dead = dead_on(name);
-        remove(dead, traces);
+        remove(dead, name, traces);
         if (dead.size() > traces) return;  // the next Sweep goes on here
         traces -= dead.size();
-        settle(name);
+        settle({name});
         if (waited) waited_cursor_ = name;
     }
 }
@@ -200,7 +200,8 @@ void LockSpec::on(const core::Request& command) {
 // P11: what a session has and did not acknowledge is bounded, and so are the gaps in its numbers.
 bool LockSpec::passes_over(const Session& session, const core::Request& request) const {
     const auto kept = session.answers.size();
-    const bool acquires = std::holds_alternative<core::Acquire>(request.body);
+    const bool acquires = std::holds_alternative<core::Acquire>(request.body) ||
+                          std::holds_alternative<core::AcquireSeveral>(request.body);
     if (kept >= (acquires ? 2 : 4) * core::operations_max) return true;
     if (acquires && operations_of(session) >= 2 * (core::holds_max + core::operations_max)) {
         return true;
@@ -232,7 +233,7 @@ std::size_t LockSpec::runs_seen(const Session& session) {
 }
 
 void LockSpec::repeat(const Session& session, OperationId operation) {
-    if (waited_name(operation)) {
+    if (!waited_names(operation).empty()) {
         outcomes_.emplace_back(core::Queued{operation});
         return;
     }
@@ -252,42 +253,138 @@ void LockSpec::answer(OperationId operation, Answer answer) {
 
 // --- requests: S16-S20, S37 -----------------------------------------------------------------
 
+// False when there is no room for them.
+bool LockSpec::create(const Names& names, QueuePolicy policy,
+                      const std::map<std::string, Previous>& last) {
+    std::vector<Record> created;
+    for (const auto& name : names) {
+        if (find_record(name) != nullptr) continue;
+        Record record;
+        record.name = name;
+        record.policy = policy;
+        record.previous = last.at(name);
+        created.push_back(record);
+    }
+    if (records_.size() + created.size() > core::records_max) return false;
+    records_.insert(records_.end(), created.begin(), created.end());
+    return true;
+}
+
+bool LockSpec::is_mismatch(const std::string& name, QueuePolicy policy, bool given) const {
+    for (const auto& record : records_) {
+        if (record.name == name && given && record.policy != policy) return true;
+    }
+    return false;
+}
+
 void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
     const auto last = clear(acquire.name);
-    const auto* record = find_record(acquire.name);
-    if (record != nullptr && acquire.policy_given && record->policy != acquire.policy) {
+    if (is_mismatch(acquire.name, acquire.policy, acquire.policy_given)) {
         answer(operation, {AnswerKind::kind_mismatch, {}, {}});
         return;
     }
-    if (record == nullptr) {
-        if (records_.size() >= core::records_max) {
-            answer(operation, {AnswerKind::resource_exhausted, {}, {}});
-            return;
-        }
-        Record created;
-        created.name = acquire.name;
-        created.policy = acquire.policy;
-        created.previous = last;
-        records_.push_back(created);
+    if (!create({acquire.name}, acquire.policy, {{acquire.name, last}})) {
+        answer(operation, {AnswerKind::resource_exhausted, {}, {}});
+        return;
     }
     waits_.push_back({acquire.name,
                       {operation, acquire.mode, index_, acquire.label, acquire.priority, {}},
                       ++waits_ever_});
-    settle(acquire.name);
-    if (!waited_name(operation)) return;  // granted at once
+    settle({acquire.name});
+    if (waited_names(operation).empty()) return;  // granted at once
     if (acquire.wait) {
         outcomes_.emplace_back(core::Queued{operation});
     } else {
         withdraw(operation);
         answer(operation, {AnswerKind::busy, {}, {}});
-        settle(acquire.name);
+        settle({acquire.name});
     }
 }
+
+// --- several names: S32 ---------------------------------------------------------------------
+
+void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
+    const bool all = request.which == core::AcquireSeveral::Which::all;
+    Names names;
+    bool in_order = true;
+    for (const auto& one : request.names) {
+        if (all && !names.empty() && one.name <= *names.rbegin()) in_order = false;
+        names.insert(one.name);
+    }
+    const bool distinct = names.size() == request.names.size();
+    if (!in_order || !distinct || names.empty() || names.size() > 64) {
+        answer(operation, {AnswerKind::invalid_argument, {}, {}});
+        return;
+    }
+    std::map<std::string, Previous> last;
+    for (const auto& one : request.names)
+        last[one.name] = clear(one.name);
+    for (const auto& name : names) {
+        if (!is_mismatch(name, request.policy, request.policy_given)) continue;
+        answer(operation, {AnswerKind::kind_mismatch, {}, {}});
+        return;
+    }
+    // All at once, or the first that is free.
+    std::vector<core::NamedMode> wanted = request.names;
+    for (const auto& one : request.names) {
+        if (all || !would_grant(one.name, one.mode, request.priority)) continue;
+        wanted = {one};
+        break;
+    }
+    Names queues;
+    for (const auto& one : wanted)
+        queues.insert(one.name);
+    if (!create(all ? names : queues, request.policy, last)) {
+        answer(operation, {AnswerKind::resource_exhausted, {}, {}});
+        return;
+    }
+    ++waits_ever_;
+    for (const auto& [name, mode] : wanted) {
+        const auto priority = all ? core::Priority{0} : request.priority;
+        waits_.push_back({name,
+                          {operation, mode, index_, request.label, priority, {}},
+                          waits_ever_,
+                          0,
+                          all ? Part::all_of : Part::one_of});
+    }
+    settle(queues);
+    if (waited_names(operation).empty()) return;
+    if (request.wait) {
+        outcomes_.emplace_back(core::Queued{operation});
+    } else {
+        withdraw(operation);
+        answer(operation, {AnswerKind::busy, {}, {}});
+        settle(queues);
+    }
+}
+
+// S32: nobody in front of it, and no holder in its way, on any of its names.
+bool LockSpec::serve_barrier(OperationId operation) {
+    for (const auto& name : waited_names(operation)) {
+        if (upgrade_on(name) || queue(name).front().waiting.operation != operation) return false;
+        if (!admits(name, queue(name).front().waiting.mode)) return false;
+    }
+    grant_all(operation);
+    return true;
+}
+
+void LockSpec::grant_all(OperationId operation) {
+    Answer given{AnswerKind::granted, {}, {}};
+    for (const auto& name : waited_names(operation)) {
+        const auto wait = queue(name).front();
+        withdraw(operation, name);
+        given.names.push_back(hold(*find_record(name), wait));
+        moved_.insert(name);
+    }
+    if (operation.session.is_set()) answer(operation, given);
+}
+
+// --- giving back: S18, S19 ------------------------------------------------------------------
 
 void LockSpec::on(OperationId operation, const core::Release& release) {
     const OperationId target{operation.session, release.operation};
     clear_name_of(target);
-    if (held_name(target)) {
+    if (!held_names(target).empty()) {
         give_back(operation, target);
     } else {
         answer(operation, {AnswerKind::not_held, {}, {}});
@@ -296,15 +393,16 @@ void LockSpec::on(OperationId operation, const core::Release& release) {
 
 // S27: the upgrade that waits for it ends with it.
 void LockSpec::give_back(OperationId operation, OperationId hold) {
-    const auto name = *held_name(hold);
+    const auto names = held_names(hold);
     const auto upgrade = upgrade_of(hold);
-    leave(hold, Predecessor::clean);
+    for (const auto& name : names)
+        leave(hold, name, Predecessor::clean);
     answer(operation, {AnswerKind::released, {}, {}});
     if (upgrade) {
         withdraw(upgrade->operation);
         answer(upgrade->operation, {AnswerKind::cancelled, {}, {}});
     }
-    settle(name);
+    settle(names);
 }
 
 void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
@@ -317,12 +415,12 @@ void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
         return;
     }
     clear_name_of(target);
-    if (const auto waited = waited_name(target)) {
+    if (const auto waited = waited_names(target); !waited.empty()) {
         withdraw(target);
         answer(target, {AnswerKind::cancelled, {}, {}});
         answer(operation, {AnswerKind::cancelled, {}, {}});
-        settle(*waited);
-    } else if (held_name(target)) {
+        settle(waited);
+    } else if (!held_names(target).empty()) {
         give_back(operation, target);
     } else {
         answer(operation, {AnswerKind::not_held, {}, {}});
@@ -337,12 +435,14 @@ void LockSpec::on(OperationId operation, const core::Downgrade& downgrade) {
     auto* hold = find_hold(target);
     if (hold == nullptr) {
         answer(operation, {AnswerKind::not_held, {}, {}});
+    } else if (held_names(target).size() > 1) {
+        answer(operation, {AnswerKind::invalid_argument, {}, {}});  // S32: they stay together
     } else if (!is_weaker_or_equal(downgrade.mode, hold->grant.mode) || upgrade_of(target)) {
         answer(operation, {AnswerKind::invalid_argument, {}, {}});
     } else {
         hold->grant.mode = downgrade.mode;
         answer(operation, {AnswerKind::converted, hold->grant.token, {}});
-        settle(std::string{hold->name});
+        settle({hold->name});
     }
 }
 
@@ -353,7 +453,7 @@ void LockSpec::on(OperationId operation, const core::Upgrade& upgrade) {
     if (hold == nullptr) return answer(operation, {AnswerKind::not_held, {}, {}});
     const auto mode = hold->grant.mode;
     const bool may = mode == LockMode::shared || mode == LockMode::update;
-    if (!may || upgrade_of(target)) {
+    if (!may || upgrade_of(target) || held_names(target).size() > 1) {
         answer(operation, {AnswerKind::invalid_argument, {}, {}});
     } else if (holders(hold->name).size() == 1) {
         make_exclusive(*hold);
@@ -392,11 +492,10 @@ bool LockSpec::serve_upgrade(Record& record) {
 
 // The operation itself may be granted by that, when all that was in its way had died.
 void LockSpec::clear_name_of(OperationId operation) {
-    if (const auto waited = waited_name(operation)) {
-        clear(*waited);
-    } else if (const auto held = held_name(operation)) {
-        clear(*held);
-    }
+    auto names = waited_names(operation);
+    if (names.empty()) names = held_names(operation);
+    for (const auto& name : names)
+        clear(name);
 }
 
 // --- one name: S11-S13, S23, S26, S29-S31, S37 ----------------------------------------------
@@ -415,16 +514,28 @@ FencingToken LockSpec::token_for(Record& record, LockMode mode) {
     return record.newest_token;
 }
 
-void LockSpec::enter(Record& record, const Wait& wait) {
+core::NamedGrant LockSpec::hold(Record& record, const Wait& wait) {
     const auto& waiting = wait.waiting;
-    withdraw(waiting.operation);
     const auto token = token_for(record, waiting.mode);
     holds_.push_back(
         {record.name, {waiting.operation, waiting.mode, token, index_, waiting.label}});
     if (is_a_writer(waiting.mode)) record.turn = Turn::readers;
+    return {record.name, token, record.previous};
+}
+
+// S32: who wanted any of several names leaves all their queues.
+void LockSpec::enter(Record& record, const Wait& wait) {
+    const auto operation = wait.waiting.operation;
+    for (const auto& name : waited_names(operation))
+        moved_.insert(name);
+    withdraw(operation);
+    const auto given = hold(record, wait);
     // Nobody answers for the trial of would_grant().
-    if (waiting.operation.session.is_set()) {
-        answer(waiting.operation, {AnswerKind::granted, token, record.previous});
+    if (!operation.session.is_set()) return;
+    if (wait.part == Part::alone) {
+        answer(operation, {AnswerKind::granted, given.token, given.previous});
+    } else {
+        answer(operation, {AnswerKind::granted, {}, {}, {given}});
     }
 }
 
@@ -462,7 +573,11 @@ std::vector<LockSpec::Wait> LockSpec::ranked(const Record& record) const {
         return class_of(wait) < highest && record.policy == (writer ? QueuePolicy::prefer_writers
                                                                     : QueuePolicy::prefer_readers);
     };
+    // S32: only who stands in front of the first barrier is served.
     auto all = queue(record.name);
+    const auto barrier = std::find_if(all.begin(), all.end(),
+                                      [](const Wait& one) { return one.part == Part::all_of; });
+    all.erase(barrier, all.end());
     std::stable_sort(all.begin(), all.end(), [&](const Wait& a, const Wait& b) {
         if (class_of(a) != class_of(b)) return class_of(a) > class_of(b);
         return is_preferred(a) && !is_preferred(b);
@@ -511,18 +626,50 @@ bool LockSpec::enter_unhindered(Record& record) {
     return false;
 }
 
-void LockSpec::settle(const std::string& name) {
-    auto* record = find_record(name);
-    if (record == nullptr) return;
-    bool moved = true;
-    while (moved) {
-        moved = serve_upgrade(*record);
-        if (upgrade_on(name)) return;  // S28: nobody else enters meanwhile
-        if (!moved && record->policy == QueuePolicy::phase_fair) moved = take_turn(*record);
-        if (!moved) moved = enter_unhindered(*record);
+// One thing that happens on a name. Answers where something changed.
+LockSpec::Names LockSpec::step(const std::string& name) {
+    moved_.clear();
+    if (const auto dead = dead_on(name); !dead.empty()) {
+        remove(dead, name, dead.size());
+        return {name};
     }
-    if (holders(name).empty() && queue(name).empty()) {
-        std::erase_if(records_, [&](const Record& one) { return one.name == name; });
+    auto* record = find_record(name);
+    if (record == nullptr) return {};
+    bool moved = serve_upgrade(*record);
+    if (upgrade_on(name)) return {};  // S28: nobody else enters meanwhile
+    if (!moved && record->policy == QueuePolicy::phase_fair) moved = take_turn(*record);
+    if (!moved) moved = enter_unhindered(*record);
+    const auto waiting = queue(name);
+    if (!moved && !waiting.empty() && waiting.front().part == Part::all_of) {
+        const auto barrier = waiting.front().waiting.operation;
+        for (const auto& other : waited_names(barrier)) {
+            const auto dead = dead_on(other);
+            remove(dead, other, dead.size());
+            if (!dead.empty()) moved_.insert(other);
+        }
+        moved = !moved_.empty() || serve_barrier(barrier);
+    }
+    if (moved) moved_.insert(name);
+    return moved_;
+}
+
+// Until nothing happens any more, the first name in byte order first. Who leads the queue of a name
+// where something changed may have waited for that on other names.
+void LockSpec::settle(Names names) {
+    while (!names.empty()) {
+        const auto name = *names.begin();
+        const auto moved = step(name);
+        if (moved.empty()) {
+            names.erase(name);
+            if (holders(name).empty() && queue(name).empty()) {
+                std::erase_if(records_, [&](const Record& one) { return one.name == name; });
+            }
+        }
+        for (const auto& one : moved) {
+            names.insert(one);
+            const auto waiting = queue(one);
+            if (!waiting.empty()) names.merge(waited_names(waiting.front().waiting.operation));
+        }
     }
 }
 
@@ -530,24 +677,24 @@ void LockSpec::settle(const std::string& name) {
 Previous LockSpec::clear(const std::string& name) {
     const auto dead = dead_on(name);
     if (dead.empty()) return {};
-    remove(dead, dead.size());
+    remove(dead, name, dead.size());
     const auto last = find_record(name)->previous;
-    settle(name);
+    settle({name});
     return last;
 }
 
 // The waiters, then the holders, as they came.
 std::vector<OperationId> LockSpec::dead_on(std::string_view name) const {
     std::vector<OperationId> dead;
-    const auto upgrade = upgrade_on(name);
-    if (upgrade && live(upgrade->operation.session) == nullptr) dead.push_back(upgrade->operation);
-    for (const auto& wait : queue(name)) {
-        const auto operation = wait.waiting.operation;
+    const auto add = [&](OperationId operation) {
+        if (!operation.session.is_set()) return;  // the trial of would_grant()
         if (live(operation.session) == nullptr) dead.push_back(operation);
-    }
-    for (const auto& holder : holders(name)) {
-        if (live(holder.operation.session) == nullptr) dead.push_back(holder.operation);
-    }
+    };
+    if (const auto upgrade = upgrade_on(name)) add(upgrade->operation);
+    for (const auto& wait : queue(name))
+        add(wait.waiting.operation);
+    for (const auto& holder : holders(name))
+        add(holder.operation);
     return dead;
 }
 
@@ -563,29 +710,39 @@ OperationId LockSpec::first_dead() const {
 }
 
 std::string LockSpec::name_of(OperationId operation) const {
-    const auto held = held_name(operation);
-    return held ? *held : *waited_name(operation);
+    auto names = held_names(operation);
+    names.merge(waited_names(operation));
+    return *names.begin();
 }
 
-void LockSpec::remove(const std::vector<OperationId>& dead, std::size_t max) {
+void LockSpec::remove(const std::vector<OperationId>& dead, const std::string& name,
+                      std::size_t max) {
     for (std::size_t i = 0; i < std::min(max, dead.size()); ++i) {
-        withdraw(dead[i]);
+        withdraw(dead[i], name);
         for (const auto& session : sessions_) {
-            if (session.id == dead[i].session) leave(dead[i], left_by(*session.ended));
+            if (session.id == dead[i].session) leave(dead[i], name, left_by(*session.ended));
         }
     }
 }
 
-void LockSpec::leave(OperationId operation, Predecessor how) {
+void LockSpec::leave(OperationId operation, const std::string& name, Predecessor how) {
+    const auto is_it = [&](const Hold& hold) {
+        return hold.grant.operation == operation && hold.name == name;
+    };
     for (const auto& hold : holds_) {
-        if (hold.grant.operation != operation) continue;
-        find_record(hold.name)->previous = {how, hold.grant.label, hold.grant.token};
+        if (is_it(hold)) find_record(name)->previous = {how, hold.grant.label, hold.grant.token};
     }
-    std::erase_if(holds_, [&](const Hold& hold) { return hold.grant.operation == operation; });
+    std::erase_if(holds_, is_it);
 }
 
 void LockSpec::withdraw(OperationId operation) {
     std::erase_if(waits_, [&](const Wait& wait) { return wait.waiting.operation == operation; });
+}
+
+void LockSpec::withdraw(OperationId operation, const std::string& name) {
+    std::erase_if(waits_, [&](const Wait& wait) {
+        return wait.waiting.operation == operation && wait.name == name;
+    });
 }
 
 // --- looking things up ----------------------------------------------------------------------
@@ -616,18 +773,20 @@ LockSpec::Record* LockSpec::find_record(std::string_view name) {
     return nullptr;
 }
 
-std::optional<std::string> LockSpec::held_name(OperationId operation) const {
+LockSpec::Names LockSpec::held_names(OperationId operation) const {
+    Names found;
     for (const auto& hold : holds_) {
-        if (hold.grant.operation == operation) return hold.name;
+        if (hold.grant.operation == operation) found.insert(hold.name);
     }
-    return std::nullopt;
+    return found;
 }
 
-std::optional<std::string> LockSpec::waited_name(OperationId operation) const {
+LockSpec::Names LockSpec::waited_names(OperationId operation) const {
+    Names found;
     for (const auto& wait : waits_) {
-        if (wait.waiting.operation == operation) return wait.name;
+        if (wait.waiting.operation == operation) found.insert(wait.name);
     }
-    return std::nullopt;
+    return found;
 }
 
 std::vector<core::Grant> LockSpec::holders(std::string_view name) const {
@@ -702,8 +861,8 @@ bool LockSpec::would_grant(std::string_view name, LockMode mode, core::Priority 
     trial.clear(wanted);
     if (trial.find_record(wanted) == nullptr) return true;
     trial.waits_.push_back({wanted, {{}, mode, {}, {}, priority, {}}, ++trial.waits_ever_});
-    trial.settle(wanted);
-    return !trial.waited_name({});
+    trial.settle({wanted});
+    return trial.waited_names({}).empty();
 }
 
 LockView LockSpec::inspect(std::string_view name) const {

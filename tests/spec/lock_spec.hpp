@@ -11,6 +11,7 @@
 //     nobody enters before all the dead of the name are gone.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,8 +35,6 @@ public:
     [[nodiscard]] bool needs_sweep() const { return first_dead().seq.is_set(); }
     [[nodiscard]] bool would_grant(std::string_view name, core::LockMode mode,
                                    core::Priority priority = 0) const;
-    // Ended sessions have left something there.
-    [[nodiscard]] bool has_dead(std::string_view name) const { return !dead_on(name).empty(); }
     [[nodiscard]] core::LockView inspect(std::string_view name) const;
     [[nodiscard]] std::vector<core::LockView> list(std::string_view prefix, std::string_view after,
                                                    std::size_t limit) const;
@@ -67,11 +66,14 @@ private:
         core::Grant grant;
     };
     using Waiting = core::LockView::Waiting;
+    enum class Part : std::uint8_t { alone, one_of, all_of };
+    using Names = std::set<std::string>;
     struct Wait {
         std::string name;
         Waiting waiting;
         std::uint64_t number = 0;     // as they came
         std::uint64_t overtaken = 0;  // by those that count (S29)
+        Part part = Part::alone;
     };
     enum class Turn : std::uint8_t { writers, readers };
     struct Record {
@@ -95,6 +97,7 @@ private:
     void on(core::OperationId operation, const core::Cancel& cancel);
     void on(core::OperationId operation, const core::Downgrade& downgrade);
     void on(core::OperationId operation, const core::Upgrade& upgrade);
+    void on(core::OperationId operation, const core::AcquireSeveral& request);
     void repeat(const Session& session, core::OperationId operation);
 
     [[nodiscard]] Session* live(core::SessionId id);
@@ -107,8 +110,15 @@ private:
     void answer(core::OperationId operation, core::Answer answer);
 
     [[nodiscard]] Record* find_record(std::string_view name);
-    [[nodiscard]] std::optional<std::string> held_name(core::OperationId operation) const;
-    [[nodiscard]] std::optional<std::string> waited_name(core::OperationId operation) const;
+    [[nodiscard]] bool create(const Names& names, core::QueuePolicy policy,
+                              const std::map<std::string, core::Previous>& last);
+    [[nodiscard]] bool is_mismatch(const std::string& name, core::QueuePolicy policy,
+                                   bool given) const;
+    [[nodiscard]] Names held_names(core::OperationId operation) const;
+    [[nodiscard]] Names waited_names(core::OperationId operation) const;
+    void grant_all(core::OperationId operation);
+    bool serve_barrier(core::OperationId operation);
+    Names step(const std::string& name);
     [[nodiscard]] std::vector<core::Grant> holders(std::string_view name) const;
     // Without an upgrade; as they came.
     [[nodiscard]] std::vector<Wait> queue(std::string_view name) const;
@@ -118,16 +128,19 @@ private:
     [[nodiscard]] bool writer_holds(std::string_view name) const;
 
     [[nodiscard]] core::FencingToken token_for(Record& record, core::LockMode mode);
+    core::NamedGrant hold(Record& record, const Wait& wait);
     void enter(Record& record, const Wait& wait);
     void count_overtaking(const Record& record, const std::vector<Wait>& entered);
     void enter_all(Record& record, const std::vector<Wait>& entering);
     bool take_turn(Record& record);
     bool enter_unhindered(Record& record);
-    void leave(core::OperationId operation, core::Predecessor how);
+    void leave(core::OperationId operation, const std::string& name, core::Predecessor how);
     void withdraw(core::OperationId operation);
-    void settle(const std::string& name);
+    void withdraw(core::OperationId operation, const std::string& name);
+    void settle(Names names);
     core::Previous clear(const std::string& name);
-    void remove(const std::vector<core::OperationId>& dead, std::size_t max);
+    void remove(const std::vector<core::OperationId>& dead, const std::string& name,
+                std::size_t max);
     [[nodiscard]] std::vector<core::OperationId> dead_on(std::string_view name) const;
     [[nodiscard]] core::OperationId first_dead() const;
     [[nodiscard]] std::string name_of(core::OperationId operation) const;
@@ -145,6 +158,7 @@ private:
     std::vector<Hold> holds_;  // in the order in which they entered
     std::vector<Wait> waits_;  // in log order
     std::uint64_t waits_ever_ = 0;
+    Names moved_;  // by the step that is under way
     core::FencingToken newest_token_;
 
     bool waited_done_ = true;

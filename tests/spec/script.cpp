@@ -33,8 +33,9 @@ enum class Kind : std::uint8_t {
     deliver,
     upgrade,
     downgrade,
+    several,
 };
-constexpr std::size_t kinds = 13;
+constexpr std::size_t kinds = 14;
 
 // Follows the specification along, so that most commands meet something.
 class Maker {
@@ -113,13 +114,15 @@ private:
     }
 
     std::array<std::uint64_t, kinds> pick_weights() {
-        //                  open ren clo exp ack swp acq  rel cnl rep del up down
-        switch (prng_.below(5)) {
-            case 0: return {1, 1, 0, 0, 1, 1, 50, 35, 5, 2, 0, 0, 0};      // the queue rules
-            case 1: return {4, 4, 2, 3, 3, 5, 40, 20, 8, 5, 2, 5, 3};      // a bit of all
-            case 2: return {2, 1, 1, 1, 12, 1, 20, 12, 15, 25, 10, 8, 4};  // lost and repeated
-            case 3: return {1, 1, 1, 1, 1, 1, 40, 15, 6, 2, 0, 20, 12};    // conversions
-            default: return {14, 8, 6, 10, 2, 5, 40, 10, 5, 3, 1, 4, 2};   // sessions come and go
+        //                  open ren clo exp ack swp acq  rel cnl rep del up down sev
+        switch (prng_.below(7)) {
+            case 0: return {1, 1, 0, 0, 1, 1, 50, 35, 5, 2, 0, 0, 0, 0};      // the queue rules
+            case 1: return {4, 4, 2, 3, 3, 5, 40, 20, 8, 5, 2, 5, 3, 8};      // a bit of all
+            case 2: return {2, 1, 1, 1, 12, 1, 20, 12, 15, 25, 10, 8, 4, 4};  // lost and repeated
+            case 3: return {1, 1, 1, 1, 1, 1, 40, 15, 6, 2, 0, 20, 12, 0};    // conversions
+            case 4: return {1, 1, 1, 1, 1, 1, 15, 20, 6, 2, 0, 0, 0, 30};     // several names
+            case 5: return {5, 4, 3, 4, 1, 3, 15, 20, 6, 2, 0, 6, 4, 20};     // all together
+            default: return {14, 8, 6, 10, 2, 5, 40, 10, 5, 3, 1, 4, 2, 8};  // sessions come and go
         }
     }
 
@@ -147,6 +150,7 @@ private:
             case Kind::deliver: return deliver();
             case Kind::upgrade: return upgrade(process);
             case Kind::downgrade: return downgrade(process);
+            case Kind::several: return request(process, several());
         }
         return std::nullopt;
     }
@@ -213,6 +217,28 @@ private:
             acquire.priority = static_cast<core::Priority>(prng_.below(priorities_));
         if (prng_.one_in(3)) acquire.label = std::string(1 + prng_.below(3), 'l');
         return acquire;
+    }
+
+    // Mostly as it should be.
+    core::AcquireSeveral several() {
+        core::AcquireSeveral several;
+        const auto one = acquire();
+        const bool all = prng_.one_in(2);
+        several.which = all ? core::AcquireSeveral::Which::all : core::AcquireSeveral::Which::any;
+        several.wait = one.wait;
+        several.policy = one.policy;
+        several.policy_given = one.policy_given;
+        several.label = one.label;
+        several.priority = one.priority;
+        for (std::uint64_t i = 0; i < std::min<std::uint64_t>(names_, 5); ++i) {
+            if (prng_.one_in(3)) continue;
+            several.names.push_back({name(i), modes_[prng_.below(modes_.size())]});
+        }
+        if (several.names.empty()) several.names.push_back({one.name, one.mode});
+        auto& names = several.names;
+        if (!all || prng_.one_in(20)) std::swap(names.front(), names[prng_.below(names.size())]);
+        if (prng_.one_in(40)) names.push_back(names.front());
+        return several;
     }
 
     core::Command upgrade(Process& process) {

@@ -54,6 +54,17 @@ std::string body_words(const core::RequestBody& body) {
                 if (acquire.priority > 0) text += " priority=" + std::to_string(acquire.priority);
                 return acquire.label.empty() ? text : text + " label=" + acquire.label;
             },
+            [](const core::AcquireSeveral& several) {
+                const bool all = several.which == core::AcquireSeveral::Which::all;
+                std::string text = several.wait ? "acquire" : "try";
+                text += all ? " all of" : " any of";
+                for (const auto& [name, mode] : several.names)
+                    text += " " + name + ":" + words(mode);
+                text += std::string{" "} + name_of(several.policy);
+                if (several.policy_given) text += "!";
+                if (several.priority > 0) text += " priority=" + std::to_string(several.priority);
+                return several.label.empty() ? text : text + " label=" + several.label;
+            },
             [](const core::Release& release) { return "release " + number(release.operation); },
             [](const core::Cancel& cancel) { return "cancel " + number(cancel.operation); },
             [](const core::Downgrade& downgrade) {
@@ -116,6 +127,11 @@ std::string words(const core::Outcome& outcome) {
             [](const core::Answered& answered) {
                 auto text = words(answered.operation) + " " + name_of(answered.answer.kind);
                 if (!core::has_token(answered.answer.kind)) return text;
+                for (const auto& one : answered.answer.names) {
+                    text += " " + one.name + " token=" + number(one.token) +
+                            " previous=" + previous_words(one.previous);
+                }
+                if (!answered.answer.names.empty()) return text;
                 text += " token=" + number(answered.answer.token);
                 if (answered.answer.kind != core::AnswerKind::granted) return text;
                 return text + " previous=" + previous_words(answered.answer.previous);

@@ -170,7 +170,12 @@ core::Outcome outcome(Prng& prng) {
             o.answer.previous = {static_cast<core::Predecessor>(prng.below(4)),
                                  text(prng, core::label_bytes_max),
                                  core::FencingToken{number(prng)}};
-            if (core::has_token(o.answer.kind)) o.answer.token = core::FencingToken{positive(prng)};
+            if (o.answer.kind == core::AnswerKind::granted && coin(prng)) {
+                for (const auto* name : {"a", "b"})
+                    o.answer.names.push_back({name, core::FencingToken{positive(prng)}, {}});
+            } else if (core::has_token(o.answer.kind)) {
+                o.answer.token = core::FencingToken{positive(prng)};
+            }
             return o;
         }
         case 1: return core::Queued{operation(prng)};

@@ -52,6 +52,14 @@ std::vector<Command> samples() {
         request(Cancel{Seq{huge}}, huge),
         request(Downgrade{Seq{3}, intent_shared}),
         request(Upgrade{Seq{4}, true}),
+        request(AcquireSeveral{AcquireSeveral::Which::any,
+                               {{"b", shared}, {"a", exclusive}},
+                               false,
+                               QueuePolicy::fifo,
+                               true,
+                               "who",
+                               3}),
+        request(AcquireSeveral{AcquireSeveral::Which::all, {{"x", update}}, true, {}, false, {}}),
         request(Upgrade{Seq{huge}, false}, 3),
     };
 }

@@ -87,6 +87,14 @@ protected:
         return sessions;
     }
     using Sessions = std::vector<std::uint64_t>;
+    void release(std::uint64_t session) {
+        table_.release({"a"}, operation(session), Predecessor::clean, grants_);
+    }
+    LockTable::Cleared clear(const std::string& name, std::uint64_t endings,
+                             const LockTable::Ended& ended, std::size_t max) {
+        table_.begin(LogIndex{9}, endings, &ended);
+        return table_.clear(name, max, grants_);
+    }
 
     static constexpr auto all = std::numeric_limits<std::size_t>::max();
 
@@ -99,16 +107,16 @@ TEST_F(LockTableTest, LetsTheWaiterInWhenTheHolderLeaves) {
     EXPECT_EQ(acquire(2, exclusive), Result::queued);
     EXPECT_EQ(acquire(3, exclusive, false), Result::busy);
     EXPECT_EQ(take_granted(), Sessions{1});
-    EXPECT_FALSE(table_.release("a", operation(2), Predecessor::clean, grants_));
-    EXPECT_FALSE(table_.release("b", operation(1), Predecessor::clean, grants_));
-    EXPECT_TRUE(table_.release("a", operation(1), Predecessor::clean, grants_));
+    EXPECT_THROW(release(2), InvariantBroken);
+    EXPECT_THROW(table_.release({"b"}, operation(1), Predecessor::clean, grants_), InvariantBroken);
+    release(1);
     EXPECT_EQ(take_granted(), Sessions{2});
     EXPECT_EQ(table_.queue_of("a"), nullptr);
 }
 
 TEST_F(LockTableTest, ForgetsANameThatNobodyHoldsOrWaitsFor) {  // S37
     acquire(1, exclusive);
-    EXPECT_TRUE(table_.release("a", operation(1), Predecessor::clean, grants_));
+    release(1);
     EXPECT_EQ(table_.find("a"), nullptr);
     EXPECT_TRUE(table_.records().empty());
 }
@@ -118,9 +126,9 @@ TEST_F(LockTableTest, AWithdrawalLetsThoseBehindIn) {  // S30
     acquire(2, exclusive);
     acquire(3, shared);
     take_granted();
-    table_.withdraw("a", {LogIndex{2}, 0}, grants_);
+    table_.withdraw({"a"}, {LogIndex{2}, 0}, grants_);
     EXPECT_EQ(take_granted(), Sessions{3});
-    EXPECT_THROW(table_.withdraw("a", {LogIndex{2}, 0}, grants_), InvariantBroken);
+    EXPECT_THROW(table_.withdraw({"a"}, {LogIndex{2}, 0}, grants_), InvariantBroken);
 }
 
 TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
@@ -134,7 +142,7 @@ TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
         if (id.session.raw() <= 2) return Predecessor::expired;
         return std::nullopt;
     };
-    const auto cleared = table_.clear("a", 1, ended, all, grants_);
+    const auto cleared = clear("a", 1, ended, all);
     EXPECT_TRUE(cleared.is_done);
     EXPECT_EQ(cleared.gone.size(), 3U);
     ASSERT_EQ(grants_.size(), 1U);
@@ -144,12 +152,12 @@ TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
 
     // No other session ended since: not looked at again.
     const auto everybody = [](OperationId) { return Predecessor::expired; };
-    EXPECT_TRUE(table_.clear("a", 1, everybody, all, grants_).gone.empty());
+    EXPECT_TRUE(clear("a", 1, everybody, all).gone.empty());
     EXPECT_NE(table_.find("a"), nullptr);
-    const auto last = table_.clear("a", 2, everybody, all, grants_).last;
+    const auto last = clear("a", 2, everybody, all).last;
     EXPECT_EQ(table_.find("a"), nullptr);
     EXPECT_EQ(last.how, Predecessor::expired);
-    EXPECT_TRUE(table_.clear("never seen", 3, ended, all, grants_).is_done);
+    EXPECT_TRUE(clear("never seen", 3, ended, all).is_done);
 }
 
 TEST_F(LockTableTest, ClearsANameByAndByAndLetsNobodyInBefore) {  // S11, P10
@@ -164,7 +172,7 @@ TEST_F(LockTableTest, ClearsANameByAndByAndLetsNobodyInBefore) {  // S11, P10
         return Predecessor::expired;
     };
     std::size_t parts = 0;
-    while (!table_.clear("a", 1, ended, 2, grants_).is_done) {
+    while (!clear("a", 1, ended, 2).is_done) {
         table_.check_invariants({"a"});
         EXPECT_TRUE(grants_.empty());
         ++parts;
