@@ -29,7 +29,7 @@ struct LockView {
         LogIndex since;
         std::string label;
         Priority priority = 0;
-        Seq upgrades;  // the hold, of the same session, that is to become exclusive; or not set
+        Seq upgrades{};  // the hold, of the same session, that is to become exclusive; or not set
         friend bool operator==(const Waiting&, const Waiting&) = default;
     };
     std::string name;

@@ -141,7 +141,7 @@ std::optional<SavedName> decode_name(std::string_view value) {
     const auto policy = get_enum(in, QueuePolicy::prefer_writers);
     const auto turn = get_enum(in, Turn::readers);
     auto previous = get_previous(in);
-    const auto newest_token = get_id<FencingToken>(in);
+    const FencingToken newest_token{in.varint()};  // none: nobody had it yet, some wait (S32)
     const auto newest_mode = get_enum(in, LockMode::exclusive);
     SavedName saved{LockRecord{policy, newest_token, newest_mode}, WaitQueue{policy}};
     saved.record.turn = turn;
@@ -150,7 +150,8 @@ std::optional<SavedName> decode_name(std::string_view value) {
     get_conversion(in, saved.queue);
     get_waiters(in, saved.queue);
     get_overtakers(in, saved.queue);
-    if (!in.done() || saved.record.previous.token > newest_token) return std::nullopt;
+    const bool older = saved.record.previous.token <= newest_token;
+    if (!in.done() || (newest_token.is_set() && !older)) return std::nullopt;
     return saved;
 }
 

@@ -197,8 +197,9 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
         view.holders.push_back({operation(prng), mode(), core::FencingToken{positive(prng)},
                                 index(prng), text(prng, core::label_bytes_max)});
     for (auto count = prng.below(4); count > 0; --count)
-        view.waiters.push_back({operation(prng), mode(), index(prng),
-                                text(prng, core::label_bytes_max), core::Seq{number(prng)}});
+        view.waiters.push_back(
+            {operation(prng), mode(), index(prng), text(prng, core::label_bytes_max),
+             static_cast<core::Priority>(prng.below(8)), core::Seq{number(prng)}});
     for (const auto& holder : view.holders)
         view.nodes[holder.operation.session] = core::NodeId{positive(prng)};
     for (const auto& waiter : view.waiters)
