@@ -5,8 +5,9 @@
 
 LOCK_EVENTS is the program of lock_events.cpp. Each run is a function of its seed: acquires of one
 name without a locker, conversions, releases, cancels and ends of sessions go to both sides, and
-after each of them the events, holders, tokens and queues must be equal. What ours does not have
-(several names, lockers) is left out. The end of a session is its end and the sweeps after it.
+after each of them the events, holders, tokens and queues must be equal. Several names, priorities,
+preferring policies and lockers are left out. The end of a session is its end and the sweeps after
+it.
 """
 import argparse
 import random
@@ -112,8 +113,8 @@ def script(seed):
     sessions = ["s1", "s2", "s3", "s4"][:rng.randint(2, 4)]
     modes = rng.choice((lm.MODES, lm.MODES, (lm.S, lm.X), (lm.S, lm.U, lm.X),
                         (lm.IX, lm.S, lm.X), (lm.IS, lm.IX, lm.S, lm.X)))
-    weights = rng.choice(((50, 35, 10, 1, 0, 0, 0), (40, 20, 20, 5, 5, 2, 5), (60, 30, 5, 5, 0, 0, 0),
-                          (40, 15, 8, 2, 20, 3, 12)))
+    weights = rng.choice(((50, 35, 10, 1, 0, 0, 0), (40, 20, 20, 5, 5, 2, 5),
+                          (60, 30, 5, 5, 0, 0, 0), (40, 15, 8, 2, 20, 3, 12)))
     model, lines, asked = Model(policy), [], 0
     for number in range(1, rng.choice((20, 60, 120)) + 1):
         verb = rng.choices(("acquire", "release", "cancel", "end", "upgrade", "try_upgrade",
