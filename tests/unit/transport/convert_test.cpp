@@ -750,7 +750,7 @@ TEST(Malformed, EnumsOfLocksAndOutcomesThatAreNotKnown) {
         return complaint<wire::ListAnswer>(ListAnswer{reply},
                                            [&](auto root) { change(root.getLocks()[0]); });
     };
-    EXPECT_EQ(lock_code([](auto l) { l.setPolicy(static_cast<wire::QueuePolicy>(2)); }),
+    EXPECT_EQ(lock_code([](auto l) { l.setPolicy(static_cast<wire::QueuePolicy>(4)); }),
               Malformed::unknown_kind);
     EXPECT_EQ(lock_code([](auto l) { l.getHolders()[0].setMode(static_cast<wire::LockMode>(6)); }),
               Malformed::unknown_kind);
