@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 class Told final : public Completion {
 public:
-    void complete(CallOutcome outcome) override { error = outcome.error; }
+    void complete(CallOutcome outcome) noexcept override { error = outcome.error; }
 
     std::optional<std::error_code> error;
 };

@@ -530,7 +530,8 @@ TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
     for (std::uint64_t i = 0; i < 4; ++i) {
         reply.locks.push_back(lock(prng, 'a' + i));
         reply.locks.back().waiters.assign(
-            2'000, {operation(prng), core::LockMode::shared, LogIndex{1}, std::string(256, 'x')});
+            2'000,
+            {operation(prng), core::LockMode::shared, LogIndex{1}, std::string(256, 'x'), {}, {}});
         auto& told = reply.locks.back();
         told.nodes[told.waiters.front().operation.session] = core::NodeId{1};
     }
