@@ -136,8 +136,8 @@ private:
     [[nodiscard]] Result refusal(const AcquireSeveral& request) const;
     Result acquire_all(const Waiter& waiter, const AcquireSeveral& request,
                        std::vector<Previous> last, Grants& grants);
-    Result acquire_any(Waiter waiter, const AcquireSeveral& request, std::vector<Previous> last,
-                       Grants& grants);
+    Result acquire_any(const Waiter& waiter, const AcquireSeveral& request,
+                       std::vector<Previous> last, Grants& grants);
     void queue_up(const Waiter& waiter, const std::vector<NamedMode>& names);
     Cleared remove_dead(const std::string& name, std::size_t max);
     bool is_at_head(const Waiter& barrier, const std::string& name) const;

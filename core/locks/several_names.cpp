@@ -67,7 +67,7 @@ LockTable::Result LockTable::acquire_all(const Waiter& waiter, const AcquireSeve
 }
 
 // The names are tried in the order given before it waits anywhere.
-LockTable::Result LockTable::acquire_any(Waiter waiter, const AcquireSeveral& request,
+LockTable::Result LockTable::acquire_any(const Waiter& waiter, const AcquireSeveral& request,
                                          std::vector<Previous> last, Grants& grants) {
     auto names = request.names;
     for (std::size_t i = 0; i < names.size(); ++i) {
