@@ -7,10 +7,11 @@ namespace mortise::core {
 
 bool LockMachine::would_grant(std::string_view name, LockMode mode, Priority priority) const {
     const auto* record = table_.find(name);
+    if (record == nullptr) return table_.would_grant(name, mode, priority);
     const auto* queue = table_.queue_of(name);
     // Whoever leads a queue as a barrier may be let in by what is cleared on its other names.
     const bool barrier = queue != nullptr && queue->has_barrier() && !ended_.empty();
-    const bool cleared = record == nullptr || record->swept_at == endings_ || ended_.empty();
+    const bool cleared = record->swept_at == endings_ || ended_.empty();
     if (!barrier && (cleared || is_clear(*record, queue))) {
         return table_.would_grant(name, mode, priority);
     }
