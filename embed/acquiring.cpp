@@ -91,7 +91,7 @@ public:
 
     void complete(CallOutcome outcome) noexcept override {
         outcome_.emplace(std::move(outcome));
-        const auto self = shared_from_this();
+        const auto self = weak_from_this().lock();  // shared_from_this() may throw, says its type
         // A node that is closed has no threads any more. Without any at all it is told here: late
         // is worse than from within.
         if (!gate_->notifier().post(self) && !run_elsewhere(self)) run_here(*self);
