@@ -107,11 +107,12 @@ bool HoldRecord::mark_released() {
 
 SubmittedCalls HoldRecord::take_release(core::CallTag tag,
                                         std::shared_ptr<Completion> completion) noexcept {
-    for (auto& submitted : release_) {
+    if (!release_.empty()) {
+        auto& submitted = release_.front();
         std::get<core::ReleaseCall>(submitted.call).tag = tag;
         submitted.completion = std::move(completion);
     }
-    return std::move(release_);
+    return std::exchange(release_, {});
 }
 
 bool HoldRecord::end_with(End end) {
