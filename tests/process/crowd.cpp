@@ -92,7 +92,8 @@ public:
             std::thread{[this, name = prefix + std::to_string(number)] { run(name); }}.detach();
     }
 
-    // Of what ended since the last time: "load GRANTS ERRORS P50 P99 LONGEST", in milliseconds.
+    // Of what ended since the last time: "load GRANTS ERRORS MEDIAN HIGH LONGEST", in
+    // milliseconds; HIGH is the 99th percentile.
     std::string measure() {
         std::vector<double> times;
         int errors = 0;

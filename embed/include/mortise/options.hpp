@@ -44,8 +44,8 @@ struct AcquireOptions {
 
     std::stop_token cancel{};  // ends the wait with Errc::cancelled
 
-    // A renewal of the lease is overdue by half the session's TTL: unless one gets through, the hold
-    // is lost in `remaining`. Once each time; afterwards it is either held again, which nobody says,
+    // A renewal of the lease is overdue by half the session's TTL: unless one gets through, the
+    // hold is lost in `remaining`. Once each time; afterwards it is held again, which nobody says,
     // or lost(). On a callback thread of the node; what it throws is dropped.
     std::function<void(Duration remaining)> on_at_risk{};
     std::function<void()> on_suspended{};
