@@ -53,14 +53,22 @@ LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const
         changes_.insert(request.name);
         return Result::granted;
     }
-    if (!request.wait && !would_grant(request.name, request.mode, request.priority)) {
-        return Result::busy;
-    }
+    const bool is_free =
+        may_spread({request.name}) || would_grant(request.name, request.mode, request.priority);
+    if (!request.wait && !is_free) return Result::busy;
     queues_.try_emplace(request.name, record.policy()).first->second.add(waiter);
-    settle({request.name}, grants);
-    const auto granted = std::ranges::find(grants, operation, &NewGrant::operation);
-    MORTISE_CHECK(granted != grants.end() || request.wait);
-    return granted == grants.end() ? Result::queued : Result::granted;
+    return settle_newcomer({request.name}, waiter, request.wait, grants);
+}
+
+// Where nobody is to wait the place is given up again: somebody else may have been let in by it.
+LockTable::Result LockTable::settle_newcomer(const NameList& names, const Waiter& waiter, bool wait,
+                                             Grants& grants) {
+    settle(names, grants);
+    const auto granted = std::ranges::find(grants, waiter.operation, &NewGrant::operation);
+    if (granted != grants.end()) return Result::granted;
+    if (wait) return Result::queued;
+    withdraw(names, waiter.ticket, grants);
+    return Result::busy;
 }
 
 void LockTable::release(const NameList& names, OperationId operation, Predecessor how,

@@ -46,6 +46,17 @@ LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation,
                : acquire_any(waiter, request, std::move(last), grants);
 }
 
+namespace {
+
+LockTable::NameList all_names(const AcquireSeveral& request) {
+    LockTable::NameList names;
+    for (const auto& one : request.names)
+        names.push_back(one.name);
+    return names;
+}
+
+}  // namespace
+
 // It passes nothing: it enters at once only where nobody waits.
 LockTable::Result LockTable::acquire_all(const Waiter& waiter, const AcquireSeveral& request,
                                          std::vector<Previous> last, Grants& grants) {
@@ -53,39 +64,37 @@ LockTable::Result LockTable::acquire_all(const Waiter& waiter, const AcquireSeve
         const auto* record = find(one.name);
         return record == nullptr || (queue_of(one.name) == nullptr && record->admits(one.mode));
     });
-    if (!is_free && !request.wait) return Result::busy;
+    const auto names = all_names(request);
+    if (!is_free && !request.wait && !may_spread(names)) return Result::busy;
     for (std::size_t i = 0; i < request.names.size(); ++i)
         ensure(request.names[i].name, request.policy, std::move(last[i]));
     queue_up(waiter, request.names);
-    NameList names;
-    for (const auto& one : request.names)
-        names.push_back(one.name);
-    settle(names, grants);
-    const bool granted =
-        std::ranges::find(grants, waiter.operation, &NewGrant::operation) != grants.end();
-    return granted ? Result::granted : Result::queued;
+    return settle_newcomer(names, waiter, request.wait, grants);
 }
 
 // The names are tried in the order given before it waits anywhere.
 LockTable::Result LockTable::acquire_any(const Waiter& waiter, const AcquireSeveral& request,
                                          std::vector<Previous> last, Grants& grants) {
-    auto names = request.names;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto& [name, mode] = names[i];
-        if (!would_grant(name, mode, waiter.priority)) continue;
-        ensure(name, request.policy, std::move(last[i]));
-        names = {{name, mode}};
-        break;
+    for (std::size_t i = 0; i < request.names.size(); ++i) {
+        const auto& one = request.names[i];
+        if (!would_grant(one.name, one.mode, waiter.priority)) continue;
+        ensure(one.name, request.policy, std::move(last[i]));
+        queue_up(waiter, {one});
+        return settle_newcomer({one.name}, waiter, request.wait, grants);
     }
-    const bool is_free =
-        names.size() == 1 && would_grant(names[0].name, names[0].mode, waiter.priority);
-    if (!is_free && !request.wait) return Result::busy;
-    queue_up(waiter, names);
-    NameList queued;
-    for (const auto& one : names)
-        queued.push_back(one.name);
-    settle(queued, grants);
-    return is_free ? Result::granted : Result::queued;
+    const auto names = all_names(request);
+    if (!request.wait && !may_spread(names)) return Result::busy;
+    queue_up(waiter, request.names);
+    return settle_newcomer(names, waiter, request.wait, grants);
+}
+
+// A request for all of several names that leads one of these queues may be let in by what is
+// cleared on its other names, and then others.
+bool LockTable::may_spread(const NameList& names) const {
+    return ended_ != nullptr && std::ranges::any_of(names, [&](const std::string& name) {
+               const auto* queue = queue_of(name);
+               return queue != nullptr && queue->has_barrier();
+           });
 }
 
 void LockTable::queue_up(const Waiter& waiter, const std::vector<NamedMode>& names) {
