@@ -68,6 +68,10 @@ void CoreLoop::noted(const core::Note& note) {
                                                 " has forgotten what it promised, or is a copy: "
                                                 "it does not count");
             return;
+        case Kind::refused_state:
+            parts_.log.error("state", "cannot read the state that node " + peer +
+                                          " sends: damaged, or of a newer version than this");
+            return;
         case Kind::formed: parts_.log.info("formed", "the cluster is formed"); return;
         case Kind::configuration_changed: return members_changed();
         case Kind::removed:

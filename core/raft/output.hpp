@@ -45,6 +45,7 @@ struct Note {
         state_sent,             // and has it
         state_installed,        // this node has another's
         peer_forgot,            // its directory was rolled back, or is a copy: it does not count
+        refused_state,          // the leader sends a state that makes no sense here
     };
 
     Kind kind;

@@ -245,7 +245,7 @@ private:
     // snapshot_receiving.cpp
     void on(NodeId from, SnapshotChunk& chunk, Instant now);
     [[nodiscard]] static bool is_well_formed(const SnapshotChunk& chunk);
-    void take_chunk(SnapshotChunk& chunk);
+    void take_chunk(NodeId from, SnapshotChunk& chunk);
     bool join_cut_row(std::vector<Row>& rows, bool cut);
     void owe_snapshot_reply(LogId last, std::uint64_t next);
     void send_owed_snapshot_reply();

@@ -39,12 +39,12 @@ void Raft::on(NodeId from, SnapshotChunk& chunk, Instant now) {
         owe_snapshot_reply(chunk.last, 0);
         return;
     }
-    take_chunk(chunk);
+    take_chunk(from, chunk);
     owe_snapshot_reply(chunk.last,
                        receiving_ && receiving_->last == chunk.last ? receiving_->next : 0);
 }
 
-void Raft::take_chunk(SnapshotChunk& chunk) {
+void Raft::take_chunk(NodeId from, SnapshotChunk& chunk) {
     const bool same =
         receiving_ &&
         (planted(Mutant::chunk_of_other_state) ||
@@ -58,7 +58,7 @@ void Raft::take_chunk(SnapshotChunk& chunk) {
     const bool is_right = chunk.checksum == sum_with(receiving_->checksum, chunk) ||
                           planted(Mutant::chunk_checksum_ignored);
     if (!is_right || !join_cut_row(chunk.rows, chunk.cut)) {
-        note(Note::Kind::refused_message);
+        note(Note::Kind::refused_message, from);
         receiving_.reset();
         return;
     }
@@ -87,11 +87,11 @@ bool Raft::join_cut_row(std::vector<Row>& rows, bool cut) {
 
 void Raft::refuse_state() {
     if (!receiving_) return;
-    note(Note::Kind::refused_message);
     const auto last = receiving_->last;
     receiving_.reset();
     auto* follower = std::get_if<Follower>(&role_);
     if (follower == nullptr || !follower->leader) return;
+    note(Note::Kind::refused_state, *follower->leader);
     follower->snapshot_reply = SnapshotReply{term(), last, 0, false, true};
 }
 

@@ -42,6 +42,7 @@ inline NoteWords words_of(const core::Note& note) {
             return {"in term {} has sent its state to node {}", "state sent to a follower"};
         case Kind::state_installed: return {"in term {} has the state of another"};
         case Kind::peer_forgot: return {"in term {} finds that node {} has forgotten"};
+        case Kind::refused_state: return {"in term {} cannot read the state of node {}"};
     }
     return {"in term {} notes something"};
 }
