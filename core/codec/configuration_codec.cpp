@@ -6,7 +6,7 @@ namespace mortise::core {
 
 namespace {
 
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t configuration_version = 1;
 constexpr std::size_t member_bytes_min = 8 + 8 + 1;
 
 void put_members(ByteWriter& out, const std::vector<Member>& members) {
@@ -35,7 +35,7 @@ std::vector<Member> get_members(ByteReader& in) {
 
 Bytes encode_configuration(const Configuration& configuration) {
     ByteWriter out;
-    out.u8(version);
+    out.u8(configuration_version);
     out.u64(configuration.cluster.high);
     out.u64(configuration.cluster.low);
     put_members(out, configuration.voters);
@@ -46,7 +46,7 @@ Bytes encode_configuration(const Configuration& configuration) {
 
 std::optional<Configuration> decode_configuration(const Bytes& bytes) {
     ByteReader in{bytes.view()};
-    if (in.u8() != version) return std::nullopt;
+    if (in.u8() != configuration_version) return std::nullopt;
     Configuration configuration;
     configuration.cluster = {in.u64(), in.u64()};
     configuration.voters = get_members(in);
