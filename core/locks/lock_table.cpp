@@ -53,22 +53,18 @@ LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const
         changes_.insert(request.name);
         return Result::granted;
     }
-    const bool is_free =
-        may_spread({request.name}) || would_grant(request.name, request.mode, request.priority);
-    if (!request.wait && !is_free) return Result::busy;
+    if (!request.wait && !would_grant(request.name, request.mode, request.priority)) {
+        return Result::busy;
+    }
     queues_.try_emplace(request.name, record.policy()).first->second.add(waiter);
-    return settle_newcomer({request.name}, waiter, request.wait, grants);
+    return settle_newcomer({request.name}, operation, grants);
 }
 
-// Where nobody is to wait the place is given up again: somebody else may have been let in by it.
-LockTable::Result LockTable::settle_newcomer(const NameList& names, const Waiter& waiter, bool wait,
+LockTable::Result LockTable::settle_newcomer(const NameList& names, OperationId operation,
                                              Grants& grants) {
     settle(names, grants);
-    const auto granted = std::ranges::find(grants, waiter.operation, &NewGrant::operation);
-    if (granted != grants.end()) return Result::granted;
-    if (wait) return Result::queued;
-    withdraw(names, waiter.ticket, grants);
-    return Result::busy;
+    const auto granted = std::ranges::find(grants, operation, &NewGrant::operation);
+    return granted == grants.end() ? Result::queued : Result::granted;
 }
 
 void LockTable::release(const NameList& names, OperationId operation, Predecessor how,
@@ -126,7 +122,8 @@ LockTable::Cleared LockTable::remove_dead(const std::string& name, std::size_t m
 
 LockTable::Cleared LockTable::clear(const std::string& name, std::size_t max, Grants& grants) {
     auto cleared = remove_dead(name, max);
-    if (cleared.is_done && !cleared.gone.empty()) settle({name}, grants);
+    const bool moves = !cleared.gone.empty() || may_spread(name);
+    if (cleared.is_done && moves) settle({name}, grants);
     return cleared;
 }
 

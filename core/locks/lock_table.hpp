@@ -138,8 +138,8 @@ private:
                        std::vector<Previous> last, Grants& grants);
     Result acquire_any(const Waiter& waiter, const AcquireSeveral& request,
                        std::vector<Previous> last, Grants& grants);
-    Result settle_newcomer(const NameList& names, const Waiter& waiter, bool wait, Grants& grants);
-    [[nodiscard]] bool may_spread(const NameList& names) const;
+    Result settle_newcomer(const NameList& names, OperationId operation, Grants& grants);
+    [[nodiscard]] bool may_spread(std::string_view name) const;
     void queue_up(const Waiter& waiter, const std::vector<NamedMode>& names);
     Cleared remove_dead(const std::string& name, std::size_t max);
     bool is_at_head(const Waiter& barrier, const std::string& name) const;

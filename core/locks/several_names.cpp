@@ -64,12 +64,11 @@ LockTable::Result LockTable::acquire_all(const Waiter& waiter, const AcquireSeve
         const auto* record = find(one.name);
         return record == nullptr || (queue_of(one.name) == nullptr && record->admits(one.mode));
     });
-    const auto names = all_names(request);
-    if (!is_free && !request.wait && !may_spread(names)) return Result::busy;
+    if (!is_free && !request.wait) return Result::busy;
     for (std::size_t i = 0; i < request.names.size(); ++i)
         ensure(request.names[i].name, request.policy, std::move(last[i]));
     queue_up(waiter, request.names);
-    return settle_newcomer(names, waiter, request.wait, grants);
+    return settle_newcomer(all_names(request), waiter.operation, grants);
 }
 
 // The names are tried in the order given before it waits anywhere.
@@ -80,21 +79,18 @@ LockTable::Result LockTable::acquire_any(const Waiter& waiter, const AcquireSeve
         if (!would_grant(one.name, one.mode, waiter.priority)) continue;
         ensure(one.name, request.policy, std::move(last[i]));
         queue_up(waiter, {one});
-        return settle_newcomer({one.name}, waiter, request.wait, grants);
+        return settle_newcomer({one.name}, waiter.operation, grants);
     }
-    const auto names = all_names(request);
-    if (!request.wait && !may_spread(names)) return Result::busy;
+    if (!request.wait) return Result::busy;
     queue_up(waiter, request.names);
-    return settle_newcomer(names, waiter, request.wait, grants);
+    return settle_newcomer(all_names(request), waiter.operation, grants);
 }
 
-// A request for all of several names that leads one of these queues may be let in by what is
-// cleared on its other names, and then others.
-bool LockTable::may_spread(const NameList& names) const {
-    return ended_ != nullptr && std::ranges::any_of(names, [&](const std::string& name) {
-               const auto* queue = queue_of(name);
-               return queue != nullptr && queue->has_barrier();
-           });
+// A request for all of several names that leads this queue may be let in by what is cleared on its
+// other names, and then others here.
+bool LockTable::may_spread(std::string_view name) const {
+    const auto* queue = queue_of(name);
+    return ended_ != nullptr && queue != nullptr && queue->has_barrier();
 }
 
 void LockTable::queue_up(const Waiter& waiter, const std::vector<NamedMode>& names) {

@@ -148,6 +148,15 @@ TEST_F(SeveralNames, ATryLetsInWhomTheDeadKeptWaiting) {  // S11, S32
               "5.3 busy; 4.3 granted a token=8 previous=none/0/ b token=9 previous=expired/7/");
 }
 
+TEST_F(SeveralNames, AnyIsTriedBehindThoseWhomTheDeadKeptWaiting) {  // S11, S32
+    put(acquire(1, 1, exclusive, "b"));
+    put(all_of(2, 1, {{"a", shared}, {"b", exclusive}}));
+    put(expiry(1));
+    EXPECT_EQ(put(any_of(3, 1, {{"a", shared}, {"c", shared}})),
+              "2.1 granted a token=2 previous=none/0/ b token=3 previous=expired/1/; "
+              "3.1 granted a token=2 previous=none/0/");
+}
+
 TEST_F(SeveralNames, ADeadOneLeavesEveryQueue) {  // S11, S32
     put({acquire(1, 1, exclusive, "a"), acquire(1, 2, exclusive, "b")});
     put(all_of(2, 1, {{"a", exclusive}, {"b", exclusive}}));
