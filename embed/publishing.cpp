@@ -151,6 +151,8 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
                    },
                    [](core::Closed&) {},
                    [](core::Changed&) {},
+                   [](core::AcquiredSeveral&) {},
+                   [](core::Converted&) {},
                    [&](core::MembershipRefusal why) {
                        outcome.error = errc_of(why);
                        outcome.reason = reason_of(why);

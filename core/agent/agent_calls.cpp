@@ -1,33 +1,56 @@
-// Calls: taken in, answered, timed out, given up.
+// Calls: taken in, timed out, given up.
 #include <algorithm>
 #include <utility>
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
+#include "core/base/overloaded.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
 
-void SessionAgent::on_acquire(AcquireCall call, Now now) {
-    const auto tag = call.tag;
-    MORTISE_CHECK(tag.is_set() && !waiting_.contains(tag));
+bool SessionAgent::has_room_for(std::size_t names) const {
+    return outstanding() + names_beyond_ + names <= operations_max;
+}
+
+SessionAgent::Waiting* SessionAgent::take_call(CallTag tag, RequestBody asked, Names names,
+                                               Instant deadline, Now now) {
+    MORTISE_CHECK(tag.is_set() && !waiting_.contains(tag) && !names.empty());
     if (stage_ == Stage::closing || stage_ == Stage::closed) {
-        out_.answers.push_back({tag, CallError::node_stopped});
-        return;
+        refuse(tag, CallError::node_stopped);
+        return nullptr;
     }
     // What ends something is never refused, so it is counted here: each call and each hold becomes
     // at most one release or cancel, and it takes the place of what it ends (P11).
-    if (outstanding() >= operations_max || holds_.size() >= holds_max) {
-        out_.answers.push_back({tag, CallError::resource_exhausted});
-        return;
+    if (!has_room_for(names.size()) || held_names_ >= holds_max) {
+        refuse(tag, CallError::resource_exhausted);
+        return nullptr;
     }
     auto& waiting = waiting_[tag];
-    const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
-    waiting.call = std::move(call);
+    waiting.asked = std::move(asked);
+    names_beyond_ += names.size() - 1;
+    waiting.names = std::move(names);
+    waiting.deadline = deadline;
     waiting.arrival = ++arrivals_;
-    watch(waiting, gives_up);
-    unsent_.emplace(waiting.arrival, tag);
+    watch(tag, waiting, std::min(deadline, now.steady + options_.call_timeout));
+    return &waiting;
+}
+
+void SessionAgent::on_acquire(AcquireCall call, Now now) {
+    Names names{call.request.name};
+    const auto* waiting =
+        take_call(call.tag, std::move(call.request), std::move(names), call.deadline, now);
+    if (waiting != nullptr) unsent_.emplace(waiting->arrival, call.tag);
+}
+
+void SessionAgent::on_acquire(AcquireSeveralCall call, Now now) {
+    Names names;
+    for (const auto& one : call.request.names)
+        names.push_back(one.name);
+    const auto* waiting =
+        take_call(call.tag, std::move(call.request), std::move(names), call.deadline, now);
+    if (waiting != nullptr) unsent_.emplace(waiting->arrival, call.tag);
 }
 
 void SessionAgent::on_cancel(const CancelCall& call, Now /*now*/) {
@@ -35,25 +58,21 @@ void SessionAgent::on_cancel(const CancelCall& call, Now /*now*/) {
 }
 
 void SessionAgent::on_release(const ReleaseCall& call, Now now) {
-    const bool held = session_ && call.hold.session == *session_ && holds_.contains(call.hold.seq);
-    if (!held) {
-        if (call.tag.is_set()) out_.answers.push_back({call.tag, CallError::lock_lost});
+    if (find_hold(call.hold) == nullptr) {
+        if (call.tag.is_set()) refuse(call.tag, CallError::lock_lost);
         return;
     }
-    auto hold = holds_.extract(call.hold.seq);
-    if (call.tag.is_set()) {
-        const auto gives_up = now.steady + options_.call_timeout;
-        releases_[call.tag] = gives_up;
-        by_deadline_.emplace(gives_up, call.tag);
-    }
-    end_operation({call.tag, call.hold.seq, std::move(hold.mapped()), false});
+    auto held = std::move(holds_.extract(call.hold.seq).mapped());
+    held_names_ -= held.names.size();
+    drop_upgrade(held, CallError::cancelled);
+    if (call.tag.is_set()) expect_end(call.tag, true, now);
+    end_operation({call.tag, Release{call.hold.seq}, std::move(held.names)});
 }
 
 void SessionAgent::on_close(const CloseCall& call, Now now) {
     close_tag_ = call.tag;
-    for (const auto& [seq, name] : std::exchange(holds_, {})) {
+    for (const auto& [seq, held] : take_holds())
         out_.lost.push_back({{*session_, seq}, HoldLost::Reason::node_stopped});
-    }
     // What was sent ends with the session; an answer that comes before that is nobody's.
     for (const auto& [tag, waiting] : waiting_) {
         if (waiting.seq.is_set()) forget(waiting.seq);
@@ -76,21 +95,36 @@ void SessionAgent::answer_busy(CallTag tag, LockView seen) {
 
 bool SessionAgent::may_answer_from_read(const std::string& name) const {
     return !newest_on_name_.contains(name) &&
-           std::ranges::find(endings_, name, &Ending::name) == endings_.end();
+           std::ranges::none_of(endings_, [&](const Ending& ending) {
+               return std::ranges::find(ending.names, name) != ending.names.end();
+           });
 }
 
-void SessionAgent::watch(Waiting& waiting, Instant gives_up) {
-    by_deadline_.erase({waiting.gives_up, waiting.call.tag});
+void SessionAgent::watch(CallTag tag, Waiting& waiting, Instant gives_up) {
+    by_deadline_.erase({waiting.gives_up, tag});
     waiting.gives_up = gives_up;
-    if (gives_up != Instant::never()) by_deadline_.emplace(gives_up, waiting.call.tag);
+    if (gives_up != Instant::never()) by_deadline_.emplace(gives_up, tag);
+}
+
+void SessionAgent::expect_end(CallTag tag, bool releases, Now now) {
+    const auto gives_up = now.steady + options_.call_timeout;
+    enders_[tag] = {gives_up, releases};
+    by_deadline_.emplace(gives_up, tag);
 }
 
 // Takes a call off every list but that of what was sent.
 void SessionAgent::finish(CallTag tag) {
     const auto found = waiting_.find(tag);
     MORTISE_CHECK(found != waiting_.end());
-    by_deadline_.erase({found->second.gives_up, tag});
-    if (!found->second.seq.is_set()) unsent_.erase(found->second.arrival);
+    const auto& waiting = found->second;
+    by_deadline_.erase({waiting.gives_up, tag});
+    if (!waiting.seq.is_set()) {
+        unsent_.erase(waiting.arrival);
+        names_beyond_ -= waiting.names.size() - 1;
+    }
+    const auto* upgrade = std::get_if<Upgrade>(&waiting.asked);
+    const auto held = upgrade == nullptr ? holds_.end() : holds_.find(upgrade->operation);
+    if (held != holds_.end()) held->second.upgrade = {};
     waiting_.erase(found);
 }
 
@@ -104,8 +138,16 @@ void SessionAgent::abandon(CallTag tag, CallError error) {
     const auto& waiting = waiting_.at(tag);
     if (waiting.seq.is_set()) {
         forget(waiting.seq);
-        if (!planted(Mutant::timeout_without_cancel))
-            end_operation({{}, waiting.seq, waiting.call.request.name, true});
+        Ending cancel{{}, Cancel{waiting.seq}, waiting.names};
+        if (const auto* upgrade = std::get_if<Upgrade>(&waiting.asked)) {
+            cancel.hold = upgrade->operation;
+            const auto held = holds_.find(cancel.hold);
+            if (held != holds_.end()) {
+                held->second.unsettled = waiting.seq;
+                cancel.mode = held->second.mode;
+            }
+        }
+        if (!planted(Mutant::timeout_without_cancel)) end_operation(std::move(cancel));
     }
     answer(tag, error);
 }
@@ -124,12 +166,13 @@ void SessionAgent::on_too_busy(SessionId session, Seq first, Seq last) {
 void SessionAgent::give_up_overdue(Now now) {
     while (!by_deadline_.empty() && by_deadline_.begin()->first <= now.steady) {
         const auto tag = by_deadline_.begin()->second;
-        const auto release = releases_.find(tag);
-        if (release != releases_.end()) {
-            // It goes on being released; whether it was, nobody can tell yet (P6).
+        const auto ender = enders_.find(tag);
+        if (ender != enders_.end()) {
+            // It goes on being done. Whether it was released nobody can tell yet (P6); in its
+            // former mode it is not used any more, whenever the cluster hears of it.
+            refuse(tag, ender->second.releases ? CallError::outcome_unknown : CallError::no_quorum);
             by_deadline_.erase(by_deadline_.begin());
-            releases_.erase(release);
-            out_.answers.push_back({tag, CallError::outcome_unknown});
+            enders_.erase(ender);
             continue;
         }
         // Empty-handed only if the cluster said so (S48).
@@ -137,71 +180,17 @@ void SessionAgent::give_up_overdue(Now now) {
     }
 }
 
-void SessionAgent::on_queued(Seq seq) {
-    const auto found = sent_.find(seq);
-    if (found == sent_.end()) return;
-    if (!std::exchange(found->second.applied, true)) --unapplied_;
-    if (std::exchange(found->second.unsure, false)) --unsure_;
-    release_order(found->second.name, seq);
-    const auto waiting = waiting_.find(found->second.tag);
-    if (waiting == waiting_.end()) return;
-    waiting->second.queued = true;
-    watch(waiting->second, waiting->second.call.deadline);
-}
-
-void SessionAgent::on_answered(const Answered& answered, Now now) {
-    const auto seq = answered.operation.seq;
-    const auto found = sent_.find(seq);
-    if (found == sent_.end()) return;  // a repeat, or given up: its Cancel is under way
-    const auto sent = forget(seq);
-    if (sent.ending) {
-        const auto release = releases_.find(sent.ending->tag);
-        if (release == releases_.end()) return;
-        by_deadline_.erase({release->second, release->first});
-        releases_.erase(release);
-        if (answered.answer.kind == AnswerKind::released) {
-            out_.answers.push_back({sent.ending->tag, Released{}});
-        } else {
-            out_.answers.push_back({sent.ending->tag, CallError::not_held});
-        }
-        return;
-    }
-    on_acquire_answered(sent, seq, answered.answer, now);
-}
-
-void SessionAgent::on_acquire_answered(const Sent& sent, Seq seq, const Answer& given, Now now) {
-    MORTISE_CHECK(waiting_.contains(sent.tag));
-    switch (given.kind) {
-        case AnswerKind::granted:
-            if (lapsed_ || !lease_.is_valid(now.boot)) {
-                // Granted to a session that may be over by now: nobody shall believe to hold it.
-                if (!planted(Mutant::late_grant_kept)) end_operation({{}, seq, sent.name, false});
-                answer(sent.tag, CallError::session_expired);
-                return;
-            }
-            holds_.emplace(seq, sent.name);
-            finish(sent.tag);
-            out_.answers.push_back(
-                {sent.tag, Acquired{{*session_, seq}, given.token, given.previous}});
-            return;
-        case AnswerKind::busy: answer_busy(sent.tag, {}); return;
-        case AnswerKind::kind_mismatch: answer(sent.tag, CallError::kind_mismatch); return;
-        case AnswerKind::resource_exhausted:
-            answer(sent.tag, CallError::resource_exhausted);
-            return;
-        case AnswerKind::released:
-        case AnswerKind::cancelled:
-        case AnswerKind::not_held:
-        case AnswerKind::stale_request:
-        case AnswerKind::converted:
-        case AnswerKind::deadlock:
-        case AnswerKind::invalid_argument: break;
-    }
-    MORTISE_CHECK(false);  // no answer to an Acquire that was not given up
-}
-
 void SessionAgent::end_operation(Ending ending) {
+    names_beyond_ += ending.names.size() - 1;
     endings_.push_back(std::move(ending));
+}
+
+Seq SessionAgent::target_of(const Ending& ending) {
+    return std::visit(Overloaded{[](const Release& one) { return one.operation; },
+                                 [](const Cancel& one) { return one.operation; },
+                                 [](const Downgrade& one) { return one.operation; },
+                                 [](const auto&) { return Seq{}; }},
+                      ending.asked);
 }
 
 }  // namespace mortise::core

@@ -18,63 +18,109 @@ constexpr std::size_t commands_per_send_max = 1'024;
 
 }  // namespace
 
-SessionAgent::Sent& SessionAgent::remember(Request request, std::string name, Now now) {
+SessionAgent::Sent& SessionAgent::remember(Request request, Names names, Now now) {
     const auto seq = request.seq;
     auto& sent = sent_[seq];
-    newest_on_name_[name] = seq;
+    for (const auto& name : names)
+        newest_on_name_[name] = seq;
     sent.request = std::move(request);
-    sent.name = std::move(name);
+    sent.names = std::move(names);
     sent.at = now.steady;
     ++unapplied_;
     return sent;
 }
 
-void SessionAgent::release_order(const std::string& name, Seq seq) {
-    const auto newest = newest_on_name_.find(name);
+void SessionAgent::release_order(const Sent& sent) {
     if (planted(Mutant::names_never_forgotten)) return;
-    if (newest != newest_on_name_.end() && newest->second == seq) newest_on_name_.erase(newest);
+    for (const auto& name : sent.names) {
+        const auto newest = newest_on_name_.find(name);
+        const bool is_it = newest != newest_on_name_.end() && newest->second == sent.request.seq;
+        if (is_it) newest_on_name_.erase(newest);
+    }
 }
 
 SessionAgent::Sent SessionAgent::forget(Seq seq) {
     auto found = sent_.extract(seq);
     MORTISE_CHECK(!found.empty());
     auto& sent = found.mapped();
-    release_order(sent.name, seq);
+    release_order(sent);
+    names_beyond_ -= sent.names.size() - 1;
     if (!sent.applied) --unapplied_;
     if (sent.unsure) --unsure_;
     return std::move(sent);
 }
 
+// With the session, that is.
+void SessionAgent::forget_sent() {
+    while (!sent_.empty())
+        forget(sent_.begin()->first);
+    for (const auto& ending : std::exchange(endings_, {}))
+        names_beyond_ -= ending.names.size() - 1;
+    newest_on_name_.clear();
+}
+
+// What went out before on any of these names and may not be there yet, each once, rising (S20):
+// unlock(), then try_lock(), succeeds.
+std::vector<Seq> SessionAgent::sent_before(const Names& names) const {
+    std::vector<Seq> before;
+    for (const auto& name : names) {
+        const auto newest = newest_on_name_.find(name);
+        if (newest != newest_on_name_.end()) before.push_back(newest->second);
+    }
+    std::ranges::sort(before);
+    const auto repeated = std::ranges::unique(before);
+    before.erase(repeated.begin(), repeated.end());
+    return before;
+}
+
+// Behind what we sent on its names before. Only a request for several can have more than one of
+// that in front.
+Request SessionAgent::request_behind(RequestBody body, const Names& names) {
+    auto before = sent_before(names);
+    newest_seq_ = newest_seq_.next();
+    Request request{*session_, newest_seq_, {}, std::move(body)};
+    if (before.empty()) return request;
+    request.after = before.back();
+    before.pop_back();
+    auto* several = std::get_if<AcquireSeveral>(&request.body);
+    MORTISE_CHECK(before.empty() || several != nullptr);
+    if (several != nullptr && !planted(Mutant::several_follow_one_name)) {
+        several->also_after = std::move(before);
+    }
+    return request;
+}
+
+// A downgrade changes what the next request may ask for; a release or cancel names what it ends,
+// and needs no order.
 void SessionAgent::send_endings(BatchBuilder& urgent, Now now) {
     while (!endings_.empty() && urgent.count() < commands_per_send_max &&
            unapplied_ < operations_max) {
         auto ending = std::move(endings_.front());
         endings_.pop_front();
-        newest_seq_ = newest_seq_.next();
-        Request request{*session_, newest_seq_, {}, Release{ending.target}};
-        if (ending.cancel) request.body = Cancel{ending.target};
+        const bool is_ordered = std::holds_alternative<Downgrade>(ending.asked);
+        auto request = request_behind(ending.asked, is_ordered ? ending.names : Names{});
         urgent.add(request);
-        auto name = ending.name;
-        remember(std::move(request), std::move(name), now).ending = std::move(ending);
+        auto names = ending.names;
+        remember(std::move(request), std::move(names), now).ending = std::move(ending);
     }
 }
 
 void SessionAgent::send_acquires(BatchBuilder& acquires, Now now) {
+    if (!endings_.empty()) return;  // one of them may have to go before (S20)
     while (!unsent_.empty() && acquires.count() < commands_per_send_max &&
            newest_on_name_.size() < acquires_in_flight_max &&
            acquires.bytes() < batch_bytes_max / 4) {
         const auto tag = unsent_.begin()->second;
-        unsent_.erase(unsent_.begin());
         auto& waiting = waiting_.at(tag);
-        newest_seq_ = newest_seq_.next();
-        waiting.seq = newest_seq_;
-        const auto& name = waiting.call.request.name;
-        const auto before = newest_on_name_.find(name);
-        // Behind what we sent on this name before (S20): unlock(), then try_lock(), succeeds.
-        const auto after = before == newest_on_name_.end() ? Seq{} : before->second;
-        Request request{*session_, newest_seq_, after, waiting.call.request};
+        if (format_ < format_needed(waiting.asked)) {
+            answer(tag, CallError::incompatible);
+            continue;
+        }
+        unsent_.erase(unsent_.begin());
+        auto request = request_behind(waiting.asked, waiting.names);
+        waiting.seq = request.seq;
         acquires.add(request);
-        remember(std::move(request), name, now).tag = tag;
+        remember(std::move(request), waiting.names, now).tag = tag;
     }
 }
 
@@ -92,10 +138,13 @@ void SessionAgent::resend(BatchBuilder& urgent, BatchBuilder& acquires, Now now)
 
 // A name is remembered while something on it is under way, or it would be for ever.
 void SessionAgent::check_invariants() const {
-    MORTISE_CHECK(newest_on_name_.size() <= unapplied_ && unapplied_ <= sent_.size());
+    MORTISE_CHECK(newest_on_name_.size() <= unapplied_ + names_beyond_);
+    MORTISE_CHECK(unapplied_ <= sent_.size());
     for (const auto& [name, seq] : newest_on_name_) {
-        const auto sent = sent_.find(seq);
-        MORTISE_CHECK(sent != sent_.end() && !sent->second.applied && sent->second.name == name);
+        const auto found = sent_.find(seq);
+        MORTISE_CHECK(found != sent_.end() && !found->second.applied);
+        const auto& names = found->second.names;
+        MORTISE_CHECK(std::ranges::find(names, name) != names.end());
     }
 }
 

@@ -22,7 +22,30 @@ struct AcquireCall {
     Instant deadline = Instant::never();
 };
 
-// Ends a waiting AcquireCall with `cancelled` (S18). Answers nothing itself.
+// All of several names, or any (S32). Requires at most names_at_once_max of them.
+struct AcquireSeveralCall {
+    CallTag tag;
+    AcquireSeveral request;
+    Instant deadline = Instant::never();
+};
+
+// From when this is called the hold must not be used as if it had its former mode: it is asked for
+// until the cluster has done it, however late the answer is (S27).
+struct DowngradeCall {
+    CallTag tag;
+    OperationId hold;
+    LockMode mode = LockMode::shared;
+};
+
+// To exclusive (S27). The hold stays in its mode meanwhile, and whenever this comes to nothing.
+struct UpgradeCall {
+    CallTag tag;
+    OperationId hold;
+    bool wait = true;
+    Instant deadline = Instant::never();
+};
+
+// Ends a waiting acquire or upgrade with `cancelled` (S18). Answers nothing itself.
 struct CancelCall {
     CallTag tag;
 };
@@ -56,7 +79,8 @@ struct ChangeCall {
     Instant deadline;  // of the steady clock
 };
 
-using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall>;
+using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
+                          AcquireSeveralCall, DowngradeCall, UpgradeCall>;
 
 [[nodiscard]] inline CallTag tag_of(const Call& call) {
     return std::visit([](const auto& c) { return c.tag; }, call);
@@ -71,7 +95,18 @@ struct Acquired {
     Previous previous;
 };
 
-// A try that found the name taken: an answer, no error.
+// One hold, which is released as one: of all the names, or of the one that it got.
+struct AcquiredSeveral {
+    OperationId hold;
+    std::vector<NamedGrant> names;
+};
+
+// The hold has the mode that was asked for.
+struct Converted {
+    FencingToken token;
+};
+
+// A try that found the name taken: an answer, no error. Of an upgrade, that others hold it as well.
 struct Busy {
     LockView seen;
 };
@@ -101,11 +136,15 @@ enum class CallError : std::uint8_t {
     resource_exhausted,
     kind_mismatch,
     node_stopped,
+    deadlock,
+    invalid_argument,
+    incompatible,  // a member of the cluster is too old for it
 };
 
 struct CallAnswer {
     CallTag tag;
-    std::variant<Acquired, Busy, Released, Viewed, Closed, Changed, MembershipRefusal, CallError>
+    std::variant<Acquired, Busy, Released, Viewed, Closed, Changed, MembershipRefusal, CallError,
+                 AcquiredSeveral, Converted>
         result;
 };
 

@@ -43,38 +43,34 @@ void SessionAgent::begin(Now now) {
     if (session_ && !lapsed_ && !lease_.is_valid(now.boot)) lapse();
 }
 
+std::map<Seq, SessionAgent::Held> SessionAgent::take_holds() {
+    held_names_ = 0;
+    return std::exchange(holds_, {});
+}
+
 // The session may live on in the cluster: what it holds there is given back (S6).
 void SessionAgent::lapse() {
     lapsed_ = true;
-    for (auto& [seq, name] : std::exchange(holds_, {})) {
+    for (auto& [seq, held] : take_holds()) {
         out_.lost.push_back({{*session_, seq}, HoldLost::Reason::expired});
+        drop_upgrade(held, CallError::lock_lost);
         if (planted(Mutant::local_loss_without_reaper)) continue;
-        end_operation({{}, seq, std::move(name), false});
+        end_operation({{}, Release{seq}, std::move(held.names)});
     }
 }
 
 void SessionAgent::lose_session(SessionEnd how, Now now) {
-    for (const auto& [seq, name] : std::exchange(holds_, {})) {
+    for (const auto& [seq, held] : take_holds())
         out_.lost.push_back({{*session_, seq}, HoldLost::Reason::expired});
-    }
-    // What was sent is void with the session; what was not goes out under the next one.
-    std::vector<CallTag> void_calls;
-    for (const auto& [tag, waiting] : waiting_) {
-        if (waiting.seq.is_set()) void_calls.push_back(tag);
-    }
-    for (const auto tag : void_calls)
-        answer(tag, CallError::session_expired);
-    for (const auto& [tag, gives_up] : std::exchange(releases_, {})) {
-        by_deadline_.erase({gives_up, tag});
+    fail_void_calls();
+    for (const auto& [tag, ender] : std::exchange(enders_, {})) {
+        by_deadline_.erase({ender.gives_up, tag});
         CallAnswer answer{tag, CallError::lock_lost};
-        if (how == SessionEnd::closed) answer.result = Released{};  // it gave everything back
+        // It gave everything back.
+        if (how == SessionEnd::closed && ender.releases) answer.result = Released{};
         out_.answers.push_back(std::move(answer));
     }
-    sent_.clear();
-    unapplied_ = 0;
-    unsure_ = 0;
-    endings_.clear();
-    newest_on_name_.clear();
+    forget_sent();
     resend_at_ = Instant::never();
     if (stage_ == Stage::closing) {
         stage_ = Stage::closed;
@@ -85,6 +81,21 @@ void SessionAgent::lose_session(SessionEnd how, Now now) {
     }
     options_.former_life_ended = false;  // from now on the former life would be this one
     open(now);
+}
+
+// What was sent is void with the session; what was not goes out under the next one. An upgrade is
+// of a hold, sent or not.
+void SessionAgent::fail_void_calls() {
+    std::vector<std::pair<CallTag, CallError>> void_calls;
+    for (const auto& [tag, waiting] : waiting_) {
+        if (std::holds_alternative<Upgrade>(waiting.asked)) {
+            void_calls.emplace_back(tag, CallError::lock_lost);
+        } else if (waiting.seq.is_set()) {
+            void_calls.emplace_back(tag, CallError::session_expired);
+        }
+    }
+    for (const auto& [tag, error] : void_calls)
+        answer(tag, error);
 }
 
 void SessionAgent::fail_calls(CallError error) {
@@ -223,12 +234,12 @@ Instant SessionAgent::deadline() const {
 
 std::set<Seq> SessionAgent::accounted_for() const {
     std::set<Seq> operations;
-    for (const auto& [seq, name] : holds_)
+    for (const auto& [seq, held] : holds_)
         operations.insert(seq);
     for (const auto& ending : endings_)
-        operations.insert(ending.target);
+        operations.insert(target_of(ending));
     for (const auto& [seq, sent] : sent_) {
-        operations.insert(sent.ending ? sent.ending->target : seq);
+        operations.insert(sent.ending ? target_of(*sent.ending) : seq);
     }
     return operations;
 }

@@ -6,6 +6,10 @@
 // granted too late, held when the lease lapsed) is the reaper's: it sends a Cancel or Release until
 // confirmed (S18, S21). Invariant (S6): every grant of a live session belongs to a hold, or to the
 // reaper.
+//
+// A source file per subject: session_agent.cpp has the session and its lease, agent_calls.cpp what
+// is asked and given up, agent_answers.cpp what comes back, agent_conversions.cpp holds that change
+// their mode, agent_sending.cpp what goes out.
 #pragma once
 
 #include <deque>
@@ -61,6 +65,9 @@ public:
     // Every step begins with this: a lease that ran out is noticed before anything is done with it.
     void begin(Now now);
     void on_acquire(AcquireCall call, Now now);
+    void on_acquire(AcquireSeveralCall call, Now now);
+    void on_downgrade(const DowngradeCall& call, Now now);
+    void on_upgrade(const UpgradeCall& call, Now now);
     void on_cancel(const CancelCall& call, Now now);
     void on_release(const ReleaseCall& call, Now now);
     void on_close(const CloseCall& call, Now now);
@@ -73,6 +80,8 @@ public:
     void on_outcome(const Outcome& outcome, LogIndex index, Now now);
     // Something was applied here: this node still learns what the cluster decides.
     void on_progress(Now now);
+    // The log has commands of that form, so every member reads it.
+    void on_format(std::uint8_t format) { format_ = format; }
     // The leader has no room for these.
     void on_too_busy(SessionId session, Seq first, Seq last);
     // The leader, if known, and its term. Told on every change; a new link to it counts.
@@ -108,52 +117,88 @@ public:
 private:
     enum class Stage : std::uint8_t { opening, open, closing, closed };
 
-    struct Waiting {  // a call that waits for its answer
-        AcquireCall call;
+    using Names = std::vector<std::string>;
+
+    struct Waiting {                // a call that waits for its answer
+        RequestBody asked;          // an Acquire, an AcquireSeveral or an Upgrade
+        Names names;                // that it is about
+        Instant deadline;           // its own
         Seq seq;                    // not set: not sent yet
         std::uint64_t arrival = 0;  // orders those that are not sent
         Instant gives_up;           // when it is answered whatever happens
         bool queued = false;        // the cluster has it
     };
-    struct Ending {  // a Release or Cancel
+    struct Held {
+        Names names;
+        LockMode mode = LockMode::exclusive;  // of one name
+        CallTag upgrade;                      // the call that waits to upgrade it
+        Seq unsettled;  // an upgrade that was given up, until its end is known
+    };
+    struct Ending {  // a Release, a Cancel or a Downgrade: whoever waits for it, it is done
         CallTag tag;
-        Seq target;
-        std::string name;
-        bool cancel = false;
+        RequestBody asked;
+        Names names;
+        // Of a Cancel of an upgrade: of what, and the mode that it is to be in afterwards.
+        Seq hold{};
+        LockMode mode = LockMode::exclusive;
     };
     struct Sent {
         Request request;
-        std::string name;
-        CallTag tag;  // of the waiting AcquireCall, if it is one
+        Names names;
+        CallTag tag;  // of the waiting call, if it is one
         std::optional<Ending> ending;
         Instant at;            // when it was sent last
         bool applied = false;  // queued: known to the cluster, not answered
         bool unsure = false;   // may have been answered without our being told
+    };
+    struct Ender {  // a caller of release() or downgrade()
+        Instant gives_up;
+        bool releases = true;
     };
 
     void open(Now now);
     void renew(Now now);
     void lapse();
     void lose_session(SessionEnd how, Now now);
+    void fail_void_calls();
     void fail_calls(CallError error);
-    void on_answered(const Answered& answered, Now now);
-    void on_acquire_answered(const Sent& sent, Seq seq, const Answer& given, Now now);
-    void on_queued(Seq seq);
     void on_opened(SessionId session, Now now);
 
+    void on_answered(const Answered& answered, Now now);
+    void on_granted(const Sent& sent, const Answer& given, Now now);
+    void on_ending_answered(const Ending& ending, const Answer& given);
+    void on_refused(CallTag tag, AnswerKind kind);
+    [[nodiscard]] static Held held_of_several(const AcquireSeveral& asked, const Answer& given);
+    void on_queued(Seq seq);
+
+    [[nodiscard]] bool has_room_for(std::size_t names) const;
+    // Null when it was refused, and answered.
+    Waiting* take_call(CallTag tag, RequestBody asked, Names names, Instant deadline, Now now);
+    void refuse(CallTag tag, CallError error) { out_.answers.push_back({tag, error}); }
     void answer(CallTag tag, CallError error);
     void finish(CallTag tag);
     void abandon(CallTag tag, CallError error);
     void give_up_overdue(Now now);
-    void watch(Waiting& waiting, Instant gives_up);
+    void watch(CallTag tag, Waiting& waiting, Instant gives_up);
+    void expect_end(CallTag tag, bool releases, Now now);
     void end_operation(Ending ending);
+    [[nodiscard]] static Seq target_of(const Ending& ending);
+
+    Held* find_hold(OperationId hold);
+    void on_upgrade_answered(const Sent& sent, const Answer& given);
+    void settle_upgrade(const Ending& cancelled, AnswerKind kind);
+    void drop_upgrade(const Held& held, CallError error);
+    [[nodiscard]] std::map<Seq, Held> take_holds();
 
     void send_endings(BatchBuilder& urgent, Now now);
     void send_acquires(BatchBuilder& acquires, Now now);
     void resend(BatchBuilder& urgent, BatchBuilder& acquires, Now now);
-    Sent& remember(Request request, std::string name, Now now);
+    [[nodiscard]] std::vector<Seq> sent_before(const Names& names) const;
+    [[nodiscard]] Request request_behind(RequestBody body, const Names& names);
+    Sent& remember(Request request, Names names, Now now);
     Sent forget(Seq seq);
-    void release_order(const std::string& name, Seq seq);
+    void release_order(const Sent& sent);
+    void forget_sent();
     void tell_lease();
 
     AgentOptions options_;
@@ -178,9 +223,12 @@ private:
     std::deque<Ending> endings_;                 // the reaper's lane, not sent yet
     std::map<Seq, Sent> sent_;                   // until answered
     std::map<std::string, Seq> newest_on_name_;  // sent, not known to be applied
-    std::map<CallTag, Instant> releases_;        // callers of release(), and when they give up
-    std::map<Seq, std::string> holds_;           // the names of those that live
-    std::size_t unapplied_ = 0;                  // of sent_, those not known to be applied
+    std::map<CallTag, Ender> enders_;
+    std::map<Seq, Held> holds_;                    // those that live
+    std::size_t held_names_ = 0;                   // of all of them
+    std::size_t names_beyond_ = 0;                 // besides the first, of all outstanding()
+    std::size_t unapplied_ = 0;                    // of sent_, those not known to be applied
+    std::uint8_t format_ = command_format_oldest;  // of commands, that every member reads
     std::size_t unsure_ = 0;  // of sent_; until there are none nothing is acknowledged
     CallTag close_tag_;
     bool resend_all_ = false;

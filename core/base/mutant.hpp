@@ -74,6 +74,8 @@ namespace mortise::core {
     X(early_cancel_forgotten, "S18: a cancel in front of its acquire leaves no trace")           \
     X(timeout_without_cancel, "S18: a call that timed out is not cancelled in the log")          \
     X(late_grant_kept, "S18: what was granted after the lease is not given back")                \
+    X(late_upgrade_kept, "S28: what was upgraded after its caller gave up stays exclusive")      \
+    X(several_follow_one_name, "S20: who asks for several names keeps the order of one")         \
     X(try_before_own_release, "S20: a try is answered from a read behind our own release")       \
     X(acquire_overtakes_own_release,                                                             \
       "S20: an acquire that arrives before our release is applied first")                        \

@@ -1,5 +1,6 @@
 #include "core/codec/command_codec.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -27,6 +28,15 @@ enum class Kind : std::uint8_t {
     upgrade = 11,
     acquire_several = 12,
 };
+
+// From here on a batch says how many commands it has.
+constexpr std::uint8_t counted_format = 2;
+// From here on there are requests of the kinds from downgrade on.
+constexpr std::uint8_t conversions_format = 3;
+
+std::uint8_t format_needed(Kind kind) {
+    return kind < Kind::downgrade ? command_format_oldest : conversions_format;
+}
 
 // Who asked, for access rules to come: written empty, carried along unread.
 constexpr std::size_t identity_bytes_max = 64;
@@ -116,6 +126,9 @@ void put(ByteWriter& out, const AcquireSeveral& c) {
     put_enum(out, c.policy);
     out.text(c.label);
     out.u8(c.priority);
+    out.varint(c.also_after.size());
+    for (const auto seq : c.also_after)
+        out.varint(seq.raw());
 }
 
 Kind kind_of(const RequestBody& body) {
@@ -180,6 +193,10 @@ AcquireSeveral get_acquire_several(ByteReader& in) {
     c.policy = get_enum(in, QueuePolicy::prefer_writers);
     c.label = in.text(label_bytes_max);
     c.priority = in.u8();
+    for (auto left = in.count(1); left > 0 && in.ok(); --left) {
+        if (c.also_after.size() == names_at_once_max) in.fail();
+        c.also_after.push_back(get_id<Seq>(in));
+    }
     c.wait = (flags & acquire_waits) != 0;
     c.policy_given = (flags & acquire_names_policy) != 0;
     const bool known = flags <= (acquire_waits | acquire_names_policy);
@@ -213,9 +230,10 @@ Request get_request(ByteReader& in, Kind kind) {
     return c;
 }
 
-Command get_command(ByteReader& in) {
+Command get_command(ByteReader& in, std::uint8_t format) {
     const auto kind = static_cast<Kind>(in.u8());
     (void)in.text(identity_bytes_max);
+    if (format_needed(kind) > format) in.fail();
     switch (kind) {
         case Kind::open_session: return get_opening(in);
         case Kind::renew: return get_renew(in);
@@ -240,9 +258,6 @@ Command get_command(ByteReader& in) {
     return Sweep{};
 }
 
-// From here on a batch says how many commands it has.
-constexpr std::uint8_t counted_format = 2;
-
 struct Head {
     std::uint8_t format = 0;
     std::optional<std::size_t> count;
@@ -258,19 +273,25 @@ Head get_head(ByteReader& in) {
 
 }  // namespace
 
+std::uint8_t format_needed(const RequestBody& body) {
+    return format_needed(kind_of(body));
+}
+
 void BatchBuilder::add(const Command& command) {
     ByteWriter out;
     std::visit([&](const auto& c) { put_command(out, c); }, command);
-    commands_ += out.take();
-    ++count_;
+    const auto* request = std::get_if<Request>(&command);
+    add_encoded(out.take(), 1, request ? format_needed(request->body) : command_format_oldest);
 }
 
-void BatchBuilder::add_encoded(std::string_view commands, std::size_t count) {
+void BatchBuilder::add_encoded(std::string_view commands, std::size_t count, std::uint8_t format) {
     commands_.append(commands);
     count_ += count;
+    needed_ = std::max(needed_, format);
 }
 
 Bytes BatchBuilder::take(std::uint8_t format) {
+    format = std::max(format, std::exchange(needed_, command_format_oldest));
     ByteWriter head;
     head.u8(format);
     if (format >= counted_format) head.varint(count_);
@@ -288,7 +309,7 @@ std::optional<std::vector<Command>> decode_batch(const Bytes& batch, std::uint8_
     std::vector<Command> commands;
     while (in.ok() && !in.done()) {
         if (commands.size() == head.count.value_or(batch_commands_max)) return std::nullopt;
-        commands.push_back(get_command(in));
+        commands.push_back(get_command(in, head.format));
     }
     const bool is_whole = commands.size() == head.count.value_or(commands.size());
     if (!in.done() || !is_whole) return std::nullopt;

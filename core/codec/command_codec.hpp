@@ -16,20 +16,25 @@ namespace mortise::core {
 class BatchBuilder {
 public:
     void add(const Command& command);
-    // Commands that somebody else encoded, as given by BatchReader: checked, then taken over as
+    // Commands that somebody else encoded, of a batch in that form: checked, then taken over as
     // bytes.
-    void add_encoded(std::string_view commands, std::size_t count);
+    void add_encoded(std::string_view commands, std::size_t count, std::uint8_t format);
 
     [[nodiscard]] bool is_empty() const { return count_ == 0; }
     [[nodiscard]] std::size_t count() const { return count_; }
     [[nodiscard]] std::size_t bytes() const { return commands_.size(); }
-    // Leaves the builder empty. In the oldest form unless every reader is known to read another.
+    // Leaves the builder empty. In the oldest form that has all of it, unless every reader is known
+    // to read a newer one.
     [[nodiscard]] Bytes take(std::uint8_t format = command_format_oldest);
 
 private:
     std::string commands_;
     std::size_t count_ = 0;
+    std::uint8_t needed_ = command_format_oldest;
 };
+
+// The oldest form that has requests of that kind.
+[[nodiscard]] std::uint8_t format_needed(const RequestBody& body);
 
 // Empty when the bytes are no batch, a batch of a later version, or beyond the limits.
 [[nodiscard]] std::optional<std::vector<Command>> decode_batch(

@@ -2,6 +2,7 @@
 // to the newest; which one is written is for whoever writes to know (core/node/formats.cpp).
 //   1  commands, to the end
 //   2  their count in front: a batch that was cut off between two of them is noticed
+//   3  conversions, and requests for several names
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,6 @@
 namespace mortise::core {
 
 constexpr std::uint8_t command_format_oldest = 1;
-constexpr std::uint8_t command_format_newest = 2;
+constexpr std::uint8_t command_format_newest = 3;
 
 }  // namespace mortise::core

@@ -116,6 +116,8 @@ struct AcquireSeveral {
     bool policy_given = false;
     std::string label;
     Priority priority = 0;  // of any; who wants all has none
+    // Besides Request::after: each name may have an order of its own (S20). At most one a name.
+    std::vector<Seq> also_after{};
     friend bool operator==(const AcquireSeveral&, const AcquireSeveral&) = default;
 };
 

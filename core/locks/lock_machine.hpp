@@ -96,6 +96,7 @@ private:
     void on(const Acknowledge& command);
     void on(const Request& command);
 
+    [[nodiscard]] static bool follows(const Session& session, const Request& request);
     [[nodiscard]] static bool is_too_much(const Session& session, const Request& request);
     void on(Session& session, Seq seq, const Acquire& acquire);
     void on(Session& session, Seq seq, const Release& release);

@@ -1,5 +1,6 @@
 // The requests of sessions, each at most once (S17): acquire, release, cancel. Conversions
 // are in conversions.cpp, requests for several names in several_names.cpp.
+#include <algorithm>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -25,12 +26,20 @@ void LockMachine::on(const Request& command) {
         }
         return;
     }
-    const bool waits_for = command.after.is_set() && !session->seen.contains(command.after);
+    const bool waits_for = !follows(*session, command);
     if (waits_for && !planted(Mutant::acquire_overtakes_own_release)) return;
     if (is_too_much(*session, command)) return;
     auto& changed = *sessions_.change(command.session);
     changed.seen.insert(command.seq);
     std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
+}
+
+// S20: what it was asked for after is there.
+bool LockMachine::follows(const Session& session, const Request& request) {
+    const auto is_there = [&](Seq seq) { return session.seen.contains(seq); };
+    if (request.after.is_set() && !is_there(request.after)) return false;
+    const auto* several = std::get_if<AcquireSeveral>(&request.body);
+    return several == nullptr || std::ranges::all_of(several->also_after, is_there);
 }
 
 // No session makes the state grow without bound (P11). Its node refuses long before. Only one that

@@ -36,6 +36,28 @@ void NodeCore::call(AcquireCall& call, Now now) {
     }
 }
 
+// Any of several names likewise.
+void NodeCore::call(AcquireSeveralCall& call, Now now) {
+    const auto& request = call.request;
+    const bool is_try = !request.wait && request.which == AcquireSeveral::Which::any;
+    const bool in_order = std::ranges::all_of(
+        request.names, [&](const NamedMode& one) { return agent_.may_answer_from_read(one.name); });
+    if (is_try && in_order && !would_grant(request)) {
+        const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
+        ask_read(std::move(call), gives_up, now);
+    } else {
+        agent_.on_acquire(std::move(call), now);
+    }
+}
+
+void NodeCore::call(const DowngradeCall& call, Now now) {
+    agent_.on_downgrade(call, now);
+}
+
+void NodeCore::call(const UpgradeCall& call, Now now) {
+    agent_.on_upgrade(call, now);
+}
+
 void NodeCore::call(const CancelCall& call, Now now) {
     if (reads_.cancel(call.tag)) {
         effects_.answers.push_back({call.tag, CallError::cancelled});
@@ -100,22 +122,41 @@ void NodeCore::answer_reads(Now now) {
 
 void NodeCore::answer_read(Call& call, Now now) {
     if (auto* inspect = std::get_if<InspectCall>(&call)) {
-        Viewed viewed;
-        if (inspect->is_prefix) {
-            viewed.locks =
-                machine_.list(inspect->name, inspect->after, inspect->limit, inspect->parties_max);
-        } else {
-            viewed.locks.push_back(machine_.inspect(inspect->name, inspect->parties_max));
-        }
-        effects_.answers.push_back({inspect->tag, std::move(viewed)});
+        answer_read(*inspect);
     } else if (auto* acquire = std::get_if<AcquireCall>(&call)) {
-        const auto& request = acquire->request;
-        if (machine_.would_grant(request.name, request.mode, request.priority)) {
-            agent_.on_acquire(std::move(*acquire), now);
-        } else {
-            effects_.answers.push_back({acquire->tag, Busy{machine_.inspect(request.name)}});
-        }
+        const auto& asked = acquire->request;
+        const bool is_free = machine_.would_grant(asked.name, asked.mode, asked.priority);
+        answer_try(*acquire, is_free, asked.name, now);
+    } else if (auto* several = std::get_if<AcquireSeveralCall>(&call)) {
+        const auto& first = several->request.names.front().name;
+        answer_try(*several, would_grant(several->request), first, now);
     }
+}
+
+void NodeCore::answer_read(InspectCall& inspect) {
+    Viewed viewed;
+    if (inspect.is_prefix) {
+        viewed.locks =
+            machine_.list(inspect.name, inspect.after, inspect.limit, inspect.parties_max);
+    } else {
+        viewed.locks.push_back(machine_.inspect(inspect.name, inspect.parties_max));
+    }
+    effects_.answers.push_back({inspect.tag, std::move(viewed)});
+}
+
+template <class AnyAcquireCall>
+void NodeCore::answer_try(AnyAcquireCall& call, bool is_free, const std::string& name, Now now) {
+    if (is_free) {
+        agent_.on_acquire(std::move(call), now);
+    } else {
+        effects_.answers.push_back({call.tag, Busy{machine_.inspect(name)}});
+    }
+}
+
+bool NodeCore::would_grant(const AcquireSeveral& request) const {
+    return std::ranges::any_of(request.names, [&](const NamedMode& one) {
+        return machine_.would_grant(one.name, one.mode, request.priority);
+    });
 }
 
 }  // namespace mortise::core

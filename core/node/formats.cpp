@@ -1,6 +1,6 @@
 // Members of two versions in one cluster (P12): a newer form of commands is proposed only once
-// every member has said that it reads it, and whoever cannot read what the log has already is not
-// taken in (docs/decisions/0018).
+// every member has said that it reads it, and from then on, for whoever cannot read what the log
+// has already is not taken in (docs/decisions/0018).
 #include <algorithm>
 #include <string>
 
@@ -22,9 +22,19 @@ std::uint8_t NodeCore::common_format() const {
     return common;
 }
 
+// What is in the log once, everybody reads: nobody who was not heard of takes that back.
+std::uint8_t NodeCore::format_to_propose() const {
+    return std::max(common_format(), std::min(format_in_log_, options_.command_format));
+}
+
+// The agent asks for nothing that the log has no form for: every node that ever leads can read it.
+void NodeCore::remember_format(std::uint8_t format) {
+    format_in_log_ = std::max(format_in_log_, format);
+    agent_.on_format(format_in_log_);
+}
+
 void NodeCore::remember_format(const Entry& entry) {
-    if (entry.kind != EntryKind::commands) return;
-    format_in_log_ = std::max(format_in_log_, format_of(entry.payload));
+    if (entry.kind == EntryKind::commands) remember_format(format_of(entry.payload));
 }
 
 // It would stop at the first entry that it cannot read.

@@ -28,7 +28,13 @@ void NodeCore::send_outbound(Outbound outbound, Now /*now*/) {
     }
 }
 
+// A program outside cannot know what every member reads.
 void NodeCore::on(ClientForward& event, Now /*now*/) {
+    for (auto* batch : {&event.forward.urgent, &event.forward.acquires}) {
+        if (format_of(*batch) <= format_in_log_) continue;
+        ++refused_messages_;
+        *batch = {};
+    }
     if (raft_.is_leader()) {
         take_forward(options_.self, event.forward);
     } else if (const auto leader = raft_.leader()) {
@@ -97,10 +103,11 @@ void NodeCore::propose_batches(Now now) {
     const bool due = proposer_.has_renewals() && now.steady >= renewals_due_;
     if ((!due && !proposer_.has_commands()) || !can_propose()) return;
     // One entry a step: what follows gathers behind its write.
-    const auto format = common_format();
-    const auto index = raft_.propose(EntryKind::commands, proposer_.take_batch(format), now.steady);
+    auto batch = proposer_.take_batch(format_to_propose());
+    const auto format = format_of(batch);
+    const auto index = raft_.propose(EntryKind::commands, std::move(batch), now.steady);
     if (!index) return;  // stepped down within: what was taken is sent again by its senders
-    format_in_log_ = std::max(format_in_log_, format);
+    remember_format(format);
     if (sweep_at_.raw() == std::numeric_limits<std::uint64_t>::max()) sweep_at_ = *index;
     if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
 }

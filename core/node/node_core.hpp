@@ -105,6 +105,9 @@ private:
 
     // calls.cpp
     void call(AcquireCall& call, Now now);
+    void call(AcquireSeveralCall& call, Now now);
+    void call(const DowngradeCall& call, Now now);
+    void call(const UpgradeCall& call, Now now);
     void call(const CancelCall& call, Now now);
     void call(const ReleaseCall& call, Now now);
     void call(InspectCall& call, Now now);
@@ -113,6 +116,10 @@ private:
     void read_overdue(Now now);
     void answer_reads(Now now);
     void answer_read(Call& call, Now now);
+    void answer_read(InspectCall& inspect);
+    [[nodiscard]] bool would_grant(const AcquireSeveral& request) const;
+    template <class AnyAcquireCall>
+    void answer_try(AnyAcquireCall& call, bool is_free, const std::string& name, Now now);
 
     // leading.cpp: what only a leader does
     void lead(Now now);
@@ -162,6 +169,8 @@ private:
 
     // formats.cpp
     [[nodiscard]] std::uint8_t common_format() const;
+    [[nodiscard]] std::uint8_t format_to_propose() const;
+    void remember_format(std::uint8_t format);
     void remember_format(const Entry& entry);
     [[nodiscard]] bool is_too_old(const Hello& hello) const;
     [[nodiscard]] std::vector<Command> commands_in(const Entry& entry) const;

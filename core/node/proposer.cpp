@@ -71,7 +71,7 @@ void Proposer::take_from(std::deque<Chunk>& lane, std::size_t& bytes, BatchBuild
         const bool fits = out.count() + chunk.commands <= batch_commands_max &&
                           out.bytes() + chunk.batch.size() <= batch_bytes_max;
         if (!first && !fits) return;
-        out.add_encoded(commands_of(chunk.batch), chunk.commands);
+        out.add_encoded(commands_of(chunk.batch), chunk.commands, format_of(chunk.batch));
         bytes -= chunk.batch.size();
         lane.pop_front();
     }

@@ -32,7 +32,8 @@ public:
 
     [[nodiscard]] bool has_commands() const { return !urgent_.empty() || !acquires_.empty(); }
     [[nodiscard]] bool has_renewals() const { return unproposed_renewals_ != 0; }
-    // The next entry's payload, in that form; requires that there is something.
+    // The next entry's payload; requires that there is something. In that form, or in a newer one
+    // that something of it was forwarded in: whoever did knows that all members read it.
     [[nodiscard]] Bytes take_batch(std::uint8_t format = command_format_oldest);
 
     // Leadership is over: what waits here is sent again to whoever leads then.

@@ -11,29 +11,38 @@ namespace mortise::sim {
 namespace {
 
 const char* words_of(const core::Call& call) {
-    return std::visit(core::Overloaded{
-                          [](const core::AcquireCall&) { return "is asked to acquire, call {}"; },
-                          [](const core::CancelCall&) { return "is to cancel call {}"; },
-                          [](const core::ReleaseCall&) { return "is asked to release, call {}"; },
-                          [](const core::InspectCall&) { return "is asked what it sees, call {}"; },
-                          [](const core::CloseCall&) { return "is asked to close, call {}"; },
-                          [](const core::ChangeCall&) { return "is asked for a change, call {}"; },
-                      },
-                      call);
+    return std::visit(
+        core::Overloaded{
+            [](const core::AcquireCall&) { return "is asked to acquire, call {}"; },
+            [](const core::CancelCall&) { return "is to cancel call {}"; },
+            [](const core::ReleaseCall&) { return "is asked to release, call {}"; },
+            [](const core::InspectCall&) { return "is asked what it sees, call {}"; },
+            [](const core::CloseCall&) { return "is asked to close, call {}"; },
+            [](const core::ChangeCall&) { return "is asked for a change, call {}"; },
+            [](const core::AcquireSeveralCall&) {
+                return "is asked to acquire several names, call {}";
+            },
+            [](const core::DowngradeCall&) { return "is asked to downgrade, call {}"; },
+            [](const core::UpgradeCall&) { return "is asked to upgrade, call {}"; },
+        },
+        call);
 }
 
 const char* words_of(const core::CallAnswer& answer) {
-    return std::visit(core::Overloaded{
-                          [](const core::Acquired&) { return "acquired, call {}"; },
-                          [](const core::Busy&) { return "found it busy, call {}"; },
-                          [](const core::Released&) { return "released, call {}"; },
-                          [](const core::Viewed&) { return "told what it sees, call {}"; },
-                          [](const core::Closed&) { return "closed, call {}"; },
-                          [](const core::Changed&) { return "changed the members, call {}"; },
-                          [](core::MembershipRefusal) { return "refused a change, call {}"; },
-                          [](core::CallError) { return "failed, call {}"; },
-                      },
-                      answer.result);
+    return std::visit(
+        core::Overloaded{
+            [](const core::Acquired&) { return "acquired, call {}"; },
+            [](const core::Busy&) { return "found it busy, call {}"; },
+            [](const core::Released&) { return "released, call {}"; },
+            [](const core::Viewed&) { return "told what it sees, call {}"; },
+            [](const core::Closed&) { return "closed, call {}"; },
+            [](const core::Changed&) { return "changed the members, call {}"; },
+            [](core::MembershipRefusal) { return "refused a change, call {}"; },
+            [](core::CallError) { return "failed, call {}"; },
+            [](const core::AcquiredSeveral&) { return "acquired of several names, call {}"; },
+            [](const core::Converted&) { return "converted, call {}"; },
+        },
+        answer.result);
 }
 
 }  // namespace

@@ -437,6 +437,8 @@ void History::judge_answers(const std::vector<core::Command>& batch,
     for (const auto& command : batch) {
         const auto* request = std::get_if<core::Request>(&command);
         if (request == nullptr || request->after.is_set() || !is_live(request->session)) continue;
+        const auto* several = std::get_if<core::AcquireSeveral>(&request->body);
+        if (several != nullptr && !several->also_after.empty()) continue;
         const OperationId operation{request->session, request->seq};
         need(told.contains(operation) || ended.contains(request->session), "S17: no answer",
              words(operation));

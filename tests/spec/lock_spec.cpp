@@ -192,6 +192,10 @@ void LockSpec::on(const core::Request& command) {
         return;
     }
     if (command.after.is_set() && !has_seen(*session, command.after)) return;
+    if (const auto* several = std::get_if<core::AcquireSeveral>(&command.body)) {
+        for (const auto seq : several->also_after)
+            if (!has_seen(*session, seq)) return;
+    }
     if (passes_over(*session, command)) return;
     session->seen.insert(command.seq);
     std::visit([&](const auto& body) { on(operation, body); }, command.body);

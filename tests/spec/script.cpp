@@ -40,7 +40,7 @@ constexpr std::size_t kinds = 14;
 // Follows the specification along, so that most commands meet something.
 class Maker {
 public:
-    explicit Maker(std::uint64_t seed) : prng_{seed} {
+    explicit Maker(std::uint64_t seed) : prng_{seed}, order_{~seed} {
         // Sometimes more names than one Sweep visits.
         is_wide_ = prng_.one_in(200);
         names_ = is_wide_ ? core::sweep_names_max + 50 : 1 + prng_.below(4);
@@ -280,6 +280,10 @@ private:
         }
         if (prng_.one_in(4)) request.after = request.seq.previous();
         if (prng_.one_in(25)) request.after = Seq{1 + prng_.below(process.seq + 3)};
+        if (auto* several = std::get_if<core::AcquireSeveral>(&body)) {
+            while (several->also_after.size() < 2 && order_.one_in(4))
+                several->also_after.push_back(Seq{1 + order_.below(process.seq)});
+        }
         request.body = std::move(body);
         if (!prng_.one_in(12)) return request;
         late_.emplace_back(request);  // and another one overtakes it
@@ -355,6 +359,7 @@ private:
     static std::string name(std::uint64_t number) { return "n" + std::to_string(number); }
 
     core::Prng prng_;
+    core::Prng order_;  // of its own: what else is drawn stays as it was
     bool is_wide_ = false;
     bool is_deep_ = false;
     std::uint64_t names_ = 1;

@@ -67,6 +67,20 @@ public:
         acquire.request.name = std::move(name);
         call(std::move(acquire));
     }
+    // What it was granted to that tag; requires that it was.
+    [[nodiscard]] OperationId granted(std::uint64_t tag) const {
+        const auto found = std::ranges::find_if(answers, [&](const CallAnswer& answer) {
+            return answer.tag == CallTag{tag} && std::holds_alternative<Acquired>(answer.result);
+        });
+        return std::get<Acquired>(found->result).hold;
+    }
+    [[nodiscard]] std::optional<CallError> error_of(std::uint64_t tag) const {
+        for (const auto& answer : answers) {
+            const auto* error = std::get_if<CallError>(&answer.result);
+            if (answer.tag == CallTag{tag} && error != nullptr) return *error;
+        }
+        return std::nullopt;
+    }
     void inspect(std::uint64_t tag, std::string name) {
         InspectCall inspect;
         inspect.tag = CallTag{tag};

@@ -2,8 +2,11 @@
 // applied is up to the test.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/agent/session_agent.hpp"
@@ -21,6 +24,7 @@ struct Agent {
         const auto batch = decode_batch(sent.value().urgent);
         const auto& opening = std::get<OpenSession>(batch.value().front());
         agent.on_outcome(SessionOpened{session, opening.nonce}, LogIndex{1}, now);
+        agent.on_format(command_format_newest);
     }
 
     static AgentOptions options() {
@@ -45,6 +49,20 @@ struct Agent {
             if (error != nullptr && *error == CallError::resource_exhausted) ++refused;
         }
         return refused;
+    }
+    // What goes out now, its urgent part first.
+    std::vector<Request> sent() {
+        std::vector<Request> requests;
+        auto output = agent.collect(now);
+        std::ranges::move(output.answers, std::back_inserter(kept));
+        const auto outbound = std::move(output.outbound).value_or(Outbound{});
+        for (const auto& lane : {outbound.urgent, outbound.acquires}) {
+            for (const auto& command : decode_batch(lane).value_or(std::vector<Command>{})) {
+                const auto* request = std::get_if<Request>(&command);
+                if (request != nullptr) requests.push_back(*request);
+            }
+        }
+        return requests;
     }
     // Until everything that waits was sent once.
     void send_all() {
@@ -84,7 +102,8 @@ struct Agent {
     // What it answered to that tag since the last time; for Closed and Released, no error.
     std::vector<std::optional<CallError>> answers_to(CallTag wanted) {
         std::vector<std::optional<CallError>> answers;
-        for (const auto& answer : agent.collect(now).answers) {
+        std::ranges::move(agent.collect(now).answers, std::back_inserter(kept));
+        for (const auto& answer : std::exchange(kept, {})) {
             const auto* error = std::get_if<CallError>(&answer.result);
             if (answer.tag == wanted)
                 answers.push_back(error ? std::optional{*error} : std::nullopt);
@@ -97,6 +116,7 @@ struct Agent {
     Now now{Instant{1'000'000'000}, Instant{1'000'000'000}};
     SessionAgent agent{options(), Prng{1}, now};
     std::uint64_t tag = 0;
+    std::vector<CallAnswer> kept;  // that sent() came across
 };
 
 }  // namespace mortise::core::test

@@ -58,10 +58,29 @@ std::vector<Command> samples() {
                                QueuePolicy::fifo,
                                true,
                                "who",
-                               3}),
-        request(AcquireSeveral{AcquireSeveral::Which::all, {{"x", update}}, true, {}, false, {}}),
+                               3,
+                               {}}),
+        request(AcquireSeveral{AcquireSeveral::Which::all,
+                               {{"x", update}, {"y", shared}},
+                               true,
+                               {},
+                               false,
+                               {},
+                               0,
+                               {Seq{1}, Seq{huge}}},
+                70'000),
         request(Upgrade{Seq{huge}, false}, 3),
     };
+}
+
+// Those that the oldest form has.
+std::vector<Command> old_samples() {
+    auto old = samples();
+    std::erase_if(old, [](const Command& command) {
+        const auto* request = std::get_if<Request>(&command);
+        return request != nullptr && format_needed(request->body) > command_format_oldest;
+    });
+    return old;
 }
 
 // What decodes is the one byte form of what it decodes to. Excepted are commands with an identity,
@@ -94,7 +113,7 @@ TEST(CommandCodec, RoundTrip) {
 }
 
 TEST(CommandCodec, ANewerFormSaysHowManyCommandsThereAre) {
-    const auto whole = std::string{encoded(samples(), 2).view()};
+    const auto whole = std::string{encoded(old_samples(), 2).view()};
     for (std::size_t size = 1; size < whole.size(); ++size) {
         EXPECT_FALSE(decode_batch(Bytes{whole.substr(0, size)}).has_value()) << size;
     }
@@ -104,11 +123,26 @@ TEST(CommandCodec, ANewerFormSaysHowManyCommandsThereAre) {
 }
 
 TEST(CommandCodec, AnOlderVersionReadsNoNewerForm) {
-    EXPECT_FALSE(decode_batch(encoded(samples(), 2), 1).has_value());
-    EXPECT_TRUE(decode_batch(encoded(samples(), 1), 1).has_value());
-    EXPECT_TRUE(decode_batch(encoded(samples(), 1), 2).has_value());
-    EXPECT_EQ(format_of(encoded(samples(), 2)), 2);
-    EXPECT_EQ(format_of(Bytes{}), 0);
+    for (std::uint8_t format = 1; format <= command_format_newest; ++format) {
+        const auto batch = encoded(old_samples(), format);
+        EXPECT_EQ(format_of(batch), format);
+        for (std::uint8_t reads = 1; reads <= command_format_newest; ++reads)
+            EXPECT_EQ(decode_batch(batch, reads).has_value(), format <= reads);
+    }
+}
+
+TEST(CommandCodec, ConversionsAndSeveralNamesAreOfTheThirdForm) {
+    EXPECT_EQ(format_needed(Acquire{}), 1);
+    EXPECT_EQ(format_needed(Cancel{}), 1);
+    const std::vector<RequestBody> newer{Downgrade{Seq{1}, shared}, Upgrade{Seq{1}, true},
+                                         AcquireSeveral{{}, {{"a", shared}}, true, {}, false, {}}};
+    for (const auto& body : newer) {
+        EXPECT_EQ(format_needed(body), 3);
+        EXPECT_EQ(format_of(encoded({Sweep{}, request(body), Sweep{}})), 3);
+        auto bytes = std::string{encoded({request(body)}).view()};
+        bytes[0] = 2;  // and the rest is the same
+        EXPECT_FALSE(decode_batch(Bytes{bytes}).has_value());
+    }
 }
 
 // What fits into one form fits into every other: a leader that takes over what was forwarded does
@@ -274,7 +308,7 @@ TEST(BatchBuilder, TakesOverWhatOthersEncoded) {
     BatchBuilder builder;
     EXPECT_TRUE(builder.is_empty());
     builder.add(samples()[5]);
-    builder.add_encoded(commands_of(theirs), 2);
+    builder.add_encoded(commands_of(theirs), 2, 1);
     EXPECT_EQ(builder.count(), 3U);
     EXPECT_FALSE(builder.is_empty());
     const auto size = builder.bytes();
@@ -285,6 +319,10 @@ TEST(BatchBuilder, TakesOverWhatOthersEncoded) {
     const auto commands = decode_batch(batch);
     ASSERT_TRUE(commands.has_value());
     EXPECT_EQ(*commands, (std::vector<Command>{samples()[5], samples()[0], samples()[8]}));
+    builder.add_encoded(commands_of(theirs), 2, 2);
+    EXPECT_EQ(format_of(builder.take()), 2);
+    builder.add(samples()[5]);
+    EXPECT_EQ(format_of(builder.take()), 1);
 }
 
 }  // namespace

@@ -32,6 +32,12 @@ protected:
             index = index.previous();
         return format_of(log.at(index).payload);
     }
+    static void acquire_several(HandDrivenNode& node, std::uint64_t tag) {
+        AcquireSeveralCall call;
+        call.tag = CallTag{tag};
+        call.request.names = {{"a"}, {"b"}};
+        node.call(std::move(call));
+    }
     void change_version(NodeId id, std::uint8_t format) {
         cluster.change_version(id, format);
         meet();
@@ -80,14 +86,79 @@ TEST_F(Formats, AreHeldBackByALearner) {
 }
 
 TEST_F(Formats, AreHeldBackByWhoWasNotHeardOf) {
+    for (const auto id : {n1, n2, n3})
+        cluster.change_version(id, oldest);
     meet();
+    for (const auto id : {n1, n2})
+        cluster.change_version(id, newest);
+    cluster.connect(n1, n2);
+    cluster.run_for(5 * election_timeout);
+    EXPECT_EQ(proposed(), oldest);
+    change_version(n3, newest);
+    EXPECT_EQ(proposed(), newest);
+}
+
+// Nobody whom its log left behind can come back.
+TEST_F(Formats, AreNotLeftOnceTheLogHasThem) {
+    meet();
+    EXPECT_EQ(proposed(), newest);
     for (const auto id : {n1, n2})
         cluster.crash_and_restart(id);
     cluster.connect(n1, n2);
     cluster.run_for(5 * election_timeout);
-    EXPECT_EQ(proposed(), oldest);
+    EXPECT_EQ(proposed(), newest);
+}
+
+// --- what an older form has no word for (docs/decisions/0018)
+
+TEST_F(Formats, WhatAMemberIsTooOldForIsRefused) {
+    for (const auto id : {n1, n2, n3})
+        cluster.change_version(id, id == n3 ? oldest : newest);
+    meet();
+    auto& caller = *cluster.leader();
+    caller.acquire(1, "name");
+    cluster.run_for(5 * heartbeat);
+    const auto hold = caller.granted(1);
+    acquire_several(caller, 2);
+    caller.call(UpgradeCall{CallTag{3}, hold, true, Instant::never()});
+    caller.call(DowngradeCall{CallTag{4}, hold, LockMode::shared});
+    cluster.run_for(5 * heartbeat);
+    for (const std::uint64_t one : {2, 3, 4})
+        EXPECT_EQ(caller.error_of(one), CallError::incompatible) << one;
+
+    change_version(n3, newest);
+    auto& again = *cluster.leader();
+    again.acquire(5, "any");
+    acquire_several(again, 6);
+    cluster.run_for(5 * heartbeat);
+    EXPECT_TRUE(again.was_answered<AcquiredSeveral>(6));
+}
+
+// A member that is away holds nothing up that the log has had.
+TEST_F(Formats, WhatTheLogHasOnceIsForwardedToANewLeader) {
     meet();
     EXPECT_EQ(proposed(), newest);
+    for (const auto id : {n1, n2})
+        cluster.crash_and_restart(id);
+    cluster.connect(n1, n2);
+    cluster.run_for(5 * election_timeout);
+    auto& caller = cluster[cluster.leader() == &cluster[n1] ? n2 : n1];
+    acquire_several(caller, 7);
+    cluster.run_for(5 * heartbeat);
+    EXPECT_TRUE(caller.was_answered<AcquiredSeveral>(7));
+}
+
+TEST_F(Formats, NothingThatAClientForwardsIsNewerThanTheLog) {
+    for (const auto id : {n1, n2, n3})
+        cluster.change_version(id, id == n3 ? oldest : newest);
+    meet();
+    BatchBuilder batch;
+    batch.add(Request{SessionId{1}, Seq{1}, {}, Upgrade{Seq{1}, true}});
+    auto& leader = *cluster.leader();
+    const auto refused = leader.core().refused_messages();
+    leader.step(ClientForward{{{}, batch.take(), {}}});
+    EXPECT_EQ(leader.core().refused_messages(), refused + 1);
+    EXPECT_EQ(proposed(), oldest);
 }
 
 // What it said counts also while it is away.

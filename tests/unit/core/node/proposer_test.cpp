@@ -50,6 +50,19 @@ protected:
     Taken taken;
 };
 
+// Who forwards it knows that every member reads it, also when this leader does not.
+TEST_F(ProposerTest, WhatWasForwardedInANewerFormIsProposedInIt) {
+    BatchBuilder newer;
+    newer.add(Request{SessionId{1}, Seq{2}, {}, Upgrade{Seq{1}, true}});
+    proposer.add_urgent(batch_of(1));
+    EXPECT_EQ(format_of(proposer.take_batch(2)), 2);
+    proposer.add_urgent(batch_of(1));
+    proposer.add_acquires(newer.take());
+    const auto batch = proposer.take_batch(2);
+    EXPECT_EQ(format_of(batch), 3);
+    EXPECT_EQ(decode_batch(batch).value().size(), 2U);
+}
+
 TEST_F(ProposerTest, WhatTheLeaderHasToSayIsTakenHoweverMuchWaits) {
     fill();
     proposer.add(Sweep{});

@@ -1,0 +1,104 @@
+// What the cluster answers to what was sent.
+#include <algorithm>
+#include <utility>
+
+#include "core/agent/session_agent.hpp"
+#include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
+
+namespace mortise::core {
+
+void SessionAgent::on_queued(Seq seq) {
+    const auto found = sent_.find(seq);
+    if (found == sent_.end()) return;
+    auto& sent = found->second;
+    if (!std::exchange(sent.applied, true)) --unapplied_;
+    if (std::exchange(sent.unsure, false)) --unsure_;
+    release_order(sent);
+    const auto waiting = waiting_.find(sent.tag);
+    if (waiting == waiting_.end()) return;
+    waiting->second.queued = true;
+    watch(sent.tag, waiting->second, waiting->second.deadline);
+}
+
+void SessionAgent::on_answered(const Answered& answered, Now now) {
+    const auto seq = answered.operation.seq;
+    const auto found = sent_.find(seq);
+    if (found == sent_.end()) return;  // a repeat, or given up: its Cancel is under way
+    const auto sent = forget(seq);
+    const auto& given = answered.answer;
+    if (sent.ending) return on_ending_answered(*sent.ending, given);
+    MORTISE_CHECK(waiting_.contains(sent.tag));
+    if (std::holds_alternative<Upgrade>(sent.request.body)) return on_upgrade_answered(sent, given);
+    if (given.kind == AnswerKind::granted) return on_granted(sent, given, now);
+    on_refused(sent.tag, given.kind);
+}
+
+void SessionAgent::on_ending_answered(const Ending& ending, const Answer& given) {
+    if (ending.hold.is_set()) settle_upgrade(ending, given.kind);
+    const auto* downgrade = std::get_if<Downgrade>(&ending.asked);
+    const auto held = downgrade == nullptr ? holds_.end() : holds_.find(downgrade->operation);
+    if (held != holds_.end() && given.kind == AnswerKind::converted) {
+        held->second.mode = downgrade->mode;
+    }
+    const auto ender = enders_.find(ending.tag);
+    if (ender == enders_.end()) return;
+    by_deadline_.erase({ender->second.gives_up, ender->first});
+    enders_.erase(ender);
+    CallAnswer answer{ending.tag, CallError::not_held};
+    if (given.kind == AnswerKind::released) answer.result = Released{};
+    if (given.kind == AnswerKind::converted) answer.result = Converted{given.token};
+    if (given.kind == AnswerKind::invalid_argument) answer.result = CallError::invalid_argument;
+    out_.answers.push_back(std::move(answer));
+}
+
+void SessionAgent::on_granted(const Sent& sent, const Answer& given, Now now) {
+    const OperationId id{*session_, sent.request.seq};
+    const auto* one = std::get_if<Acquire>(&sent.request.body);
+    Held held{sent.names, one == nullptr ? LockMode::exclusive : one->mode, {}, {}};
+    if (one == nullptr) held = held_of_several(std::get<AcquireSeveral>(sent.request.body), given);
+    if (lapsed_ || !lease_.is_valid(now.boot)) {
+        // Granted to a session that may be over by now: nobody shall believe to hold it.
+        if (!planted(Mutant::late_grant_kept)) {
+            end_operation({{}, Release{id.seq}, std::move(held.names)});
+        }
+        return answer(sent.tag, CallError::session_expired);
+    }
+    held_names_ += held.names.size();
+    holds_.emplace(id.seq, std::move(held));
+    finish(sent.tag);
+    CallAnswer answer{sent.tag, Acquired{id, given.token, given.previous}};
+    if (one == nullptr) answer.result = AcquiredSeveral{id, given.names};
+    out_.answers.push_back(std::move(answer));
+}
+
+// Of any names it has the one that it got.
+SessionAgent::Held SessionAgent::held_of_several(const AcquireSeveral& asked, const Answer& given) {
+    MORTISE_CHECK(!given.names.empty());
+    Held held;
+    for (const auto& grant : given.names)
+        held.names.push_back(grant.name);
+    const auto named = std::ranges::find(asked.names, held.names.front(), &NamedMode::name);
+    MORTISE_CHECK(named != asked.names.end());
+    held.mode = named->mode;
+    return held;
+}
+
+void SessionAgent::on_refused(CallTag tag, AnswerKind kind) {
+    switch (kind) {
+        case AnswerKind::busy: return answer_busy(tag, {});
+        case AnswerKind::kind_mismatch: return answer(tag, CallError::kind_mismatch);
+        case AnswerKind::resource_exhausted: return answer(tag, CallError::resource_exhausted);
+        case AnswerKind::invalid_argument: return answer(tag, CallError::invalid_argument);
+        case AnswerKind::granted:
+        case AnswerKind::released:
+        case AnswerKind::cancelled:
+        case AnswerKind::not_held:
+        case AnswerKind::stale_request:
+        case AnswerKind::converted:
+        case AnswerKind::deadlock: break;
+    }
+    MORTISE_CHECK(false);  // no answer to an acquire that was not given up
+}
+
+}  // namespace mortise::core

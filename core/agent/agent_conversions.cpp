@@ -1,0 +1,93 @@
+// Holds that change their mode (S27, S28).
+//
+// A downgrade is one of those that are sent until they are done: whoever asked does not use the
+// hold as before any more. An upgrade is a call that waits. When it is given up, what the cluster
+// has done by then is known only when its Cancel was answered; if that came too late the hold goes
+// back to the mode that its owner believes it to have.
+#include <utility>
+
+#include "core/agent/session_agent.hpp"
+#include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
+
+namespace mortise::core {
+
+// Null when it is none of this session's, or not any more.
+SessionAgent::Held* SessionAgent::find_hold(OperationId hold) {
+    if (session_ != hold.session) return nullptr;
+    const auto found = holds_.find(hold.seq);
+    return found == holds_.end() ? nullptr : &found->second;
+}
+
+void SessionAgent::on_downgrade(const DowngradeCall& call, Now now) {
+    const auto* held = find_hold(call.hold);
+    const Downgrade downgrade{call.hold.seq, call.mode};
+    if (held == nullptr) return refuse(call.tag, CallError::lock_lost);
+    // What waits is asked for the hold as it is.
+    if (held->names.size() > 1 || held->upgrade.is_set()) {
+        return refuse(call.tag, CallError::invalid_argument);
+    }
+    if (format_ < format_needed(downgrade)) return refuse(call.tag, CallError::incompatible);
+    if (!has_room_for(1)) return refuse(call.tag, CallError::resource_exhausted);
+    expect_end(call.tag, false, now);
+    end_operation({call.tag, downgrade, held->names});
+}
+
+void SessionAgent::on_upgrade(const UpgradeCall& call, Now now) {
+    auto* held = find_hold(call.hold);
+    if (held == nullptr) return refuse(call.tag, CallError::lock_lost);
+    if (held->names.size() > 1 || held->upgrade.is_set()) {
+        return refuse(call.tag, CallError::invalid_argument);
+    }
+    auto* waiting =
+        take_call(call.tag, Upgrade{call.hold.seq, call.wait}, held->names, call.deadline, now);
+    if (waiting == nullptr) return;
+    held->upgrade = call.tag;
+    // Behind one that was given up: as long as nobody knows whether it was granted nobody knows
+    // what there is to upgrade.
+    if (!held->unsettled.is_set()) unsent_.emplace(waiting->arrival, call.tag);
+}
+
+void SessionAgent::on_upgrade_answered(const Sent& sent, const Answer& given) {
+    const auto tag = sent.tag;
+    switch (given.kind) {
+        case AnswerKind::converted:
+            holds_.at(std::get<Upgrade>(sent.request.body).operation).mode = LockMode::exclusive;
+            finish(tag);
+            out_.answers.push_back({tag, Converted{given.token}});
+            return;
+        case AnswerKind::busy: return answer_busy(tag, {});
+        case AnswerKind::deadlock: return answer(tag, CallError::deadlock);
+        case AnswerKind::invalid_argument: return answer(tag, CallError::invalid_argument);
+        case AnswerKind::not_held: return answer(tag, CallError::lock_lost);
+        case AnswerKind::granted:
+        case AnswerKind::released:
+        case AnswerKind::cancelled:
+        case AnswerKind::stale_request:
+        case AnswerKind::kind_mismatch:
+        case AnswerKind::resource_exhausted: break;
+    }
+    MORTISE_CHECK(false);  // no answer to an Upgrade that was not given up
+}
+
+// The Cancel of an upgrade was answered. To the present mode a downgrade is always legal.
+void SessionAgent::settle_upgrade(const Ending& cancelled, AnswerKind kind) {
+    const auto found = holds_.find(cancelled.hold);
+    if (found == holds_.end()) return;  // it went back, with whatever it had
+    auto& held = found->second;
+    held.unsettled = {};
+    const bool may_be_exclusive = kind != AnswerKind::cancelled;
+    if (may_be_exclusive && !planted(Mutant::late_upgrade_kept)) {
+        end_operation({{}, Downgrade{cancelled.hold, cancelled.mode}, held.names});
+    }
+    if (held.upgrade.is_set()) {
+        unsent_.emplace(waiting_.at(held.upgrade).arrival, held.upgrade);
+    }
+}
+
+// Before the hold itself goes.
+void SessionAgent::drop_upgrade(const Held& held, CallError error) {
+    if (held.upgrade.is_set()) abandon(held.upgrade, error);
+}
+
+}  // namespace mortise::core

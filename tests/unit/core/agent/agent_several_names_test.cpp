@@ -1,0 +1,272 @@
+// Requests for several names, as their node sees them (S20, S32).
+#include <gtest/gtest.h>
+
+#include "core/locks/limits.hpp"
+#include "tests/support/node_fixture.hpp"
+#include "tests/unit/core/agent/agent_by_hand.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+using enum AcquireSeveral::Which;
+
+constexpr CallTag asking{2'000'000};
+
+AcquireSeveralCall several(AcquireSeveral::Which which, std::vector<NamedMode> names,
+                           bool wait = true) {
+    AcquireSeveralCall call;
+    call.tag = asking;
+    call.request.which = which;
+    call.request.names = std::move(names);
+    call.request.wait = wait;
+    return call;
+}
+
+class AgentSeveralNames : public testing::Test {
+protected:
+    // As the next operation of the session.
+    OperationId hold(std::string name) {
+        AcquireCall call;
+        call.tag = CallTag{++of.tag};
+        call.request.name = std::move(name);
+        of.agent.on_acquire(std::move(call), of.now);
+        const auto sent = of.sent();
+        of.answered(sent.at(0).seq, AnswerKind::granted);
+        of.agent.collect(of.now);
+        return {session, sent[0].seq};
+    }
+    void granted(Seq seq, std::vector<NamedGrant> names) {
+        const Answer answer{AnswerKind::granted, {}, {}, std::move(names)};
+        of.agent.on_outcome(Answered{{session, seq}, answer}, LogIndex{++of.index}, of.now);
+    }
+
+    Agent of;
+};
+
+TEST_F(AgentSeveralNames, AreOneOperationAndOneRelease) {
+    of.agent.on_acquire(several(all, {{"a"}, {"b"}}), of.now);
+    const auto sent = of.sent();
+    ASSERT_EQ(sent.size(), 1U);
+    granted(Seq{1}, {{"a", FencingToken{5}, {}}, {"b", FencingToken{6}, {}}});
+    const auto answers = of.agent.collect(of.now).answers;
+    ASSERT_EQ(answers.size(), 1U);
+    const auto& acquired = std::get<AcquiredSeveral>(answers[0].result);
+    EXPECT_EQ(acquired.names.size(), 2U);
+    of.agent.on_release({CallTag{2}, acquired.hold}, of.now);
+    const auto released = of.sent();
+    ASSERT_EQ(released.size(), 1U);
+    EXPECT_EQ(std::get<Release>(released[0].body).operation, Seq{1});
+    for (const auto* name : {"a", "b"})
+        EXPECT_FALSE(of.agent.may_answer_from_read(name));
+    of.answered(released[0].seq, AnswerKind::released);
+    for (const auto* name : {"a", "b"})
+        EXPECT_TRUE(of.agent.may_answer_from_read(name));
+}
+
+// Each name has an order of its own.
+TEST_F(AgentSeveralNames, FollowWhatWasSentOnEachOfThem) {
+    const auto a = hold("a");
+    const auto b = hold("b");
+    const auto c = hold("c");
+    for (const auto& one : {b, a, c})
+        of.agent.on_release({{}, one}, of.now);  // as 4, 5 and 6
+    of.sent();
+    of.agent.on_acquire(several(all, {{"a"}, {"b"}, {"c"}, {"d"}}), of.now);
+    const auto sent = of.sent();
+    ASSERT_EQ(sent.size(), 1U);
+    EXPECT_EQ(sent[0].after, Seq{6});
+    EXPECT_EQ(std::get<AcquireSeveral>(sent[0].body).also_after, (std::vector{Seq{4}, Seq{5}}));
+    of.agent.on_acquire(
+        [] {
+            AcquireCall call;
+            call.tag = CallTag{50};
+            call.request.name = "d";
+            return call;
+        }(),
+        of.now);
+    EXPECT_EQ(of.sent().at(0).after, sent[0].seq);
+}
+
+// The release of them all is one command: one is enough to follow.
+TEST_F(AgentSeveralNames, FollowTheReleaseOfTheSameOnce) {
+    of.agent.on_acquire(several(all, {{"a"}, {"b"}}), of.now);
+    of.sent();
+    granted(Seq{1}, {{"a", FencingToken{5}, {}}, {"b", FencingToken{6}, {}}});
+    of.agent.collect(of.now);
+    of.agent.on_release({{}, {session, Seq{1}}}, of.now);
+    of.agent.on_acquire(several(all, {{"a"}, {"b"}}), of.now);
+    const auto sent = of.sent();
+    ASSERT_EQ(sent.size(), 2U);
+    EXPECT_EQ(sent[1].after, sent[0].seq);
+    EXPECT_TRUE(std::get<AcquireSeveral>(sent[1].body).also_after.empty());
+}
+
+TEST_F(AgentSeveralNames, OfAnyItHasTheOneThatItGot) {
+    of.agent.on_acquire(several(any, {{"b", LockMode::update}, {"a"}}), of.now);
+    of.sent();
+    of.queued(Seq{1});
+    granted(Seq{1}, {{"b", FencingToken{5}, {}}});
+    of.agent.collect(of.now);
+    // It is a hold like any other.
+    const OperationId held{session, Seq{1}};
+    of.agent.on_upgrade({CallTag{2}, held, true, Instant::never()}, of.now);
+    EXPECT_EQ(std::get<Upgrade>(of.sent().at(0).body).operation, Seq{1});
+    EXPECT_FALSE(of.agent.may_answer_from_read("b"));
+    EXPECT_TRUE(of.agent.may_answer_from_read("a"));
+}
+
+TEST_F(AgentSeveralNames, AllOfThemAreNotConverted) {
+    of.agent.on_acquire(several(all, {{"a"}, {"b"}}), of.now);
+    of.sent();
+    granted(Seq{1}, {{"a", FencingToken{5}, {}}, {"b", FencingToken{6}, {}}});
+    of.agent.collect(of.now);
+    const OperationId held{session, Seq{1}};
+    of.agent.on_upgrade({CallTag{2}, held, true, Instant::never()}, of.now);
+    EXPECT_EQ(of.answers_to(CallTag{2}), std::vector{std::optional{CallError::invalid_argument}});
+    of.agent.on_downgrade({CallTag{3}, held, LockMode::shared}, of.now);
+    EXPECT_EQ(of.answers_to(CallTag{3}), std::vector{std::optional{CallError::invalid_argument}});
+}
+
+TEST_F(AgentSeveralNames, AreRefusedAsTheClusterSays) {
+    for (const auto& [kind, expected] : std::vector<std::pair<AnswerKind, CallError>>{
+             {AnswerKind::invalid_argument, CallError::invalid_argument},
+             {AnswerKind::kind_mismatch, CallError::kind_mismatch},
+             {AnswerKind::resource_exhausted, CallError::resource_exhausted}}) {
+        of.agent.on_acquire(several(all, {{"a"}, {"b"}}), of.now);
+        of.answered(of.sent().at(0).seq, kind);
+        EXPECT_EQ(of.answers_to(asking), std::vector{std::optional{expected}});
+    }
+}
+
+// Granted in front of the Cancel: the whole of it goes back (S18).
+TEST_F(AgentSeveralNames, WhatIsGivenUpIsCancelled) {
+    auto call = several(all, {{"a"}, {"b"}});
+    call.deadline = of.now.steady + 1s;
+    of.agent.on_acquire(std::move(call), of.now);
+    of.sent();
+    of.queued(Seq{1});
+    of.pass(1s);
+    EXPECT_EQ(of.answers_to(asking), std::vector{std::optional{CallError::timed_out}});
+    granted(Seq{1}, {{"a", FencingToken{5}, {}}, {"b", FencingToken{6}, {}}});
+    EXPECT_TRUE(of.agent.collect(of.now).answers.empty());
+    EXPECT_EQ(of.agent.outstanding(), 1U);
+    of.answered(Seq{2}, AnswerKind::released);
+    EXPECT_EQ(of.agent.outstanding(), 0U);
+    of.agent.check_invariants();
+}
+
+TEST_F(AgentSeveralNames, AGrantAfterTheLeaseGoesBack) {
+    of.agent.on_acquire(several(any, {{"a"}, {"b"}}), of.now);
+    of.sent();
+    of.queued(Seq{1});
+    of.pass(20s);
+    granted(Seq{1}, {{"b", FencingToken{5}, {}}});
+    EXPECT_EQ(std::get<Release>(of.sent().at(0).body).operation, Seq{1});
+    EXPECT_EQ(of.answers_to(asking), std::vector{std::optional{CallError::session_expired}});
+}
+
+// P11 counts names: each of them is a place in a queue.
+TEST_F(AgentSeveralNames, AreBoundedByTheirNames) {
+    of.agent.on_leader(false, of.now);
+    std::vector<NamedMode> names;
+    for (std::size_t i = 0; i < names_at_once_max; ++i)
+        names.push_back({"name " + std::to_string(100 + i)});
+    for (std::size_t i = 0; i < operations_max / names_at_once_max; ++i) {
+        auto call = several(all, names);
+        call.tag = CallTag{1'000 + i};
+        of.agent.on_acquire(std::move(call), of.now);
+    }
+    EXPECT_TRUE(of.agent.collect(of.now).answers.empty());
+    EXPECT_EQ(of.acquire(1, Instant::never()), 1U);
+    of.agent.on_cancel({CallTag{1'000}}, of.now);
+    of.agent.collect(of.now);
+    EXPECT_EQ(of.acquire(names_at_once_max, Instant::never()), 0U);
+    EXPECT_EQ(of.acquire(1, Instant::never()), 1U);
+}
+
+TEST_F(AgentSeveralNames, AreForgottenWithTheSession) {
+    hold("b");
+    of.agent.on_acquire(several(all, {{"a"}, {"b"}}), of.now);
+    of.sent();
+    of.agent.on_acquire(
+        [] {
+            auto call = several(any, {{"c"}, {"d"}});
+            call.tag = CallTag{200};
+            return call;
+        }(),
+        of.now);
+    of.session_ends(SessionEnd::expired);
+    EXPECT_EQ(of.answers_to(asking), std::vector{std::optional{CallError::session_expired}});
+    EXPECT_EQ(of.agent.outstanding(), 1U);  // goes out under the next one
+    of.agent.check_invariants();
+}
+
+// More than go out at once: what is let go of before is not overtaken (S20).
+TEST_F(AgentSeveralNames, NobodyIsSentAheadOfAReleaseThatWaits) {
+    std::vector<OperationId> holds;
+    for (int i = 0; i < 2'000; ++i)
+        holds.push_back(hold("name " + std::to_string(i)));
+    for (const auto& one : holds)
+        of.agent.on_release({{}, one}, of.now);
+    AcquireCall call;
+    call.tag = asking;
+    call.request.name = "name 1999";
+    of.agent.on_acquire(std::move(call), of.now);
+    std::vector<Request> sent;
+    while (sent.size() <= holds.size()) {
+        const auto more = of.sent();
+        ASSERT_FALSE(more.empty());
+        sent.insert(sent.end(), more.begin(), more.end());
+    }
+    EXPECT_EQ(sent.back().after, sent[holds.size() - 1].seq);
+}
+
+// --- with the machine behind it
+
+class NodeSeveralNames : public testing::Test {
+protected:
+    NodeSeveralNames() { cluster.run_for(5 * election_timeout); }
+    OperationId acquire(std::uint64_t tag, std::string name) {
+        node.acquire(tag, std::move(name));
+        settle();
+        return node.granted(tag);
+    }
+    void ask(AcquireSeveralCall call) {
+        node.call(std::move(call));
+        settle();
+    }
+
+    void settle() { cluster.run_for(heartbeat); }
+
+    NodeCluster cluster{1};
+    HandDrivenNode& node = cluster[n1];
+};
+
+// S20: a busy answer is no entry, unless something of ours is under way on one of them.
+TEST_F(NodeSeveralNames, ATryOnNamesThatAreTakenWritesNothing) {
+    acquire(1, "a");
+    acquire(2, "b");
+    const auto index = node.core().applied_index();
+    ask(several(any, {{"b"}, {"a"}}, false));
+    EXPECT_TRUE(node.was_answered<Busy>(asking.raw()));
+    EXPECT_EQ(node.core().applied_index(), index);
+}
+
+TEST_F(NodeSeveralNames, ATryBehindAReleaseSeesIt) {
+    acquire(1, "a");
+    const auto b = acquire(2, "b");
+    node.call(ReleaseCall{{}, b});
+    ask(several(any, {{"a"}, {"b"}}, false));
+    ASSERT_TRUE(node.was_answered<AcquiredSeveral>(asking.raw()));
+    EXPECT_EQ(std::get<AcquiredSeveral>(node.answers.back().result).names.front().name, "b");
+}
+
+TEST_F(NodeSeveralNames, ATryTakesTheFirstFreeOneInTheOrderGiven) {
+    acquire(1, "c");
+    ask(several(any, {{"c"}, {"b"}, {"a"}}, false));
+    ASSERT_TRUE(node.was_answered<AcquiredSeveral>(asking.raw()));
+    EXPECT_EQ(std::get<AcquiredSeveral>(node.answers.back().result).names.front().name, "b");
+}
+
+}  // namespace
+}  // namespace mortise::core::test
