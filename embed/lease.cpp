@@ -19,8 +19,19 @@ std::vector<std::shared_ptr<HoldRecord>> living(const Holds& holds) {
 
 }  // namespace
 
+std::shared_ptr<Lease> Lease::make_lasting(core::SessionId session, core::Instant valid_until,
+                                           core::Nanoseconds margin) {
+    auto lease = std::make_shared<Lease>(session, valid_until, margin);
+    lease->lasts_ = true;
+    return lease;
+}
+
 bool Lease::extend(core::Instant valid_until) {
     auto present = valid_until_.load(std::memory_order_acquire);
+    while (lasts_ && present != over && present < valid_until.ns) {
+        if (valid_until_.compare_exchange_weak(present, valid_until.ns)) return true;
+    }
+    if (lasts_) return present != over;
     const bool revives = planted(core::Mutant::lease_revived);
     while (present != over && (revives || !end_if_run_out(boot_now()))) {
         if (present >= valid_until.ns) return true;
@@ -35,7 +46,7 @@ bool Lease::extend(core::Instant valid_until) {
 
 bool Lease::end_if_run_out(core::Instant boot) {
     auto present = valid_until_.load(std::memory_order_acquire);
-    while (present != over && boot.ns >= present) {
+    while (!lasts_ && present != over && boot.ns >= present) {
         if (valid_until_.compare_exchange_weak(present, over)) return true;
     }
     return false;

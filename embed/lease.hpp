@@ -1,7 +1,9 @@
 // One run of a session's lease, from a renewal that began it to when it ran out; what holds look at
 // when they are asked whether they are valid. Whoever notices first that it is over, the lease
 // thread or the core, ends it for all its holds by one atomic; a renewal that comes later begins
-// another one (S6, S7).
+// another one (S6, S7). Holds that outlive it (OnUncertain::suspend) have a lasting one for as long
+// as the session lives: it is not valid either once it has run out, but is again when it is
+// extended.
 #pragma once
 
 #include <atomic>
@@ -21,11 +23,24 @@ class HoldRecord;
 // Thread-safe.
 class Lease {
 public:
-    // At risk when less than `margin` is left: a renewal is overdue then.
-    Lease(core::SessionId session, core::Instant valid_until, core::Nanoseconds margin)
-        : session_{session}, margin_{margin}, valid_until_{valid_until.ns} {}
+    // At risk when less than `margin` is left: a renewal is overdue then. `lasting`: that of its
+    // session.
+    Lease(core::SessionId session, core::Instant valid_until, core::Nanoseconds margin,
+          std::shared_ptr<Lease> lasting = {})
+        : session_{session},
+          margin_{margin},
+          lasting_{std::move(lasting)},
+          valid_until_{valid_until.ns} {}
+    static std::shared_ptr<Lease> make_lasting(core::SessionId session, core::Instant valid_until,
+                                               core::Nanoseconds margin);
 
     [[nodiscard]] core::SessionId session() const { return session_; }
+    // Null for one that is lasting itself.
+    [[nodiscard]] const std::shared_ptr<Lease>& lasting() const { return lasting_; }
+    // It has run out, and may yet be extended.
+    [[nodiscard]] bool is_suspended(core::Instant boot) const {
+        return lasts_ && !is_over() && !is_valid(boot);
+    }
     // Of the boot clock; the distant past once it is over.
     [[nodiscard]] core::Instant valid_until() const {
         return {valid_until_.load(std::memory_order_acquire)};
@@ -39,9 +54,9 @@ public:
     [[nodiscard]] core::Instant at_risk_from() const { return valid_until() - margin_; }
 
     // False when it is over: it stays so. What has run out is over, whether anybody noticed or not:
-    // its owners may have.
+    // its owners may have. A lasting one is over when it was ended.
     bool extend(core::Instant valid_until);
-    // Ends it, if it had run out by `boot`. True when this call did.
+    // Ends it, if it had run out by `boot`, and is not lasting. True when this call did.
     bool end_if_run_out(core::Instant boot);
     // True when this call ended it.
     bool end() { return valid_until_.exchange(over, std::memory_order_acq_rel) != over; }
@@ -51,7 +66,7 @@ public:
     void remove(const HoldRecord* hold);
     [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> take_holds();
 
-    // The holds whose owners want to hear when it is at risk.
+    // The holds whose owners want to hear when it is at risk, or suspended.
     void add_wary(const std::shared_ptr<HoldRecord>& hold);
     void remove_wary(const HoldRecord* hold);
     [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> wary_holds() const;
@@ -63,6 +78,8 @@ private:
 
     const core::SessionId session_;
     const core::Nanoseconds margin_;
+    const std::shared_ptr<Lease> lasting_;
+    bool lasts_ = false;
     std::atomic<std::int64_t> valid_until_;
     Guarded<Holds> holds_;
     Guarded<Holds> wary_;

@@ -21,11 +21,16 @@ Config checked(Config config) {
     return config;
 }
 
+void warn_holds_of(const Lease& lease, Notifier& notifier) {
+    for (const auto& hold : lease.wary_holds())
+        notifier.post([hold] { hold->tell_trouble(); });
+}
+
 // A renewal is overdue.
 LeaseThread::Told warn_holds(Notifier& notifier) {
     return [&notifier](const std::shared_ptr<Lease>& lease) {
-        for (const auto& hold : lease->wary_holds())
-            notifier.post([hold] { hold->tell_risk(); });
+        warn_holds_of(*lease, notifier);
+        if (lease->lasting()) warn_holds_of(*lease->lasting(), notifier);
     };
 }
 
@@ -37,6 +42,7 @@ LeaseThread::Told tell_holds(Notifier& losses) {
             hold->mark_lost(LossReason::expired);
             losses.post(hold);
         }
+        if (lease->lasting()) warn_holds_of(*lease->lasting(), losses);
     };
 }
 

@@ -55,7 +55,7 @@ void SessionAgent::on_ending_answered(const Ending& ending, const Answer& given)
 void SessionAgent::on_granted(const Sent& sent, const Answer& given, Now now) {
     const OperationId id{*session_, sent.request.seq};
     const auto* one = std::get_if<Acquire>(&sent.request.body);
-    Held held{sent.names, one == nullptr ? LockMode::exclusive : one->mode, {}, {}};
+    Held held{sent.names, one == nullptr ? LockMode::exclusive : one->mode, {}, {}, false};
     if (one == nullptr) held = held_of_several(std::get<AcquireSeveral>(sent.request.body), given);
     if (lapsed_ || !lease_.is_valid(now.boot)) {
         // Granted to a session that may be over by now: nobody shall believe to hold it.
@@ -64,6 +64,7 @@ void SessionAgent::on_granted(const Sent& sent, const Answer& given, Now now) {
         }
         return answer(sent.tag, CallError::session_expired);
     }
+    held.suspends = waiting_.at(sent.tag).suspends;
     held_names_ += held.names.size();
     holds_.emplace(id.seq, std::move(held));
     finish(sent.tag);

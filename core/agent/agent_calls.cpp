@@ -39,18 +39,22 @@ SessionAgent::Waiting* SessionAgent::take_call(CallTag tag, RequestBody asked, N
 
 void SessionAgent::on_acquire(AcquireCall call, Now now) {
     Names names{call.request.name};
-    const auto* waiting =
+    auto* waiting =
         take_call(call.tag, std::move(call.request), std::move(names), call.deadline, now);
-    if (waiting != nullptr) unsent_.emplace(waiting->arrival, call.tag);
+    if (waiting == nullptr) return;
+    waiting->suspends = call.suspends;
+    unsent_.emplace(waiting->arrival, call.tag);
 }
 
 void SessionAgent::on_acquire(AcquireSeveralCall call, Now now) {
     Names names;
     for (const auto& one : call.request.names)
         names.push_back(one.name);
-    const auto* waiting =
+    auto* waiting =
         take_call(call.tag, std::move(call.request), std::move(names), call.deadline, now);
-    if (waiting != nullptr) unsent_.emplace(waiting->arrival, call.tag);
+    if (waiting == nullptr) return;
+    waiting->suspends = call.suspends;
+    unsent_.emplace(waiting->arrival, call.tag);
 }
 
 void SessionAgent::on_cancel(const CancelCall& call, Now /*now*/) {
@@ -66,6 +70,7 @@ void SessionAgent::on_release(const ReleaseCall& call, Now now) {
     held_names_ -= held.names.size();
     drop_upgrade(held, CallError::cancelled);
     if (call.tag.is_set()) expect_end(call.tag, true, now);
+    answer_confirms(0, CallError::not_held);
     end_operation({call.tag, Release{call.hold.seq}, std::move(held.names)});
 }
 
@@ -73,6 +78,7 @@ void SessionAgent::on_close(const CloseCall& call, Now now) {
     close_tag_ = call.tag;
     for (const auto& [seq, held] : take_holds())
         out_.lost.push_back({{*session_, seq}, HoldLost::Reason::node_stopped});
+    answer_confirms(0, CallError::node_stopped);
     // What was sent ends with the session; an answer that comes before that is nobody's.
     for (const auto& [tag, waiting] : waiting_) {
         if (waiting.seq.is_set()) forget(waiting.seq);
@@ -173,6 +179,11 @@ void SessionAgent::give_up_overdue(Now now) {
             refuse(tag, ender->second.releases ? CallError::outcome_unknown : CallError::no_quorum);
             by_deadline_.erase(by_deadline_.begin());
             enders_.erase(ender);
+            continue;
+        }
+        if (confirming_.contains(tag)) {
+            forget_confirm(tag);
+            refuse(tag, CallError::no_quorum);
             continue;
         }
         // Empty-handed only if the cluster said so (S48).

@@ -20,6 +20,9 @@ struct AcquireCall {
     Acquire request;
     // Of the steady clock: how long it may wait for the lock. Never: until cancelled (S48).
     Instant deadline = Instant::never();
+    // Once its lease has run out the hold is suspended instead of lost: it is held again when a
+    // renewal gets through, and lost with the session (S6).
+    bool suspends = false;
 };
 
 // All of several names, or any (S32). Requires at most names_at_once_max of them.
@@ -27,6 +30,7 @@ struct AcquireSeveralCall {
     CallTag tag;
     AcquireSeveral request;
     Instant deadline = Instant::never();
+    bool suspends = false;
 };
 
 // From when this is called the hold must not be used as if it had its former mode: it is asked for
@@ -43,6 +47,14 @@ struct UpgradeCall {
     OperationId hold;
     bool wait = true;
     Instant deadline = Instant::never();
+};
+
+// Answered once a renewal that was asked for after this call went through, so that the hold is held
+// for a good while from then on.
+struct ConfirmCall {
+    CallTag tag;
+    OperationId hold;
+    Instant deadline;  // of the steady clock
 };
 
 // Ends a waiting acquire or upgrade with `cancelled` (S18). Answers nothing itself.
@@ -80,7 +92,7 @@ struct ChangeCall {
 };
 
 using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
-                          AcquireSeveralCall, DowngradeCall, UpgradeCall>;
+                          AcquireSeveralCall, DowngradeCall, UpgradeCall, ConfirmCall>;
 
 [[nodiscard]] inline CallTag tag_of(const Call& call) {
     return std::visit([](const auto& c) { return c.tag; }, call);
@@ -105,6 +117,8 @@ struct AcquiredSeveral {
 struct Converted {
     FencingToken token;
 };
+
+struct Confirmed {};
 
 // A try that found the name taken: an answer, no error. Of an upgrade, that others hold it as well.
 struct Busy {
@@ -144,7 +158,7 @@ enum class CallError : std::uint8_t {
 struct CallAnswer {
     CallTag tag;
     std::variant<Acquired, Busy, Released, Viewed, Closed, Changed, MembershipRefusal, CallError,
-                 AcquiredSeveral, Converted>
+                 AcquiredSeveral, Converted, Confirmed>
         result;
 };
 

@@ -51,18 +51,28 @@ std::map<Seq, SessionAgent::Held> SessionAgent::take_holds() {
 // The session may live on in the cluster: what it holds there is given back (S6).
 void SessionAgent::lapse() {
     lapsed_ = true;
-    for (auto& [seq, held] : take_holds()) {
-        out_.lost.push_back({{*session_, seq}, HoldLost::Reason::expired});
+    for (auto one = holds_.begin(); one != holds_.end();) {
+        const OperationId id{*session_, one->first};
+        if (one->second.suspends) {
+            out_.suspended.push_back(id);
+            ++one;
+            continue;
+        }
+        auto held = std::move(holds_.extract(one++).mapped());
+        held_names_ -= held.names.size();
+        out_.lost.push_back({id, HoldLost::Reason::expired});
         drop_upgrade(held, CallError::lock_lost);
         if (planted(Mutant::local_loss_without_reaper)) continue;
-        end_operation({{}, Release{seq}, std::move(held.names)});
+        end_operation({{}, Release{id.seq}, std::move(held.names)});
     }
+    answer_confirms(0, CallError::lock_lost);
 }
 
 void SessionAgent::lose_session(SessionEnd how, Now now) {
     for (const auto& [seq, held] : take_holds())
         out_.lost.push_back({{*session_, seq}, HoldLost::Reason::expired});
     fail_void_calls();
+    answer_confirms(0, CallError::lock_lost);
     for (const auto& [tag, ender] : std::exchange(enders_, {})) {
         by_deadline_.erase({ender.gives_up, tag});
         CallAnswer answer{tag, CallError::lock_lost};
@@ -133,6 +143,7 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
                        lease_.applied(renewed.number);
                        renew_at_ = now.steady + std::chrono::milliseconds{options_.ttl_ms} / 3;
                        tell_lease();
+                       answer_confirms(renewed.number, CallError::lock_lost);
                    },
                    [&](const RenewalLost& lost) {
                        if (mine && lost.session == *session_)

@@ -9,7 +9,8 @@
 //
 // A source file per subject: session_agent.cpp has the session and its lease, agent_calls.cpp what
 // is asked and given up, agent_answers.cpp what comes back, agent_conversions.cpp holds that change
-// their mode, agent_sending.cpp what goes out.
+// their mode, agent_confirming.cpp who wants to know that a hold is held, agent_sending.cpp what
+// goes out.
 #pragma once
 
 #include <deque>
@@ -55,6 +56,7 @@ struct AgentOutput {
     std::optional<Outbound> outbound;
     std::vector<CallAnswer> answers;
     std::vector<HoldLost> lost;
+    std::vector<OperationId> suspended;  // their lease ran out, and may yet be renewed (S6)
     std::optional<LeaseChanged> lease;
 };
 
@@ -68,6 +70,7 @@ public:
     void on_acquire(AcquireSeveralCall call, Now now);
     void on_downgrade(const DowngradeCall& call, Now now);
     void on_upgrade(const UpgradeCall& call, Now now);
+    void on_confirm(const ConfirmCall& call, Now now);
     void on_cancel(const CancelCall& call, Now now);
     void on_release(const ReleaseCall& call, Now now);
     void on_close(const CloseCall& call, Now now);
@@ -127,12 +130,14 @@ private:
         std::uint64_t arrival = 0;  // orders those that are not sent
         Instant gives_up;           // when it is answered whatever happens
         bool queued = false;        // the cluster has it
+        bool suspends = false;      // the hold that comes of it
     };
     struct Held {
         Names names;
         LockMode mode = LockMode::exclusive;  // of one name
         CallTag upgrade;                      // the call that waits to upgrade it
         Seq unsettled;  // an upgrade that was given up, until its end is known
+        bool suspends = false;
     };
     struct Ending {  // a Release, a Cancel or a Downgrade: whoever waits for it, it is done
         CallTag tag;
@@ -154,6 +159,12 @@ private:
     struct Ender {  // a caller of release() or downgrade()
         Instant gives_up;
         bool releases = true;
+    };
+
+    struct Confirming {
+        Seq hold;
+        std::uint64_t newest = 0;  // renewal that was asked for before
+        Instant gives_up;
     };
 
     void open(Now now);
@@ -189,6 +200,8 @@ private:
     void settle_upgrade(const Ending& cancelled, AnswerKind kind);
     void drop_upgrade(const Held& held, CallError error);
     [[nodiscard]] std::map<Seq, Held> take_holds();
+    void answer_confirms(std::uint64_t renewed, CallError error);
+    void forget_confirm(CallTag tag);
 
     void send_endings(BatchBuilder& urgent, Now now);
     void send_acquires(BatchBuilder& acquires, Now now);
@@ -224,6 +237,7 @@ private:
     std::map<Seq, Sent> sent_;                   // until answered
     std::map<std::string, Seq> newest_on_name_;  // sent, not known to be applied
     std::map<CallTag, Ender> enders_;
+    std::map<CallTag, Confirming> confirming_;
     std::map<Seq, Held> holds_;                    // those that live
     std::size_t held_names_ = 0;                   // of all of them
     std::size_t names_beyond_ = 0;                 // besides the first, of all outstanding()

@@ -75,6 +75,7 @@ namespace mortise::core {
     X(timeout_without_cancel, "S18: a call that timed out is not cancelled in the log")          \
     X(late_grant_kept, "S18: what was granted after the lease is not given back")                \
     X(late_upgrade_kept, "S28: what was upgraded after its caller gave up stays exclusive")      \
+    X(confirmed_by_any_renewal, "S6: a renewal that was asked for before confirms a hold")       \
     X(several_follow_one_name, "S20: who asks for several names keeps the order of one")         \
     X(try_before_own_release, "S20: a try is answered from a read behind our own release")       \
     X(acquire_overtakes_own_release,                                                             \

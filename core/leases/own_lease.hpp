@@ -22,6 +22,8 @@ public:
     // The cluster applied the renewal that names `number`.
     void applied(std::uint64_t number);
 
+    // That was given to a request.
+    [[nodiscard]] std::uint64_t newest() const { return newest_; }
     // Trusted until then. Before any renewal was applied: the distant past.
     [[nodiscard]] Instant valid_until() const { return valid_until_; }
     [[nodiscard]] bool is_valid(Instant boot) const { return boot < valid_until_; }

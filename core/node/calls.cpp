@@ -66,6 +66,10 @@ void NodeCore::call(const CancelCall& call, Now now) {
     }
 }
 
+void NodeCore::call(const ConfirmCall& call, Now now) {
+    agent_.on_confirm(call, now);
+}
+
 void NodeCore::call(const ReleaseCall& call, Now now) {
     agent_.on_release(call, now);
 }

@@ -34,6 +34,7 @@ struct Effects {
     std::vector<Envelope> send;
     std::vector<Applied> applied;
     std::vector<HoldLost> lost;
+    std::vector<OperationId> suspended;
     std::optional<LeaseChanged> lease;
     std::vector<CallAnswer> answers;
     std::vector<MembershipAnswer> membership;

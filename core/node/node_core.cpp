@@ -91,6 +91,7 @@ Effects NodeCore::step(Event event, Now now) {
     take_raft_output(now);
     tell_peers(now);
     effects_.lost = std::move(agent.lost);
+    effects_.suspended = std::move(agent.suspended);
     effects_.lease = agent.lease;
     std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
     if (now.steady >= countdowns_.save_at()) {

@@ -109,6 +109,7 @@ private:
     void call(const DowngradeCall& call, Now now);
     void call(const UpgradeCall& call, Now now);
     void call(const CancelCall& call, Now now);
+    void call(const ConfirmCall& call, Now now);
     void call(const ReleaseCall& call, Now now);
     void call(InspectCall& call, Now now);
     void call(const CloseCall& call, Now now);
