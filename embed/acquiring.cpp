@@ -5,10 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "embed/canceller.hpp"
 #include "embed/giving_back.hpp"
 #include "embed/locker_turn.hpp"
 #include "embed/node_runtime.hpp"
-#include "embed/translate.hpp"
+#include "embed/order.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/info.hpp>
@@ -16,63 +17,6 @@
 namespace mortise::detail {
 
 namespace {
-
-// Beyond the deadline the core decides within a turn; a core that does not is not waited for.
-constexpr auto slack = std::chrono::milliseconds{100};
-
-struct Begun {
-    core::AcquireCall call;
-    Deadline gives_up = Deadline::max();  // for the thread that waits
-};
-
-std::error_code check(const AcquireOrder& order) {
-    // One attempt does not wait, so it has no use for a limit.
-    if (order.attempt == Attempt::once && order.options.wait_max.is_set()) {
-        return Errc::invalid_argument;
-    }
-    return check_request(order.name, order.options);
-}
-
-core::Instant to_instant(Deadline deadline) {
-    return deadline == Deadline::max() ? core::Instant::never()
-                                       : core::Instant{deadline.time_since_epoch().count()};
-}
-
-Begun begin(CallGate& gate, AcquireOrder& order) {
-    const auto now = std::chrono::steady_clock::now();
-    if (order.attempt == Attempt::wait) order.deadline = now + order.options.wait_max;
-    const bool once = order.attempt == Attempt::once || order.deadline <= now;
-    if (once && order.attempt == Attempt::until) order.attempt = Attempt::once;
-    Begun begun;
-    begun.call.tag = gate.next_tag();
-    begun.call.request = to_request(order.name, order.options, !once);
-    const auto deadline = once ? now + Duration{gate.call_timeout()} : order.deadline;
-    begun.call.deadline = to_instant(deadline);
-    begun.gives_up = deadline + Duration{slack};
-    return begun;
-}
-
-// That the wait ended is an error for who asked to wait, and an answer for who set an end to it.
-// The cluster knows only tries and waits: a wait that was over at its start is a try there.
-void interpret(Attempt attempt, CallOutcome& outcome) {
-    if (attempt == Attempt::until && outcome.error == Errc::timed_out) outcome.error.clear();
-    const bool is_busy = !outcome.error && !outcome.hold;
-    if (attempt == Attempt::wait && is_busy) outcome.error = Errc::timed_out;
-}
-
-// Ends a call early. What that takes is made before the call begins.
-class Canceller {
-public:
-    Canceller(std::shared_ptr<CallGate> gate, core::CallTag tag)
-        : gate_{std::move(gate)}, cancel_{prepared(core::CancelCall{tag})} {}
-
-    // From any thread; the first time counts.
-    void cancel() noexcept { gate_->submit(cancel_); }
-
-private:
-    const std::shared_ptr<CallGate> gate_;
-    SubmittedCalls cancel_;
-};
 
 // The rest of an asynchronous call: lives until its handler was called.
 class AsyncCall final : public Completion,
@@ -164,7 +108,7 @@ Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
                  LockInfo* busy) {
     auto begun = begin(*gate, order);
     auto waiting = std::make_shared<WaitingThread>();
-    Canceller canceller{gate, begun.call.tag};
+    Canceller canceller{gate, begun.tag};
     ec = gate->submit(std::move(begun.call), waiting);
     if (ec) return {};
     const std::stop_callback on_cancel{order.options.cancel, [&] { canceller.cancel(); }};
@@ -225,7 +169,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     auto begun = begin(*gate, order);
     auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
-    const auto canceller = std::make_shared<Canceller>(gate, begun.call.tag);
+    const auto canceller = std::make_shared<Canceller>(gate, begun.tag);
     std::function<void()> cancel = [canceller] { canceller->cancel(); };
     if (locker && !bad) {
         auto turn = begin_turn(*locker, *gate, order);

@@ -11,6 +11,8 @@ namespace {
 
 bool begins_something(const core::Call& call) {
     return std::holds_alternative<core::AcquireCall>(call) ||
+           std::holds_alternative<core::AcquireSeveralCall>(call) ||
+           std::holds_alternative<core::UpgradeCall>(call) ||
            std::holds_alternative<core::InspectCall>(call) ||
            std::holds_alternative<core::ChangeCall>(call);
 }

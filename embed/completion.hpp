@@ -19,6 +19,7 @@ struct CallOutcome {
     Hold hold;                    // of an acquire; empty and no error: busy
     std::vector<LockInfo> locks;  // of a look; of a busy acquire, who has it
     std::string reason{};         // of a change of the membership that was refused
+    bool is_busy = false;         // of a try
 };
 
 // Completed once, on the node's core thread: short, taking no memory, and running nothing of the

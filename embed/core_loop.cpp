@@ -128,17 +128,24 @@ core::Call CoreLoop::begin_call(Submitted& submitted) {
         PendingCall pending;
         pending.completion = submitted.completion;
         pending.releases = release != nullptr;
-        const auto* acquire = std::get_if<core::AcquireCall>(&submitted.call);
-        if (acquire != nullptr) {
-            ++metrics_.acquires;
-            pending.name = acquire->request.name;
-            pending.mode = from_core(acquire->request.mode);
-        }
+        remember_asked(pending, submitted.call);
+        if (!pending.asked.empty()) ++metrics_.acquires;
         pending.place = std::move(submitted.place);
         pending_.add(core::tag_of(submitted.call), std::move(pending));
         submitted.completion.reset();
     }
     return std::move(submitted.call);
+}
+
+void CoreLoop::remember_asked(PendingCall& pending, const core::Call& call) {
+    if (const auto* acquire = std::get_if<core::AcquireCall>(&call)) {
+        pending.asked = {{acquire->request.name, acquire->request.mode}};
+    } else if (const auto* several = std::get_if<core::AcquireSeveralCall>(&call)) {
+        pending.asked = several->request.names;
+        pending.all = several->request.which == core::AcquireSeveral::Which::all;
+    } else if (const auto* upgrade = std::get_if<core::UpgradeCall>(&call)) {
+        pending.upgrades = upgrade->hold;
+    }
 }
 
 void CoreLoop::submit(core::Call call, std::function<void(core::CallAnswer&)> answered) {

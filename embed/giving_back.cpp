@@ -16,7 +16,7 @@ GivenBack give_back(HoldRecord& record, core::CallTag tag,
     GivenBack given;
     if (!record.grant()) {
         if (is_released) return submit_release(record, tag, std::move(waiting));
-    } else if (record.leave()) {
+    } else if (record.locker() && record.leave()) {
         given = record.locker()->leave(record, tag, std::move(waiting));
     }
     return is_released ? given : GivenBack{false, record.failure()};

@@ -37,11 +37,11 @@ std::string Hold::name() const {
 }
 
 LockMode Hold::mode() const noexcept {
-    return record_ ? record_->facts().mode : LockMode::exclusive;
+    return record_ ? record_->mode() : LockMode::exclusive;
 }
 
 FencingToken Hold::token() const noexcept {
-    return *this ? record_->facts().token : FencingToken{};
+    return *this ? record_->token() : FencingToken{};
 }
 
 bool Hold::valid() const noexcept {

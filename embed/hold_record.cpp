@@ -24,7 +24,21 @@ HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
       lease_{grant->lease()},
       gate_{grant->gate()},
       grant_{std::move(grant)},
-      locker_{std::move(locker)} {}
+      locker_{std::move(locker)},
+      mode_{mode} {}
+
+HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, const GrantFacts& part)
+    : facts_{part},
+      lease_{grant->lease()},
+      gate_{grant->gate()},
+      grant_{std::move(grant)},
+      mode_{part.mode},
+      token_{part.token.raw()} {}
+
+FencingToken HoldRecord::token() const {
+    if (locker_) return grant_->token();
+    return FencingToken::from_raw(token_.load(std::memory_order_acquire));
+}
 
 bool HoldRecord::is_valid() const {
     return end() == End::none && lease_->is_valid(boot_now());

@@ -8,12 +8,14 @@
 #include <stop_token>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "core/agent/call.hpp"
 #include "embed/call_gate.hpp"
 #include "embed/fork_generation.hpp"
 #include "embed/lease.hpp"
 #include <mortise/hold.hpp>
+#include <mortise/hold_set.hpp>
 
 namespace mortise::detail {
 
@@ -31,26 +33,46 @@ struct GrantFacts {
 // Thread-safe. It ends once: released by its owner, or lost. In the child of a fork it is lost.
 //
 // A locker's grant is a record that nobody sees; its owners have records that share it, each
-// released by itself and lost with the grant (S22).
+// released by itself and lost with the grant (S22). So is the grant of several names at once, whose
+// parts are released with it alone (S32).
 //
 // What its end takes is made with it, so that no want of memory leaves a grant that nobody owns: it
 // is the job of telling its owner of a loss, and keeps a release ready.
 class HoldRecord final : public Notifier::Job {
 public:
-    HoldRecord(GrantFacts facts, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate)
+    HoldRecord(GrantFacts facts, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate,
+               std::vector<GrantFacts> parts = {})
         : facts_{std::move(facts)},
+          parts_{std::move(parts)},
           lease_{std::move(lease)},
           gate_{std::move(gate)},
-          release_{prepared(core::ReleaseCall{{}, facts_.operation})} {}
+          release_{prepared(core::ReleaseCall{{}, facts_.operation})},
+          mode_{facts_.mode},
+          token_{facts_.token.raw()} {}
     // Shares a grant of that locker, in a mode that the grant's covers.
     HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
                std::shared_ptr<LockerState> locker);
 
+    // One of the parts of a grant.
+    HoldRecord(std::shared_ptr<HoldRecord> grant, const GrantFacts& part);
+
     static Hold hold_on(std::shared_ptr<HoldRecord> record) { return Hold{std::move(record)}; }
+    static HoldSet set_of(Hold granted) { return HoldSet{std::move(granted)}; }
     static const std::shared_ptr<HoldRecord>& of(const Hold& hold) { return hold.record_; }
     static std::shared_ptr<HoldRecord> take(Hold& hold) { return std::move(hold.record_); }
 
+    // As it was granted.
     [[nodiscard]] const GrantFacts& facts() const { return facts_; }
+    [[nodiscard]] const std::vector<GrantFacts>& parts() const { return parts_; }
+    // As it is now (S27).
+    [[nodiscard]] LockMode mode() const { return mode_.load(std::memory_order_acquire); }
+    [[nodiscard]] FencingToken token() const;
+    void set_mode(LockMode mode) { mode_.store(mode, std::memory_order_release); }
+    // Whoever sees the mode sees the token that came with it.
+    void upgraded(FencingToken token) {
+        token_.store(token.raw(), std::memory_order_release);
+        set_mode(LockMode::exclusive);
+    }
     [[nodiscard]] const std::shared_ptr<Lease>& lease() const { return lease_; }
     [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
 
@@ -96,11 +118,14 @@ private:
     bool end_with(End end);
 
     const GrantFacts facts_;
+    const std::vector<GrantFacts> parts_;
     const std::shared_ptr<Lease> lease_;
     const std::shared_ptr<CallGate> gate_;
     const std::shared_ptr<HoldRecord> grant_;
     const std::shared_ptr<LockerState> locker_;
     SubmittedCalls release_;
+    std::atomic<LockMode> mode_;
+    std::atomic<std::int64_t> token_;
     const ForkGeneration generation_;
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};

@@ -7,9 +7,10 @@
 
 namespace mortise::detail {
 
-Hold HoldTable::add(GrantFacts facts) {
+Hold HoldTable::add(GrantFacts facts, std::vector<GrantFacts> parts) {
     const auto operation = facts.operation;
-    auto record = std::make_shared<HoldRecord>(std::move(facts), lease_, parts_.gate);
+    auto record =
+        std::make_shared<HoldRecord>(std::move(facts), lease_, parts_.gate, std::move(parts));
     lease_->add(record);
     // The lease thread may have taken its list just before.
     if (lease_->is_over() && record->mark_lost(LossReason::expired)) {
@@ -17,6 +18,11 @@ Hold HoldTable::add(GrantFacts facts) {
     }
     holds_.emplace(operation, record);
     return HoldRecord::hold_on(std::move(record));
+}
+
+void HoldTable::upgraded(core::OperationId hold, FencingToken token) {
+    const auto found = holds_.find(hold);
+    if (found != holds_.end()) found->second->upgraded(token);
 }
 
 // Once for each hold, as it is taken off the list. The lease thread may have marked it before; then
@@ -31,13 +37,19 @@ void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
 
 void HoldTable::report_lost(const HoldRecord& hold) noexcept {
     try {
-        parts_.events.publish({.kind = NodeEvent::Kind::hold_lost,
-                               .session = hold.lease()->session().raw(),
-                               .name = hold.facts().name,
-                               .token = hold.facts().token,
-                               .reason = hold.why_lost()});
+        for (const auto& part : hold.parts())
+            publish_lost(hold, part.name, part.token);
+        if (hold.parts().empty()) publish_lost(hold, hold.facts().name, hold.token());
     } catch (const std::bad_alloc&) {  // the others are to be told of theirs
     }
+}
+
+void HoldTable::publish_lost(const HoldRecord& hold, const std::string& name, FencingToken token) {
+    parts_.events.publish({.kind = NodeEvent::Kind::hold_lost,
+                           .session = hold.lease()->session().raw(),
+                           .name = name,
+                           .token = token,
+                           .reason = hold.why_lost()});
 }
 
 void HoldTable::lost(const core::HoldLost& lost) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/agent/call.hpp"
 #include "core/node/event.hpp"
@@ -28,8 +30,10 @@ public:
     HoldTable(HoldTableParts parts, core::Nanoseconds margin)
         : parts_{std::move(parts)}, margin_{margin} {}
 
-    // What was granted. Requires that the session's lease was told before.
-    [[nodiscard]] Hold add(GrantFacts facts);
+    // What was granted, of several names each a part. Requires that the session's lease was told
+    // before.
+    [[nodiscard]] Hold add(GrantFacts facts, std::vector<GrantFacts> parts = {});
+    void upgraded(core::OperationId hold, FencingToken token);
     void given_back(core::OperationId hold) { holds_.erase(hold); }
     void lost(const core::HoldLost& lost);
     // Answers what the core has to release: holds it still counts on, and their owners do not.
@@ -46,6 +50,7 @@ public:
 private:
     void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
     void report_lost(const HoldRecord& hold) noexcept;
+    void publish_lost(const HoldRecord& hold, const std::string& name, FencingToken token);
     void session_expired();
     [[nodiscard]] core::Calls give_back_holds_of(const Lease& lease);
 

@@ -1,24 +1,11 @@
 #include "embed/locker_state.hpp"
 
-#include <algorithm>
 #include <new>
 
 #include "embed/lock_mode.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
-
-namespace {
-
-// Who has `held` has `wanted` as well: it keeps out whatever that would keep out.
-bool covers(LockMode held, LockMode wanted) {
-    const auto& modes = core::all_lock_modes;
-    return std::all_of(modes.begin(), modes.end(), [&](core::LockMode other) {
-        return core::conflict(to_core(held), other) || core::compatible(to_core(wanted), other);
-    });
-}
-
-}  // namespace
 
 LockerState::LockerState(std::shared_ptr<CallGate> gate, std::string label)
     : gate_{std::move(gate)}, label_{std::move(label)} {}
@@ -30,7 +17,7 @@ LockerState::Turn LockerState::begin(const std::string& name, LockMode mode) {
     if (is_new) return {};
     if (!known.grant) return {{}, Errc::invalid_argument};
     if (const auto lost = known.grant->failure()) return {{}, lost};
-    if (!covers(known.grant->facts().mode, mode)) return {{}, Errc::deadlock};
+    if (!core::covers(to_core(known.grant->mode()), to_core(mode))) return {{}, Errc::deadlock};
     if (known.holds >= nesting_max) return {{}, Errc::resource_exhausted};
     return {share(known, mode), {}};
 }
@@ -58,6 +45,24 @@ Hold LockerState::share(Name& name, LockMode mode) {
     auto record = std::make_shared<HoldRecord>(name.grant, mode, shared_from_this());
     ++name.holds;
     return HoldRecord::hold_on(std::move(record));
+}
+
+bool LockerState::is_only_one(const HoldRecord& hold) const {
+    const auto found = names_.find(hold.facts().name);
+    const bool is_known = found != names_.end() && found->second.grant == hold.grant();
+    return is_known && found->second.holds == 1;
+}
+
+bool LockerState::is_alone(const HoldRecord& hold) const {
+    const std::scoped_lock lock{mutex_};
+    return is_only_one(hold);
+}
+
+bool LockerState::lower(const HoldRecord& hold, LockMode mode) {
+    const std::scoped_lock lock{mutex_};
+    if (!is_only_one(hold)) return false;
+    hold.grant()->set_mode(mode);
+    return true;
 }
 
 GivenBack LockerState::leave(const HoldRecord& hold, core::CallTag tag,

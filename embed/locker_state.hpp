@@ -44,6 +44,11 @@ public:
     // What the caller gets for what the cluster granted; empty for an empty hold.
     [[nodiscard]] Hold ended(const std::string& name, Hold granted);
 
+    // Lowers the mode of the grant of that hold: from now on it is shared in no stronger one.
+    // False, and nothing happens, unless nobody else shares it (S22).
+    [[nodiscard]] bool lower(const HoldRecord& hold, LockMode mode);
+    [[nodiscard]] bool is_alone(const HoldRecord& hold) const;
+
     // The owner of one of its holds let go of it, lost or not.
     GivenBack leave(const HoldRecord& hold, core::CallTag tag,
                     std::shared_ptr<Completion> waiting) noexcept;
@@ -62,6 +67,7 @@ private:
     };
 
     [[nodiscard]] Hold share(Name& name, LockMode mode);
+    [[nodiscard]] bool is_only_one(const HoldRecord& hold) const;
 
     const ForkGeneration generation_;  // in a child nothing here is touched
     const std::shared_ptr<CallGate> gate_;

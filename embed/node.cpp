@@ -5,7 +5,7 @@
 
 #include "core/agent/call.hpp"
 #include "core/locks/limits.hpp"
-#include "embed/node_runtime.hpp"
+#include "embed/node_calls.hpp"
 #include "embed/translate.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
@@ -13,36 +13,14 @@
 namespace mortise {
 
 using detail::AcquireOrder;
+using detail::attempt;
 using detail::Attempt;
 using detail::Deadline;
+using detail::fail;
+using detail::is_gone;
 using detail::NodeRuntime;
 
 namespace {
-
-// A node that was moved from is like one that was closed.
-bool is_gone(const std::shared_ptr<NodeRuntime>& runtime, std::error_code& ec) {
-    ec.clear();
-    if (!runtime) {
-        ec = Errc::node_stopped;
-    } else if (runtime->is_forked()) {
-        ec = Errc::forked;
-    }
-    return static_cast<bool>(ec);
-}
-
-[[noreturn]] void fail(std::error_code ec, std::string_view name) {
-    ErrorDetail detail;
-    detail.name = name;
-    throw LockError{ec, std::move(detail)};
-}
-
-std::optional<Hold> attempt(const std::shared_ptr<NodeRuntime>& runtime, AcquireOrder order,
-                            std::error_code& ec, LockInfo* busy = nullptr) {
-    if (is_gone(runtime, ec)) return std::nullopt;
-    auto hold = detail::acquire(runtime, std::move(order), ec, busy);
-    if (ec || !hold) return std::nullopt;
-    return hold;
-}
 
 std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::InspectCall call,
                            std::error_code& ec) {

@@ -5,20 +5,21 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "core/agent/call.hpp"
 #include "embed/call_gate.hpp"
 #include "embed/completion.hpp"
-#include <mortise/enums.hpp>
 
 namespace mortise::detail {
 
 struct PendingCall {
     std::shared_ptr<Completion> completion;           // of this node's program,
     std::function<void(core::CallAnswer&)> answered;  // or of somebody who asks from outside
-    std::string name;                                 // of an acquire
-    LockMode mode = LockMode::exclusive;
-    CallPlace place;  // of a call of this node's program
+    std::vector<core::NamedMode> asked;               // of an acquire: one name, or several,
+    bool all = false;                                 // of which it gets all
+    core::OperationId upgrades;                       // of an upgrade: the hold
+    CallPlace place;                                  // of a call of this node's program
     bool releases = false;
 };
 

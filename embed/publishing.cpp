@@ -93,14 +93,34 @@ void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
     if (!releases.calls.empty()) step(std::move(releases));
 }
 
-Hold CoreLoop::make_hold(PendingCall& call, core::Acquired& acquired) {
+namespace {
+
+GrantFacts facts_of(const PendingCall& call, core::OperationId hold, const std::string& name,
+                    core::FencingToken token, const core::Previous& previous) {
     GrantFacts facts;
-    facts.name = std::move(call.name);
-    facts.mode = call.mode;
-    facts.token = FencingToken::from_raw(static_cast<std::int64_t>(acquired.token.raw()));
-    facts.operation = acquired.hold;
-    facts.previous = from_core(acquired.previous);
-    return holds_.add(std::move(facts));
+    facts.name = name;
+    facts.mode = from_core(std::ranges::find(call.asked, name, &core::NamedMode::name)->mode);
+    facts.token = from_core(token);
+    facts.operation = hold;
+    facts.previous = from_core(previous);
+    return facts;
+}
+
+}  // namespace
+
+Hold CoreLoop::make_hold(const PendingCall& call, const core::Acquired& acquired) {
+    return holds_.add(
+        facts_of(call, acquired.hold, call.asked.front().name, acquired.token, acquired.previous));
+}
+
+Hold CoreLoop::make_hold(const PendingCall& call, const core::AcquiredSeveral& acquired) {
+    std::vector<GrantFacts> parts;
+    for (const auto& [name, token, previous] : acquired.names)
+        parts.push_back(facts_of(call, acquired.hold, name, token, previous));
+    if (!call.all) return holds_.add(std::move(parts.front()));
+    GrantFacts whole;
+    whole.operation = acquired.hold;
+    return holds_.add(std::move(whole), std::move(parts));
 }
 
 // --- answers -----------------------------------------------------------------------------------
@@ -136,30 +156,34 @@ void CoreLoop::complete(PendingCall& call, core::CallAnswer& answer) {
 
 CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
     CallOutcome outcome;
-    std::visit(core::Overloaded{
-                   [&](core::Acquired& acquired) { outcome.hold = make_hold(call, acquired); },
-                   [&](core::Busy& busy) {
-                       ++metrics_.busy;
-                       if (busy.seen.name.empty())
-                           busy.seen = driver_->core().machine().inspect(call.name);
-                       outcome.locks.push_back(from_core(busy.seen));
-                   },
-                   [&](core::Released&) { ++metrics_.released; },
-                   [&](core::Viewed& viewed) {
-                       for (const auto& view : viewed.locks)
-                           outcome.locks.push_back(from_core(view));
-                   },
-                   [](core::Closed&) {},
-                   [](core::Changed&) {},
-                   [](core::AcquiredSeveral&) {},
-                   [](core::Converted&) {},
-                   [&](core::MembershipRefusal why) {
-                       outcome.error = errc_of(why);
-                       outcome.reason = reason_of(why);
-                   },
-                   [&](core::CallError error) { outcome.error = errc_of(error); },
-               },
-               answer.result);
+    std::visit(
+        core::Overloaded{
+            [&](core::Acquired& acquired) { outcome.hold = make_hold(call, acquired); },
+            [&](core::AcquiredSeveral& acquired) { outcome.hold = make_hold(call, acquired); },
+            [&](core::Converted& converted) {
+                holds_.upgraded(call.upgrades, from_core(converted.token));
+            },
+            [&](core::Busy& busy) {
+                ++metrics_.busy;
+                outcome.is_busy = true;
+                if (busy.seen.name.empty() && !call.asked.empty())
+                    busy.seen = driver_->core().machine().inspect(call.asked.front().name);
+                outcome.locks.push_back(from_core(busy.seen));
+            },
+            [&](core::Released&) { ++metrics_.released; },
+            [&](core::Viewed& viewed) {
+                for (const auto& view : viewed.locks)
+                    outcome.locks.push_back(from_core(view));
+            },
+            [](core::Closed&) {},
+            [](core::Changed&) {},
+            [&](core::MembershipRefusal why) {
+                outcome.error = errc_of(why);
+                outcome.reason = reason_of(why);
+            },
+            [&](core::CallError error) { outcome.error = errc_of(error); },
+        },
+        answer.result);
     return outcome;
 }
 

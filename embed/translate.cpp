@@ -83,6 +83,8 @@ QueuePolicy from_core(core::QueuePolicy policy) {
     return static_cast<QueuePolicy>(policy);
 }
 static_assert(static_cast<int>(core::QueuePolicy::fifo) == static_cast<int>(QueuePolicy::fifo));
+static_assert(static_cast<int>(core::QueuePolicy::prefer_writers) ==
+              static_cast<int>(QueuePolicy::prefer_writers));
 static_assert(static_cast<int>(core::Predecessor::broken) == static_cast<int>(Predecessor::broken));
 static_assert(static_cast<int>(core::Role::leader) == static_cast<int>(Standing::leader));
 
@@ -104,9 +106,12 @@ std::string why_not_ready(const transport::MemberStatus& member) {
 
 }  // namespace
 
+FencingToken from_core(core::FencingToken token) {
+    return FencingToken::from_raw(static_cast<std::int64_t>(token.raw()));
+}
+
 Previous from_core(const core::Previous& previous) {
-    return {static_cast<Predecessor>(previous.how), previous.label,
-            FencingToken::from_raw(static_cast<std::int64_t>(previous.token.raw()))};
+    return {static_cast<Predecessor>(previous.how), previous.label, from_core(previous.token)};
 }
 
 LockInfo from_core(const core::LockView& view) {
@@ -115,15 +120,15 @@ LockInfo from_core(const core::LockView& view) {
     info.policy = from_core(view.policy);
     for (const auto& grant : view.holders) {
         const auto session = grant.operation.session;
-        info.holders.push_back(
-            {view.nodes.at(session).raw(), session.raw(), grant.label, from_core(grant.mode),
-             FencingToken::from_raw(static_cast<std::int64_t>(grant.token.raw())),
-             grant.since.raw(), false});
+        info.holders.push_back({view.nodes.at(session).raw(), session.raw(), grant.label,
+                                from_core(grant.mode), from_core(grant.token), grant.since.raw(),
+                                false});
     }
     for (const auto& waiter : view.waiters) {
         const auto session = waiter.operation.session;
         info.waiters.push_back({view.nodes.at(session).raw(), session.raw(), waiter.label,
-                                from_core(waiter.mode), waiter.since.raw()});
+                                from_core(waiter.mode), waiter.since.raw(),
+                                waiter.upgrades.is_set(), waiter.priority});
     }
     return info;
 }
@@ -167,27 +172,54 @@ Status status_of(const transport::MemberStatus& member) {
     return status;
 }
 
-std::error_code check_request(std::string_view name, const AcquireOptions& options) {
-    const bool sound = core::is_valid_name(name) && options.label.size() <= core::label_bytes_max &&
-                       options.mode <= LockMode::exclusive;
+std::error_code check_request(std::string_view name, LockMode mode) {
+    const bool sound = core::is_valid_name(name) && mode <= LockMode::exclusive;
+    return sound ? std::error_code{} : Errc::invalid_argument;
+}
+
+std::error_code check_options(const AcquireOptions& options) {
+    const bool sound = options.label.size() <= core::label_bytes_max && options.priority >= 0 &&
+                       options.priority <= core::priority_max;
     const bool later = options.max_hold.is_set() || options.min_hold.is_set() ||
                        options.progress_timeout.is_set() || options.lock_delay.is_set() ||
-                       options.priority != 0 || options.on_uncertain != OnUncertain::lose ||
-                       options.on_suspended || options.on_contended;
-    const bool policy_known = !options.queue_policy || *options.queue_policy <= QueuePolicy::fifo;
+                       options.on_uncertain != OnUncertain::lose || options.on_suspended ||
+                       options.on_contended;
+    const bool policy_known =
+        !options.queue_policy || *options.queue_policy <= QueuePolicy::prefer_writers;
     return sound && !later && policy_known ? std::error_code{} : Errc::invalid_argument;
 }
+
+namespace {
+
+// What a request for one name and one for several have in common.
+template <class Request>
+void fill(Request& request, const AcquireOptions& options, bool wait) {
+    request.wait = wait;
+    request.label = options.label;
+    request.priority = static_cast<core::Priority>(options.priority);
+    if (options.queue_policy) {
+        request.policy = static_cast<core::QueuePolicy>(*options.queue_policy);
+        request.policy_given = true;
+    }
+}
+
+}  // namespace
 
 core::Acquire to_request(std::string_view name, const AcquireOptions& options, bool wait) {
     core::Acquire request;
     request.name = name;
     request.mode = to_core(options.mode);
-    request.wait = wait;
-    request.label = options.label;
-    if (options.queue_policy) {
-        request.policy = static_cast<core::QueuePolicy>(*options.queue_policy);
-        request.policy_given = true;
-    }
+    fill(request, options, wait);
+    return request;
+}
+
+core::AcquireSeveral to_request(std::vector<LockRequest> names, bool all,
+                                const AcquireOptions& options, bool wait) {
+    core::AcquireSeveral request;
+    request.which = all ? core::AcquireSeveral::Which::all : core::AcquireSeveral::Which::any;
+    for (auto& one : names)
+        request.names.push_back({std::move(one.name), to_core(one.mode)});
+    fill(request, options, wait);
     return request;
 }
 

@@ -9,6 +9,7 @@
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/info.hpp>
+#include <mortise/lock_request.hpp>
 #include <mortise/options.hpp>
 
 namespace mortise::detail {
@@ -20,6 +21,7 @@ constexpr std::size_t list_page_max = 1'000;
 [[nodiscard]] Errc errc_of(core::MembershipRefusal refusal);
 [[nodiscard]] std::string reason_of(core::MembershipRefusal refusal);  // one clause for a person
 [[nodiscard]] QueuePolicy from_core(core::QueuePolicy policy);
+[[nodiscard]] FencingToken from_core(core::FencingToken token);
 [[nodiscard]] Previous from_core(const core::Previous& previous);
 [[nodiscard]] Standing from_core(core::Role role);
 // The machine tells which node a session belongs to.
@@ -28,10 +30,15 @@ constexpr std::size_t list_page_max = 1'000;
 // Its address is the configured one.
 [[nodiscard]] Status status_of(const transport::MemberStatus& member);
 
-// What the name or the options have that no cluster would take; no error when they are fine.
-[[nodiscard]] std::error_code check_request(std::string_view name, const AcquireOptions& options);
+// What they have that no cluster would take; no error when they are fine. The mode of the options
+// is that of a request for one name.
+[[nodiscard]] std::error_code check_request(std::string_view name, LockMode mode);
+[[nodiscard]] std::error_code check_options(const AcquireOptions& options);
 [[nodiscard]] core::Acquire to_request(std::string_view name, const AcquireOptions& options,
                                        bool wait);
+// All of the names, or any.
+[[nodiscard]] core::AcquireSeveral to_request(std::vector<LockRequest> names, bool all,
+                                              const AcquireOptions& options, bool wait);
 
 // Voters, timing and limits; the rest is what the data directory says.
 [[nodiscard]] core::NodeOptions node_options(const Config& config);

@@ -130,10 +130,12 @@ void NodeCore::answer_read(Call& call, Now now) {
     } else if (auto* acquire = std::get_if<AcquireCall>(&call)) {
         const auto& asked = acquire->request;
         const bool is_free = machine_.would_grant(asked.name, asked.mode, asked.priority);
-        answer_try(*acquire, is_free, asked.name, now);
+        answer_try(*acquire, is_free || names_other_policy(asked, asked.name), asked.name, now);
     } else if (auto* several = std::get_if<AcquireSeveralCall>(&call)) {
-        const auto& first = several->request.names.front().name;
-        answer_try(*several, would_grant(several->request), first, now);
+        const auto& asked = several->request;
+        const bool differs = std::ranges::any_of(
+            asked.names, [&](const NamedMode& one) { return names_other_policy(asked, one.name); });
+        answer_try(*several, differs || would_grant(asked), asked.names.front().name, now);
     }
 }
 
@@ -149,12 +151,19 @@ void NodeCore::answer_read(InspectCall& inspect) {
 }
 
 template <class AnyAcquireCall>
-void NodeCore::answer_try(AnyAcquireCall& call, bool is_free, const std::string& name, Now now) {
-    if (is_free) {
+void NodeCore::answer_try(AnyAcquireCall& call, bool goes_on, const std::string& name, Now now) {
+    if (goes_on) {
         agent_.on_acquire(std::move(call), now);
     } else {
         effects_.answers.push_back({call.tag, Busy{machine_.inspect(name)}});
     }
+}
+
+// That is no busy answer, and the log says what it is (S31).
+template <class AnyAcquire>
+bool NodeCore::names_other_policy(const AnyAcquire& request, const std::string& name) const {
+    const auto* record = machine_.table().find(name);
+    return request.policy_given && record != nullptr && record->policy() != request.policy;
 }
 
 bool NodeCore::would_grant(const AcquireSeveral& request) const {

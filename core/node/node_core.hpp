@@ -120,7 +120,9 @@ private:
     void answer_read(InspectCall& inspect);
     [[nodiscard]] bool would_grant(const AcquireSeveral& request) const;
     template <class AnyAcquireCall>
-    void answer_try(AnyAcquireCall& call, bool is_free, const std::string& name, Now now);
+    void answer_try(AnyAcquireCall& call, bool goes_on, const std::string& name, Now now);
+    template <class AnyAcquire>
+    [[nodiscard]] bool names_other_policy(const AnyAcquire& request, const std::string& name) const;
 
     // leading.cpp: what only a leader does
     void lead(Now now);

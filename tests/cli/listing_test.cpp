@@ -46,6 +46,17 @@ TEST(JsonForm, ATokenIsAString) {
     EXPECT_TRUE(json.at("waiters").empty());
 }
 
+TEST(JsonForm, AnUpgradeIsTold) {
+    LockInfo lock;
+    lock.waiters.resize(2);
+    lock.waiters[0].upgrades = true;
+    lock.waiters[1].priority = 3;
+    const auto waiters = json_of(lock).at("waiters");
+    EXPECT_EQ(waiters.at(0).at("upgrades"), true);
+    EXPECT_EQ(waiters.at(1).at("upgrades"), false);
+    EXPECT_EQ(waiters.at(1).at("priority"), 3);
+}
+
 TEST(JsonForm, ANameThatIsNotTextIsHexadecimal) {
     LockInfo lock;
     lock.name = std::string{"\xff\x00z", 3};

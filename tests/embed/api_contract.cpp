@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <ostream>
+#include <ranges>
 #include <sstream>
 #include <stop_token>
 #include <string>
@@ -127,6 +128,9 @@ static_assert(is_move_only<Hold>);
 static_assert(std::is_nothrow_default_constructible_v<Hold>);
 static_assert(std::is_nothrow_destructible_v<Hold>);
 static_assert(!std::convertible_to<Hold, bool> && std::constructible_from<bool, Hold>);
+static_assert(is_move_only<HoldSet> && std::ranges::forward_range<const HoldSet>);
+static_assert(is_same_v<std::ranges::range_reference_t<const HoldSet>, const Hold&>);
+static_assert(std::is_aggregate_v<LockRequest>);
 static_assert(is_move_only<Node>);
 static_assert(!std::convertible_to<Config, Node> && std::constructible_from<Node, Config>);
 static_assert(std::is_nothrow_move_constructible_v<Subscription>);
@@ -144,6 +148,11 @@ static_assert(noexcept(some<const Hold&>().lost()) && noexcept(some<const Hold&>
 static_assert(noexcept(some<const Hold&>().remaining()));
 static_assert(is_same_v<decltype(some<Hold&>().release()), std::error_code>);
 static_assert(is_same_v<decltype(some<Hold&>().unlock()), void>);
+static_assert(noexcept(some<HoldSet&>().release()) && noexcept(some<HoldSet&>().unlock()));
+static_assert(is_same_v<decltype(some<HoldSet&>().release()), std::error_code>);
+static_assert(is_same_v<decltype(some<Hold&>().try_upgrade()), bool>);
+static_assert(is_same_v<decltype(some<Hold&>().upgrade()), void>);
+static_assert(is_same_v<decltype(some<Hold&>().downgrade(shared)), void>);
 static_assert(is_same_v<decltype(some<const Hold&>().name()), std::string>);
 static_assert(is_same_v<decltype(some<const Hold&>().token()), FencingToken>);
 static_assert(is_same_v<decltype(some<const Hold&>().valid_until()), BootClock::time_point>);

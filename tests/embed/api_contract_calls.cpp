@@ -1,9 +1,12 @@
 // Every signature of the public surface, called once on a node that is there.
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <mutex>
 #include <optional>
+#include <ranges>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <system_error>
 #include <tuple>
@@ -126,6 +129,71 @@ TEST_F(ApiContractCalls, AcquireForAndUntil) {
     EXPECT_FALSE(ec_);
 }
 
+TEST_F(ApiContractCalls, Convert) {
+    Hold hold = node_.acquire("a", {.mode = LockMode::update});
+    hold.upgrade();
+    hold.downgrade(LockMode::update);
+    hold.upgrade(ec_);
+    EXPECT_FALSE(ec_);
+    hold.downgrade(LockMode::update, ec_);
+    EXPECT_FALSE(ec_);
+    hold.upgrade(later());
+    hold.downgrade(LockMode::shared);
+    hold.upgrade(later(), ec_);
+    EXPECT_FALSE(ec_);
+    hold.downgrade(LockMode::shared);
+    EXPECT_TRUE(hold.try_upgrade());
+    hold.downgrade(LockMode::shared);
+    EXPECT_TRUE(hold.try_upgrade(ec_));
+    EXPECT_EQ(hold.mode(), LockMode::exclusive);
+}
+
+TEST_F(ApiContractCalls, AcquireAll) {
+    const std::vector<LockRequest> requests{{.name = "a", .mode = LockMode::shared}, {.name = "b"}};
+    const std::span<const LockRequest> span = requests;
+    EXPECT_TRUE(node_.acquire_all(requests));
+    EXPECT_TRUE(node_.acquire_all(span));
+    EXPECT_TRUE(node_.acquire_all(span, options_));
+    EXPECT_TRUE(node_.acquire_all(span, ec_));
+    EXPECT_TRUE(node_.acquire_all(span, options_, ec_));
+    EXPECT_FALSE(ec_);
+    EXPECT_TRUE(node_.acquire_all({{"a", LockMode::shared}, {"b"}}));
+    EXPECT_TRUE(node_.acquire_all({{"a", LockMode::shared}, {"b"}}, options_));
+    EXPECT_TRUE(node_.acquire_all({{"a", LockMode::shared}, {"b"}}, ec_));
+    EXPECT_TRUE(node_.acquire_all({{"a", LockMode::shared}, {"b"}}, {.label = "l"}, ec_));
+    EXPECT_TRUE(node_.acquire_all({"a"}));
+    EXPECT_TRUE(node_.acquire_all({"a", "b"}));
+    EXPECT_TRUE(node_.acquire_all({"a", "b"}, {.label = "l"}));
+    EXPECT_TRUE(node_.acquire_all({"a", "b"}, ec_));
+    HoldSet holds = node_.acquire_all({"a", "b", "c"}, options_, ec_);
+    EXPECT_FALSE(ec_);
+    EXPECT_TRUE(holds && holds.valid() && !holds.empty());
+    EXPECT_EQ(std::ranges::distance(holds), 3);
+    for (const Hold& hold : holds)
+        EXPECT_TRUE(hold.valid());
+    EXPECT_FALSE(holds.lost().stop_requested());
+    EXPECT_EQ(holds.release(), std::error_code{});
+}
+
+TEST_F(ApiContractCalls, AcquireAny) {
+    const std::vector<LockRequest> requests{{.name = "a"}, {.name = "b"}};
+    const std::span<const LockRequest> span = requests;
+    EXPECT_TRUE(node_.acquire_any(span));
+    EXPECT_TRUE(node_.acquire_any(span, options_));
+    EXPECT_TRUE(node_.acquire_any(span, ec_));
+    EXPECT_TRUE(node_.acquire_any({"a", "b"}, options_, ec_));
+    EXPECT_FALSE(ec_);
+    Hold hold = node_.acquire_any({{"a", LockMode::shared}, {"b"}});
+    EXPECT_EQ(hold.name(), "a");
+    EXPECT_TRUE(node_.try_acquire_any(span));
+    EXPECT_TRUE(node_.try_acquire_any(span, options_));
+    EXPECT_TRUE(node_.try_acquire_any(span, ec_));
+    EXPECT_TRUE(node_.try_acquire_any({"x", "y"}, options_, ec_));
+    std::optional<Hold> tried = node_.try_acquire_any({{"x", LockMode::shared}, {"y"}});
+    EXPECT_TRUE(tried);
+    EXPECT_FALSE(ec_);
+}
+
 TEST_F(ApiContractCalls, Look) {
     const auto hold = node_.acquire("x/1", options_);
     LockInfo lock = node_.inspect("x/1");
@@ -219,6 +287,13 @@ TEST_F(ApiContractCalls, Async) {
     done(async_acquire_until(node_, name, later(), use_future));
     done(async_acquire_until(node_, name, later(), options_, use_future));
     done(async_acquire(node_, "x", asio::experimental::deferred)(use_future));
+    const std::vector<LockRequest> names{{"x"}, {"y"}};
+    done(async_acquire_any(node_, names, use_future));
+    done(async_acquire_any(node_, names, options_, use_future));
+    std::future<HoldSet> all = async_acquire_all(node_, names, use_future);
+    EXPECT_EQ(all.get().release(), std::error_code{});
+    all = async_acquire_all(node_, names, options_, use_future);
+    EXPECT_EQ(all.get().size(), 2U);
 }
 
 }  // namespace

@@ -41,7 +41,9 @@ Json json_of(const WaiterInfo& waiter) {
             {"session", waiter.session},
             {"label", json_text(waiter.label)},
             {"mode", to_string(waiter.mode)},
-            {"since", waiter.since}};
+            {"since", waiter.since},
+            {"upgrades", waiter.upgrades},
+            {"priority", waiter.priority}};
 }
 
 Json json_of(const MemberInfo& member) {

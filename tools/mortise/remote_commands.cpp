@@ -61,9 +61,10 @@ void add_rows(Table& table, const LockInfo& lock) {
                    std::to_string(holder.session), holder.token.to_string(),
                    std::to_string(holder.since), escaped(holder.label)});
     for (const auto& waiter : lock.waiters)
-        table.add({escaped(lock.name), "waits", std::string{to_string(waiter.mode)},
-                   std::to_string(waiter.node), std::to_string(waiter.session), "-",
-                   std::to_string(waiter.since), escaped(waiter.label)});
+        table.add({escaped(lock.name), waiter.upgrades ? "upgrades" : "waits",
+                   std::string{to_string(waiter.mode)}, std::to_string(waiter.node),
+                   std::to_string(waiter.session), "-", std::to_string(waiter.since),
+                   escaped(waiter.label)});
 }
 
 Table lock_table() {

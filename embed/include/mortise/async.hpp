@@ -18,14 +18,15 @@
 // with asio::error::operation_aborted; options.cancel ends it with Errc::cancelled. Either comes
 // too late for what is decided already. Afterwards the operation holds nothing, ever.
 //
-// Names and options are taken by value. In a coroutine, name the options before co_await: g++ 12
-// destroys aggregate temporaries there while they are still in use.
+// Names and options are taken by value. In a coroutine, name the options, and the list of several
+// names, before co_await: g++ 12 destroys aggregate temporaries there while they are still in use.
 #pragma once
 
 #include <chrono>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <asio/async_result.hpp>
 
@@ -33,6 +34,8 @@
 #include <mortise/detail/start.hpp>
 #include <mortise/duration.hpp>
 #include <mortise/hold.hpp>
+#include <mortise/hold_set.hpp>
+#include <mortise/lock_request.hpp>
 #include <mortise/node.hpp>
 #include <mortise/options.hpp>
 
@@ -41,10 +44,13 @@ namespace mortise {
 // void(std::error_code, Hold). Without error, an empty Hold says that somebody else has it, or that
 // the wait ended first; async_acquire has no such answer.
 using AcquireSignature = void(std::error_code, Hold);
+using AcquireAllSignature = void(std::error_code, HoldSet);
 using ReleaseSignature = void(std::error_code);
 
 template <class Token>
 concept AcquireToken = asio::completion_token_for<Token, AcquireSignature>;
+template <class Token>
+concept AcquireAllToken = asio::completion_token_for<Token, AcquireAllSignature>;
 template <class Token>
 concept ReleaseToken = asio::completion_token_for<Token, ReleaseSignature>;
 
@@ -113,6 +119,34 @@ template <AcquireToken Token>
 auto async_acquire_for(const Node& node, std::string name, Duration wait_max, Token&& token) {
     return async_acquire_for(node, std::move(name), wait_max, AcquireOptions{},
                              std::forward<Token>(token));
+}
+
+// As Node::acquire_all.
+template <AcquireAllToken Token>
+auto async_acquire_all(const Node& node, std::vector<LockRequest> names, AcquireOptions options,
+                       Token&& token) {
+    detail::AcquireOrder order{{}, std::move(options), detail::Attempt::wait};
+    order.several = {std::move(names), true};
+    return asio::async_initiate<Token, AcquireAllSignature>(
+        detail::StartAcquireAll{detail::runtime_of(node)}, token, std::move(order));
+}
+template <AcquireAllToken Token>
+auto async_acquire_all(const Node& node, std::vector<LockRequest> names, Token&& token) {
+    return async_acquire_all(node, std::move(names), AcquireOptions{}, std::forward<Token>(token));
+}
+
+// As Node::acquire_any.
+template <AcquireToken Token>
+auto async_acquire_any(const Node& node, std::vector<LockRequest> names, AcquireOptions options,
+                       Token&& token) {
+    detail::AcquireOrder order{{}, std::move(options), detail::Attempt::wait};
+    order.several = {std::move(names), false};
+    return detail::async_order(detail::StartAcquire{detail::runtime_of(node)}, std::move(order),
+                               std::forward<Token>(token));
+}
+template <AcquireToken Token>
+auto async_acquire_any(const Node& node, std::vector<LockRequest> names, Token&& token) {
+    return async_acquire_any(node, std::move(names), AcquireOptions{}, std::forward<Token>(token));
 }
 
 // As Hold::release. Cannot be cancelled: like every release it goes on by itself.

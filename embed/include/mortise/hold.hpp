@@ -1,6 +1,7 @@
 // A lock that is held.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -24,7 +25,7 @@ class HoldRecord;
 // Every member may be called at any time, also on an empty, moved-from, released or lost hold, and
 // after the Node is gone. Members that do not change the hold may be called from several threads at
 // once, and so may they beside one release() or unlock(); moving and assigning want exclusive
-// access, as always. Nothing blocks but release().
+// access, as always, and so does converting. Nothing blocks but release() and the conversions.
 class [[nodiscard]] Hold {
 public:
     // Empty: owns nothing.
@@ -69,6 +70,31 @@ public:
 
     // How the holder before this one left (S23).
     [[nodiscard]] Previous previous() const;
+
+    // --- conversions (S27). Of an owner's only hold of the name: invalid_argument for one of a
+    // HoldSet, and for one that a Locker has more than once. Errors of all: as of check(), and
+    // no_quorum; incompatible while a member of the cluster is too old to know them.
+
+    // From now on in a mode that conflicts with nothing that the present one admits, or else
+    // invalid_argument: exclusive to any, update to shared or intent_shared. Waits for nobody else,
+    // lets compatible waiters in, and keeps the token. From the call on the hold is valid in the
+    // new mode only, whatever the answer is: after no_quorum the cluster learns of it when it can,
+    // and invalid_argument, incompatible and resource_exhausted changed nothing.
+    void downgrade(LockMode mode);
+    void downgrade(LockMode mode, std::error_code& ec);
+
+    // To exclusive, under a new token. From update, of which there is one at a time: waits until
+    // the readers have left, and keeps new ones out meanwhile. From shared only when nobody else
+    // holds the name: otherwise deadlock, at once, since two who did that would wait for each other
+    // for ever. From any other mode invalid_argument. timed_out after the deadline, cancelled when
+    // the hold is released meanwhile: whenever it comes to nothing, the hold stays as it was.
+    void upgrade(std::chrono::steady_clock::time_point deadline =
+                     std::chrono::steady_clock::time_point::max());
+    void upgrade(std::error_code& ec);
+    void upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec);
+    // The same without waiting, from update or shared: false when somebody else holds the name.
+    [[nodiscard]] bool try_upgrade();
+    [[nodiscard]] bool try_upgrade(std::error_code& ec);
 
     // Gives the lock back and answers when the cluster has confirmed it: no error, lock_lost if it
     // had been lost, not_held if there was nothing to release. outcome_unknown after call_timeout:

@@ -41,6 +41,8 @@ struct WaiterInfo {
     std::string label{};
     LockMode mode = LockMode::exclusive;
     std::uint64_t since = 0;  // log index of the request
+    bool upgrades = false;    // it is one of the holders, and waits to be the only one
+    int priority = 0;
 
     friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
 };
@@ -51,7 +53,7 @@ struct LockInfo {
     std::string name{};
     QueuePolicy policy = QueuePolicy::phase_fair;
     std::vector<HolderInfo> holders{};  // oldest first
-    std::vector<WaiterInfo> waiters{};  // as they came
+    std::vector<WaiterInfo> waiters{};  // an upgrade first, the others as they came
 
     [[nodiscard]] bool is_held() const noexcept { return !holders.empty(); }
 

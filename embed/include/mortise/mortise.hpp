@@ -12,8 +12,10 @@
 #include <mortise/fence_gate.hpp>
 #include <mortise/fencing_token.hpp>
 #include <mortise/hold.hpp>
+#include <mortise/hold_set.hpp>
 #include <mortise/info.hpp>
 #include <mortise/lock_error.hpp>
+#include <mortise/lock_request.hpp>
 #include <mortise/locker.hpp>
 #include <mortise/mutex.hpp>
 #include <mortise/node.hpp>

@@ -15,8 +15,10 @@
 #include <mortise/enums.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/hold.hpp>
+#include <mortise/hold_set.hpp>
 #include <mortise/info.hpp>
 #include <mortise/lock_error.hpp>
+#include <mortise/lock_request.hpp>
 #include <mortise/options.hpp>
 #include <mortise/subscription.hpp>
 
@@ -110,6 +112,35 @@ public:
                                                     std::chrono::steady_clock::time_point deadline,
                                                     const AcquireOptions& options,
                                                     std::error_code& ec);
+
+    // --- several names at once -------------------------------------------------------------------
+
+    // Of 1 to 64 names; one that is there twice counts once, and in two modes it is
+    // invalid_argument, as is a locker (options.mode is not looked at: each request has its own).
+    // Two that wait for the same names, in whatever order, never wait for each other for ever.
+
+    // All of them or none: in one step, when every one is free, so it holds nothing while it waits.
+    // Meanwhile nobody who came later passes it on any of the names, and it passes nobody: it has
+    // no priority. It ends like acquire().
+    [[nodiscard]] HoldSet acquire_all(LockRequests names, const AcquireOptions& options = {});
+    [[nodiscard]] HoldSet acquire_all(LockRequests names, std::error_code& ec);
+    [[nodiscard]] HoldSet acquire_all(LockRequests names, const AcquireOptions& options,
+                                      std::error_code& ec);
+
+    // One of them: the first that is free, in the order given, otherwise the one that is free
+    // first. Hold::name() says which. It waits for each like any other request.
+    [[nodiscard]] Hold acquire_any(LockRequests names, const AcquireOptions& options = {});
+    [[nodiscard]] Hold acquire_any(LockRequests names, std::error_code& ec);
+    [[nodiscard]] Hold acquire_any(LockRequests names, const AcquireOptions& options,
+                                   std::error_code& ec);
+    // One attempt: empty when somebody else has them. No wait_max in options. The way to share out
+    // the parts of something: SQL calls it SKIP LOCKED.
+    [[nodiscard]] std::optional<Hold> try_acquire_any(LockRequests names,
+                                                      const AcquireOptions& options = {});
+    [[nodiscard]] std::optional<Hold> try_acquire_any(LockRequests names, std::error_code& ec);
+    [[nodiscard]] std::optional<Hold> try_acquire_any(LockRequests names,
+                                                      const AcquireOptions& options,
+                                                      std::error_code& ec);
 
     // --- look ----------------------------------------------------------------------------------
 

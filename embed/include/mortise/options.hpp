@@ -19,8 +19,8 @@ namespace mortise {
 //   node.acquire("orders/42", {.label = "nightly", .wait_max = 5s});
 //
 // What this version cannot do yet is refused with Errc::invalid_argument when it is set, never
-// ignored: max_hold, min_hold, progress_timeout, lock_delay, priority, the policies
-// prefer_readers and prefer_writers, OnUncertain::suspend, on_suspended and on_contended.
+// ignored: max_hold, min_hold, progress_timeout, lock_delay, OnUncertain::suspend, on_suspended
+// and on_contended.
 //
 // In a coroutine, name the options before co_await: g++ 12 destroys aggregate temporaries there
 // while they are still in use.
@@ -34,6 +34,7 @@ struct AcquireOptions {
     Duration progress_timeout = Duration::max();
     Duration lock_delay = Duration::max();
 
+    // 0 to 7, the higher first. Nobody starves: who was overtaken 8 times moves up one class.
     int priority = 0;
     // Belongs to the lock: set by the request that creates it, a different one later is
     // kind_mismatch. Absent: whatever it is; phase_fair for a new one.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <tuple>
@@ -79,6 +80,7 @@ private:
 
 // What a handler is told.
 using AcquireEnd = std::tuple<std::error_code, Hold>;
+using AcquireAllEnd = std::tuple<std::error_code, HoldSet>;
 using ReleaseEnd = std::tuple<std::error_code>;
 
 // The executor, as one that is work of its context while it lives. asio::executor_work_guard has a
@@ -142,6 +144,12 @@ private:
     static End end(std::error_code ec, Hold hold) {
         if constexpr (std::is_same_v<End, AcquireEnd>) {
             return {ec, std::move(hold)};
+        } else if constexpr (std::is_same_v<End, AcquireAllEnd>) {
+            try {
+                return {ec, as_set(std::move(hold))};
+            } catch (const std::bad_alloc&) {
+                return {make_error_code(Errc::resource_exhausted), HoldSet{}};
+            }
         } else {
             return {ec};
         }
@@ -163,20 +171,24 @@ std::shared_ptr<Stopper> stopper_for(const Handler& handler) {
     return stopper;
 }
 
-struct StartAcquire {
+template <class End>
+struct StartAcquiring {
     std::shared_ptr<NodeRuntime> node;
     std::optional<Duration> wait_max{};  // counts from the start of the operation
 
     template <class Handler>
     void operator()(Handler&& handler, AcquireOrder order) const {
         if (wait_max) order.deadline = Deadline::clock::now() + *wait_max;
-        using Ending = HandlerFinish<std::decay_t<Handler>, AcquireEnd>;
+        using Ending = HandlerFinish<std::decay_t<Handler>, End>;
         const auto stopper = stopper_for(handler);
         auto finish = std::make_unique<Ending>(std::forward<Handler>(handler), stopper);
         auto cancel = start_acquire(node, std::move(order), std::move(finish));
         if (stopper) stopper->can_stop_with(std::move(cancel));
     }
 };
+
+using StartAcquire = StartAcquiring<AcquireEnd>;
+using StartAcquireAll = StartAcquiring<AcquireAllEnd>;
 
 struct StartRelease {
     template <class Handler>

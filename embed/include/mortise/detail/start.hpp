@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <mortise/hold.hpp>
+#include <mortise/hold_set.hpp>
+#include <mortise/lock_request.hpp>
 #include <mortise/options.hpp>
 
 namespace mortise {
@@ -30,11 +34,18 @@ enum class Attempt : std::uint8_t {
     until,  // the same when the deadline comes first
 };
 
+// Instead of the one name; of the mode of the options nothing is taken.
+struct SeveralNames {
+    std::vector<LockRequest> requests;
+    bool all = true;  // otherwise any
+};
+
 struct AcquireOrder {
     std::string name;
     AcquireOptions options;
     Attempt attempt = Attempt::wait;
     Deadline deadline = Deadline::max();  // counts for Attempt::until
+    std::optional<SeveralNames> several{};
 };
 
 // The end of an asynchronous operation. Called once, on a callback thread of the node, never from
@@ -54,6 +65,10 @@ public:
 std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                     std::unique_ptr<Finish> finish);
 void start_release(Hold hold, std::unique_ptr<Finish> finish);
+
+// What was granted to an order of all of several names. Throws std::bad_alloc, and then all of it
+// is given back.
+[[nodiscard]] HoldSet as_set(Hold granted);
 
 // Waits for the end of it on this thread. `busy`, if given, is told who has it.
 Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,

@@ -252,6 +252,22 @@ TEST_F(NodeSeveralNames, ATryOnNamesThatAreTakenWritesNothing) {
     EXPECT_EQ(node.core().applied_index(), index);
 }
 
+// S31: a busy answer would hide that the name is something else.
+TEST_F(NodeSeveralNames, ATryUnderAnotherPolicyIsNotBusy) {
+    acquire(1, "a");
+    auto call = several(any, {{"a"}}, false);
+    call.request.policy = QueuePolicy::fifo;
+    call.request.policy_given = true;
+    ask(std::move(call));
+    EXPECT_EQ(node.error_of(asking.raw()), CallError::kind_mismatch);
+    AcquireCall attempt;
+    attempt.tag = CallTag{3};
+    attempt.request = {"a", LockMode::shared, false, QueuePolicy::fifo, true, {}, 0};
+    node.call(std::move(attempt));
+    settle();
+    EXPECT_EQ(node.error_of(3), CallError::kind_mismatch);
+}
+
 TEST_F(NodeSeveralNames, ATryBehindAReleaseSeesIt) {
     acquire(1, "a");
     const auto b = acquire(2, "b");

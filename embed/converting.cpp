@@ -1,0 +1,148 @@
+// Holds that change their mode (S27).
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "embed/canceller.hpp"
+#include "embed/hold_record.hpp"
+#include "embed/lock_mode.hpp"
+#include "embed/locker_state.hpp"
+#include "embed/order.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/hold.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise {
+
+namespace detail {
+
+namespace {
+
+// What the cluster knows of it.
+HoldRecord& grant_of(HoldRecord& record) {
+    return record.locker() ? *record.grant() : record;
+}
+
+// Why it is not converted whatever the mode is.
+std::error_code refusal(const HoldRecord& record) {
+    if (const auto failure = record.failure()) return failure;
+    const bool is_part = record.grant() && !record.locker();
+    const bool is_shared = record.locker() && !record.locker()->is_alone(record);
+    return is_part || is_shared ? make_error_code(Errc::invalid_argument) : std::error_code{};
+}
+
+// Before the request is sent: whoever asks valid() from now on asks for the new mode.
+bool lower(HoldRecord& record, LockMode mode) {
+    if (record.locker() && !record.locker()->lower(record, mode)) return false;
+    record.set_mode(mode);
+    return true;
+}
+
+bool was_refused(std::error_code ec) {
+    return ec == Errc::invalid_argument || ec == Errc::incompatible ||
+           ec == Errc::resource_exhausted;
+}
+
+std::error_code downgrade(HoldRecord& record, LockMode mode) {
+    if (const auto refused = refusal(record)) return refused;
+    const auto before = record.mode();
+    const bool is_legal =
+        mode <= LockMode::exclusive && core::covers(to_core(before), to_core(mode));
+    if (!is_legal) return Errc::invalid_argument;
+    auto& gate = *record.gate();
+    auto waiting = std::make_shared<WaitingThread>();
+    const auto& operation = grant_of(record).facts().operation;
+    const core::DowngradeCall call{gate.next_tag(), operation, to_core(mode)};
+    if (!lower(record, mode)) return Errc::invalid_argument;
+    auto ec = gate.submit(call, waiting);
+    if (!ec) {
+        const auto gives_up = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
+        const auto outcome = waiting->wait_until(gives_up);
+        ec = outcome ? outcome->error : Errc::no_quorum;
+    }
+    if (was_refused(ec)) {
+        record.set_mode(before);
+        grant_of(record).set_mode(before);
+    }
+    return ec;
+}
+
+// True when it is exclusive now; false with an error, or because others have it.
+bool upgrade(HoldRecord& record, Deadline deadline, std::error_code& ec) {
+    ec = refusal(record);
+    const bool is_legal = record.mode() == LockMode::update || record.mode() == LockMode::shared;
+    if (!ec && !is_legal) ec = Errc::invalid_argument;
+    if (ec) return false;
+    const auto gate = record.gate();  // outlives a hold that goes while this waits
+    const auto now = std::chrono::steady_clock::now();
+    const bool wait = deadline > now;
+    if (!wait) deadline = now + gate->call_timeout();
+    const core::UpgradeCall call{gate->next_tag(), grant_of(record).facts().operation, wait,
+                                 to_instant(deadline)};
+    auto waiting = std::make_shared<WaitingThread>();
+    Canceller canceller{gate, call.tag};
+    ec = gate->submit(call, waiting);
+    if (ec) return false;
+    const auto outcome =
+        waiting->wait_until(deadline == Deadline::max() ? deadline : deadline + slack);
+    if (!outcome) canceller.cancel();
+    ec = outcome ? outcome->error : Errc::no_quorum;
+    if (ec || outcome->is_busy) return false;
+    record.set_mode(LockMode::exclusive);
+    ec = record.failure();
+    return !ec;
+}
+
+[[noreturn]] void fail(std::error_code ec, const Hold& hold) {
+    ErrorDetail detail;
+    detail.name = hold.name();
+    throw LockError{ec, std::move(detail)};
+}
+
+}  // namespace
+
+}  // namespace detail
+
+void Hold::downgrade(LockMode mode, std::error_code& ec) {
+    const auto record = record_;
+    ec = record ? detail::downgrade(*record, mode) : Errc::not_held;
+}
+
+void Hold::downgrade(LockMode mode) {
+    std::error_code ec;
+    downgrade(mode, ec);
+    if (ec) detail::fail(ec, *this);
+}
+
+void Hold::upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec) {
+    ec = Errc::not_held;
+    const auto record = record_;
+    if (!record) return;
+    const bool upgraded = detail::upgrade(*record, deadline, ec);
+    if (!upgraded && !ec) ec = Errc::timed_out;
+}
+
+void Hold::upgrade(std::error_code& ec) {
+    upgrade(std::chrono::steady_clock::time_point::max(), ec);
+}
+
+void Hold::upgrade(std::chrono::steady_clock::time_point deadline) {
+    std::error_code ec;
+    upgrade(deadline, ec);
+    if (ec) detail::fail(ec, *this);
+}
+
+bool Hold::try_upgrade(std::error_code& ec) {
+    ec = Errc::not_held;
+    const auto record = record_;
+    return record && detail::upgrade(*record, std::chrono::steady_clock::time_point::min(), ec);
+}
+
+bool Hold::try_upgrade() {
+    std::error_code ec;
+    const bool upgraded = try_upgrade(ec);
+    if (ec) detail::fail(ec, *this);
+    return upgraded;
+}
+
+}  // namespace mortise

@@ -1,0 +1,54 @@
+// What the calls for several names take.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <mortise/enums.hpp>
+
+namespace mortise {
+
+struct LockRequest {
+    std::string name;
+    LockMode mode = LockMode::exclusive;
+
+    friend bool operator==(const LockRequest&, const LockRequest&) = default;
+};
+
+// A list of them, from whatever there is:
+//
+//   node.acquire_all({"accounts/1", "accounts/2"});
+//   node.acquire_all({{"accounts/1", mortise::LockMode::shared}, {"journal"}});
+//   node.acquire_all(requests);  // a std::span or a std::vector of LockRequest
+//
+// In a coroutine, name it before co_await (see AcquireOptions).
+class LockRequests {
+public:
+    LockRequests() = default;
+    // NOLINTBEGIN(google-explicit-constructor,hicpp-explicit-conversions): that is what it is for
+    LockRequests(std::initializer_list<LockRequest> requests) : requests_{requests} {}
+    LockRequests(std::initializer_list<std::string_view> names) {
+        for (const auto name : names)
+            requests_.push_back({std::string{name}, LockMode::exclusive});
+    }
+    LockRequests(std::vector<LockRequest> requests) : requests_{std::move(requests)} {}
+    template <class Requests>
+    requires std::convertible_to<const Requests&, std::span<const LockRequest>> LockRequests(
+        const Requests& requests) {
+        const std::span<const LockRequest> all = requests;
+        requests_.assign(all.begin(), all.end());
+    }
+    // NOLINTEND(google-explicit-constructor,hicpp-explicit-conversions)
+
+    [[nodiscard]] std::vector<LockRequest> take() && { return std::move(requests_); }
+
+private:
+    std::vector<LockRequest> requests_;
+};
+
+}  // namespace mortise

@@ -1,0 +1,85 @@
+#include "embed/order.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/locks/limits.hpp"
+#include "embed/translate.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+// False when one name is wanted in two modes (S32).
+bool collapse(std::vector<LockRequest>& requests) {
+    std::map<std::string, LockMode, std::less<>> modes;
+    bool agree = true;
+    std::erase_if(requests, [&](const LockRequest& one) {
+        const auto [known, is_new] = modes.emplace(one.name, one.mode);
+        agree = agree && known->second == one.mode;
+        return !is_new;
+    });
+    return agree;
+}
+
+std::error_code check(SeveralNames& several, const AcquireOptions& options) {
+    // A locker counts its holds by their names, one at a time. Who wants all has no priority.
+    const bool is_odd = options.locker != Locker{} || (several.all && options.priority != 0);
+    const bool is_sound = !is_odd && collapse(several.requests) && !several.requests.empty() &&
+                          several.requests.size() <= core::names_at_once_max;
+    if (!is_sound) return Errc::invalid_argument;
+    for (const auto& one : several.requests) {
+        if (const auto bad = check_request(one.name, one.mode)) return bad;
+    }
+    if (several.all) std::ranges::sort(several.requests, {}, &LockRequest::name);
+    return {};
+}
+
+core::Call to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline, bool wait) {
+    if (!order.several) {
+        return core::AcquireCall{tag, to_request(order.name, order.options, wait), deadline};
+    }
+    auto& [requests, all] = *order.several;
+    auto request = to_request(std::move(requests), all, order.options, wait);
+    return core::AcquireSeveralCall{tag, std::move(request), deadline};
+}
+
+}  // namespace
+
+core::Instant to_instant(Deadline deadline) {
+    return deadline == Deadline::max() ? core::Instant::never()
+                                       : core::Instant{deadline.time_since_epoch().count()};
+}
+
+std::error_code check(AcquireOrder& order) {
+    // One attempt does not wait, so it has no use for a limit.
+    if (order.attempt == Attempt::once && order.options.wait_max.is_set()) {
+        return Errc::invalid_argument;
+    }
+    if (const auto bad = check_options(order.options)) return bad;
+    return order.several ? check(*order.several, order.options)
+                         : check_request(order.name, order.options.mode);
+}
+
+Begun begin(CallGate& gate, AcquireOrder& order) {
+    const auto now = std::chrono::steady_clock::now();
+    if (order.attempt == Attempt::wait) order.deadline = now + order.options.wait_max;
+    const bool once = order.attempt == Attempt::once || order.deadline <= now;
+    if (once && order.attempt == Attempt::until) order.attempt = Attempt::once;
+    const auto deadline = once ? now + Duration{gate.call_timeout()} : order.deadline;
+    Begun begun;
+    begun.tag = gate.next_tag();
+    begun.call = to_call(begun.tag, order, to_instant(deadline), !once);
+    begun.gives_up = deadline + Duration{slack};
+    return begun;
+}
+
+void interpret(Attempt attempt, CallOutcome& outcome) {
+    if (attempt == Attempt::until && outcome.error == Errc::timed_out) outcome.error.clear();
+    const bool is_busy = !outcome.error && !outcome.hold;
+    if (attempt == Attempt::wait && is_busy) outcome.error = Errc::timed_out;
+}
+
+}  // namespace mortise::detail
