@@ -68,22 +68,24 @@ private:
     std::optional<OnStop> stop_;
 };
 
-using OnAtRisk = std::function<void(Duration)>;
+LeaseWatcher take_watcher(AcquireOptions& options) {
+    return {std::move(options.on_at_risk), std::move(options.on_suspended)};
+}
 
-Hold watched(Hold hold, OnAtRisk on_at_risk) {
-    if (hold && on_at_risk) HoldRecord::watch_risk(HoldRecord::of(hold), std::move(on_at_risk));
+Hold watched(Hold hold, LeaseWatcher watcher) {
+    if (hold && watcher) HoldRecord::watch(HoldRecord::of(hold), std::move(watcher));
     return hold;
 }
 
 // For a handler.
 class WatchedFinish final : public Finish {
 public:
-    WatchedFinish(OnAtRisk on_at_risk, std::unique_ptr<Finish> next)
-        : on_at_risk_{std::move(on_at_risk)}, next_{std::move(next)} {}
+    WatchedFinish(LeaseWatcher watcher, std::unique_ptr<Finish> next)
+        : watcher_{std::move(watcher)}, next_{std::move(next)} {}
 
     void operator()(std::error_code ec, Hold hold) override {
         try {
-            hold = watched(std::move(hold), std::move(on_at_risk_));
+            hold = watched(std::move(hold), std::move(watcher_));
         } catch (const std::bad_alloc&) {
             ec = Errc::resource_exhausted;
             hold = {};
@@ -92,7 +94,7 @@ public:
     }
 
 private:
-    OnAtRisk on_at_risk_;
+    LeaseWatcher watcher_;
     const std::unique_ptr<Finish> next_;
 };
 
@@ -144,8 +146,8 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
     ec = check(order);
     if (ec) return {};
     const auto gate = node->gate();  // outlives a node that goes while this waits
-    auto on_at_risk = std::move(order.options.on_at_risk);
-    return watched(ask_in_turn(gate, std::move(order), ec, busy), std::move(on_at_risk));
+    auto watcher = take_watcher(order.options);
+    return watched(ask_in_turn(gate, std::move(order), ec, busy), std::move(watcher));
 }
 
 // Takes all the memory that it needs before anything begins: what has begun comes to its end.
@@ -157,8 +159,8 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     const auto& gate = node->gate();
     auto bad = check(order);
-    if (auto on_at_risk = std::move(order.options.on_at_risk)) {
-        finish = std::make_unique<WatchedFinish>(std::move(on_at_risk), std::move(finish));
+    if (auto watcher = take_watcher(order.options)) {
+        finish = std::make_unique<WatchedFinish>(std::move(watcher), std::move(finish));
     }
     auto locker = LockerState::of(order.options.locker);
     LockerFinish* of_locker = nullptr;

@@ -140,8 +140,10 @@ core::Call CoreLoop::begin_call(Submitted& submitted) {
 void CoreLoop::remember_asked(PendingCall& pending, const core::Call& call) {
     if (const auto* acquire = std::get_if<core::AcquireCall>(&call)) {
         pending.asked = {{acquire->request.name, acquire->request.mode}};
+        pending.suspends = acquire->suspends;
     } else if (const auto* several = std::get_if<core::AcquireSeveralCall>(&call)) {
         pending.asked = several->request.names;
+        pending.suspends = several->suspends;
         pending.all = several->request.which == core::AcquireSeveral::Which::all;
     } else if (const auto* upgrade = std::get_if<core::UpgradeCall>(&call)) {
         pending.upgrades = upgrade->hold;

@@ -130,6 +130,7 @@ private:
     void set_peers(const std::vector<core::Member>& peers) override;
     void applied(const core::Applied& applied) override;
     void lost(const core::HoldLost& lost) override;
+    void suspended(core::OperationId hold) override { holds_.suspended(hold); }
     void lease_changed(const core::LeaseChanged& lease) override;
     void answered(core::CallAnswer answer) override;
     void state_replaced(core::LogId last) override;

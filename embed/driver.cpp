@@ -48,6 +48,8 @@ void Driver::carry_out(core::Effects effects) {
         ports_.publisher.applied(applied);
     for (const auto& lost : effects.lost)
         ports_.publisher.lost(lost);
+    for (const auto hold : effects.suspended)
+        ports_.publisher.suspended(hold);
     if (effects.lease) ports_.publisher.lease_changed(*effects.lease);
     for (auto& answer : effects.answers)
         ports_.publisher.answered(std::move(answer));

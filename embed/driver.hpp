@@ -62,6 +62,7 @@ public:
     virtual ~Publisher() = default;
     virtual void applied(const core::Applied& applied) = 0;
     virtual void lost(const core::HoldLost& lost) = 0;
+    virtual void suspended(core::OperationId hold) = 0;
     virtual void lease_changed(const core::LeaseChanged& lease) = 0;
     virtual void answered(core::CallAnswer answer) = 0;
     // Of single steps that are begun by hand; what programs ask for is answered like any call.

@@ -12,7 +12,7 @@ namespace mortise::detail {
 GivenBack give_back(HoldRecord& record, core::CallTag tag,
                     std::shared_ptr<Completion> waiting) noexcept {
     const bool is_released = record.mark_released();
-    if (is_released) record.forget_risk();
+    if (is_released) record.forget_watcher();
     GivenBack given;
     if (!record.grant()) {
         if (is_released) return submit_release(record, tag, std::move(waiting));

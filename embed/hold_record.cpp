@@ -48,7 +48,9 @@ HoldState HoldRecord::state() const {
     const auto end = this->end();
     if (end == End::released) return HoldState::released;
     const auto boot = boot_now();
-    if (end != End::none || !lease_->is_valid(boot)) return HoldState::lost;
+    if (end != End::none) return HoldState::lost;
+    if (lease_->is_suspended(boot)) return HoldState::suspended;
+    if (!lease_->is_valid(boot)) return HoldState::lost;
     return lease_->is_at_risk(boot) ? HoldState::at_risk : HoldState::held;
 }
 
@@ -62,7 +64,9 @@ LossReason HoldRecord::why_lost() const {
         case End::none: break;
     }
     // Over, and nobody has got to this hold yet.
-    return lease_->is_valid(boot_now()) ? LossReason::none : LossReason::expired;
+    const auto boot = boot_now();
+    const bool may_be_held = lease_->is_valid(boot) || lease_->is_suspended(boot);
+    return may_be_held ? LossReason::none : LossReason::expired;
 }
 
 std::error_code HoldRecord::failure() const {
@@ -71,28 +75,35 @@ std::error_code HoldRecord::failure() const {
     switch (why_lost()) {
         case LossReason::node_stopped: return Errc::node_stopped;
         case LossReason::forked: return Errc::forked;
+        case LossReason::none: return Errc::no_quorum;  // suspended, or held again just now
         default: return Errc::lock_lost;
     }
 }
 
-void HoldRecord::watch_risk(const std::shared_ptr<HoldRecord>& record,
-                            std::function<void(Duration)> told) {
-    record->on_at_risk_ = std::move(told);
+void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, LeaseWatcher watcher) {
+    record->watcher_ = std::move(watcher);
     record->lease_->add_wary(record);
     // The lease thread may have taken its list just before.
-    if (record->state() == HoldState::at_risk) {
-        record->gate_->notifier().post([record] { record->tell_risk(); });
+    if (record->state() != HoldState::held) {
+        record->gate_->notifier().post([record] { record->tell_trouble(); });
     }
 }
 
-void HoldRecord::forget_risk() {
-    if (on_at_risk_) lease_->remove_wary(this);
+void HoldRecord::forget_watcher() {
+    if (watcher_) lease_->remove_wary(this);
 }
 
-void HoldRecord::tell_risk() {
+void HoldRecord::tell_trouble() {
     const auto until = lease_->valid_until();
-    if (state() != HoldState::at_risk || risk_told_.exchange(until.ns) == until.ns) return;
-    on_at_risk_(std::max(until - boot_now(), core::Nanoseconds{0}));
+    const auto state = this->state();
+    if (state == HoldState::at_risk && watcher_.on_at_risk &&
+        risk_told_.exchange(until.ns) != until.ns) {
+        watcher_.on_at_risk(std::max(until - boot_now(), core::Nanoseconds{0}));
+    }
+    if (state == HoldState::suspended && watcher_.on_suspended &&
+        suspension_told_.exchange(until.ns) != until.ns) {
+        watcher_.on_suspended();
+    }
 }
 
 bool HoldRecord::mark_lost(LossReason why) {

@@ -22,12 +22,21 @@ namespace mortise::detail {
 class LockerState;
 class NodeRuntime;
 
+// What a hold's owner wants to hear of its lease.
+struct LeaseWatcher {
+    std::function<void(Duration remaining)> on_at_risk;
+    std::function<void()> on_suspended;
+
+    explicit operator bool() const { return on_at_risk || on_suspended; }
+};
+
 struct GrantFacts {
     std::string name;
     LockMode mode = LockMode::exclusive;
     FencingToken token;
     core::OperationId operation;
     Previous previous;
+    bool suspends = false;  // rather than being lost when its lease runs out (S6)
 };
 
 // Thread-safe. It ends once: released by its owner, or lost. In the child of a fork it is lost.
@@ -85,13 +94,12 @@ public:
         return grant_ ? grant_->lost() : stop_.get_token();
     }
 
-    // The owner wants to be told when a renewal is overdue; each time, once. On the caller's
-    // thread, before the owner has the hold.
-    static void watch_risk(const std::shared_ptr<HoldRecord>& record,
-                           std::function<void(Duration remaining)> told);
-    void forget_risk();
-    // Tells the owner, if it is at risk and that was not said: on the notifier's threads only.
-    void tell_risk();
+    // Each time, once. On the caller's thread, before the owner has the hold.
+    static void watch(const std::shared_ptr<HoldRecord>& record, LeaseWatcher watcher);
+    void forget_watcher();
+    // Tells the owner that it is at risk, or suspended, if that was not said: on the notifier's
+    // threads only.
+    void tell_trouble();
 
     // Null for what nobody shares.
     [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const { return grant_; }
@@ -130,8 +138,10 @@ private:
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};
     std::stop_source stop_;
-    std::function<void(Duration)> on_at_risk_;
-    std::atomic<std::int64_t> risk_told_{0};  // until when the lease was valid then
+    LeaseWatcher watcher_;
+    // Until when the lease was valid then.
+    std::atomic<std::int64_t> risk_told_{0};
+    std::atomic<std::int64_t> suspension_told_{0};
 };
 
 }  // namespace mortise::detail

@@ -9,15 +9,23 @@ namespace mortise::detail {
 
 Hold HoldTable::add(GrantFacts facts, std::vector<GrantFacts> parts) {
     const auto operation = facts.operation;
+    const auto& lease = facts.suspends ? lasting_ : lease_;
     auto record =
-        std::make_shared<HoldRecord>(std::move(facts), lease_, parts_.gate, std::move(parts));
-    lease_->add(record);
+        std::make_shared<HoldRecord>(std::move(facts), lease, parts_.gate, std::move(parts));
+    lease->add(record);
     // The lease thread may have taken its list just before.
-    if (lease_->is_over() && record->mark_lost(LossReason::expired)) {
+    if (lease->is_over() && record->mark_lost(LossReason::expired)) {
         parts_.losses.post(record);
     }
     holds_.emplace(operation, record);
     return HoldRecord::hold_on(std::move(record));
+}
+
+// The lease thread may have said so before.
+void HoldTable::suspended(core::OperationId hold) {
+    const auto found = holds_.find(hold);
+    if (found == holds_.end()) return;
+    parts_.losses.post([record = found->second] { record->tell_trouble(); });
 }
 
 void HoldTable::upgraded(core::OperationId hold, FencingToken token) {
@@ -66,6 +74,12 @@ void HoldTable::lost(const core::HoldLost& lost) {
 core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
     core::Calls releases;
     const bool same = lease_ && lease_->session() == lease.session;
+    if (same) {
+        lasting_->extend(lease.valid_until);
+    } else {
+        if (lasting_) lasting_->end();
+        lasting_ = Lease::make_lasting(lease.session, lease.valid_until, margin_);
+    }
     if (!same || !lease_->extend(lease.valid_until)) {
         if (lease_) {
             lease_->end();
@@ -73,7 +87,7 @@ core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
             if (!same) session_expired();
         }
         // Even if nothing is left of it: what is granted hangs on some lease.
-        lease_ = std::make_shared<Lease>(lease.session, lease.valid_until, margin_);
+        lease_ = std::make_shared<Lease>(lease.session, lease.valid_until, margin_, lasting_);
         if (!same) {
             parts_.events.publish(
                 {.kind = NodeEvent::Kind::session_opened, .session = lease.session.raw()});
@@ -107,6 +121,7 @@ core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
 
 void HoldTable::lose_everything(LossReason why) {
     if (lease_) lease_->end();
+    if (lasting_) lasting_->end();
     for (const auto& [operation, hold] : std::exchange(holds_, {}))
         lose(hold, why);
 }

@@ -36,6 +36,7 @@ public:
     void upgraded(core::OperationId hold, FencingToken token);
     void given_back(core::OperationId hold) { holds_.erase(hold); }
     void lost(const core::HoldLost& lost);
+    void suspended(core::OperationId hold);
     // Answers what the core has to release: holds it still counts on, and their owners do not.
     [[nodiscard]] core::Calls lease_changed(const core::LeaseChanged& lease);
     // The node stops, or gives its session up.
@@ -58,6 +59,7 @@ private:
     const core::Nanoseconds margin_;
     std::map<core::OperationId, std::shared_ptr<HoldRecord>> holds_;
     std::shared_ptr<Lease> lease_;
+    std::shared_ptr<Lease> lasting_;  // of the same session
     std::uint64_t holds_lost_ = 0;
     std::uint64_t sessions_expired_ = 0;
 };

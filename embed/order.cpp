@@ -38,12 +38,14 @@ std::error_code check(SeveralNames& several, const AcquireOptions& options) {
 }
 
 core::Call to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline, bool wait) {
+    const bool suspends = order.options.on_uncertain == OnUncertain::suspend;
     if (!order.several) {
-        return core::AcquireCall{tag, to_request(order.name, order.options, wait), deadline};
+        return core::AcquireCall{tag, to_request(order.name, order.options, wait), deadline,
+                                 suspends};
     }
     auto& [requests, all] = *order.several;
     auto request = to_request(std::move(requests), all, order.options, wait);
-    return core::AcquireSeveralCall{tag, std::move(request), deadline};
+    return core::AcquireSeveralCall{tag, std::move(request), deadline, suspends};
 }
 
 }  // namespace

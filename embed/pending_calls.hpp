@@ -18,6 +18,7 @@ struct PendingCall {
     std::function<void(core::CallAnswer&)> answered;  // or of somebody who asks from outside
     std::vector<core::NamedMode> asked;               // of an acquire: one name, or several,
     bool all = false;                                 // of which it gets all
+    bool suspends = false;                            // the hold that comes of it
     core::OperationId upgrades;                       // of an upgrade: the hold
     CallPlace place;                                  // of a call of this node's program
     bool releases = false;

@@ -103,6 +103,7 @@ GrantFacts facts_of(const PendingCall& call, core::OperationId hold, const std::
     facts.token = from_core(token);
     facts.operation = hold;
     facts.previous = from_core(previous);
+    facts.suspends = call.suspends;
     return facts;
 }
 
@@ -120,6 +121,7 @@ Hold CoreLoop::make_hold(const PendingCall& call, const core::AcquiredSeveral& a
     if (!call.all) return holds_.add(std::move(parts.front()));
     GrantFacts whole;
     whole.operation = acquired.hold;
+    whole.suspends = call.suspends;
     return holds_.add(std::move(whole), std::move(parts));
 }
 
@@ -176,6 +178,7 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
                     outcome.locks.push_back(from_core(view));
             },
             [](core::Closed&) {},
+            [](core::Confirmed&) {},
             [](core::Changed&) {},
             [&](core::MembershipRefusal why) {
                 outcome.error = errc_of(why);

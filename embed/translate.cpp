@@ -182,11 +182,14 @@ std::error_code check_options(const AcquireOptions& options) {
                        options.priority <= core::priority_max;
     const bool later = options.max_hold.is_set() || options.min_hold.is_set() ||
                        options.progress_timeout.is_set() || options.lock_delay.is_set() ||
-                       options.on_uncertain != OnUncertain::lose || options.on_suspended ||
                        options.on_contended;
+    const bool suspension_known =
+        options.on_uncertain == OnUncertain::suspend ||
+        (options.on_uncertain == OnUncertain::lose && !options.on_suspended);
     const bool policy_known =
         !options.queue_policy || *options.queue_policy <= QueuePolicy::prefer_writers;
-    return sound && !later && policy_known ? std::error_code{} : Errc::invalid_argument;
+    return sound && !later && policy_known && suspension_known ? std::error_code{}
+                                                               : Errc::invalid_argument;
 }
 
 namespace {

@@ -152,6 +152,15 @@ static_assert(noexcept(some<HoldSet&>().release()) && noexcept(some<HoldSet&>().
 static_assert(is_same_v<decltype(some<HoldSet&>().release()), std::error_code>);
 static_assert(is_same_v<decltype(some<Hold&>().try_upgrade()), bool>);
 static_assert(is_same_v<decltype(some<Hold&>().upgrade()), void>);
+static_assert(is_same_v<decltype(some<const Hold&>().confirm()), void>);
+static_assert(
+    is_same_v<decltype(some<const Hold&>().confirm(some<std::chrono::steady_clock::time_point>())),
+              void>);
+static_assert(is_same_v<decltype(some<const Hold&>().confirm(some<std::error_code&>())), void>);
+static_assert(
+    is_same_v<decltype(some<const Hold&>().confirm(some<std::chrono::steady_clock::time_point>(),
+                                                   some<std::error_code&>())),
+              void>);
 static_assert(is_same_v<decltype(some<Hold&>().downgrade(shared)), void>);
 static_assert(is_same_v<decltype(some<const Hold&>().name()), std::string>);
 static_assert(is_same_v<decltype(some<const Hold&>().token()), FencingToken>);

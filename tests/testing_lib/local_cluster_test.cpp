@@ -138,6 +138,46 @@ TEST(LocalCluster, AnIsolatedHolderIsWarnedAndGoesOnWhenItsLinksAreHealedInTime)
     EXPECT_TRUE(quiet.valid());
 }
 
+// Nobody decides that its session ended while no two nodes see each other.
+TEST(LocalCluster, ASuspendedHolderIsTheHolderAgainWhenThereIsAQuorum) {
+    LocalCluster cluster{3, quick_timing()};
+    std::promise<void> suspended;
+    AcquireOptions options;
+    options.on_uncertain = OnUncertain::suspend;
+    options.on_suspended = [&] { suspended.set_value(); };
+    const auto held = cluster.node(0).acquire("orders/42", options);
+    const auto token = held.token();
+    for (std::size_t i = 0; i < 3; ++i)
+        cluster.isolate(i);
+    suspended.get_future().wait();
+    EXPECT_EQ(held.state(), HoldState::suspended);
+    EXPECT_THROW(held.check(), LockError);
+    std::error_code ec;
+    held.confirm(std::chrono::steady_clock::now() + 10ms, ec);
+    EXPECT_EQ(ec, Errc::no_quorum);
+    cluster.heal();
+    held.confirm(std::chrono::steady_clock::now() + patience);
+    EXPECT_EQ(held.state(), HoldState::held);
+    EXPECT_EQ(held.token(), token);
+    EXPECT_FALSE(cluster.node(1).try_acquire("orders/42"));
+}
+
+TEST(LocalCluster, ASuspendedHolderIsLostWhenTheOthersGoOn) {
+    LocalCluster cluster{3, quick_timing()};
+    const auto victim = (await_leader(cluster) + 1) % 3;
+    AcquireOptions options;
+    options.on_uncertain = OnUncertain::suspend;
+    const auto held = cluster.node(victim).acquire("orders/42", options);
+    cluster.isolate(victim);
+    const auto next = acquire_in_the_end(cluster.node((victim + 1) % 3), "orders/42");
+    EXPECT_FALSE(held.valid());
+    EXPECT_FALSE(held.lost().stop_requested()) << "it cannot know yet";
+    cluster.heal();
+    EXPECT_TRUE(stops(held.lost()));
+    EXPECT_EQ(held.why_lost(), LossReason::expired);
+    EXPECT_GT(next.token(), held.token());
+}
+
 TEST(LocalCluster, AnIsolatedNodeWorksAgainOnceTheLinksAreHealed) {
     LocalCluster cluster{3, quick_timing()};
     const auto victim = await_leader(cluster);

@@ -61,12 +61,21 @@ public:
     // of the node. That of an empty hold never stops. A release does not stop it.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
-    // Throws LockError unless valid(): lock_lost, node_stopped, forked, or not_held for a hold that
-    // is empty or released.
+    // Throws LockError unless valid(): lock_lost, node_stopped, forked, no_quorum for a hold that
+    // is suspended, or not_held for one that is empty or released.
     void check() const;
     void check(std::error_code& ec) const noexcept;
     // What check() would throw now; no error when it would not.
     [[nodiscard]] std::error_code failure() const noexcept;
+
+    // Waits until the cluster says that the session lives, in answer to a question that is asked
+    // now: so valid() stays true for about the session's TTL from here on. A suspended hold is held
+    // again, or lost, when this returns. Errors as of check(), and no_quorum when nobody could be
+    // asked before the deadline; without one, within call_timeout. Blocks; thread-safe.
+    void confirm(std::chrono::steady_clock::time_point deadline =
+                     std::chrono::steady_clock::time_point::max()) const;
+    void confirm(std::error_code& ec) const;
+    void confirm(std::chrono::steady_clock::time_point deadline, std::error_code& ec) const;
 
     // How the holder before this one left (S23).
     [[nodiscard]] Previous previous() const;

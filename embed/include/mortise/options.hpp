@@ -19,8 +19,7 @@ namespace mortise {
 //   node.acquire("orders/42", {.label = "nightly", .wait_max = 5s});
 //
 // What this version cannot do yet is refused with Errc::invalid_argument when it is set, never
-// ignored: max_hold, min_hold, progress_timeout, lock_delay, OnUncertain::suspend, on_suspended
-// and on_contended.
+// ignored: max_hold, min_hold, progress_timeout, lock_delay and on_contended.
 //
 // In a coroutine, name the options before co_await: g++ 12 destroys aggregate temporaries there
 // while they are still in use.
@@ -39,6 +38,9 @@ struct AcquireOptions {
     // Belongs to the lock: set by the request that creates it, a different one later is
     // kind_mismatch. Absent: whatever it is; phase_fair for a new one.
     std::optional<QueuePolicy> queue_policy{};
+    // suspend: when the lease runs out the hold is not lost yet. valid() is false; it is held
+    // again, under the same token, when a renewal gets through after all, and lost when the session
+    // is.
     OnUncertain on_uncertain = OnUncertain::lose;
     Caching caching = Caching::adaptive;
     Locker locker{};
@@ -49,6 +51,8 @@ struct AcquireOptions {
     // hold is lost in `remaining`. Once each time; afterwards it is held again, which nobody says,
     // or lost(). On a callback thread of the node; what it throws is dropped.
     std::function<void(Duration remaining)> on_at_risk{};
+    // It is suspended: stop work, and wait with Hold::confirm(). Each time, once, on a callback
+    // thread as well. Only with OnUncertain::suspend.
     std::function<void()> on_suspended{};
     std::function<void(LockMode mode, std::size_t waiters, std::string_view reason)> on_contended{};
 };

@@ -19,8 +19,9 @@ constexpr core::OperationId operation{session, core::Seq{1}};
 class HoldTableTest : public testing::Test {
 protected:
     core::Calls lease_until(core::Instant boot) { return table_.lease_changed({session, boot}); }
-    Hold granted() {
+    Hold granted(bool suspends = false) {
         GrantFacts facts;
+        facts.suspends = suspends;
         facts.name = "name";
         facts.token = FencingToken::from_raw(7);
         facts.operation = operation;
@@ -79,6 +80,38 @@ TEST_F(HoldTableTest, ARenewalThatComesTooLateGivesTheHoldsBack) {
     await(hold.lost());
     EXPECT_TRUE(table_.has_valid_lease());
     EXPECT_EQ(table_.sessions_expired(), 0U);
+}
+
+TEST_F(HoldTableTest, ASuspendedHoldIsHeldAgainWithItsSession) {  // S6
+    lease_until(boot_now() + 1ms);
+    const auto hold = granted(true);
+    while (hold.valid()) {
+    }
+    EXPECT_EQ(hold.state(), HoldState::suspended);
+    EXPECT_TRUE(lease_until(boot_now() + 1h).calls.empty());
+    EXPECT_EQ(hold.state(), HoldState::held);
+    EXPECT_FALSE(hold.lost().stop_requested());
+}
+
+TEST_F(HoldTableTest, ASuspendedHoldIsNotHeldByAnotherSession) {  // S1, S6
+    lease_until(boot_now());
+    const auto hold = granted(true);
+    static_cast<void>(table_.lease_changed({core::SessionId{2}, boot_now() + 1h}));
+    EXPECT_FALSE(hold.valid());
+    EXPECT_EQ(hold.state(), HoldState::lost);
+}
+
+TEST_F(HoldTableTest, TheOwnerIsToldOnceThatItsHoldIsSuspended) {  // S6
+    lease_until(boot_now());
+    const auto hold = granted(true);
+    std::promise<void> told;  // would throw at the second time
+    HoldRecord::watch(HoldRecord::of(hold), {{}, [&] { told.set_value(); }});
+    table_.suspended(operation);
+    table_.suspended(operation);
+    told.get_future().wait();
+    std::promise<void> after;
+    losses_.post([&] { after.set_value(); });
+    after.get_future().wait();
 }
 
 TEST_F(HoldTableTest, ANewSessionEndsWhatTheOldOneHad) {

@@ -80,6 +80,38 @@ TEST(HoldRecord, IsLostWithItsLeaseBeforeAnybodyGetsToIt) {
     EXPECT_EQ(record->failure(), Errc::lock_lost);
 }
 
+TEST(Lease, ALastingOneIsValidAgainWhenItIsExtended) {  // S6
+    const auto lease = Lease::make_lasting(core::SessionId{1}, boot_now(), 1s);
+    EXPECT_FALSE(lease->end_if_run_out(in(1h)));
+    EXPECT_TRUE(lease->is_suspended(boot_now()));
+    EXPECT_TRUE(lease->extend(in(2h)));
+    EXPECT_TRUE(lease->is_valid(in(1h)));
+    EXPECT_FALSE(lease->is_suspended(boot_now()));
+}
+
+TEST(Lease, ALastingOneEndsForGood) {  // S6
+    const auto lease = Lease::make_lasting(core::SessionId{1}, boot_now(), 1s);
+    EXPECT_TRUE(lease->end());
+    EXPECT_FALSE(lease->is_suspended(boot_now()));
+    EXPECT_FALSE(lease->extend(in(1h)));
+    EXPECT_FALSE(lease->is_valid(boot_now()));
+}
+
+TEST(HoldRecord, IsSuspendedWithALastingLeaseAndLostWithItsEnd) {  // S6
+    const auto lease = Lease::make_lasting(core::SessionId{1}, boot_now(), 1s);
+    const auto record = hold_on(lease);
+    EXPECT_EQ(record->state(), HoldState::suspended);
+    EXPECT_FALSE(record->is_valid());
+    EXPECT_EQ(record->why_lost(), LossReason::none);
+    EXPECT_EQ(record->failure(), Errc::no_quorum);
+    lease->extend(in(1h));
+    EXPECT_EQ(record->state(), HoldState::held);
+    EXPECT_FALSE(record->failure());
+    lease->end();
+    EXPECT_EQ(record->state(), HoldState::lost);
+    EXPECT_EQ(record->failure(), Errc::lock_lost);
+}
+
 TEST(HoldRecord, IsAtRiskNearTheEndOfItsLease) {
     const auto record = hold_on(std::make_shared<Lease>(core::SessionId{1}, in(1h), 2h));
     EXPECT_EQ(record->state(), HoldState::at_risk);
