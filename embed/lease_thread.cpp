@@ -48,12 +48,13 @@ void LeaseThread::stop() {
     if (!thread_.joinable()) return;
     eventfd_write(stop_, 1);
     thread_.join();
-    watched_.store(nullptr);
+    watched_.with([](auto& watched) { watched.reset(); });
 }
 
 void LeaseThread::watch(std::shared_ptr<Lease> lease) {
     const auto from = lease->at_risk_from();
-    watched_.store(std::move(lease));
+    // What it was is let go of outside.
+    watched_.with([&](auto& watched) { watched.swap(lease); });
     arm(from);
 }
 
@@ -77,14 +78,18 @@ void LeaseThread::run() {
     }
 }
 
+std::shared_ptr<Lease> LeaseThread::watched() const {
+    return watched_.with([](const auto& watched) { return watched; });
+}
+
 void LeaseThread::look() {
-    auto lease = watched_.load();
+    auto lease = watched();
     while (lease) {
         const auto until = lease->valid_until();
         look_at(lease);
         if (!lease->is_over()) arm(next_look(*lease));
         // Whoever extended or replaced it meanwhile may have set the timer before we did.
-        auto present = watched_.load();
+        auto present = watched();
         if (present == lease && lease->valid_until() <= until) return;
         lease = std::move(present);
     }

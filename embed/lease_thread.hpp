@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "embed/guarded.hpp"
 #include "embed/lease.hpp"
 
 namespace mortise::detail {
@@ -35,6 +36,7 @@ private:
     void run();
     void look();
     void look_at(const std::shared_ptr<Lease>& lease);
+    [[nodiscard]] std::shared_ptr<Lease> watched() const;
     [[nodiscard]] core::Instant next_look(const Lease& lease) const;
     void arm(core::Instant boot) const;
 
@@ -42,7 +44,7 @@ private:
     const Told on_over_;
     int timer_ = -1;
     int stop_ = -1;
-    std::atomic<std::shared_ptr<Lease>> watched_;
+    Guarded<std::shared_ptr<Lease>> watched_;
     std::atomic<std::int64_t> worst_delay_ns_{0};
     core::Instant warned_until_{};  // of the last lease said to be at risk; on the thread
     std::thread thread_;
