@@ -9,6 +9,13 @@
 
 namespace mortise::core {
 
+namespace {
+
+// To tell a circle everybody in front is looked at, not only the nearest.
+constexpr std::size_t circle_steps_looked_at = 4 * deadlock_steps_max;
+
+}  // namespace
+
 // --- who waits for whom -------------------------------------------------------------------------
 
 void DeadlockSearch::add(OperationId request) {
@@ -32,7 +39,7 @@ void DeadlockSearch::explore() {
         std::vector<std::vector<Index>> waits_for;
         for (const auto& name : operation->names) {
             const auto found = waits_.find(name, id, WaitFinder::Extent::enough, steps_);
-            waits_for.push_back(successors(found));
+            waits_for.push_back(successors(found, steps_));
         }
         nodes_[unexplored_].waits_for = std::move(waits_for);
         nodes_[unexplored_].is_known = true;
@@ -40,7 +47,8 @@ void DeadlockSearch::explore() {
 }
 
 // Of a locker, all of its requests.
-std::vector<DeadlockSearch::Index> DeadlockSearch::successors(const WaitsFor& waits) {
+std::vector<DeadlockSearch::Index> DeadlockSearch::successors(const WaitsFor& waits,
+                                                              std::size_t& steps) {
     std::vector<Index> found;
     for (const auto request : waits.requests)
         found.push_back(index_of(request));
@@ -51,7 +59,7 @@ std::vector<DeadlockSearch::Index> DeadlockSearch::successors(const WaitsFor& wa
     std::ranges::sort(found);
     const auto twice = std::ranges::unique(found);
     found.erase(twice.begin(), twice.end());
-    steps_ += found.size();
+    steps += found.size();
     return found;
 }
 
@@ -168,13 +176,13 @@ std::vector<bool> DeadlockSearch::reach(Index from, const Graph& graph) {
 
 // To all the stuck that it waits for, the oldest first. More than once to the same one where it
 // waits for it on more than one name: the first name counts.
-std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from) {
+std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from, std::size_t& steps) {
     std::map<Ticket, Hop> found;
     const auto id = nodes_[from].id;
     const auto* operation = nodes_[from].operation;
     for (const auto& name : operation->names) {
-        const auto waits = waits_.find(name, id, WaitFinder::Extent::all, steps_);
-        for (const auto next : successors(waits)) {
+        const auto waits = waits_.find(name, id, WaitFinder::Extent::all, steps);
+        for (const auto next : successors(waits, steps)) {
             if (!nodes_[next].is_stuck) continue;
             found.try_emplace(nodes_[next].operation->ticket, Hop{next, name});
         }
@@ -189,9 +197,10 @@ std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from) {
 std::vector<DeadlockSearch::Hop> DeadlockSearch::shortest_circle(Index start) {
     std::map<Index, Hop> reached;  // who waits for it, and where
     std::deque<Index> look_at{start};
-    for (; !look_at.empty() && may_go_on(); look_at.pop_front()) {
+    std::size_t steps = 0;
+    for (; !look_at.empty() && steps < circle_steps_looked_at; look_at.pop_front()) {
         const auto from = look_at.front();
-        for (auto& [to, name] : hops(from)) {
+        for (auto& [to, name] : hops(from, steps)) {
             if (!reached.try_emplace(to, Hop{from, std::move(name)}).second) continue;
             if (to != start) {
                 look_at.push_back(to);

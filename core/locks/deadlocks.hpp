@@ -31,7 +31,7 @@ public:
     // for no other. When a request closed it by coming, that is the one. Empty when there is none.
     [[nodiscard]] std::optional<OperationId> victim();
     // Requires a victim: the shortest circle that it is in, and among those the one of the oldest
-    // requests, the next one first.
+    // requests, the next one first. Of one that is too far to find, the first step.
     [[nodiscard]] std::vector<CircleStep> circle(OperationId victim);
 
 private:
@@ -57,14 +57,14 @@ private:
     [[nodiscard]] bool may_go_on() const { return steps_ < deadlock_steps_max; }
     Index index_of(OperationId request);
     void explore();
-    [[nodiscard]] std::vector<Index> successors(const WaitsFor& waits);
+    [[nodiscard]] std::vector<Index> successors(const WaitsFor& waits, std::size_t& steps);
     [[nodiscard]] bool takes_any(const Node& node) const;
     void find_stuck();
     [[nodiscard]] bool goes_on(const Node& node) const;
     [[nodiscard]] StuckWaits stuck_waits() const;
     [[nodiscard]] bool is_in_last_circle(Index node, const StuckWaits& waits);
     [[nodiscard]] std::vector<bool> reach(Index from, const Graph& graph);
-    [[nodiscard]] std::vector<Hop> hops(Index from);
+    [[nodiscard]] std::vector<Hop> hops(Index from, std::size_t& steps);
     [[nodiscard]] std::vector<Hop> shortest_circle(Index from);
     [[nodiscard]] CircleStep step(Index node, const std::string& name) const;
 

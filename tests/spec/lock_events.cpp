@@ -3,7 +3,8 @@
 //   lock_events machine | spec
 //
 //   new POLICY                             forget everything
-//   acquire SESSION NAME MODE wait|try LOCKER   the session is opened when it is new; locker 0 is none
+//   acquire SESSION NAME MODE wait|try LOCKER
+//                                          the session is opened when it is new; locker 0 is none
 //   release OPERATION                      an operation is the number of the line that asked for
 //   cancel OPERATION                       it, counted from 1 behind `new`
 //   upgrade OPERATION, try_upgrade OPERATION

@@ -291,6 +291,18 @@ TEST_F(LongCircle, OfALongOneTheBeginningIsTold) {  // P11
     EXPECT_EQ(answer.circle.back().waits_for, "16");
 }
 
+// Who holds it is found before those in front, and is told of instead of them.
+TEST_F(LongCircle, OneThroughALongQueueIsSeen) {  // P10
+    std::vector<Command> batch{asks(1, ++seq_, "hot"), asks(2, 1, "b")};
+    for (std::uint64_t i = 2; i < deadlock_steps_max; ++i) {
+        batch.emplace_back(asks(1, ++seq_, std::to_string(i), exclusive, i));
+        batch.emplace_back(asks(1, ++seq_, "hot", exclusive, i));
+    }
+    batch.emplace_back(asks(1, ++seq_, "b"));
+    put(batch);
+    EXPECT_EQ(put(asks(2, 2, "hot")), "2.2 deadlock 2/1/>hot 1/1/>b");
+}
+
 TEST_F(LongCircle, OneBeyondTheBoundIsNotSeen) {  // P10: it ends by a deadline
     EXPECT_TRUE(close(deadlock_steps_max).ends_with("queued"));
 }
