@@ -13,6 +13,7 @@
 #include <mortise/detail/start.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/info.hpp>
+#include <mortise/lock_error.hpp>
 
 namespace mortise::detail {
 
@@ -106,6 +107,12 @@ void finish_elsewhere(std::unique_ptr<Finish> finish, Errc error) {
     if (!run_elsewhere(task)) task();
 }
 
+void tell(ErrorDetail& detail, CallOutcome& outcome) {
+    detail.cycle = std::move(outcome.circle);
+    if (outcome.error && !outcome.locks.empty())
+        detail.holders = std::move(outcome.locks.front().holders);
+}
+
 Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std::error_code& ec,
                  LockInfo* busy) {
     auto begun = begin(*gate, order);
@@ -122,6 +129,7 @@ Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
     }
     interpret(order.attempt, *outcome);
     ec = outcome->error;
+    if (order.detail != nullptr) tell(*order.detail, *outcome);
     if (busy != nullptr) *busy = outcome->locks.empty() ? LockInfo{} : outcome->locks.front();
     return std::move(outcome->hold);
 }
@@ -129,7 +137,7 @@ Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
 // Alone, or for a locker.
 Hold ask_in_turn(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std::error_code& ec,
                  LockInfo* busy) {
-    auto locker = LockerState::of(order.options.locker);
+    auto locker = order.is_shared ? LockerState::of(order.options.locker) : nullptr;
     if (!locker) return ask_cluster(gate, std::move(order), ec, busy);
     const std::string name = order.name;
     auto turn = begin_turn(*locker, *gate, order);

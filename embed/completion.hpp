@@ -11,6 +11,7 @@
 
 #include <mortise/hold.hpp>
 #include <mortise/info.hpp>
+#include <mortise/lock_error.hpp>
 
 namespace mortise::detail {
 
@@ -20,6 +21,7 @@ struct CallOutcome {
     std::vector<LockInfo> locks;  // of a look; of a busy acquire, who has it
     std::string reason{};         // of a change of the membership that was refused
     bool is_busy = false;         // of a try
+    std::vector<ErrorDetail::Wait> circle{};  // of a deadlock
 };
 
 // Completed once, on the node's core thread: short, taking no memory, and running nothing of the

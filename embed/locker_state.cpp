@@ -8,7 +8,7 @@
 namespace mortise::detail {
 
 LockerState::LockerState(std::shared_ptr<CallGate> gate, std::string label)
-    : gate_{std::move(gate)}, label_{std::move(label)} {}
+    : gate_{std::move(gate)}, label_{std::move(label)}, number_{gate_->next_tag().raw()} {}
 
 LockerState::Turn LockerState::begin(const std::string& name, LockMode mode) {
     const std::scoped_lock lock{mutex_};

@@ -32,7 +32,8 @@ public:
     static Locker locker(std::shared_ptr<LockerState> state) { return Locker{std::move(state)}; }
 
     [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
-    [[nodiscard]] const std::string& label() const { return label_; }
+    // As the cluster knows it, among those of this node's sessions.
+    [[nodiscard]] core::LockerTag tag() const { return {number_, label_}; }
 
     struct Turn {
         Hold nested;
@@ -72,6 +73,7 @@ private:
     const ForkGeneration generation_;  // in a child nothing here is touched
     const std::shared_ptr<CallGate> gate_;
     const std::string label_;
+    const std::uint64_t number_;
     mutable std::mutex mutex_;
     std::map<std::string, Name, std::less<>> names_;
 };

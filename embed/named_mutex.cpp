@@ -61,8 +61,11 @@ void NamedMutex::lock(LockMode mode) {
     if (const auto ec = obstacle()) fail(ec);
     for (;;) {
         std::error_code ec;
-        if (try_once(order(mode, Attempt::wait, Deadline::max()), ec)) return;
-        if (!passes(ec)) fail(ec);
+        ErrorDetail detail;
+        auto asked = order(mode, Attempt::wait, Deadline::max());
+        asked.detail = &detail;
+        if (try_once(std::move(asked), ec)) return;
+        if (!passes(ec)) fail(ec, std::move(detail));
         std::this_thread::sleep_for(pause);
     }
 }
@@ -125,8 +128,8 @@ std::error_code NamedMutex::obstacle() const {
 AcquireOrder NamedMutex::order(LockMode mode, Attempt attempt, Deadline deadline) const {
     AcquireOrder order{name_, options_, attempt, deadline};
     order.options.mode = mode;
-    if (recursion_ == Recursion::yes)
-        order.options.locker = owners().locker([this] { return new_locker(*node_); });
+    order.options.locker = owners().locker([this] { return new_locker(*node_); });
+    order.is_shared = recursion_ == Recursion::yes;
     return order;
 }
 
@@ -139,8 +142,9 @@ bool NamedMutex::try_once(AcquireOrder order, std::error_code& ec) {
     return true;
 }
 
-void NamedMutex::fail(std::error_code ec) const {
-    throw LockError{ec, {name_, {}, {}}};
+void NamedMutex::fail(std::error_code ec, ErrorDetail detail) const {
+    detail.name = name_;
+    throw LockError{ec, std::move(detail)};
 }
 
 }  // namespace mortise::detail

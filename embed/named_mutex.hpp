@@ -35,7 +35,7 @@ private:
     [[nodiscard]] std::error_code obstacle() const;
     [[nodiscard]] AcquireOrder order(LockMode mode, Attempt attempt, Deadline deadline) const;
     [[nodiscard]] bool try_once(AcquireOrder order, std::error_code& ec);
-    [[noreturn]] void fail(std::error_code ec) const;
+    [[noreturn]] void fail(std::error_code ec, ErrorDetail detail = {}) const;
 
     const std::shared_ptr<NodeRuntime> node_;
     const std::string name_;

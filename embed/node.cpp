@@ -22,6 +22,12 @@ using detail::NodeRuntime;
 
 namespace {
 
+AcquireOrder until(std::string_view name, Deadline deadline, const AcquireOptions& options) {
+    AcquireOrder order{std::string{name}, options, Attempt::until, deadline};
+    order.options.wait_max = Duration::max();
+    return order;
+}
+
 std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::InspectCall call,
                            std::error_code& ec) {
     if (is_gone(runtime, ec)) return {};
@@ -107,8 +113,12 @@ Hold Node::acquire(std::string_view name, std::error_code& ec) {
 
 Hold Node::acquire(std::string_view name, const AcquireOptions& options) {
     std::error_code ec;
-    auto hold = acquire(name, options, ec);
-    if (ec) fail(ec, name);
+    if (is_gone(runtime_, ec)) fail(ec, name);
+    ErrorDetail detail;
+    AcquireOrder order{std::string{name}, options, Attempt::wait, {}};
+    order.detail = &detail;
+    auto hold = detail::acquire(runtime_, std::move(order), ec);
+    if (ec) fail(ec, name, std::move(detail));
     return hold;
 }
 
@@ -142,9 +152,7 @@ std::optional<Hold> Node::try_acquire(std::string_view name, LockInfo& busy) {
 
 std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline,
                                         const AcquireOptions& options, std::error_code& ec) {
-    AcquireOrder order{std::string{name}, options, Attempt::until, deadline};
-    order.options.wait_max = Duration::max();
-    return attempt(runtime_, std::move(order), ec);
+    return attempt(runtime_, until(name, deadline, options), ec);
 }
 
 std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline,
@@ -155,8 +163,11 @@ std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline
 std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline,
                                         const AcquireOptions& options) {
     std::error_code ec;
-    auto hold = acquire_until(name, deadline, options, ec);
-    if (ec) fail(ec, name);
+    ErrorDetail detail;
+    auto order = until(name, deadline, options);
+    order.detail = &detail;
+    auto hold = attempt(runtime_, std::move(order), ec);
+    if (ec) fail(ec, name, std::move(detail));
     return hold;
 }
 

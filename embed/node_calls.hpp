@@ -24,8 +24,7 @@ inline bool is_gone(const std::shared_ptr<NodeRuntime>& runtime, std::error_code
     return static_cast<bool>(ec);
 }
 
-[[noreturn]] inline void fail(std::error_code ec, std::string_view name) {
-    ErrorDetail detail;
+[[noreturn]] inline void fail(std::error_code ec, std::string_view name, ErrorDetail detail = {}) {
     detail.name = name;
     throw LockError{ec, std::move(detail)};
 }

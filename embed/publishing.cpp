@@ -185,6 +185,13 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
                 outcome.reason = reason_of(why);
             },
             [&](core::CallError error) { outcome.error = errc_of(error); },
+            [&](const core::Deadlocked& deadlocked) {
+                outcome.error = Errc::deadlock;
+                outcome.circle = from_core(deadlocked.circle);
+                // Who has it now, as far as this node knows.
+                const auto& name = deadlocked.circle.front().waits_for;
+                outcome.locks.push_back(from_core(driver_->core().machine().inspect(name)));
+            },
         },
         answer.result);
     return outcome;

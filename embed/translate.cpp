@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "core/locks/limits.hpp"
+#include "embed/locker_state.hpp"
 
 namespace mortise::detail {
 
@@ -133,6 +134,18 @@ LockInfo from_core(const core::LockView& view) {
     return info;
 }
 
+std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CircleStep>& circle) {
+    std::vector<ErrorDetail::Wait> steps;
+    for (const auto& step : circle) {
+        auto who = step.label;
+        if (who.empty()) who = "node " + std::to_string(step.node.raw());
+        if (step.label.empty() && step.locker != 0)
+            who += ", locker " + std::to_string(step.locker);
+        steps.push_back({std::move(who), step.waits_for});
+    }
+    return steps;
+}
+
 std::string to_text(const core::ClusterId& cluster) {
     if (!cluster.is_set()) return {};
     std::string text(33, '\0');
@@ -200,6 +213,7 @@ void fill(Request& request, const AcquireOptions& options, bool wait) {
     request.wait = wait;
     request.label = options.label;
     request.priority = static_cast<core::Priority>(options.priority);
+    if (const auto locker = LockerState::of(options.locker)) request.locker = locker->tag();
     if (options.queue_policy) {
         request.policy = static_cast<core::QueuePolicy>(*options.queue_policy);
         request.policy_given = true;

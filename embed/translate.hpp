@@ -9,6 +9,7 @@
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/info.hpp>
+#include <mortise/lock_error.hpp>
 #include <mortise/lock_request.hpp>
 #include <mortise/options.hpp>
 
@@ -26,6 +27,8 @@ constexpr std::size_t list_page_max = 1'000;
 [[nodiscard]] Standing from_core(core::Role role);
 // The machine tells which node a session belongs to.
 [[nodiscard]] LockInfo from_core(const core::LockView& view);
+// Of each its label, or else its node and number, and the name that it waits for.
+[[nodiscard]] std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CircleStep>& circle);
 [[nodiscard]] std::string to_text(const core::ClusterId& cluster);  // 32 hexadecimal digits
 // Its address is the configured one.
 [[nodiscard]] Status status_of(const transport::MemberStatus& member);

@@ -36,12 +36,35 @@ core::Previous get_previous(CheckedReading& reading, auto from) {
     return previous;
 }
 
+void put(const std::vector<core::CircleStep>& circle, wire::Answered::Builder to) {
+    auto steps = to.initCircle(static_cast<unsigned>(circle.size()));
+    for (unsigned i = 0; i < steps.size(); ++i) {
+        steps[i].setNode(circle[i].node.raw());
+        steps[i].setSession(circle[i].session.raw());
+        steps[i].setLocker(circle[i].locker);
+        steps[i].setLabel(data_of(circle[i].label));
+        steps[i].setWaitsFor(data_of(circle[i].waits_for));
+    }
+}
+
+core::CircleStep get(CheckedReading& reading, wire::CircleStep::Reader from) {
+    core::CircleStep step;
+    step.node = reading.set<core::NodeId>(from.getNode(), "CircleStep.node");
+    step.session = reading.set<core::SessionId>(from.getSession(), "CircleStep.session");
+    step.locker = from.getLocker();
+    step.label = reading.text(from.getLabel(), core::label_bytes_max, "CircleStep.label");
+    step.waits_for = reading.text(from.getWaitsFor(), core::name_bytes_max, "CircleStep.waitsFor");
+    if (step.waits_for.empty()) reading.fail(Malformed::bad_number, "CircleStep.waitsFor");
+    return step;
+}
+
 void put(const core::Answered& answered, wire::Answered::Builder to) {
     const auto& answer = answered.answer;
     put_operation(answered.operation, to.initOperation());
     to.setKind(static_cast<wire::AnswerKind>(answer.kind));
     to.setToken(answer.token.raw());
     put_previous(answer.previous, to);
+    if (!answer.circle.empty()) put(answer.circle, to);
     if (answer.names.empty()) return;
     auto names = to.initNames(static_cast<unsigned>(answer.names.size()));
     for (unsigned i = 0; i < names.size(); ++i) {
@@ -70,10 +93,13 @@ core::Outcome get(CheckedReading& reading, wire::Answered::Reader from) {
     answer.previous = get_previous(reading, from);
     reading.list(from.getNames(), core::names_at_once_max, "Answered.names",
                  [&](auto each) { answer.names.push_back(get(reading, each)); });
+    reading.list(from.getCircle(), core::circle_steps_max, "Answered.circle",
+                 [&](auto each) { answer.circle.push_back(get(reading, each)); });
     // One token, or names that have theirs.
     const bool several = answer.kind == core::AnswerKind::granted && !answer.names.empty();
     const bool with_token = core::has_token(answer.kind) && !several;
-    const bool fits = answer.names.empty() || several;
+    const bool has_circle = answer.kind == core::AnswerKind::deadlock;
+    const bool fits = (answer.names.empty() || several) && (answer.circle.empty() || has_circle);
     if (!fits || with_token != answer.token.is_set())
         reading.fail(Malformed::bad_number, "Answered.token");
     return answered;

@@ -559,6 +559,15 @@ struct Answered {
   predecessorToken @4 :UInt64;
   predecessorLabel @5 :Data;
   names @6 :List(NamedGrant);     # granted to a request for several names, instead of those
+  circle @7 :List(CircleStep);    # deadlock
+}
+
+struct CircleStep {
+  node @0 :UInt64;
+  session @1 :UInt64;
+  locker @2 :UInt64;
+  label @3 :Data;
+  waitsFor @4 :Data;
 }
 
 struct NamedGrant {

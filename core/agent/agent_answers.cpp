@@ -29,6 +29,11 @@ void SessionAgent::on_answered(const Answered& answered, Now now) {
     const auto& given = answered.answer;
     if (sent.ending) return on_ending_answered(*sent.ending, given);
     MORTISE_CHECK(waiting_.contains(sent.tag));
+    if (!given.circle.empty()) {
+        finish(sent.tag);
+        out_.answers.push_back({sent.tag, Deadlocked{given.circle}});
+        return;
+    }
     if (std::holds_alternative<Upgrade>(sent.request.body)) return on_upgrade_answered(sent, given);
     if (given.kind == AnswerKind::granted) return on_granted(sent, given, now);
     on_refused(sent.tag, given.kind);

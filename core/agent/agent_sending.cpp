@@ -112,6 +112,9 @@ void SessionAgent::send_acquires(BatchBuilder& acquires, Now now) {
            acquires.bytes() < batch_bytes_max / 4) {
         const auto tag = unsent_.begin()->second;
         auto& waiting = waiting_.at(tag);
+        auto* one = std::get_if<Acquire>(&waiting.asked);
+        // Nobody looks for circles of waits before every member can (S33).
+        if (one != nullptr && format_ < format_needed(waiting.asked)) one->locker = {};
         if (format_ < format_needed(waiting.asked)) {
             answer(tag, CallError::incompatible);
             continue;

@@ -155,10 +155,15 @@ enum class CallError : std::uint8_t {
     incompatible,  // a member of the cluster is too old for it
 };
 
+// Refused, for its wait closed this circle (S33).
+struct Deadlocked {
+    std::vector<CircleStep> circle;
+};
+
 struct CallAnswer {
     CallTag tag;
     std::variant<Acquired, Busy, Released, Viewed, Closed, Changed, MembershipRefusal, CallError,
-                 AcquiredSeveral, Converted, Confirmed>
+                 AcquiredSeveral, Converted, Confirmed, Deadlocked>
         result;
 };
 

@@ -89,6 +89,12 @@ namespace mortise::core {
     X(overtaken_for_ever, "S29: who was overtaken moves up no class")                            \
     X(preference_ignored, "S31: a preferring policy serves as they came")                        \
     X(any_of_waits_on, "S32: who got one of any names keeps its places in the other queues")     \
+    X(deadlock_by_holders_only, "S33: only holders are waited for, not those in front")          \
+    X(deadlock_without_phases, "S33: a reader waits for every writer in front of it")            \
+    X(deadlock_any_stuck_by_one, "S33: who wants any of several names is stuck by one of them")  \
+    X(deadlock_seen_by_who_asks, "S33: a circle that a grant closes is not looked for")          \
+    X(deadlock_ends_the_oldest, "S33: not who closed the circle is refused")                     \
+    X(deadlock_with_the_dead, "S33: what a dead session waits for holds others up")              \
     X(writers_keep_the_turn, "S31: the turn never passes to the readers")                        \
     X(waiter_outlives_session, "S11: the end of a session leaves its places in queues")          \
     X(dead_holder_in_the_way, "S11: what a dead session holds keeps others out until the sweep") \

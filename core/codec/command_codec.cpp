@@ -27,6 +27,7 @@ enum class Kind : std::uint8_t {
     downgrade = 10,
     upgrade = 11,
     acquire_several = 12,
+    acquire_for_locker = 13,
 };
 
 // From here on a batch says how many commands it has.
@@ -94,6 +95,7 @@ void put(ByteWriter& out, const Acquire& c) {
     put_enum(out, c.policy);
     out.text(c.label);
     out.u8(c.priority);
+    if (c.locker.is_set()) put(out, c.locker);
 }
 
 void put(ByteWriter& out, const Release& c) {
@@ -129,10 +131,14 @@ void put(ByteWriter& out, const AcquireSeveral& c) {
     out.varint(c.also_after.size());
     for (const auto seq : c.also_after)
         out.varint(seq.raw());
+    put(out, c.locker);
 }
 
 Kind kind_of(const RequestBody& body) {
-    return std::visit(Overloaded{[](const Acquire&) { return Kind::acquire; },
+    return std::visit(Overloaded{[](const Acquire& c) {
+                                     return c.locker.is_set() ? Kind::acquire_for_locker
+                                                              : Kind::acquire;
+                                 },
                                  [](const Release&) { return Kind::release; },
                                  [](const Cancel&) { return Kind::cancel; },
                                  [](const Downgrade&) { return Kind::downgrade; },
@@ -166,7 +172,7 @@ Renew get_renew(ByteReader& in) {
     return c;
 }
 
-Acquire get_acquire(ByteReader& in) {
+Acquire get_acquire(ByteReader& in, Kind kind) {
     Acquire c;
     c.name = in.text(name_bytes_max);
     c.mode = get_enum(in, LockMode::exclusive);
@@ -177,6 +183,9 @@ Acquire get_acquire(ByteReader& in) {
     c.wait = (flags & acquire_waits) != 0;
     c.policy_given = (flags & acquire_names_policy) != 0;
     const bool known = flags <= (acquire_waits | acquire_names_policy);
+    const bool for_locker = kind == Kind::acquire_for_locker;
+    if (for_locker) c.locker = get_locker(in);
+    if (for_locker != c.locker.is_set()) in.fail();
     if (c.name.empty() || !known || c.priority > priority_max) in.fail();
     return c;
 }
@@ -197,6 +206,7 @@ AcquireSeveral get_acquire_several(ByteReader& in) {
         if (c.also_after.size() == names_at_once_max) in.fail();
         c.also_after.push_back(get_id<Seq>(in));
     }
+    c.locker = get_locker(in);
     c.wait = (flags & acquire_waits) != 0;
     c.policy_given = (flags & acquire_names_policy) != 0;
     const bool known = flags <= (acquire_waits | acquire_names_policy);
@@ -220,7 +230,8 @@ Request get_request(ByteReader& in, Kind kind) {
     c.seq = get_id<Seq>(in);
     c.after = Seq{in.varint()};
     switch (kind) {
-        case Kind::acquire: c.body = get_acquire(in); break;
+        case Kind::acquire:
+        case Kind::acquire_for_locker: c.body = get_acquire(in, kind); break;
         case Kind::release: c.body = Release{get_id<Seq>(in)}; break;
         case Kind::downgrade: c.body = get_downgrade(in); break;
         case Kind::upgrade: c.body = get_upgrade(in); break;
@@ -252,7 +263,8 @@ Command get_command(ByteReader& in, std::uint8_t format) {
         case Kind::cancel:
         case Kind::downgrade:
         case Kind::upgrade:
-        case Kind::acquire_several: return get_request(in, kind);
+        case Kind::acquire_several:
+        case Kind::acquire_for_locker: return get_request(in, kind);
     }
     in.fail();
     return Sweep{};

@@ -30,6 +30,15 @@ struct OperationId {
     friend constexpr auto operator<=>(const OperationId&, const OperationId&) = default;
 };
 
+// Whose a request is, if it is a locker's (S22, S33).
+struct LockerTag {
+    std::uint64_t number = 0;  // within the session; zero: nobody's
+    std::string label;         // told to whom a circle of waits is told
+
+    [[nodiscard]] bool is_set() const { return number != 0; }
+    friend bool operator==(const LockerTag&, const LockerTag&) = default;
+};
+
 // --- sessions -----------------------------------------------------------------------------------
 
 // Repeated under the same nonce it opens the same session once. It is renewal 0 (S3).
@@ -94,6 +103,7 @@ struct Acquire {
     bool policy_given = false;  // then another policy of the record is a mismatch
     std::string label;          // told to others who look, and to the next holder
     Priority priority = 0;      // at most priority_max
+    LockerTag locker{};
     friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
@@ -118,6 +128,7 @@ struct AcquireSeveral {
     Priority priority = 0;  // of any; who wants all has none
     // Besides Request::after: each name may have an order of its own (S20). At most one a name.
     std::vector<Seq> also_after{};
+    LockerTag locker{};
     friend bool operator==(const AcquireSeveral&, const AcquireSeveral&) = default;
 };
 

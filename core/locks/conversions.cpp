@@ -65,6 +65,7 @@ std::optional<Conversion> LockTable::cancel_upgrade(const std::string& name, Ope
     const auto slot = slot_of(name);
     if (waiting_upgrade(slot, hold) == nullptr) return std::nullopt;
     auto gone = slot.queue->second.remove_conversion();
+    note_turn(name);
     if (slot.queue->second.is_empty()) queues_.erase(slot.queue);
     return gone;
 }
@@ -73,6 +74,7 @@ void LockTable::withdraw_upgrade(const std::string& name, Grants& grants) {
     const auto queue = queues_.find(name);
     MORTISE_CHECK(queue != queues_.end());
     queue->second.remove_conversion();
+    note_turn(name);
     settle({name}, grants);
 }
 
@@ -80,6 +82,7 @@ bool LockTable::serve_conversion(Slot& slot, Grants& grants) {
     auto& record = slot.record->second;
     if (record.holders().size() > 1) return false;
     const auto conversion = slot.queue->second.remove_conversion();
+    note_turn(slot.record->first);
     const OperationId hold{conversion.operation.session, conversion.hold};
     grants.push_back({conversion.operation, convert(record, hold), {}});
     return true;
@@ -117,15 +120,17 @@ void LockMachine::on(Session& session, Seq seq, const Upgrade& upgrade) {
     const OperationId id{session.id, seq};
     if (hold->names.size() > 1) return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
     const auto name = hold->names.front();
+    const auto locker = hold->locker;
     switch (table_.upgrade(name, {ticket, id, upgrade.operation}, upgrade.wait)) {
         case at_once: {
             const auto* grant = table_.find(name)->find({session.id, upgrade.operation});
+            let_in_.push_back({session.id, locker});
             return answer(session, seq, {AnswerKind::converted, grant->token, {}});
         }
         case queued:
             take_place(session, seq, LockTable::Result::queued,
-                       {{name}, ticket, false, upgrade.operation});
-            outcomes_->push_back(Queued{id});
+                       {{name}, ticket, false, upgrade.operation, locker});
+            asked_ = id;
             return;
         case busy: return answer(session, seq, {AnswerKind::busy, {}, {}});
         case deadlock: return answer(session, seq, {AnswerKind::deadlock, {}, {}});

@@ -28,6 +28,18 @@ OpenSession get_open_session(ByteReader& in) {
     return opened;
 }
 
+void put(ByteWriter& out, const LockerTag& locker) {
+    out.varint(locker.number);
+    if (locker.is_set()) out.text(locker.label);
+}
+
+LockerTag get_locker(ByteReader& in) {
+    LockerTag locker;
+    locker.number = in.varint();
+    if (locker.is_set()) locker.label = in.text(label_bytes_max);
+    return locker;
+}
+
 void put(ByteWriter& out, const Previous& previous) {
     put_enum(out, previous.how);
     out.varint(previous.token.raw());

@@ -11,6 +11,8 @@ void put(ByteWriter& out, const OpenSession& opened);
 // Refuses one without a nonce. Whether the rest makes a session is for whoever lets it in.
 [[nodiscard]] OpenSession get_open_session(ByteReader& in);
 
+void put(ByteWriter& out, const LockerTag& locker);
+[[nodiscard]] LockerTag get_locker(ByteReader& in);
 void put(ByteWriter& out, const Previous& previous);
 [[nodiscard]] Previous get_previous(ByteReader& in);
 

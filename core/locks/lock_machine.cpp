@@ -16,6 +16,7 @@ void LockMachine::apply(LogIndex index, const std::vector<Command>& batch, Outco
     for (const auto& command : batch) {
         begin_command();
         std::visit([this](const auto& c) { on(c); }, command);
+        end_command();
         ++place_;
     }
     table_.begin(index, endings_, nullptr);
@@ -39,12 +40,15 @@ void LockMachine::publish(LockTable::Grants grants) {
         const auto seq = grant.operation.seq;
         auto& operation = session->operations.at(seq);
         MORTISE_CHECK(!operation.held);
+        const LockerId locker{session->id, operation.locker};
+        if (locker.number != 0) let_in_.push_back(locker);
         if (operation.upgrades.is_set()) {
             end_operation(*session, seq);
             answer(*session, seq, {AnswerKind::converted, grant.token, {}});
             continue;
         }
         operation.held = true;
+        lockers_.grant(locker, seq);
         if (!grant.names.empty()) {  // of any names, one
             session->names -= operation.names.size() - grant.names.size();
             operation.names.clear();
@@ -61,6 +65,7 @@ void LockMachine::end_operation(Session& session, Seq seq) {
     const auto found = session.operations.find(seq);
     MORTISE_CHECK(found != session.operations.end());
     session.names -= found->second.names.size();
+    lockers_.end({session.id, found->second.locker}, seq);
     session.operations.erase(found);
 }
 
@@ -129,6 +134,7 @@ void LockMachine::on(const Expire& command) {
 
 void LockMachine::end_session(SessionId id, SessionEnd how) {
     auto session = sessions_.remove(id);
+    lockers_.forget(id);
     ++endings_;
     waited_cursor_.clear();
     waited_done_ = false;

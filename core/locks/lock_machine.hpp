@@ -14,12 +14,15 @@
 #include "core/base/bytes.hpp"
 #include "core/locks/command.hpp"
 #include "core/locks/lock_table.hpp"
+#include "core/locks/locker_book.hpp"
 #include "core/locks/outcome.hpp"
 #include "core/locks/row.hpp"
 #include "core/locks/row_sum.hpp"
 #include "core/locks/session_table.hpp"
 
 namespace mortise::core {
+
+class DeadlockSearch;
 
 // What a reader is told of a name. Sessions that ended are left out, swept or not.
 struct LockView {
@@ -30,6 +33,7 @@ struct LockView {
         std::string label;
         Priority priority = 0;
         Seq upgrades{};  // the hold, of the same session, that is to become exclusive; or not set
+        LockerTag locker{};
         friend bool operator==(const Waiting&, const Waiting&) = default;
     };
     std::string name;
@@ -42,8 +46,9 @@ struct LockView {
 
 // A source file per subject: lock_machine.cpp has apply and the sessions, requests.cpp what
 // sessions ask for, conversions.cpp holds that change their mode, several_names.cpp requests for
-// several names, sweeping.cpp what is cleared after they ended, lock_views.cpp what readers are
-// told, machine_rows.cpp the way to disk and back, lock_machine_invariants.cpp what is always true.
+// several names, circles.cpp lockers that wait for each other, sweeping.cpp what is cleared after
+// they ended, lock_views.cpp what readers are told, machine_rows.cpp the way to disk and back,
+// lock_machine_invariants.cpp what is always true.
 class LockMachine {
 public:
     // Applies the commands of one entry. Requires indexes to rise.
@@ -104,11 +109,11 @@ private:
     void on(Session& session, Seq seq, const Downgrade& downgrade);
     void on(Session& session, Seq seq, const Upgrade& upgrade);
     void on(Session& session, Seq seq, const AcquireSeveral& request);
-    static void take_place(Session& session, Seq seq, LockTable::Result result,
-                           Operation operation);
+    void take_place(Session& session, Seq seq, LockTable::Result result, Operation operation);
     void tell(Session& session, Seq seq, LockTable::Result result);
     const Operation* held_operation(const Session& session, Seq seq);
     std::optional<Operation> take_operation(Session& session, Seq seq, bool held_only);
+    LockTable::Grants withdraw(const Operation& operation);
     void give_up(Session& session, Seq seq, Seq target, const Operation& operation);
     void give_back(Session& session, Seq seq, Seq target, const Operation& operation);
 
@@ -118,6 +123,14 @@ private:
     Previous touch(const std::string& name);
     void touch_all(const LockTable::NameList& names);
     void begin_command();
+    void end_command();
+    void refuse_deadlocks(OperationId asked);
+    void add_suspects(DeadlockSearch& search, OperationId asked, std::size_t& steps) const;
+    void add_requests_of(LockerId locker, DeadlockSearch& search) const;
+    void add_suspects_on(const std::string& name, DeadlockSearch& search, std::size_t& steps) const;
+    [[nodiscard]] bool may_close_a_circle(OperationId asked) const;
+    [[nodiscard]] bool is_wanted(LockerId locker) const;
+    void refuse(OperationId victim, std::vector<CircleStep> circle);
     void forget(OperationId gone, const std::string& name);
     void end_operation(Session& session, Seq seq);
     struct SweepLeft {
@@ -142,6 +155,7 @@ private:
 
     SessionTable sessions_;
     LockTable table_;
+    LockerBook lockers_;                // of live sessions
     std::map<SessionId, Ended> ended_;  // with something left to clear
     std::uint64_t endings_ = 0;         // sessions that ever ended
     std::string waited_cursor_;         // sweeping: names waited for up to here are done
@@ -150,9 +164,11 @@ private:
     std::string told_totals_;            // as a row, when rows were taken last
     RowSum rows_sum_;
 
-    LockTable::Ended how_ended_;  // of an operation; while a command is applied
-    LogIndex index_;              // being applied
-    std::uint32_t place_ = 0;     // of the command in its batch
+    LockTable::Ended how_ended_;    // of an operation; while a command is applied
+    LogIndex index_;                // being applied
+    std::uint32_t place_ = 0;       // of the command in its batch
+    OperationId asked_;             // by the command, and queued
+    std::vector<LockerId> let_in_;  // whose holds became more or stronger by it
     Outcomes* outcomes_ = nullptr;
 };
 

@@ -19,6 +19,7 @@ struct Grant {
     FencingToken token;
     LogIndex since;
     std::string label;
+    LockerTag locker{};
 
     friend bool operator==(const Grant&, const Grant&) = default;
 };

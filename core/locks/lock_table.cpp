@@ -22,6 +22,14 @@ const WaitQueue* LockTable::queue_of(std::string_view name) const {
     return found == queues_.end() ? nullptr : &found->second;
 }
 
+// Readers wait for writers by turns, and whoever was overtaken may go before others; all the rest
+// wait for who is in front as long as it is there.
+void LockTable::note_turn(const std::string& name) {
+    const auto* queue = queue_of(name);
+    if (queue == nullptr) return;
+    if (queue->has_readers() || !queue->overtakers().empty()) turned_.insert(name);
+}
+
 const std::string* LockTable::next_waited(std::string_view after) const {
     const auto next = queues_.upper_bound(after);
     return next == queues_.end() ? nullptr : &next->first;
@@ -45,7 +53,8 @@ LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const
         is_new ? ensure(request.name, request.policy, std::move(last)) : slot.record->second;
     if (request.policy_given && record.policy() != request.policy) return Result::kind_mismatch;
 
-    const Waiter waiter{ticket, operation, request.mode, request.priority, request.label};
+    const Waiter waiter{ticket,        operation,   request.mode,  request.priority,
+                        request.label, Part::alone, request.locker};
     if (slot.queue == queues_.end() && record.admits(request.mode)) {
         // Alone and unhindered: what settle() would do, without a queue to do it with.
         if (!record.has_writer()) record.turn = Turn::writers;
@@ -82,6 +91,7 @@ void LockTable::withdraw(const NameList& names, Ticket ticket, Grants& grants) {
         const auto queue = queues_.find(name);
         MORTISE_CHECK(queue != queues_.end());
         queue->second.remove(ticket);
+        note_turn(name);
     }
     groups_.erase(ticket);
     settle(names, grants);
@@ -113,7 +123,10 @@ LockTable::Cleared LockTable::remove_dead(const std::string& name, std::size_t m
     }
     auto& record = slot.record->second;
     record.remove_if(left);
-    if (!cleared.gone.empty()) changes_.insert(name);
+    if (!cleared.gone.empty()) {
+        changes_.insert(name);
+        note_turn(name);
+    }
     if (!cleared.is_done) return cleared;
     record.swept_at = endings_;
     cleared.last = record.previous;

@@ -91,6 +91,13 @@ public:
     using Gone = std::vector<std::pair<std::string, std::vector<OperationId>>>;
     [[nodiscard]] Gone take_gone() { return std::exchange(gone_, {}); }
 
+    // Names where somebody may wait now for others in front than before, though nobody was let in
+    // whom it waits for: the turn passed, or somebody in front left. Since they were last
+    // forgotten.
+    using Turned = std::set<std::string, std::less<>>;
+    [[nodiscard]] const Turned& turned() const { return turned_; }
+    void forget_turned() { turned_.clear(); }
+
     [[nodiscard]] const LockRecord* find(std::string_view name) const;
     [[nodiscard]] const WaitQueue* queue_of(std::string_view name) const;
     // The first name after `after` that is waited for; null when there is none.
@@ -150,7 +157,9 @@ private:
     bool enter_batch(Slot& slot, Grants& grants);
     bool turn_phase(Slot& slot, Grants& grants);
     bool enter_unhindered(Slot& slot, Grants& grants);
-    void count_overtakings(WaitQueue& queue);
+    void count_overtakings(Slot& slot);
+    void note_turn(const std::string& name);
+    void pass_turn_to_writers(Slot& slot);
     bool let_in(Slot& slot, Grants& grants);
     bool step(const std::string& name, Grants& grants);
     void look_behind_moved();
@@ -185,6 +194,7 @@ private:
     std::set<std::string> todo_;   // names to look at
     const Ended* ended_ = nullptr;
     Gone gone_;
+    Turned turned_;
 };
 
 }  // namespace mortise::core

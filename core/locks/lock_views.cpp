@@ -58,12 +58,14 @@ LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) co
     if (const auto* queue = table_.queue_of(name)) {
         const auto& upgrade = queue->conversion();
         if (upgrade && parties_max > 0 && is_live(upgrade->operation)) {
+            const auto* hold = record->find({upgrade->operation.session, upgrade->hold});
             view.waiters.push_back({upgrade->operation,
                                     LockMode::exclusive,
                                     upgrade->ticket.index,
                                     {},
                                     0,
-                                    upgrade->hold});
+                                    upgrade->hold,
+                                    hold->locker});
         }
         for (const auto* waiter : queue->in_order()) {
             if (view.waiters.size() == parties_max) break;
@@ -73,7 +75,8 @@ LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) co
                                     waiter->ticket.index,
                                     waiter->label,
                                     waiter->priority,
-                                    {}});
+                                    {},
+                                    waiter->locker});
         }
     }
     for (const auto& holder : view.holders)

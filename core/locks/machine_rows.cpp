@@ -165,20 +165,24 @@ bool MachineLoader::add_name(std::string_view name, std::string_view value) {
 // Each holder and each waiter is an operation of its session.
 bool MachineLoader::put_operations_back(const std::string& name) {
     is_unfinished_ = false;
-    for (const auto& holder : machine_.table_.find(name)->holders()) {
+    const auto& record = *machine_.table_.find(name);
+    for (const auto& holder : record.holders()) {
         newest_index_ = std::max(newest_index_, holder.since);
-        if (!put_back(holder.operation, {{name}, {}, true, {}})) return false;
+        Operation holds{{name}, {}, true, {}, holder.locker.number};
+        if (!put_back(holder.operation, std::move(holds))) return false;
     }
     const auto* queue = machine_.table_.queue_of(name);
     if (queue == nullptr) return true;
     if (const auto& upgrade = queue->conversion()) {
         newest_index_ = std::max(newest_index_, upgrade->ticket.index);
-        Operation waits{{name}, upgrade->ticket, false, upgrade->hold};
+        const auto* hold = record.find({upgrade->operation.session, upgrade->hold});
+        if (hold == nullptr) return false;
+        Operation waits{{name}, upgrade->ticket, false, upgrade->hold, hold->locker.number};
         if (!put_back(upgrade->operation, std::move(waits))) return false;
     }
     for (const auto* waiter : queue->in_order()) {
         newest_index_ = std::max(newest_index_, waiter->ticket.index);
-        Operation waits{{name}, waiter->ticket, false, {}};
+        Operation waits{{name}, waiter->ticket, false, {}, waiter->locker.number};
         if (!put_back(waiter->operation, std::move(waits))) return false;
     }
     return true;
@@ -200,7 +204,8 @@ bool MachineLoader::add_to(std::map<Seq, Operation>& operations, Seq seq, Operat
     if (is_new) return true;
     auto& known = place->second;
     const bool same = known.held == part.held && known.ticket == part.ticket &&
-                      !known.upgrades.is_set() && !part.upgrades.is_set();
+                      known.locker == part.locker && !known.upgrades.is_set() &&
+                      !part.upgrades.is_set();
     if (!same || known.names.back() >= name) return false;
     known.names.push_back(name);
     return known.names.size() <= names_at_once_max;
@@ -210,8 +215,12 @@ bool MachineLoader::add_session(SessionId id, std::string_view value) {
     auto session = decode_session(id, value);
     if (!session || id > totals_->newest_session || machine_.ended_.contains(id)) return false;
     if (auto owed = owed_.extract(id); !owed.empty()) session->operations.swap(owed.mapped());
-    for (const auto& [seq, operation] : session->operations)
+    for (const auto& [seq, operation] : session->operations) {
+        const LockerId locker{id, operation.locker};
         session->names += operation.names.size();
+        machine_.lockers_.begin(locker, seq);
+        if (operation.held) machine_.lockers_.grant(locker, seq);
+    }
     return is_sound(*session) && machine_.sessions_.restore(std::move(*session));
 }
 

@@ -1,5 +1,6 @@
 #include "core/locks/name_row.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -80,7 +81,8 @@ void put(ByteWriter& out, const WaitQueue& queue) {
         put(out, ticket);
 }
 
-void get_holders(ByteReader& in, LockRecord& record) {
+std::vector<Grant> get_holders(ByteReader& in) {
+    std::vector<Grant> holders;
     for (auto left = in.count(holder_bytes_min); left > 0 && in.ok(); --left) {
         Grant grant;
         grant.operation = get_operation(in);
@@ -88,13 +90,13 @@ void get_holders(ByteReader& in, LockRecord& record) {
         grant.token = get_id<FencingToken>(in);
         grant.since = get_id<LogIndex>(in);
         grant.label = in.text(label_bytes_max);
-        const bool fits = grant.token <= record.newest_token() && record.admits(grant.mode);
-        if (!in.ok() || !fits) return in.fail();
-        record.add(std::move(grant));
+        holders.push_back(std::move(grant));
     }
+    return holders;
 }
 
-void get_waiters(ByteReader& in, WaitQueue& queue) {
+std::vector<Waiter> get_waiters(ByteReader& in) {
+    std::vector<Waiter> waiters;
     Ticket before;
     for (auto left = in.count(waiter_bytes_min); left > 0 && in.ok(); --left) {
         Waiter waiter;
@@ -106,17 +108,47 @@ void get_waiters(ByteReader& in, WaitQueue& queue) {
         waiter.label = in.text(label_bytes_max);
         const bool ranked = waiter.part != Part::all_of || waiter.priority == 0;
         const bool sound = waiter.ticket > before && waiter.priority <= priority_max && ranked;
-        if (!in.ok() || !sound) return in.fail();
+        if (!sound) in.fail();
         before = waiter.ticket;
-        queue.add(std::move(waiter));
+        waiters.push_back(std::move(waiter));
     }
+    return waiters;
 }
 
-void get_overtakers(ByteReader& in, WaitQueue& queue) {
+WaitQueue::Overtakers get_overtakers(ByteReader& in) {
     WaitQueue::Overtakers overtakers;
     for (auto left = in.count(ticket_bytes_min); left > 0 && in.ok(); --left)
         overtakers.push_back(get_ticket(in));
-    if (!queue.restore(std::move(overtakers))) in.fail();
+    return overtakers;
+}
+
+// Whose they are, holders first, if anybody is a locker's at all: the row of a name without lockers
+// is what it was before there were any.
+void put_lockers(ByteWriter& out, const std::vector<const LockerTag*>& lockers) {
+    if (std::ranges::none_of(lockers, &LockerTag::is_set)) return;
+    for (const auto* locker : lockers)
+        put(out, *locker);
+}
+
+void get_lockers(ByteReader& in, std::vector<Grant>& holders, std::vector<Waiter>& waiters) {
+    if (in.remaining() == 0) return;
+    bool is_any = false;
+    const auto get = [&](auto& party) {
+        party.locker = get_locker(in);
+        is_any = is_any || party.locker.is_set();
+    };
+    std::ranges::for_each(holders, get);
+    std::ranges::for_each(waiters, get);
+    if (!is_any) in.fail();
+}
+
+// False when they could not have entered one after the other.
+bool add_holders(std::vector<Grant> holders, LockRecord& record) {
+    for (auto& grant : holders) {
+        if (grant.token > record.newest_token() || !record.admits(grant.mode)) return false;
+        record.add(std::move(grant));
+    }
+    return true;
 }
 
 }  // namespace
@@ -132,7 +164,14 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue) {
     for (const auto& grant : record.holders())
         put(out, grant);
     const WaitQueue nobody{record.policy()};
-    put(out, queue == nullptr ? nobody : *queue);
+    const auto& waiting = queue == nullptr ? nobody : *queue;
+    put(out, waiting);
+    std::vector<const LockerTag*> lockers;
+    for (const auto& grant : record.holders())
+        lockers.push_back(&grant.locker);
+    for (const auto* waiter : waiting.in_order())
+        lockers.push_back(&waiter->locker);
+    put_lockers(out, lockers);
     return out.take();
 }
 
@@ -146,12 +185,17 @@ std::optional<SavedName> decode_name(std::string_view value) {
     SavedName saved{LockRecord{policy, newest_token, newest_mode}, WaitQueue{policy}};
     saved.record.turn = turn;
     saved.record.previous = std::move(previous);
-    get_holders(in, saved.record);
+    auto holders = get_holders(in);
     get_conversion(in, saved.queue);
-    get_waiters(in, saved.queue);
-    get_overtakers(in, saved.queue);
+    auto waiters = get_waiters(in);
+    auto overtakers = get_overtakers(in);
+    get_lockers(in, holders, waiters);
+    if (!in.done() || !add_holders(std::move(holders), saved.record)) return std::nullopt;
+    for (auto& waiter : waiters)
+        saved.queue.add(std::move(waiter));
+    if (!saved.queue.restore(std::move(overtakers))) return std::nullopt;
     const bool older = saved.record.previous.token <= newest_token;
-    if (!in.done() || (newest_token.is_set() && !older)) return std::nullopt;
+    if (newest_token.is_set() && !older) return std::nullopt;
     return saved;
 }
 

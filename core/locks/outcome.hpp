@@ -33,7 +33,8 @@ enum class AnswerKind : std::uint8_t {
     kind_mismatch,  // Acquire: the record has another policy
     resource_exhausted,  // Acquire: the table is full
     converted,           // Downgrade, Upgrade: at once or later
-    deadlock,            // Upgrade of a shared hold that is not the only one
+    deadlock,            // Upgrade of a shared hold that is not the only one; or whoever waits in a
+                         // circle and was chosen to leave it (S33)
     invalid_argument,    // Downgrade, Upgrade: not from that mode, while an upgrade waits, or of
                          // several names; AcquireSeveral: names out of order, or twice
 };
@@ -50,6 +51,16 @@ struct NamedGrant {
     friend bool operator==(const NamedGrant&, const NamedGrant&) = default;
 };
 
+// One of those who wait in a circle, each for the next (S33).
+struct CircleStep {
+    NodeId node;
+    SessionId session;
+    std::uint64_t locker = 0;  // zero: of no locker
+    std::string label;         // the locker's, or else the request's
+    std::string waits_for;     // the name
+    friend bool operator==(const CircleStep&, const CircleStep&) = default;
+};
+
 // Kept in the session until the answer was received, so that a repeat gets the same one (S17).
 struct Answer {
     AnswerKind kind = AnswerKind::granted;
@@ -57,6 +68,9 @@ struct Answer {
     Previous previous;   // granted
     // Granted to an AcquireSeveral, instead of those: what it has, by name.
     std::vector<NamedGrant> names{};
+    // deadlock: begins with whom the answer is for; the last waits for the first, unless the circle
+    // is longer than circle_steps_max or circle_bytes_max. Empty for an upgrade that never waited.
+    std::vector<CircleStep> circle{};
 
     friend bool operator==(const Answer&, const Answer&) = default;
 };

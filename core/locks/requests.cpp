@@ -64,7 +64,7 @@ void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
     const OperationId id{session.id, seq};
     LockTable::Grants grants;
     const auto result = table_.acquire(ticket, id, acquire, std::move(last), grants);
-    take_place(session, seq, result, {{acquire.name}, ticket, false, {}});
+    take_place(session, seq, result, {{acquire.name}, ticket, false, {}, acquire.locker.number});
     publish(std::move(grants));
     tell(session, seq, result);
 }
@@ -74,13 +74,14 @@ void LockMachine::take_place(Session& session, Seq seq, LockTable::Result result
     const bool stays = result == LockTable::Result::granted || result == LockTable::Result::queued;
     if (!stays) return;
     session.names += operation.names.size();
+    lockers_.begin({session.id, operation.locker}, seq);
     session.operations[seq] = std::move(operation);
 }
 
 void LockMachine::tell(Session& session, Seq seq, LockTable::Result result) {
     switch (result) {
         case LockTable::Result::granted: break;
-        case LockTable::Result::queued: outcomes_->push_back(Queued{{session.id, seq}}); break;
+        case LockTable::Result::queued: asked_ = {session.id, seq}; break;
         case LockTable::Result::busy: answer(session, seq, {AnswerKind::busy, {}, {}}); break;
         case LockTable::Result::kind_mismatch:
             answer(session, seq, {AnswerKind::kind_mismatch, {}, {}});
@@ -129,6 +130,7 @@ std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, 
     if (found == session.operations.end() || (held_only && !found->second.held)) return {};
     auto operation = std::move(found->second);
     session.names -= operation.names.size();
+    lockers_.end({session.id, operation.locker}, seq);
     session.operations.erase(found);
     return operation;
 }
@@ -136,15 +138,20 @@ std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, 
 // Ends `operation` at the request `seq`, answers, and lets others enter.
 void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation) {
     if (operation.held) return give_back(session, seq, target, operation);
+    auto grants = withdraw(operation);
+    answer(session, target, {AnswerKind::cancelled, {}, {}});
+    answer(session, seq, {AnswerKind::cancelled, {}, {}});
+    publish(std::move(grants));
+}
+
+LockTable::Grants LockMachine::withdraw(const Operation& operation) {
     LockTable::Grants grants;
     if (operation.upgrades.is_set()) {
         table_.withdraw_upgrade(operation.names.front(), grants);
     } else {
         table_.withdraw(operation.names, operation.ticket, grants);
     }
-    answer(session, target, {AnswerKind::cancelled, {}, {}});
-    answer(session, seq, {AnswerKind::cancelled, {}, {}});
-    publish(std::move(grants));
+    return grants;
 }
 
 // With the hold goes what waits to upgrade it (S27).

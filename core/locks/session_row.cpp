@@ -66,6 +66,33 @@ void get_what_was_given(ByteReader& in, Answer& answer) {
     }
 }
 
+void put(ByteWriter& out, const std::vector<CircleStep>& circle) {
+    out.varint(circle.size());
+    for (const auto& step : circle) {
+        out.varint(step.node.raw());
+        out.varint(step.session.raw());
+        out.varint(step.locker);
+        out.text(step.label);
+        out.text(step.waits_for);
+    }
+}
+
+std::vector<CircleStep> get_circle(ByteReader& in) {
+    constexpr std::size_t step_bytes_min = 6;
+    std::vector<CircleStep> circle;
+    for (auto left = in.count(step_bytes_min); left > 0 && in.ok(); --left) {
+        CircleStep step;
+        step.node = get_id<NodeId>(in);
+        step.session = get_id<SessionId>(in);
+        step.locker = in.varint();
+        step.label = in.text(label_bytes_max);
+        step.waits_for = in.text(name_bytes_max);
+        circle.push_back(std::move(step));
+        if (circle.size() > circle_steps_max || circle.back().waits_for.empty()) in.fail();
+    }
+    return circle;
+}
+
 void put_answers(ByteWriter& out, const Session& session) {
     if (planted(Mutant::answers_not_saved)) return out.varint(0);
     out.varint(session.answered().size());
@@ -75,6 +102,7 @@ void put_answers(ByteWriter& out, const Session& session) {
         out.varint(seq.raw());
         put_enum(out, answer.kind);
         put_what_was_given(out, answer);
+        if (answer.kind == AnswerKind::deadlock) put(out, answer.circle);
     }
 }
 
@@ -86,6 +114,7 @@ void get_answers(ByteReader& in, Session& session) {
         Answer answer;
         answer.kind = get_enum(in, AnswerKind::invalid_argument);
         get_what_was_given(in, answer);
+        if (answer.kind == AnswerKind::deadlock) answer.circle = get_circle(in);
         if (!in.ok() || at < before || session.answers.contains(seq)) return in.fail();
         session.keep_answer(at, seq, std::move(answer));
         before = at;

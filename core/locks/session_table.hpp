@@ -46,6 +46,7 @@ struct Operation {
     Ticket ticket;                   // while it waits
     bool held = false;
     Seq upgrades;  // the hold that an Upgrade waits for
+    std::uint64_t locker = 0;
 };
 
 struct Session {

@@ -29,7 +29,7 @@ void LockTable::grant(LockRecord& record, const Waiter& waiter, Grants& grants) 
     MORTISE_CHECK(record.admits(waiter.mode));
     const auto token = record.take_token(waiter.mode, newest_token_);
     grants.push_back({waiter.operation, token, record.previous});
-    record.add({waiter.operation, waiter.mode, token, index_, waiter.label});
+    record.add({waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker});
     const bool passes = !planted(Mutant::writers_keep_the_turn);
     if (is_writer(waiter.mode) && passes) record.turn = Turn::readers;  // after a writer, a batch
 }
@@ -46,6 +46,11 @@ void LockTable::enter(Slot& slot, const Waiter& waiter, Grants& grants) {
     leave_other_queues(entering, name);
 }
 
+void LockTable::pass_turn_to_writers(Slot& slot) {
+    const bool passes = std::exchange(slot.record->second.turn, Turn::writers) == Turn::readers;
+    if (passes) note_turn(slot.record->first);
+}
+
 // Led by the first of the waiting readers and taken in queue order, so that no mode can keep
 // another out for ever. Writers are no members: they would pass earlier ones (S29).
 bool LockTable::enter_batch(Slot& slot, Grants& grants) {
@@ -58,7 +63,7 @@ bool LockTable::enter_batch(Slot& slot, Grants& grants) {
     const auto fits = [&](LockMode mode) { return !is_writer(mode) && record.admits(mode); };
     while (const auto* next = queue.first(fits))
         enter(slot, *next, grants);
-    record.turn = Turn::writers;
+    pass_turn_to_writers(slot);
     return true;
 }
 
@@ -69,7 +74,7 @@ bool LockTable::turn_phase(Slot& slot, Grants& grants) {
     auto& record = slot.record->second;
     const auto& queue = slot.queue->second;
     const bool has_readers = queue.first_reader() != nullptr;
-    if (!record.has_writer() && !has_readers) record.turn = Turn::writers;
+    if (!record.has_writer() && !has_readers) pass_turn_to_writers(slot);
     if (queue.first() == nullptr) return false;  // a barrier leads
     if (record.turn == Turn::readers) return !record.has_writer() && enter_batch(slot, grants);
 
@@ -91,9 +96,11 @@ bool LockTable::enter_unhindered(Slot& slot, Grants& grants) {
 }
 
 // Once those who enter together have: the order does not change while they do.
-void LockTable::count_overtakings(WaitQueue& queue) {
+void LockTable::count_overtakings(Slot& slot) {
+    auto& queue = slot.queue->second;
     for (const auto& one : entered_)
         queue.count_overtaking(one.ticket, one.priority);
+    if (!entered_.empty() && !queue.overtakers().empty()) note_turn(slot.record->first);
     entered_.clear();
 }
 
@@ -105,7 +112,7 @@ bool LockTable::let_in(Slot& slot, Grants& grants) {
     if ((queue.conversion() && keeps_out) || queue.size() == 0) return false;
     const bool phases = slot.record->second.policy() == QueuePolicy::phase_fair;
     const bool moved = (phases && turn_phase(slot, grants)) || enter_unhindered(slot, grants);
-    count_overtakings(queue);
+    count_overtakings(slot);
     if (moved || queue.first() != nullptr) return moved;
     const auto& barrier = *queue.head();
     return clear_for(barrier) || serve_barrier(barrier, grants);

@@ -41,7 +41,8 @@ LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation,
                         LockMode::exclusive,
                         all ? Priority{0} : request.priority,
                         request.label,
-                        all ? Part::all_of : Part::one_of};
+                        all ? Part::all_of : Part::one_of,
+                        request.locker};
     return all ? acquire_all(waiter, request, std::move(last), grants)
                : acquire_any(waiter, request, std::move(last), grants);
 }
@@ -167,6 +168,7 @@ void LockTable::leave_other_queues(const Waiter& entering, const std::string& na
     for (const auto& [other, mode] : group.mapped().names) {
         if (other == name) continue;
         if (!planted(Mutant::any_of_waits_on)) queues_.at(other).remove(entering.ticket);
+        note_turn(other);
         moved_.insert(other);
     }
 }
@@ -198,7 +200,7 @@ void LockMachine::on(Session& session, Seq seq, const AcquireSeveral& request) {
     const Ticket ticket{index_, place_};
     LockTable::Grants grants;
     const auto result = table_.acquire(ticket, {session.id, seq}, request, std::move(last), grants);
-    take_place(session, seq, result, {std::move(names), ticket, false, {}});
+    take_place(session, seq, result, {std::move(names), ticket, false, {}, request.locker.number});
     publish(std::move(grants));
     tell(session, seq, result);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -16,6 +17,8 @@ constexpr unsigned top_class = priority_max + 1;
 constexpr std::size_t overtakings_per_class = 8;  // S29
 // Whoever was overtaken so often is in the top class, whatever its priority is.
 constexpr std::size_t overtakings_max = overtakings_per_class * top_class;
+// Of somebody who came later than anybody.
+constexpr Ticket last_ticket{LogIndex{std::numeric_limits<std::uint64_t>::max()}, 0};
 
 }  // namespace
 
@@ -69,7 +72,45 @@ Rank WaitQueue::rank(LockMode mode, Priority priority, Ticket ticket) const {
 }
 
 Rank WaitQueue::rank_of_newcomer(LockMode mode, Priority priority) const {
-    return rank(mode, priority, {LogIndex{std::numeric_limits<std::uint64_t>::max()}, 0});
+    return rank(mode, priority, last_ticket);
+}
+
+// Between two that overtook the class is the same, so it is enough to know between which.
+Ticket WaitQueue::limit_before(const LineKey& key, const Rank& place) const {
+    const auto rank_at = [&](Ticket ticket) { return rank(key.mode, key.priority, ticket); };
+    const auto end = std::ranges::partition_point(
+        overtakers_, [&](Ticket ticket) { return rank_at(ticket) < place; });
+    const auto begin = end == overtakers_.begin() ? Ticket{} : *std::prev(end);
+    const auto limit = end == overtakers_.end() ? last_ticket : *end;
+    const auto here = rank_at(begin);
+    const auto by_class = std::tie(here.classes_above, here.is_not_preferred) <=>
+                          std::tie(place.classes_above, place.is_not_preferred);
+    if (by_class > 0) return {};
+    return by_class < 0 ? limit : std::min(limit, place.ticket);
+}
+
+bool WaitQueue::has_behind(const Waiter& newest) const {
+    if (newest.part == Part::all_of) return false;
+    const auto place = rank_of(newest);
+    return std::ranges::any_of(lines_, [&](const auto& entry) {
+        const auto& last = entry.second.rbegin()->second;
+        const bool in_front = barriers_.empty() || last.ticket > barriers_.rbegin()->first;
+        return in_front && place < rank_of(last);
+    });
+}
+
+bool WaitQueue::has_readers() const {
+    return std::ranges::any_of(lines_,
+                               [](const auto& entry) { return !is_writer(entry.first.mode); });
+}
+
+const Waiter* WaitQueue::find(Ticket ticket) const {
+    for (const auto& [key, line] : lines_) {
+        const auto found = line.find(ticket);
+        if (found != line.end()) return &found->second;
+    }
+    const auto barrier = barriers_.find(ticket);
+    return barrier == barriers_.end() ? nullptr : &barrier->second;
 }
 
 const Waiter* WaitQueue::first() const {

@@ -46,6 +46,7 @@ struct Waiter {
     Priority priority = 0;
     std::string label;
     Part part = Part::alone;
+    LockerTag locker{};
 };
 
 // A hold that waits to become exclusive. It goes before every waiter (S28), and there is at most
@@ -94,8 +95,14 @@ public:
     // Of somebody who comes now.
     [[nodiscard]] Rank rank_of_newcomer(LockMode mode, Priority priority) const;
 
+    // Null when nobody there has that ticket.
+    [[nodiscard]] const Waiter* find(Ticket ticket) const;
     // The oldest of all.
     [[nodiscard]] const Waiter* head() const;
+    // Also behind a barrier.
+    [[nodiscard]] bool has_readers() const;
+    // Somebody who is there already is served after that waiter, who came last.
+    [[nodiscard]] bool has_behind(const Waiter& newest) const;
     [[nodiscard]] bool has_barrier() const { return !barriers_.empty(); }
 
     // Of those in front of every barrier, the one to be served first that `fits`, which is asked
@@ -124,6 +131,8 @@ public:
     bool restore(Overtakers overtakers);
 
 private:
+    friend class Ahead;
+
     using Line = std::map<Ticket, Waiter>;
     struct LineKey {
         Priority priority = 0;
@@ -132,6 +141,8 @@ private:
     };
 
     [[nodiscard]] Rank rank(LockMode mode, Priority priority, Ticket ticket) const;
+    // In a line, exactly those of smaller tickets have a smaller rank.
+    [[nodiscard]] Ticket limit_before(const LineKey& key, const Rank& rank) const;
     [[nodiscard]] bool is_preferred(LockMode mode) const;
     [[nodiscard]] const Waiter* oldest_ranked() const;
     // Behind a barrier, and with it the whole line.

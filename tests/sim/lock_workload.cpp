@@ -41,6 +41,7 @@ const char* words_of(const core::CallAnswer& answer) {
             [](core::CallError) { return "failed, call {}"; },
             [](const core::AcquiredSeveral&) { return "acquired of several names, call {}"; },
             [](const core::Converted&) { return "converted, call {}"; },
+            [](const core::Deadlocked&) { return "deadlock, call {}"; },
         },
         answer.result);
 }

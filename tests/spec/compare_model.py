@@ -4,9 +4,10 @@
     compare_model.py LOCK_EVENTS [--seed N] [--runs N]
 
 LOCK_EVENTS is the program of lock_events.cpp. Each run is a function of its seed: acquires of one
-name without a locker, conversions, releases, cancels and ends of sessions go to both sides, and
-after each of them the events, holders, tokens and queues must be equal. Several names, priorities,
-preferring policies and lockers are left out. The end of a session is its end and the sweeps after
+name, conversions, releases, cancels and ends of sessions go to both sides, and after each of them
+the events, holders, tokens and queues must be equal, and who was refused for a circle of waits.
+Several names, priorities and preferring policies are left out, and what a locker asks of its node
+alone: a name that it has or waits for already. The end of a session is its end and the sweeps after
 it.
 """
 import argparse
@@ -51,8 +52,9 @@ class Model:
     def apply(self, line):
         verb, *rest = line.split()
         if verb == "acquire":
-            session, name, mode, wait = rest
-            command = lm.Acquire(session, None, ((name, mode),), wait == "wait")
+            session, name, mode, wait, locker = rest
+            command = lm.Acquire(session, locker_of(session, locker), ((name, mode),),
+                                 wait == "wait")
         elif verb == "release":
             command = lm.Release(self.grant_of.get(int(rest[0]), 0))
         elif verb in ("upgrade", "try_upgrade"):
@@ -92,6 +94,10 @@ class Model:
                 answers += [f"cancelled {event.op}", f"cancelled {self.table.index}"]
             elif event.kind != "ended":   # ours tells of the session, once
                 answers.append(f"{event.kind} {event.op}")
+        queued = f"queued {self.table.index}"
+        if queued in answers:             # ours says so at the end, if it is so then
+            answers.remove(queued)
+            answers += [queued] * (self.table.index in self.table.ops)
         return answers, granted, list(self.names())
 
     def names(self):
@@ -105,6 +111,17 @@ class Model:
         return self.grant_of.get(operation, 0) in self.table.grants
 
 
+def locker_of(session, number):
+    return None if number == "0" else f"{session}/{number}"
+
+
+def has_or_wants(table, locker, name):
+    record = table.records.get(name)
+    return record is not None and (
+        any(table.grants[grant].locker == locker for grant in record.holders)
+        or any(table.ops[op].locker == locker for op in record.queue))
+
+
 def script(seed):
     """Lines that mostly meet something; the model is followed along to know what."""
     rng = random.Random(seed)
@@ -115,6 +132,7 @@ def script(seed):
                         (lm.IX, lm.S, lm.X), (lm.IS, lm.IX, lm.S, lm.X)))
     weights = rng.choice(((50, 35, 10, 1, 0, 0, 0), (40, 20, 20, 5, 5, 2, 5),
                           (60, 30, 5, 5, 0, 0, 0), (40, 15, 8, 2, 20, 3, 12)))
+    lockers = rng.choice(("0", "011", "1", "12"))
     model, lines, asked = Model(policy), [], 0
     for number in range(1, rng.choice((20, 60, 120)) + 1):
         verb = rng.choices(("acquire", "release", "cancel", "end", "upgrade", "try_upgrade",
@@ -134,7 +152,10 @@ def script(seed):
             line = f"end {rng.choice(sessions)}"
         else:
             wait = "wait" if rng.random() < 0.85 else "try"
-            line = f"acquire {rng.choice(sessions)} {rng.choice(names)} {rng.choice(modes)} {wait}"
+            session, name, locker = rng.choice(sessions), rng.choice(names), rng.choice(lockers)
+            if has_or_wants(model.table, locker_of(session, locker), name):
+                locker = "0"
+            line = f"acquire {session} {name} {rng.choice(modes)} {wait} {locker}"
             asked = number
         if ends_before(lines, line):
             line = f"end {rng.choice(sessions)}"

@@ -161,7 +161,7 @@ void History::on(const core::Answered& answered) {
             break;
         }
         case AnswerKind::converted: on_converted(operation, answered.answer.token); break;
-        case AnswerKind::deadlock:
+        case AnswerKind::deadlock: on_deadlock(operation, answered.answer); break;
         case AnswerKind::invalid_argument: on_refused(operation, answered.answer.kind); break;
         case AnswerKind::resource_exhausted:
             need(!wanted_by(operation).empty(), "P11: exhausted", words(answered));
@@ -199,7 +199,7 @@ void History::grant_one(OperationId operation, const core::Acquire& wanted,
                         core::FencingToken token) {
     auto& name = names_[wanted.name];
     make_way(name, wanted.mode);
-    const core::Grant grant{operation, wanted.mode, token, index_, wanted.label};
+    const core::Grant grant{operation, wanted.mode, token, index_, wanted.label, wanted.locker};
     for (const auto& holder : name.holders) {
         need(!clash(holder.mode, grant.mode), "P2: two holders clash",
              words(operation) + " with " + words(holder.operation));
@@ -312,6 +312,18 @@ void History::on_upgraded(OperationId operation, OperationId hold, core::Fencing
     grant.mode = LockMode::exclusive;
     grant.token = token;
     judge_token(*name, grant);
+}
+
+// The specification knows whether there was one.
+void History::on_deadlock(OperationId operation, const core::Answer& answer) {
+    const auto& circle = answer.circle;
+    if (circle.empty()) return on_refused(operation, answer.kind);
+    need(circle.front().session == operation.session, "S33: the circle of somebody else",
+         words(operation));
+    const auto is_lockers = [](const core::CircleStep& step) { return step.locker != 0; };
+    need(std::any_of(circle.begin(), circle.end(), is_lockers), "S33: a circle without a locker",
+         words(operation));
+    remove_waiter(operation);
 }
 
 void History::on_refused(OperationId operation, AnswerKind kind) {
@@ -453,11 +465,16 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
         const auto& name = names_[view.name];
         need(view.holders == name.holders, "P2: holders are not those told of", words(view));
         const auto& upgrade = name.upgrade;
+        const auto locker =
+            upgrade ? grant_on(names_[view.name], upgrade->hold).locker : core::LockerTag{};
         const bool leads = upgrade && !view.waiters.empty() &&
-                           view.waiters.front() ==
-                               core::LockView::Waiting{
-                                   upgrade->operation, LockMode::exclusive, upgrade->since, {}, 0,
-                                   upgrade->hold.seq};
+                           view.waiters.front() == core::LockView::Waiting{upgrade->operation,
+                                                                           LockMode::exclusive,
+                                                                           upgrade->since,
+                                                                           {},
+                                                                           0,
+                                                                           upgrade->hold.seq,
+                                                                           locker};
         need(leads == upgrade.has_value(), "S28: the upgrade does not lead", words(view));
         const bool equal = std::equal(
             view.waiters.begin() + (leads ? 1 : 0), view.waiters.end(), name.queue.begin(),
@@ -520,9 +537,9 @@ std::vector<core::Acquire> History::wanted_by(OperationId operation) const {
     const auto* several = body_of<core::AcquireSeveral>(operation);
     if (several == nullptr) return wanted;
     for (const auto& [name, mode] : several->names) {
-        wanted.push_back({name, mode, several->wait, several->policy, several->policy_given,
-                          several->label,
-                          wants_all(operation) ? core::Priority{0} : several->priority});
+        wanted.push_back(
+            {name, mode, several->wait, several->policy, several->policy_given, several->label,
+             wants_all(operation) ? core::Priority{0} : several->priority, several->locker});
     }
     return wanted;
 }

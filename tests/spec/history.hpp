@@ -93,6 +93,7 @@ private:
     void on_busy(core::OperationId operation);
     void on_converted(core::OperationId operation, core::FencingToken token);
     void on_upgraded(core::OperationId operation, core::OperationId hold, core::FencingToken token);
+    void on_deadlock(core::OperationId operation, const core::Answer& answer);
     void on_refused(core::OperationId operation, core::AnswerKind kind);
     void queue_upgrade(core::OperationId operation);
 

@@ -3,7 +3,8 @@
 //   lock_events machine | spec
 //
 //   new POLICY                             forget everything
-//   acquire SESSION NAME MODE wait|try     the session is opened when it is new
+//   acquire SESSION NAME MODE wait|try LOCKER
+//                                          the session is opened when it is new; locker 0 is none
 //   release OPERATION                      an operation is the number of the line that asked for
 //   cancel OPERATION                       it, counted from 1 behind `new`
 //   upgrade OPERATION, try_upgrade OPERATION
@@ -75,8 +76,10 @@ private:
             std::string name;
             std::string mode;
             std::string wait;
-            rest >> session >> name >> mode >> wait;
-            const core::Acquire acquire{name, mode_of(mode), wait == "wait", policy_, false, {}};
+            core::LockerTag locker;
+            rest >> session >> name >> mode >> wait >> locker.number;
+            const core::Acquire acquire{
+                name, mode_of(mode), wait == "wait", policy_, false, {}, 0, locker};
             owners_[line_] = session_of(session);
             request(owners_[line_], acquire);
         } else if (verb == "end") {

@@ -1,11 +1,11 @@
 #include "tests/spec/lock_spec.hpp"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <utility>
 
 #include "core/locks/limits.hpp"
+#include "tests/spec/mode_rules.hpp"
 
 namespace mortise::spec {
 
@@ -28,20 +28,6 @@ using Waiting = core::LockView::Waiting;
 
 namespace {
 
-// S26, in the order of the modes: what a holder of the row's mode admits.
-constexpr std::array<std::string_view, 6> admitted{
-    "yyyyyn",  // IS: IS IX S SIX U
-    "yynnnn",  // IX: IS IX
-    "ynynyn",  // S: IS S U
-    "ynnnnn",  // SIX: IS
-    "ynynnn",  // U: IS S
-    "nnnnnn",  // X
-};
-
-bool clash(LockMode held, LockMode wanted) {
-    return admitted[static_cast<std::size_t>(held)][static_cast<std::size_t>(wanted)] == 'n';
-}
-
 // S27: what conflicts with nothing that the held mode admits.
 bool is_weaker_or_equal(LockMode mode, LockMode held) {
     for (const auto other : core::all_lock_modes) {
@@ -52,10 +38,6 @@ bool is_weaker_or_equal(LockMode mode, LockMode held) {
 
 bool prefers(QueuePolicy policy) {
     return policy == QueuePolicy::prefer_readers || policy == QueuePolicy::prefer_writers;
-}
-
-bool is_a_writer(LockMode mode) {
-    return clash(mode, mode);
 }
 
 Predecessor left_by(SessionEnd how) {
@@ -85,8 +67,18 @@ Outcomes LockSpec::apply(core::LogIndex index, const std::vector<core::Command>&
     outcomes_.clear();
     for (const auto& command : batch) {
         std::visit([this](const auto& c) { on(c); }, command);
+        end_command();
     }
     return std::move(outcomes_);
+}
+
+// S33: whoever is refused at once is not queued.
+void LockSpec::end_command() {
+    const auto asked = std::exchange(asked_, {});
+    refuse_deadlocks();
+    if (asked.session.is_set() && !waited_names(asked).empty()) {
+        outcomes_.emplace_back(core::Queued{asked});
+    }
 }
 
 // --- sessions: S1-S4, S10, S11 --------------------------------------------------------------
@@ -291,13 +283,14 @@ void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
         answer(operation, {AnswerKind::resource_exhausted, {}, {}});
         return;
     }
-    waits_.push_back({acquire.name,
-                      {operation, acquire.mode, index_, acquire.label, acquire.priority, {}},
-                      ++waits_ever_});
+    waits_.push_back(
+        {acquire.name,
+         {operation, acquire.mode, index_, acquire.label, acquire.priority, {}, acquire.locker},
+         ++waits_ever_});
     settle({acquire.name});
     if (waited_names(operation).empty()) return;  // granted at once
     if (acquire.wait) {
-        outcomes_.emplace_back(core::Queued{operation});
+        asked_ = operation;
     } else {
         withdraw(operation);
         answer(operation, {AnswerKind::busy, {}, {}});
@@ -346,7 +339,7 @@ void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
     for (const auto& [name, mode] : wanted) {
         const auto priority = all ? core::Priority{0} : request.priority;
         waits_.push_back({name,
-                          {operation, mode, index_, request.label, priority, {}},
+                          {operation, mode, index_, request.label, priority, {}, request.locker},
                           waits_ever_,
                           0,
                           all ? Part::all_of : Part::one_of});
@@ -354,7 +347,7 @@ void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
     settle(queues);
     if (waited_names(operation).empty()) return;
     if (request.wait) {
-        outcomes_.emplace_back(core::Queued{operation});
+        asked_ = operation;
     } else {
         withdraw(operation);
         answer(operation, {AnswerKind::busy, {}, {}});
@@ -468,8 +461,10 @@ void LockSpec::on(OperationId operation, const core::Upgrade& upgrade) {
         answer(operation, {AnswerKind::deadlock, {}, {}});
     } else {
         waits_.push_back(
-            {hold->name, {operation, LockMode::exclusive, index_, {}, 0, upgrade.operation}});
-        outcomes_.emplace_back(core::Queued{operation});
+            {hold->name,
+             {operation, LockMode::exclusive, index_, {}, 0, upgrade.operation, hold->grant.locker},
+             ++waits_ever_});
+        asked_ = operation;
     }
 }
 
@@ -522,7 +517,8 @@ core::NamedGrant LockSpec::hold(Record& record, const Wait& wait) {
     const auto& waiting = wait.waiting;
     const auto token = token_for(record, waiting.mode);
     holds_.push_back(
-        {record.name, {waiting.operation, waiting.mode, token, index_, waiting.label}});
+        {record.name,
+         {waiting.operation, waiting.mode, token, index_, waiting.label, waiting.locker}});
     if (is_a_writer(waiting.mode)) record.turn = Turn::readers;
     return {record.name, token, record.previous};
 }
@@ -567,7 +563,7 @@ void LockSpec::enter_all(Record& record, const std::vector<Wait>& entering) {
 
 // S29, S31: classes, then preference, then as they came. In the highest class, to which only those
 // come who were overtaken, nobody is preferred.
-std::vector<LockSpec::Wait> LockSpec::ranked(const Record& record) const {
+std::vector<LockSpec::Wait> LockSpec::as_served(const Record& record, std::vector<Wait> all) {
     constexpr std::uint64_t highest = core::priority_max + 1;
     const auto class_of = [&](const Wait& wait) {
         return std::min(highest, wait.waiting.priority + wait.overtaken / 8);
@@ -577,16 +573,20 @@ std::vector<LockSpec::Wait> LockSpec::ranked(const Record& record) const {
         return class_of(wait) < highest && record.policy == (writer ? QueuePolicy::prefer_writers
                                                                     : QueuePolicy::prefer_readers);
     };
-    // S32: only who stands in front of the first barrier is served.
-    auto all = queue(record.name);
-    const auto barrier = std::find_if(all.begin(), all.end(),
-                                      [](const Wait& one) { return one.part == Part::all_of; });
-    all.erase(barrier, all.end());
     std::stable_sort(all.begin(), all.end(), [&](const Wait& a, const Wait& b) {
         if (class_of(a) != class_of(b)) return class_of(a) > class_of(b);
         return is_preferred(a) && !is_preferred(b);
     });
     return all;
+}
+
+// S32: only who stands in front of the first barrier is served.
+std::vector<LockSpec::Wait> LockSpec::ranked(const Record& record) const {
+    auto all = queue(record.name);
+    const auto barrier = std::find_if(all.begin(), all.end(),
+                                      [](const Wait& one) { return one.part == Part::all_of; });
+    all.erase(barrier, all.end());
+    return as_served(record, std::move(all));
 }
 
 // S31: lets the next writer, or the next batch of readers, in when the turn is theirs.

@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/locks/command.hpp"
@@ -76,6 +77,14 @@ private:
         Part part = Part::alone;
     };
     enum class Turn : std::uint8_t { writers, readers };
+    using LockerKey = std::pair<core::SessionId, std::uint64_t>;
+    struct Blockers {
+        std::set<core::OperationId> requests;  // that have to be granted
+        std::set<LockerKey> lockers;           // that have to let go
+    };
+    // By request, and the names that it waits for.
+    using Waits = std::map<core::OperationId, std::map<std::string, Blockers>>;
+    using Requests = std::set<core::OperationId>;
     struct Record {
         std::string name;
         core::QueuePolicy policy = core::QueuePolicy::phase_fair;
@@ -99,6 +108,7 @@ private:
     void on(core::OperationId operation, const core::Upgrade& upgrade);
     void on(core::OperationId operation, const core::AcquireSeveral& request);
     void repeat(const Session& session, core::OperationId operation);
+    void end_command();
 
     [[nodiscard]] Session* live(core::SessionId id);
     [[nodiscard]] const Session* live(core::SessionId id) const;
@@ -122,6 +132,7 @@ private:
     [[nodiscard]] std::vector<core::Grant> holders(std::string_view name) const;
     // Without an upgrade; as they came.
     [[nodiscard]] std::vector<Wait> queue(std::string_view name) const;
+    [[nodiscard]] static std::vector<Wait> as_served(const Record& record, std::vector<Wait> all);
     // As they are served.
     [[nodiscard]] std::vector<Wait> ranked(const Record& record) const;
     [[nodiscard]] bool admits(std::string_view name, core::LockMode mode) const;
@@ -151,6 +162,29 @@ private:
     void give_back(core::OperationId operation, core::OperationId hold);
     void make_exclusive(Hold& hold);
     bool serve_upgrade(Record& record);
+    // S33; in deadlock_spec.cpp.
+    void refuse_deadlocks();
+    [[nodiscard]] bool is_anybody_tied() const;
+    [[nodiscard]] std::vector<Wait> in_front_of(const Wait& wait) const;
+    [[nodiscard]] Blockers blockers(const Wait& wait) const;
+    void add_holders(const Wait& wait, Blockers& found) const;
+    void add_front(const Wait& wait, Blockers& found) const;
+    void add_blocker(const Wait& wait, const Wait& front, bool until_released,
+                     Blockers& found) const;
+    [[nodiscard]] Waits all_waits() const;
+    [[nodiscard]] Requests requests_of(const LockerKey& locker, const Waits& waits) const;
+    [[nodiscard]] Requests waited_for(const Blockers& blockers, const Waits& waits) const;
+    [[nodiscard]] Requests stuck(const Waits& waits) const;
+    [[nodiscard]] Requests reached(core::OperationId from, const Waits& waits,
+                                   const Requests& stuck) const;
+    [[nodiscard]] bool is_in_last_circle(core::OperationId request, const Waits& waits,
+                                         const Requests& stuck) const;
+    [[nodiscard]] std::vector<core::CircleStep> circle(core::OperationId of, const Waits& waits,
+                                                       const Requests& stuck) const;
+    [[nodiscard]] core::CircleStep circle_step(core::OperationId request,
+                                               const std::string& name) const;
+    [[nodiscard]] const Wait* find_wait(core::OperationId request) const;
+
     [[nodiscard]] std::optional<std::string> next_waited(std::string_view after) const;
 
     std::vector<Session> sessions_;  // for ever, the ended ones as well
@@ -165,6 +199,7 @@ private:
     std::string waited_cursor_;
 
     core::LogIndex index_;
+    core::OperationId asked_;  // by the command, and it waits
     core::Outcomes outcomes_;
 };
 

@@ -50,6 +50,7 @@ public:
         entries_ = is_wide_ || is_deep_ ? 24 : 20 + prng_.below(100);
         policies_mixed_ = prng_.one_in(3);
         policy_ = prng_.one_in(2) ? QueuePolicy::phase_fair : any_policy();
+        if (!prng_.one_in(3)) lockers_ = 1 + prng_.below(2);
         if (prng_.one_in(3)) priorities_ = prng_.one_in(2) ? 2 : core::priority_max + 1U;
         modes_ = pick_modes();
         weights_ = pick_weights();
@@ -215,6 +216,10 @@ private:
         }
         if (prng_.one_in(3))
             acquire.priority = static_cast<core::Priority>(prng_.below(priorities_));
+        if (lockers_ > 0 && !prng_.one_in(4)) {
+            acquire.locker.number = 1 + prng_.below(lockers_);
+            if (prng_.one_in(4)) acquire.locker.label = "k";
+        }
         if (prng_.one_in(3)) acquire.label = std::string(1 + prng_.below(3), 'l');
         return acquire;
     }
@@ -230,6 +235,7 @@ private:
         several.policy_given = one.policy_given;
         several.label = one.label;
         several.priority = one.priority;
+        several.locker = one.locker;
         for (std::uint64_t i = 0; i < std::min<std::uint64_t>(names_, 5); ++i) {
             if (prng_.one_in(3)) continue;
             several.names.push_back({name(i), modes_[prng_.below(modes_.size())]});
@@ -367,6 +373,7 @@ private:
     bool policies_mixed_ = false;
     QueuePolicy policy_ = QueuePolicy::phase_fair;
     std::uint64_t priorities_ = 1;
+    std::uint64_t lockers_ = 0;  // of a session
     std::vector<LockMode> modes_;
     std::array<std::uint64_t, kinds> weights_{};
     std::vector<Process> processes_;

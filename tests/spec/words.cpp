@@ -41,6 +41,11 @@ std::string previous_words(const core::Previous& previous) {
            number(previous.token) + "/" + previous.label;
 }
 
+std::string locker_words(const core::LockerTag& locker) {
+    if (!locker.is_set()) return {};
+    return " locker=" + std::to_string(locker.number) + locker.label;
+}
+
 std::string body_words(const core::RequestBody& body) {
     return std::visit(
         Overloaded{
@@ -52,6 +57,7 @@ std::string body_words(const core::RequestBody& body) {
                     if (acquire.policy_given) text += "!";
                 }
                 if (acquire.priority > 0) text += " priority=" + std::to_string(acquire.priority);
+                text += locker_words(acquire.locker);
                 return acquire.label.empty() ? text : text + " label=" + acquire.label;
             },
             [](const core::AcquireSeveral& several) {
@@ -63,6 +69,7 @@ std::string body_words(const core::RequestBody& body) {
                 text += std::string{" "} + name_of(several.policy);
                 if (several.policy_given) text += "!";
                 if (several.priority > 0) text += " priority=" + std::to_string(several.priority);
+                text += locker_words(several.locker);
                 return several.label.empty() ? text : text + " label=" + several.label;
             },
             [](const core::Release& release) { return "release " + number(release.operation); },
@@ -126,6 +133,10 @@ std::string words(const core::Outcome& outcome) {
         Overloaded{
             [](const core::Answered& answered) {
                 auto text = words(answered.operation) + " " + name_of(answered.answer.kind);
+                for (const auto& step : answered.answer.circle) {
+                    text += " " + number(step.session) + "/" + std::to_string(step.locker) + "/" +
+                            step.label + ">" + step.waits_for;
+                }
                 if (!core::has_token(answered.answer.kind)) return text;
                 for (const auto& one : answered.answer.names) {
                     text += " " + one.name + " token=" + number(one.token) +

@@ -12,15 +12,17 @@ namespace mortise {
 
 // What a code alone cannot say.
 struct ErrorDetail {
-    // One step of a circle of waits: both are labels of lockers.
+    // One step of a circle of waits (S33).
     struct Wait {
-        std::string locker;
-        std::string waits_for;
+        std::string locker;     // its label, or that of what it asked for, or "node 2, locker 7"
+        std::string waits_for;  // the name of the lock, which the locker of the next step keeps
         friend bool operator==(const Wait&, const Wait&) = default;
     };
 
-    std::string name{};                 // of the lock
-    std::vector<Wait> cycle{};          // Errc::deadlock: the circle, closed by its last step
+    std::string name{};  // of the lock
+    // Errc::deadlock: the circle, beginning with who gets the error; the last step waits for the
+    // first. Of a long one the first 16 steps.
+    std::vector<Wait> cycle{};
     std::vector<HolderInfo> holders{};  // who was in the way, as far as known
     std::string reason{};               // in more words than the code has
 };

@@ -24,14 +24,18 @@ class LockerState;
 // times. Holds of different lockers, and holds without one, exclude each other like those of two
 // processes.
 //
+// Lockers that wait for each other, on whatever nodes, do not wait for ever: the request that
+// closes the circle fails with Errc::deadlock, and names it (S33). Once every member of the cluster
+// runs a version that can tell.
+//
 // A handle: copies are the same owner. All members are thread-safe, but for assignment and
 // destruction, which release nothing. May outlive the Node.
 class Locker {
 public:
     // None: each Hold is its own owner.
     Locker() = default;
-    // A new one, for that node. The label has at most 256 bytes; this version keeps it and shows it
-    // nowhere: it is for naming circles of waits. Throws LockError: invalid_argument, node_stopped
+    // A new one, for that node. The label has at most 256 bytes, and names it in the circles of
+    // waits that it is in (ErrorDetail). Throws LockError: invalid_argument, node_stopped
     // for a node that was moved from, forked.
     explicit Locker(Node& node, std::string label = {});
 

@@ -41,9 +41,9 @@ public:
     Mutex& operator=(const Mutex&) = delete;
 
     // Blocks until it is locked, through loss of the session and of the quorum. Throws LockError
-    // for what waiting does not cure: node_stopped, forked, deadlock, permission_denied,
-    // invalid_argument, kind_mismatch, resource_exhausted, incompatible; cancelled if
-    // options.cancel was asked to stop.
+    // for what waiting does not cure: node_stopped, forked, deadlock (with itself, or in a circle
+    // with others: LockError::detail()), permission_denied, invalid_argument, kind_mismatch,
+    // resource_exhausted, incompatible; cancelled if options.cancel was asked to stop.
     void lock();
     // One attempt. False when somebody has it, this thread too, and when there is no session or no
     // quorum. Blocks for the answer of the cluster, at most call_timeout. Throws as lock() for the

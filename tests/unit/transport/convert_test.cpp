@@ -176,6 +176,11 @@ core::Outcome outcome(Prng& prng) {
             } else if (core::has_token(o.answer.kind)) {
                 o.answer.token = core::FencingToken{positive(prng)};
             }
+            if (o.answer.kind == core::AnswerKind::deadlock && coin(prng)) {
+                o.answer.circle.push_back({core::NodeId{positive(prng)},
+                                           core::SessionId{positive(prng)}, number(prng),
+                                           text(prng, core::label_bytes_max), "a"});
+            }
             return o;
         }
         case 1: return core::Queued{operation(prng)};

@@ -19,6 +19,7 @@
 namespace mortise {
 
 class Node;
+struct ErrorDetail;
 struct LockInfo;
 
 namespace detail {
@@ -46,6 +47,10 @@ struct AcquireOrder {
     Attempt attempt = Attempt::wait;
     Deadline deadline = Deadline::max();  // counts for Attempt::until
     std::optional<SeveralNames> several{};
+    // Of the locker of the options: with its other holds of the name, or merely as one of its
+    // waits.
+    bool is_shared = true;
+    ErrorDetail* detail = nullptr;  // of an error, for a thread that waits
 };
 
 // The end of an asynchronous operation. Called once, on a callback thread of the node, never from

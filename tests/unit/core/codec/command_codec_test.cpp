@@ -70,6 +70,16 @@ std::vector<Command> samples() {
                                {Seq{1}, Seq{huge}}},
                 70'000),
         request(Upgrade{Seq{huge}, false}, 3),
+        request(Acquire{"b", shared, true, {}, false, "hold", 2, {huge, "locker"}}),
+        request(AcquireSeveral{AcquireSeveral::Which::any,
+                               {{"b", shared}},
+                               true,
+                               {},
+                               false,
+                               {},
+                               0,
+                               {Seq{5}},
+                               {6, {}}}),
     };
 }
 

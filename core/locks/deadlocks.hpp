@@ -1,0 +1,78 @@
+// Circles of waits between lockers (S33): who cannot go on unless somebody gives up.
+//
+// A locker goes on when none of its requests is stuck, and then lets go of what it has. A request
+// goes on when all that it waits for go on; one for any of several names when that is so on one of
+// them. What never goes on is stuck, and among the stuck is a circle.
+//
+// The search begins at requests from which a new circle could be reached, and costs what can be
+// reached from there, up to deadlock_steps_max for one command. Beyond that everybody counts as
+// going on: a circle may be missed then, and nobody is refused without one.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/locks/waits_for.hpp"
+
+namespace mortise::core {
+
+// Valid until the state changes.
+class DeadlockSearch {
+public:
+    // Counts its steps from `steps` on.
+    DeadlockSearch(const WaitFinder& waits, std::size_t& steps) : waits_{waits}, steps_{steps} {}
+
+    // Adds a request that waits, and whatever it waits for, directly or not.
+    void add(OperationId request);
+    // Who is to be refused so that a circle opens: the youngest request that is in one that waits
+    // for no other. When a request closed it by coming, that is the one. Empty when there is none.
+    [[nodiscard]] std::optional<OperationId> victim();
+    // Requires a victim: the shortest circle that it is in, and among those the one of the oldest
+    // requests, the next one first. Of one that is too far to find, the first step.
+    [[nodiscard]] std::vector<CircleStep> circle(OperationId victim);
+
+private:
+    using Index = std::size_t;
+    struct Node {
+        OperationId id;
+        const Operation* operation = nullptr;
+        std::vector<std::vector<Index>> waits_for;  // by name
+        bool is_known = false;                      // what it waits for
+        std::size_t blocked = 0;                    // names where it waits for somebody
+        bool is_stuck = false;
+    };
+    using Graph = std::vector<std::vector<Index>>;
+    struct StuckWaits {  // among the stuck
+        Graph for_whom;
+        Graph by_whom;
+    };
+    struct Hop {
+        Index node = 0;
+        std::string name;  // where the one before waits for it; of a circle, where it waits itself
+    };
+
+    [[nodiscard]] bool may_go_on() const { return steps_ < deadlock_steps_max; }
+    Index index_of(OperationId request);
+    void explore();
+    [[nodiscard]] std::vector<Index> successors(const WaitsFor& waits, std::size_t& steps);
+    [[nodiscard]] bool takes_any(const Node& node) const;
+    void find_stuck();
+    [[nodiscard]] bool goes_on(const Node& node) const;
+    [[nodiscard]] StuckWaits stuck_waits() const;
+    [[nodiscard]] bool is_in_last_circle(Index node, const StuckWaits& waits);
+    [[nodiscard]] std::vector<bool> reach(Index from, const Graph& graph);
+    [[nodiscard]] std::vector<Hop> hops(Index from, std::size_t& steps);
+    [[nodiscard]] std::vector<Hop> shortest_circle(Index from);
+    [[nodiscard]] CircleStep step(Index node, const std::string& name) const;
+
+    const WaitFinder& waits_;
+    std::size_t& steps_;
+    std::vector<Node> nodes_;
+    std::map<OperationId, Index> indexes_;
+    Index unexplored_ = 0;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,135 @@
+// Circles of waits across the nodes of a cluster (S33).
+#include <barrier>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <mortise/locker.hpp>
+#include <mortise/mutex.hpp>
+#include <mortise/testing/local_cluster.hpp>
+
+namespace mortise::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Two nodes that each take one name and then want the other's.
+class DeadlockAcrossNodes : public ::testing::Test {
+protected:
+    using Told = std::optional<ErrorDetail>;
+
+    // What each was told, if it was refused; the other has both in the end.
+    template <class Owner>
+    static std::pair<Told, Told> meet(Owner one, Owner other) {
+        std::barrier both{2};
+        const auto run = [&both](Owner& owner) -> Told {
+            owner.take_first();
+            both.arrive_and_wait();
+            Told told;
+            try {
+                owner.take_second();
+            } catch (const LockError& error) {
+                EXPECT_EQ(error.code(), Errc::deadlock) << error.what();
+                told = error.detail();
+            }
+            owner.give_back();
+            return told;
+        };
+        auto first = std::async(std::launch::async, run, std::ref(one));
+        auto second = std::async(std::launch::async, run, std::ref(other));
+        return {first.get(), second.get()};
+    }
+
+    struct LockerOwner {
+        Node& node;
+        Locker locker;
+        std::string first;
+        std::string second;
+        std::optional<Hold> holds[2]{};
+
+        AcquireOptions options() const {
+            AcquireOptions options;
+            options.locker = locker;
+            return options;
+        }
+        void take_first() { holds[0] = node.acquire(first, options()); }
+        void take_second() { holds[1] = node.acquire_for(second, 1s, options()); }
+        void give_back() {
+            for (auto& hold : holds)
+                hold.reset();
+        }
+    };
+
+    struct MutexOwner {
+        Mutex& first;
+        Mutex& second;
+        bool has_second = false;
+
+        void take_first() { first.lock(); }
+        void take_second() {
+            second.lock();
+            has_second = true;
+        }
+        void give_back() {
+            if (has_second) second.unlock();
+            first.unlock();
+        }
+    };
+
+    std::pair<Told, Told> meet_as_lockers() {
+        return meet(LockerOwner{cluster_.node(0), Locker{cluster_.node(0), "billing"}, "a", "b"},
+                    LockerOwner{cluster_.node(1), Locker{cluster_.node(1), "shipping"}, "b", "a"});
+    }
+
+    // Lockers are told to the cluster once every member is known to understand that.
+    std::pair<Told, Told> meet_until_refused() {
+        const auto end = std::chrono::steady_clock::now() + 60s;
+        for (;;) {
+            auto told = meet_as_lockers();
+            if (told.first || told.second) return told;
+            if (std::chrono::steady_clock::now() > end) throw std::runtime_error{"no deadlock"};
+        }
+    }
+
+    LocalCluster cluster_{3, quick_timing()};
+};
+
+TEST_F(DeadlockAcrossNodes, OneLockerIsRefusedAndToldOfTheCircle) {  // S33
+    const auto [one, other] = meet_until_refused();
+    ASSERT_NE(one.has_value(), other.has_value());
+    const auto& told = one ? *one : *other;
+    using Wait = ErrorDetail::Wait;
+    const Wait billing{"billing", "b"};
+    const Wait shipping{"shipping", "a"};
+    const auto circle = one ? std::vector{billing, shipping} : std::vector{shipping, billing};
+    EXPECT_EQ(told.cycle, circle);
+    EXPECT_EQ(told.name, one ? "b" : "a");
+    ASSERT_EQ(told.holders.size(), 1U);
+    EXPECT_EQ(told.holders.front().node, one ? 2U : 1U);
+}
+
+TEST_F(DeadlockAcrossNodes, OneOfTwoMutexesTakenInOppositeOrderIsRefused) {  // S22, S33
+    meet_until_refused();
+    Mutex a_here{cluster_.node(0), "a"};
+    Mutex b_here{cluster_.node(0), "b"};
+    Mutex a_there{cluster_.node(1), "a"};
+    Mutex b_there{cluster_.node(1), "b"};
+    const auto [one, other] = meet(MutexOwner{a_here, b_here}, MutexOwner{b_there, a_there});
+    ASSERT_NE(one.has_value(), other.has_value());
+    const auto& told = one ? *one : *other;
+    ASSERT_EQ(told.cycle.size(), 2U);
+    EXPECT_EQ(told.cycle.front().waits_for, one ? "b" : "a");
+    EXPECT_EQ(told.cycle.back().waits_for, one ? "a" : "b");
+    EXPECT_TRUE(told.cycle.front().locker.starts_with(one ? "node 1, locker " : "node 2, locker "));
+    EXPECT_TRUE(told.cycle.back().locker.starts_with(one ? "node 2, locker " : "node 1, locker "));
+}
+
+}  // namespace
+}  // namespace mortise::testing

@@ -1,0 +1,311 @@
+// Circles of waits between lockers (S33). An answer names them as session/locker/label>name.
+#include "tests/unit/core/locks/machine_fixture.hpp"
+
+namespace mortise::core {
+namespace {
+
+using enum LockMode;
+
+class Deadlocks : public LockMachineTest {
+protected:
+    using Which = AcquireSeveral::Which;
+    using Names = std::vector<NamedMode>;
+
+    // Of locker 1 of the session, unless said otherwise; zero is no locker.
+    static Request asks(std::uint64_t session, std::uint64_t seq, const std::string& name,
+                        LockMode mode = exclusive, std::uint64_t locker = 1,
+                        QueuePolicy policy = QueuePolicy::phase_fair) {
+        return request(session, seq, Acquire{name, mode, true, policy, false, {}, 0, {locker, {}}});
+    }
+    static Request asks_any(std::uint64_t session, std::uint64_t seq, Names names) {
+        return several(session, seq, Which::any, std::move(names), 1);
+    }
+    static Request asks_all(std::uint64_t session, std::uint64_t seq, Names names,
+                            std::uint64_t locker = 1) {
+        return several(session, seq, Which::all, std::move(names), locker);
+    }
+    static Request several(std::uint64_t session, std::uint64_t seq, Which which, Names names,
+                           std::uint64_t locker) {
+        AcquireSeveral several{which, std::move(names), true, {}, false, {}};
+        several.locker.number = locker;
+        return request(session, seq, std::move(several));
+    }
+};
+
+// --- who waits for holders ----------------------------------------------------------------------
+
+TEST_F(Deadlocks, WhoeverClosesACircleIsRefusedAndIsToldOfIt) {  // S33
+    put(asks(1, 1, "a"));
+    put(asks(2, 1, "b"));
+    EXPECT_EQ(put(asks(1, 2, "b")), "1.2 queued");
+    EXPECT_EQ(put(asks(2, 2, "a")), "2.2 deadlock 2/1/>a 1/1/>b");
+    EXPECT_EQ(shown("a") + shown("b"), "1:X:1 |2:X:2 | 1:X");
+    EXPECT_EQ(put(release(2, 3, 1)), "2.3 released; 1.2 granted token=3 previous=clean/2/");
+}
+
+TEST_F(Deadlocks, ARepeatIsToldTheSame) {  // S17
+    put(asks(1, 1, "a"));
+    put(asks(2, 1, "b"));
+    put(asks(1, 2, "b"));
+    const auto said = put(asks(2, 2, "a"));
+    put(release(1, 3, 1));
+    EXPECT_EQ(put(asks(2, 2, "a")), said);
+}
+
+TEST_F(Deadlocks, ACircleHasAnyNumberOfLockers) {  // S33
+    for (std::uint64_t i = 1; i <= 3; ++i)
+        put(asks(i, 1, std::to_string(i)));
+    put(asks(1, 2, "2"));
+    EXPECT_EQ(put(asks(2, 2, "3")), "2.2 queued");
+    EXPECT_EQ(put(asks(3, 2, "1")), "3.2 deadlock 3/1/>1 1/1/>2 2/1/>3");
+}
+
+TEST_F(Deadlocks, TwoLockersOfOneSessionAreTwo) {  // S22
+    put(asks(1, 1, "a", exclusive, 1));
+    put(asks(1, 2, "b", exclusive, 2));
+    put(asks(1, 3, "b", exclusive, 1));
+    EXPECT_EQ(put(asks(1, 4, "a", exclusive, 2)), "1.4 deadlock 1/2/>a 1/1/>b");
+}
+
+TEST_F(Deadlocks, WhoWaitsForItselfWaitsInACircle) {  // S27
+    put(asks(1, 1, "a", shared));
+    EXPECT_EQ(put(asks(1, 2, "a")), "1.2 deadlock 1/1/>a");
+}
+
+TEST_F(Deadlocks, LabelsNameWhoWaits) {  // S33: the locker's, or else the request's
+    put(asks(1, 1, "a"));
+    put(asks(2, 1, "b"));
+    put(request(1, 2, Acquire{"b", exclusive, true, {}, false, "of it", 0, {1, "who"}}));
+    EXPECT_EQ(put(request(2, 2, Acquire{"a", exclusive, true, {}, false, "of it", 0, {1, {}}})),
+              "2.2 deadlock 2/1/of it>a 1/1/who>b");
+}
+
+TEST_F(Deadlocks, HoldsWithoutALockerTieNothing) {  // S33
+    put(asks(1, 1, "a", exclusive, 0));
+    put(asks(2, 1, "b"));
+    EXPECT_EQ(put(asks(1, 2, "b", exclusive, 0)), "1.2 queued");
+    EXPECT_EQ(put(asks(2, 2, "a")), "2.2 queued");
+}
+
+TEST_F(Deadlocks, ARequestWithoutALockerHasEdgesLikeAnyOther) {  // S33
+    put(asks(1, 1, "a", shared, 1, QueuePolicy::fifo));
+    put(asks(2, 1, "b"));
+    put(asks(3, 1, "a", exclusive, 0));
+    put(asks(2, 2, "a", shared));  // only the one without a locker is in its way
+    EXPECT_EQ(put(asks(1, 2, "b")), "1.2 deadlock 1/1/>b 2/1/>a 3/0/>a");
+}
+
+TEST_F(Deadlocks, HoldersThatAreCompatibleAreNotWaitedFor) {  // S33
+    put(asks(1, 1, "a", shared));
+    put(asks(2, 1, "b"));
+    put(asks(1, 2, "b"));
+    EXPECT_EQ(put(asks(2, 2, "a", shared)), "2.2 granted token=1 previous=none/0/");
+}
+
+TEST_F(Deadlocks, WhoDoesNotWaitClosesNoCircle) {  // S20
+    put(asks(1, 1, "a"));
+    put(asks(2, 1, "b"));
+    put(asks(1, 2, "b"));
+    auto tries = asks(2, 2, "a");
+    std::get<Acquire>(tries.body).wait = false;
+    EXPECT_EQ(put(tries), "2.2 busy");
+}
+
+// --- who waits for those in front ---------------------------------------------------------------
+
+TEST_F(Deadlocks, InOrderEveryEarlierOneIsWaitedFor) {  // S33: fifo
+    put(asks(3, 1, "a", intent_exclusive, 0, QueuePolicy::fifo));
+    put(asks(2, 1, "a", update));
+    put(asks(3, 2, "a", exclusive));
+    put(asks(1, 1, "b"));
+    put(asks(1, 2, "a", intent_shared));  // behind the exclusive one
+    EXPECT_EQ(put(asks(3, 3, "b")), "3.3 deadlock 3/1/>b 1/1/>a");
+}
+
+// The update request is the first of the writers, the exclusive one is what keeps the reader out.
+TEST_F(Deadlocks, AtTheWritersTurnAReaderWaitsForTheFirstWriterOfTheQueue) {  // S33: phase_fair
+    put(asks(3, 1, "a", intent_exclusive, 0));
+    put(asks(2, 1, "a", update));
+    put(asks(3, 2, "a", exclusive));
+    put(asks(1, 1, "b"));
+    put(asks(1, 2, "a", intent_shared));
+    EXPECT_EQ(put(asks(3, 3, "b")), "3.3 queued");
+    put(cancel(3, 4, 3));
+    EXPECT_EQ(put(asks(2, 2, "b")), "2.2 deadlock 2/1/>b 1/1/>a");
+}
+
+TEST_F(Deadlocks, AtTheReadersTurnAReaderWaitsForTheWriterThatHolds) {  // S33: phase_fair
+    put(asks(3, 1, "a", update));
+    put(asks(2, 1, "a", exclusive));
+    put(asks(1, 1, "b"));
+    put(asks(1, 2, "a", intent_shared));  // what is held does not keep it out
+    EXPECT_EQ(put(asks(2, 2, "b")), "2.2 queued");
+    put(cancel(2, 3, 2));
+    EXPECT_EQ(put(asks(3, 2, "b")), "3.2 deadlock 3/1/>b 1/1/>a");
+}
+
+TEST_F(Deadlocks, WhoeverCameEarlierDoesNotWaitForTheLater) {  // S33
+    put(asks(3, 1, "a", exclusive, 0));
+    put(asks(1, 1, "a"));
+    put(asks(2, 1, "b"));
+    put(asks(2, 2, "a"));
+    EXPECT_EQ(put(asks(3, 2, "b")), "3.2 queued");
+}
+
+TEST_F(Deadlocks, LaterRequestsWaitForABarrier) {  // S32, S33
+    put(asks(3, 1, "b", exclusive, 2));
+    put(asks_all(2, 1, {{"a", intent_shared}, {"b", exclusive}}));
+    EXPECT_EQ(put(asks(3, 2, "a", intent_shared, 2)), "3.2 deadlock 3/2/>a 2/1/>b");
+}
+
+TEST_F(Deadlocks, ABarrierWaitsForAllEarlierRequests) {  // S32, S33
+    put(asks(3, 1, "a", shared, 0));
+    put(asks(2, 1, "a", intent_exclusive));  // waits, and would be compatible with the barrier
+    put(asks(1, 1, "c"));
+    put(asks_all(1, 2, {{"a", intent_shared}, {"b", exclusive}}));
+    put(asks(3, 2, "d"));
+    put(asks_all(3, 3, {{"a", intent_shared}, {"d", intent_shared}}, 2));
+    EXPECT_EQ(put(asks(3, 4, "c")), "3.4 queued");  // nobody of the circle waits for its locker
+    put(cancel(3, 5, 4));
+    EXPECT_EQ(put(asks(2, 2, "c")), "2.2 queued");  // granted, a barrier lets it be
+}
+
+TEST_F(Deadlocks, WhoWantsAnyIsStuckOnlyIfEveryNameIs) {  // S33
+    put(asks(1, 1, "a"));
+    put(asks(2, 1, "b"));
+    put(asks(3, 1, "c", exclusive, 0));
+    put(asks_any(1, 2, {{"b", exclusive}, {"c", exclusive}}));
+    EXPECT_EQ(put(asks(2, 2, "a")), "2.2 queued");
+    put(asks(3, 2, "d", exclusive, 0));
+    EXPECT_EQ(put(release(3, 3, 1)), "3.3 released; 1.2 granted c token=5 previous=clean/3/");
+}
+
+TEST_F(Deadlocks, WhoWantsAnyOfWhatIsStuckIsStuck) {  // S33
+    put(asks(1, 1, "a"));
+    put(asks(2, 1, "b"));
+    put(asks(2, 2, "c"));
+    put(asks_any(1, 2, {{"b", exclusive}, {"c", exclusive}}));
+    EXPECT_EQ(put(asks(2, 3, "a")), "2.3 deadlock 2/1/>a 1/1/>b");
+}
+
+// --- conversions --------------------------------------------------------------------------------
+
+TEST_F(Deadlocks, AnUpgradeThatWaitsClosesACircle) {  // S27, S33
+    put(asks(1, 1, "a", update));
+    put(asks(1, 2, "b"));
+    put(asks(2, 1, "a", shared));
+    put(asks(2, 2, "b"));
+    EXPECT_EQ(put(request(1, 3, Upgrade{Seq{1}})), "1.3 deadlock 1/1/>a 2/1/>b");
+    EXPECT_EQ(shown("a"), "1:U:1 2:S:3 |");  // the hold stays
+}
+
+TEST_F(Deadlocks, ItsHoldersCloseOneByWaitingForWhoUpgrades) {  // S33
+    put(asks(1, 1, "a", update));
+    put(asks(2, 1, "a", shared));
+    put(request(1, 2, Upgrade{Seq{1}}));
+    put(asks(1, 3, "b"));
+    EXPECT_EQ(put(asks(2, 2, "b")), "2.2 deadlock 2/1/>b 1/1/>a");
+}
+
+TEST_F(Deadlocks, EverybodyWaitsForAnUpgrade) {  // S28, S33
+    put(asks(1, 1, "a", update));
+    put(asks(2, 1, "a", shared));
+    put(asks(2, 2, "c"));
+    put(request(1, 2, Upgrade{Seq{1}}));
+    put(asks(3, 1, "b"));
+    put(asks(3, 2, "a", intent_shared));  // compatible with all who hold it
+    EXPECT_EQ(put(asks(2, 3, "b")), "2.3 deadlock 2/1/>b 3/1/>a 1/1/>a");
+}
+
+// --- who is refused -----------------------------------------------------------------------------
+
+// A reader waits for an earlier one of another kind until that was granted, and then for its end.
+TEST_F(Deadlocks, WhenAGrantClosesItTheYoungestIsRefused) {  // S33
+    put(asks(3, 1, "a", exclusive, 0));
+    put(asks(1, 1, "a", shared));
+    put(asks(2, 1, "b"));
+    put(asks(2, 2, "a", intent_exclusive));
+    EXPECT_EQ(put(asks(1, 2, "b")), "1.2 queued");
+    EXPECT_EQ(put(release(3, 2, 1)),
+              "3.2 released; 1.2 deadlock 1/1/>b 2/1/>a; 1.1 granted token=3 previous=clean/1/");
+}
+
+TEST_F(Deadlocks, WhoIsRefusedLetsOthersIn) {  // S30
+    put(asks(3, 1, "a", exclusive, 0));
+    put(asks(1, 1, "a", shared));
+    put(asks(2, 1, "b", shared));
+    put(asks(2, 2, "a", intent_exclusive));
+    put(asks(1, 2, "b"));
+    EXPECT_EQ(put(asks(3, 2, "b", shared, 0)), "3.2 queued");
+    EXPECT_EQ(put(release(3, 3, 1)),
+              "3.3 released; 1.2 deadlock 1/1/>b 2/1/>a; 1.1 granted token=3 previous=clean/1/; "
+              "3.2 granted token=2 previous=none/0/");
+}
+
+TEST_F(Deadlocks, WhoIsMerelyBehindACircleIsNotRefused) {  // S33
+    put(asks(1, 1, "a"));
+    put(asks(2, 1, "b"));
+    put(asks(3, 1, "c"));
+    put(asks(3, 2, "a"));
+    put(asks(1, 2, "b"));
+    EXPECT_EQ(put(asks(2, 2, "a")), "2.2 deadlock 2/1/>a 1/1/>b");
+    EXPECT_EQ(shown("a"), "1:X:1 | 3:X");
+}
+
+// --- the dead -----------------------------------------------------------------------------------
+
+TEST_F(Deadlocks, ALostHoldAddsNoEdge) {  // S11, S33
+    put(asks(1, 1, "a"));
+    put(asks(3, 1, "b"));
+    put(asks(1, 2, "b"));
+    put(asks(2, 1, "c"));
+    put(asks(2, 2, "a"));
+    put(expiry(1));
+    EXPECT_EQ(put(asks(3, 2, "c")), "3.2 queued");  // before anybody came to a
+    EXPECT_EQ(put(Command{Sweep{}}), "2.2 granted token=4 previous=expired/1/");
+}
+
+// --- what it costs ------------------------------------------------------------------------------
+
+// Each holds one name and waits for the next.
+class LongCircle : public Deadlocks {
+protected:
+    std::string close(std::uint64_t lockers) {
+        std::vector<Command> batch;
+        for (std::uint64_t i = 1; i <= lockers; ++i)
+            batch.emplace_back(asks(1, ++seq_, std::to_string(i), exclusive, i));
+        for (std::uint64_t i = 1; i < lockers; ++i)
+            batch.emplace_back(asks(1, ++seq_, std::to_string(i + 1), exclusive, i));
+        put(batch);
+        return put(asks(1, ++seq_, "1", exclusive, lockers));
+    }
+    std::uint64_t seq_ = 0;
+};
+
+TEST_F(LongCircle, OfALongOneTheBeginningIsTold) {  // P11
+    close(100);
+    const auto& answer = machine_.sessions().find(SessionId{1})->answers.at(Seq{seq_});
+    EXPECT_EQ(answer.kind, AnswerKind::deadlock);
+    ASSERT_EQ(answer.circle.size(), circle_steps_max);
+    EXPECT_EQ(answer.circle.front().waits_for, "1");
+    EXPECT_EQ(answer.circle.back().waits_for, "16");
+}
+
+// Who holds it is found before those in front, and is told of instead of them.
+TEST_F(LongCircle, OneThroughALongQueueIsSeen) {  // P10
+    std::vector<Command> batch{asks(1, ++seq_, "hot"), asks(2, 1, "b")};
+    for (std::uint64_t i = 2; i < deadlock_steps_max; ++i) {
+        batch.emplace_back(asks(1, ++seq_, std::to_string(i), exclusive, i));
+        batch.emplace_back(asks(1, ++seq_, "hot", exclusive, i));
+    }
+    batch.emplace_back(asks(1, ++seq_, "b"));
+    put(batch);
+    EXPECT_EQ(put(asks(2, 2, "hot")), "2.2 deadlock 2/1/>hot 1/1/>b");
+}
+
+TEST_F(LongCircle, OneBeyondTheBoundIsNotSeen) {  // P10: it ends by a deadline
+    EXPECT_TRUE(close(deadlock_steps_max).ends_with("queued"));
+}
+
+}  // namespace
+}  // namespace mortise::core
