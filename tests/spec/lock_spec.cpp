@@ -932,6 +932,11 @@ std::vector<LockView> LockSpec::list(std::string_view prefix, std::string_view a
     return found;
 }
 
+QueuePolicy LockSpec::policy_of(std::string_view name) const {
+    const auto found = std::ranges::find(records_, name, &Record::name);
+    return found == records_.end() ? QueuePolicy{} : found->policy;
+}
+
 NodeId LockSpec::node_of(SessionId session) const {
     const auto* found = live(session);
     return found == nullptr ? NodeId{} : found->opened.node;

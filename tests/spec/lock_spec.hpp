@@ -40,6 +40,8 @@ public:
     [[nodiscard]] std::vector<core::LockView> list(std::string_view prefix, std::string_view after,
                                                    std::size_t limit) const;
     [[nodiscard]] core::NodeId node_of(core::SessionId session) const;
+    // Of a name that somebody holds or waits for.
+    [[nodiscard]] core::QueuePolicy policy_of(std::string_view name) const;
 
     [[nodiscard]] core::FencingToken newest_token() const { return newest_token_; }
     [[nodiscard]] std::vector<core::SessionId> live_sessions() const;
