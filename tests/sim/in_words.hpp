@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/locks/command.hpp"
 #include "core/raft/entry.hpp"
 
 namespace mortise::sim {
@@ -14,6 +15,10 @@ inline std::string in_words(core::LogId id) {
 template <class Kind>
 std::string in_words(core::Id<Kind> id) {
     return std::to_string(id.raw());
+}
+
+inline std::string in_words(core::OperationId operation) {
+    return "operation " + in_words(operation.session) + "/" + in_words(operation.seq);
 }
 
 }  // namespace mortise::sim

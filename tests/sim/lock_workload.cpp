@@ -24,6 +24,7 @@ const char* words_of(const core::Call& call) {
             },
             [](const core::DowngradeCall&) { return "is asked to downgrade, call {}"; },
             [](const core::UpgradeCall&) { return "is asked to upgrade, call {}"; },
+            [](const core::ConfirmCall&) { return "is asked to confirm a hold, call {}"; },
         },
         call);
 }
@@ -41,6 +42,7 @@ const char* words_of(const core::CallAnswer& answer) {
             [](core::CallError) { return "failed, call {}"; },
             [](const core::AcquiredSeveral&) { return "acquired of several names, call {}"; },
             [](const core::Converted&) { return "converted, call {}"; },
+            [](core::Confirmed) { return "confirmed, call {}"; },
             [](const core::Deadlocked&) { return "deadlock, call {}"; },
         },
         answer.result);
@@ -52,10 +54,12 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
     : world_{world},
       cluster_{cluster},
       prng_{world.prng.next()},
+      drawing_{prng_, world.swarm},
       history_{world.violations,
                world.tally,
                {[this](core::NodeId node) { return cluster_.at(node).now().boot; },
-                [this](core::NodeId node) { return cluster_.clocks_out_of_bounds(node); }}} {}
+                [this](core::NodeId node) { return cluster_.clocks_out_of_bounds(node); }}},
+      deadlines_{world.swarm.call_timeout, world.violations} {}
 
 void LockWorkload::start() {
     if (world_.swarm.judged_from_outside) outside_.emplace(world_.heap);
@@ -85,16 +89,13 @@ void LockWorkload::call_somewhere() {
     }
 }
 
-std::string LockWorkload::draw_name() {
-    return "name" + std::to_string(prng_.below(world_.swarm.workload.names));
-}
-
 core::Instant LockWorkload::steady(core::NodeId node) const {
     return cluster_.at(node).now().steady;
 }
 
 void LockWorkload::call(core::NodeId node, core::Call call) {
     world_.timeline.say(node, words_of(call), tag_of(call).raw());
+    if (!cluster_.at(node).is_catching_up()) deadlines_.asked(node, call, steady(node));
     core::Calls calls;
     calls.calls.push_back(std::move(call));
     cluster_.call(node, std::move(calls));
@@ -124,25 +125,16 @@ void LockWorkload::acquire_many() {
 }
 
 void LockWorkload::acquire(core::NodeId node) {
-    core::AcquireCall call;
-    call.request.name = draw_name();
-    constexpr auto shared = core::LockMode::shared;
-    const auto kind = prng_.below(100);
-    if (kind < 30) {
-        call.request.mode = shared;
-    } else if (kind < 40) {
-        call.request.mode = core::all_lock_modes[prng_.below(core::lock_modes)];
+    if (prng_.below(100) < world_.swarm.workload.several_percent) {
+        ask(node, drawing_.acquire_several(steady(node)));
+    } else {
+        ask(node, drawing_.acquire(steady(node)));
     }
-    call.request.wait = !prng_.one_in(3);
-    if (prng_.one_in(4)) call.request.label = "worker " + std::to_string(prng_.below(10));
-    const auto timeout = world_.swarm.election_timeout.count();
-    if (!prng_.one_in(3)) {
-        call.deadline = steady(node) + core::Nanoseconds{prng_.between(0, 8 * timeout)};
-    }
-    acquire(node, std::move(call));
 }
 
-void LockWorkload::acquire(core::NodeId node, core::AcquireCall call) {
+// Whoever asks waits for an answer, and may lose patience.
+template <class WaitingCall>
+void LockWorkload::ask(core::NodeId node, WaitingCall call) {
     call.tag = core::CallTag{++newest_tag_};
     waiting_.emplace(node, call.tag);
     history_.asked(node, call);
@@ -164,11 +156,8 @@ void LockWorkload::cancel_sometimes(core::NodeId node, core::CallTag tag) {
 }
 
 void LockWorkload::inspect(core::NodeId node) {
-    core::InspectCall inspect;
+    auto inspect = drawing_.inspect();
     inspect.tag = core::CallTag{++newest_tag_};
-    inspect.is_prefix = prng_.one_in(3);
-    inspect.name = inspect.is_prefix ? "name" : draw_name();
-    inspect.limit = 10;
     waiting_.emplace(node, inspect.tag);
     history_.inspected(node, inspect);
     call(node, std::move(inspect));
@@ -185,7 +174,13 @@ void LockWorkload::transfer() {
 // --------------------------------------------------------------------------------------
 
 void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
-    holds_[hold] = {node, history_.name_of(hold)};
+    const auto* given = history_.book().find(hold);
+    if (given == nullptr) return;  // the judge has said so
+    auto& held = holds_[hold];
+    held.node = node;
+    for (const auto& [name, mode, token] : given->names)
+        held.names.push_back({name, mode});
+    if (held.names.size() > 1) world_.tally.probe("several names held");
     const auto timeout = world_.swarm.election_timeout.count();
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
     // Most for a short while, some for longer than a lease, a few until the session ends.
@@ -193,6 +188,7 @@ void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
     if (prng_.one_in(30)) length = 20 * ttl;
     if (!core_.empty()) length = prng_.between(0, timeout / 10);
     world_.heap.after(length, [this, node, hold] { release(node, hold); });
+    convert_sometimes(node, hold, length);
 }
 
 void LockWorkload::release(core::NodeId node, core::OperationId hold) {
@@ -208,13 +204,52 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
         return;
     }
     holds_.erase(hold);
-    history_.releasing(node, hold);
+    history_.releasing(hold);
     const auto tag = prng_.one_in(2) ? core::CallTag{++newest_tag_} : core::CallTag{};
     if (outside_) outside_->releasing(node, tag, hold);
     if (tag.is_set()) waiting_.emplace(node, tag);
     call(node, core::ReleaseCall{tag, hold});
     // unlock(), then try_lock(), succeeds (S20), if nobody else is interested.
     if (prng_.one_in(8) && cluster_.can_answer(node)) acquire(node);
+}
+
+// --- converting
+// --------------------------------------------------------------------------------------
+
+void LockWorkload::convert_sometimes(core::NodeId node, core::OperationId hold, SimTime within) {
+    if (!core_.empty() || prng_.below(100) >= world_.swarm.workload.conversion_percent) return;
+    world_.heap.after(prng_.between(0, within), [this, node, hold] { convert(node, hold); });
+}
+
+// Mostly when no other conversion of it is under way. What is held as one is not converted.
+void LockWorkload::convert(core::NodeId node, core::OperationId hold) {
+    const auto held = holds_.find(hold);
+    if (held == holds_.end() || !core_.empty() || !cluster_.can_answer(node)) return;
+    const bool under_way =
+        std::ranges::any_of(conversions_, [&](const auto& one) { return one.second.hold == hold; });
+    if ((under_way || held->second.names.size() > 1) && !prng_.one_in(8)) return;
+    const auto mode = held->second.names.front().mode;
+    auto call = drawing_.conversion(hold, mode, steady(node));
+    const core::CallTag tag{newest_tag_ + 1};
+    if (auto* upgrade = std::get_if<core::UpgradeCall>(&call)) {
+        conversions_[tag] = {hold, core::LockMode::exclusive};
+        ask(node, std::move(*upgrade));
+    } else if (auto* downgrade = std::get_if<core::DowngradeCall>(&call)) {
+        conversions_[tag] = {hold, downgrade->mode};
+        ask(node, std::move(*downgrade));
+    }
+}
+
+void LockWorkload::conversion_answered(const core::CallAnswer& answer) {
+    const auto found = conversions_.extract(answer.tag);
+    if (found.empty()) return;
+    const auto [hold, mode] = found.mapped();
+    const auto held = holds_.find(hold);
+    if (held == holds_.end()) return;
+    if (std::holds_alternative<core::Converted>(answer.result)) {
+        held->second.names.front().mode = mode;
+    }
+    convert_sometimes(held->second.node, hold, world_.swarm.election_timeout.count());
 }
 
 // --- what nodes publish
@@ -228,7 +263,11 @@ void LockWorkload::node_started(core::NodeId node) {
 
 void LockWorkload::node_lost(core::NodeId node) {
     history_.node_lost(node);
+    deadlines_.node_lost(node);
     if (outside_) outside_->node_lost(node);
+    std::erase_if(conversions_, [&](const auto& one) {
+        return waiting_.contains({node, one.first});
+    });
     std::erase_if(waiting_, [&](const auto& who) { return who.first == node; });
     std::erase_if(holds_, [&](const auto& hold) { return hold.second.node == node; });
     for (const auto& [who, name] : owed_) {
@@ -237,9 +276,9 @@ void LockWorkload::node_lost(core::NodeId node) {
     std::erase_if(owed_, [&](const auto& owed) { return owed.first.first == node; });
 }
 
-void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
+void LockWorkload::lost(core::NodeId /*node*/, const core::HoldLost& lost) {
     holds_.erase(lost.hold);
-    history_.lost(node, lost);
+    history_.lost(lost);
     if (outside_) outside_->lost(lost);
 }
 
@@ -260,9 +299,18 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
         return;
     }
     history_.answered(node, answer, cluster_.at(node).driver().core().applied_index());
+    deadlines_.answered(node, answer.tag);
     if (outside_) outside_->answered(node, answer);
+    conversion_answered(answer);
+    const auto* error = std::get_if<core::CallError>(&answer.result);
+    if (error != nullptr && *error == core::CallError::incompatible) {
+        world_.tally.probe("feature is for a newer cluster");
+    }
     const auto* acquired = std::get_if<core::Acquired>(&answer.result);
     if (acquired != nullptr) hold_for_a_while(node, acquired->hold);
+    if (const auto* several = std::get_if<core::AcquiredSeveral>(&answer.result)) {
+        hold_for_a_while(node, several->hold);
+    }
     const auto owed = owed_.find(who);
     if (owed == owed_.end()) return;
     // Asked again until it works: a session may just have ended.
@@ -287,14 +335,15 @@ void LockWorkload::contest(core::NodeId holder, SimTime length) {
     for (auto& [hold, held] : holds_) {
         if (held.node != holder) continue;
         held.keep_until = world_.heap.now() + length;
-        names.insert(held.name);
+        for (const auto& one : held.names)
+            names.insert(one.name);
     }
     for (const auto& name : names) {
         for (const auto node : cluster_.ids()) {
             if (node == holder || !cluster_.can_answer(node)) continue;
             core::AcquireCall call;
             call.request.name = name;
-            acquire(node, std::move(call));
+            ask(node, std::move(call));
         }
     }
 }
@@ -329,7 +378,7 @@ void LockWorkload::ask_again() {
         core::AcquireCall call;
         call.request.name = name;
         owed_[{node, core::CallTag{newest_tag_ + 1}}] = name;
-        acquire(node, std::move(call));
+        ask(node, std::move(call));
     }
 }
 

@@ -8,6 +8,8 @@
 #include <optional>
 #include <set>
 
+#include "tests/sim/call_deadlines.hpp"
+#include "tests/sim/call_drawing.hpp"
 #include "tests/sim/cluster.hpp"
 #include "tests/sim/lock_history.hpp"
 #include "tests/sim/outside_history.hpp"
@@ -27,6 +29,9 @@ public:
     void lease_changed(core::NodeId node, const core::LeaseChanged& lease) override;
     void answered(core::NodeId node, const core::CallAnswer& answer) override;
     void applied(core::NodeId node, const core::Applied& applied) override;
+    void stepped(core::NodeId node, core::Instant next) override {
+        deadlines_.after_step(node, next);
+    }
     [[nodiscard]] core::NodeId holder(core::NodeId other_than) const override;
     void contest(core::NodeId holder, SimTime length) override;
     void begin_liveness(const std::vector<core::NodeId>& core) override;
@@ -40,21 +45,26 @@ private:
     void call_somewhere();
     void acquire_many();
     void acquire(core::NodeId node);
-    void acquire(core::NodeId node, core::AcquireCall call);
+    template <class WaitingCall>
+    void ask(core::NodeId node, WaitingCall call);
     void inspect(core::NodeId node);
     void cancel_sometimes(core::NodeId node, core::CallTag tag);
     void hold_for_a_while(core::NodeId node, core::OperationId hold);
     void release(core::NodeId node, core::OperationId hold);
+    void convert_sometimes(core::NodeId node, core::OperationId hold, SimTime within);
+    void convert(core::NodeId node, core::OperationId hold);
+    void conversion_answered(const core::CallAnswer& answer);
     void transfer();
     void ask_again();
     void call(core::NodeId node, core::Call call);
     [[nodiscard]] core::Instant steady(core::NodeId node) const;
-    [[nodiscard]] std::string draw_name();
 
     World& world_;
     Cluster& cluster_;
     core::Prng prng_;
+    CallDrawing drawing_;
     LockHistory history_;
+    CallDeadlines deadlines_;
     std::optional<OutsideHistory> outside_;  // of some runs
     std::uint64_t next_name_ = 0;            // of a burst
     std::uint64_t newest_tag_ = 0;
@@ -62,11 +72,16 @@ private:
     std::set<Who> waiting_;
     struct Held {
         core::NodeId node;
-        std::string name;
+        std::vector<core::NamedMode> names;
         SimTime keep_until = 0;
     };
     std::map<core::OperationId, Held> holds_;
-    std::set<core::NodeId> core_;  // of the liveness phase; empty before
+    struct Conversion {
+        core::OperationId hold;
+        core::LockMode mode = core::LockMode::exclusive;
+    };
+    std::map<core::CallTag, Conversion> conversions_;  // under way
+    std::set<core::NodeId> core_;                      // of the liveness phase; empty before
     std::map<Who, std::string> owed_;
     std::set<std::pair<core::NodeId, std::string>> to_ask_;
 };

@@ -104,7 +104,12 @@ void SimNode::look_for_damage() {
 // Nobody goes back.
 void SimNode::upgrade_sometimes() {
     const bool is_first = life_ == 0;
-    if (is_first && !prng_.one_in(4)) command_format_ = core::command_format_oldest;
+    constexpr auto older = core::command_format_newest - core::command_format_oldest;
+    if (is_first && !prng_.one_in(4)) {
+        const auto newer_than_oldest = prng_.below(older);
+        command_format_ =
+            static_cast<std::uint8_t>(core::command_format_oldest + newer_than_oldest);
+    }
     if (!is_first && prng_.one_in(3)) command_format_ = core::command_format_newest;
     say("reads commands up to format {}", command_format_);
 }

@@ -12,6 +12,9 @@ namespace {
 check::Outcome outcome_of(core::CallError error) {
     switch (error) {
         case core::CallError::resource_exhausted:
+        case core::CallError::deadlock:
+        case core::CallError::invalid_argument:
+        case core::CallError::incompatible:
         case core::CallError::kind_mismatch: return check::Outcome::refused;
         case core::CallError::cancelled: return check::Outcome::cancelled;
         case core::CallError::lock_lost: return check::Outcome::lost;
@@ -42,55 +45,102 @@ std::size_t OutsideHistory::say(check::Call call) {
     return calls_.size() - 1;
 }
 
-void OutsideHistory::asked(core::NodeId node, const core::AcquireCall& call) {
+std::size_t OutsideHistory::ask(core::NodeId node, const core::NamedMode& wanted, bool waits) {
     check::Call said;
     said.process = process(node);
-    said.operation = call.request.wait ? check::Operation::acquire : check::Operation::try_acquire;
-    said.name = call.request.name;
-    said.mode = call.request.mode;
+    said.operation = waits ? check::Operation::acquire : check::Operation::try_acquire;
+    said.name = wanted.name;
+    said.mode = wanted.mode;
     said.invoked = heap_.now();
     said.outcome = check::Outcome::unknown;
-    open_[{node, call.tag}] = say(std::move(said));
+    return say(std::move(said));
+}
+
+void OutsideHistory::asked(core::NodeId node, const core::AcquireCall& call) {
+    const auto& request = call.request;
+    open_[{node, call.tag}] = {ask(node, {request.name, request.mode}, request.wait)};
+}
+
+// That all of several names were not free at once says nothing about any of them, so that is not
+// told as a try.
+void OutsideHistory::asked(core::NodeId node, const core::AcquireSeveralCall& call) {
+    const bool all = call.request.which == core::AcquireSeveral::Which::all;
+    auto& places = open_[{node, call.tag}];
+    for (const auto& wanted : call.request.names)
+        places.push_back(ask(node, wanted, call.request.wait || all));
+}
+
+void OutsideHistory::converting(core::NodeId node, core::OperationId hold) {
+    const auto held = holds_.extract(hold);
+    if (held.empty()) return;
+    for (auto said : held.mapped().said) {
+        said.operation = check::Operation::release;
+        said.invoked = heap_.now();
+        said.outcome = check::Outcome::unknown;
+        const auto name = said.name;
+        say(std::move(said));
+        ask(node, {name, core::LockMode::exclusive}, true);
+    }
 }
 
 void OutsideHistory::releasing(core::NodeId node, core::CallTag tag, core::OperationId hold) {
     const auto held = holds_.extract(hold);
     if (held.empty()) return;
-    auto said = held.mapped().said;
-    said.operation = check::Operation::release;
-    said.invoked = heap_.now();
-    said.outcome = check::Outcome::unknown;
-    const auto place = say(std::move(said));
-    if (tag.is_set()) open_[{node, tag}] = place;
+    for (auto said : held.mapped().said) {
+        said.operation = check::Operation::release;
+        said.invoked = heap_.now();
+        said.outcome = check::Outcome::unknown;
+        const auto place = say(std::move(said));
+        if (tag.is_set()) open_[{node, tag}].push_back(place);
+    }
 }
 
 void OutsideHistory::answered(core::NodeId node, const core::CallAnswer& answer) {
     const auto open = open_.extract({node, answer.tag});
     if (open.empty()) return;
-    const auto place = open.mapped();
-    auto& call = calls_[place];
-    call.returned = heap_.now();
+    const auto& places = open.mapped();
+    auto outcome = check::Outcome::unknown;
     std::visit(core::Overloaded{
-                   [&](const core::Acquired& acquired) { granted(place, node, acquired); },
-                   [&](const core::Busy&) { call.outcome = check::Outcome::busy; },
-                   [&](const core::Released&) { call.outcome = check::Outcome::released; },
-                   [&](core::CallError error) { call.outcome = outcome_of(error); },
+                   [&](const core::Busy&) { outcome = check::Outcome::busy; },
+                   [&](const core::Released&) { outcome = check::Outcome::released; },
+                   [&](core::CallError error) { outcome = outcome_of(error); },
+                   // Nobody has the rest by a call for any names.
+                   [&](const core::AcquiredSeveral&) { outcome = check::Outcome::cancelled; },
                    [](const auto&) {},
                },
                answer.result);
+    for (const auto place : places) {
+        calls_[place].returned = heap_.now();
+        calls_[place].outcome = outcome;
+    }
+    if (const auto* one = std::get_if<core::Acquired>(&answer.result)) {
+        granted(places, node, one->hold, {{calls_[places.front()].name, one->token}});
+    } else if (const auto* several = std::get_if<core::AcquiredSeveral>(&answer.result)) {
+        std::map<std::string, core::FencingToken> tokens;
+        for (const auto& grant : several->names)
+            tokens.emplace(grant.name, grant.token);
+        granted(places, node, several->hold, tokens);
+    }
 }
 
-void OutsideHistory::granted(std::size_t place, core::NodeId node, const core::Acquired& acquired) {
-    auto& call = calls_[place];
-    call.outcome = check::Outcome::granted;
-    call.token = acquired.token.raw();
-    call.valid_until = trusted(acquired.hold.session);
-    check::Call said;
-    said.process = call.process;
-    said.name = call.name;
-    said.mode = call.mode;
-    said.token = call.token;
-    holds_[acquired.hold] = {node, std::move(said)};
+void OutsideHistory::granted(const Places& places, core::NodeId node, core::OperationId hold,
+                             const std::map<std::string, core::FencingToken>& tokens) {
+    auto& held = holds_[hold];
+    held.node = node;
+    for (const auto place : places) {
+        auto& call = calls_[place];
+        const auto token = tokens.find(call.name);
+        if (token == tokens.end()) continue;
+        call.outcome = check::Outcome::granted;
+        call.token = token->second.raw();
+        call.valid_until = trusted(hold.session);
+        check::Call said;
+        said.process = call.process;
+        said.name = call.name;
+        said.mode = call.mode;
+        said.token = call.token;
+        held.said.push_back(std::move(said));
+    }
 }
 
 void OutsideHistory::lease_changed(const core::LeaseChanged& lease, core::Instant boot) {
@@ -101,21 +151,23 @@ void OutsideHistory::lease_changed(const core::LeaseChanged& lease, core::Instan
     if (left <= 0) return;
     for (const auto& [hold, held] : holds_) {
         if (hold.session != lease.session) continue;
-        auto said = held.said;
-        said.operation = check::Operation::valid;
-        said.invoked = heap_.now();
-        said.returned = heap_.now();
-        said.valid_until = known;
-        say(std::move(said));
+        for (auto said : held.said) {
+            said.operation = check::Operation::valid;
+            said.invoked = heap_.now();
+            said.returned = heap_.now();
+            said.valid_until = known;
+            say(std::move(said));
+        }
     }
 }
 
 void OutsideHistory::over(const Held& held, check::Time at) {
-    auto said = held.said;
-    said.operation = check::Operation::lost;
-    said.invoked = at;
-    said.returned = at;
-    say(std::move(said));
+    for (auto said : held.said) {
+        said.operation = check::Operation::lost;
+        said.invoked = at;
+        said.returned = at;
+        say(std::move(said));
+    }
 }
 
 void OutsideHistory::lost(const core::HoldLost& lost) {

@@ -96,5 +96,29 @@ TEST_F(OutsideHistoryTest, ARestartMayEndTheFormerLife) {
     EXPECT_TRUE(is_explained());
 }
 
+TEST_F(OutsideHistoryTest, SeveralNamesAreSeveralCalls) {
+    core::AcquireSeveralCall call;
+    call.tag = core::CallTag{1};
+    call.request.names = {{"w", core::LockMode::exclusive}, {"x", core::LockMode::exclusive}};
+    history.asked(a, call);
+    history.lease_changed({session_of_a, {heap.now() + 10 * sim_second}}, {heap.now()});
+    core::AcquiredSeveral acquired;
+    acquired.hold = {session_of_a, core::Seq{1}};
+    acquired.names = {{"w", core::FencingToken{1}, {}}, {"x", core::FencingToken{2}, {}}};
+    heap.run_until(heap.now() + sim_millisecond);
+    history.answered(a, {call.tag, acquired});
+    heap.run_until(heap.now() + sim_millisecond);
+    EXPECT_TRUE(is_explained());
+    granted(b, session_of_b, 3);
+    EXPECT_FALSE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, AHoldThatIsConvertedMayBeOver) {
+    granted(a, session_of_a, 1);
+    history.asked(a, core::DowngradeCall{core::CallTag{7}, {session_of_a, core::Seq{1}}});
+    granted(b, session_of_b, 2);
+    EXPECT_TRUE(is_explained());
+}
+
 }  // namespace
 }  // namespace mortise::sim

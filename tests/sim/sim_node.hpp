@@ -63,6 +63,8 @@ public:
     [[nodiscard]] core::NodeId id() const { return id_; }
     [[nodiscard]] bool is_running() const { return driver_ != nullptr; }
     [[nodiscard]] bool is_paused() const { return paused_; }
+    // What it is given now waits until it has done what piled up while it was paused.
+    [[nodiscard]] bool is_catching_up() const { return catching_up_; }
     [[nodiscard]] const Driver& driver() const { return *driver_; }  // requires is_running()
     [[nodiscard]] const core::Raft& raft() const { return driver_->core().raft(); }
     [[nodiscard]] SimDisk& disk() { return disk_; }

@@ -110,6 +110,16 @@ WorkloadOptions draw_workload(core::Prng& prng, SimTime timeout) {
     return workload;
 }
 
+// Conversions, several names, priorities and policies: in some runs none of them, so that the
+// others get deep.
+void draw_features(core::Prng& prng, WorkloadOptions& workload) {
+    if (workload.burst != 0 || prng.one_in(4)) return;
+    if (prng.one_in(2)) workload.conversion_percent = 10 + prng.below(80);
+    if (prng.one_in(2)) workload.several_percent = 5 + prng.below(50);
+    if (prng.one_in(3)) workload.priority_percent = 5 + prng.below(90);
+    if (prng.one_in(2)) workload.policy = queue_policies[prng.below(queue_policies.size())];
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -182,6 +192,7 @@ Swarm draw_swarm(core::Prng& prng) {
     swarm.upgrade = prng.one_in(4);
     if (prng.one_in(6)) swarm.steps_percent = prng.below(100);
     if (swarm.stormy_start) swarm.restart_after = swarm.network.connect_max;
+    draw_features(prng, swarm.workload);
     return swarm;
 }
 
@@ -200,6 +211,10 @@ std::string describe(const Swarm& swarm) {
                 (swarm.stormy_start ? ", stormy start" : "") +
                 (swarm.lease_trial ? ", lease trial" : "") + (swarm.upgrade ? ", upgrade" : "") +
                 (swarm.workload.burst != 0 ? ", many names" : "") +
+                (swarm.workload.conversion_percent != 0 ? ", conversions" : "") +
+                (swarm.workload.several_percent != 0 ? ", several names" : "") +
+                (swarm.workload.priority_percent != 0 ? ", priorities" : "") +
+                (swarm.workload.policy != core::QueuePolicy::phase_fair ? ", policy" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;

@@ -7,6 +7,7 @@
 
 #include "core/base/instant.hpp"
 #include "core/base/prng.hpp"
+#include "core/locks/command.hpp"
 #include "tests/sim/event_heap.hpp"
 #include "tests/sim/tally.hpp"
 
@@ -36,7 +37,15 @@ struct WorkloadOptions {
     std::uint64_t burst = 0;  // so many names that one node takes at once, now and then; zero: none
     std::uint64_t read_percent = 30;
     std::uint64_t transfer_permille = 5;
+    std::uint64_t conversion_percent = 0;  // of holds that are converted, again and again
+    std::uint64_t several_percent = 0;     // of acquires that want several names
+    std::uint64_t priority_percent = 0;    // of acquires that have one
+    core::QueuePolicy policy{};            // of most names
 };
+
+inline constexpr std::array<core::QueuePolicy, 4> queue_policies{
+    core::QueuePolicy::phase_fair, core::QueuePolicy::fifo, core::QueuePolicy::prefer_readers,
+    core::QueuePolicy::prefer_writers};
 
 struct Swarm {
     std::size_t nodes = 3;

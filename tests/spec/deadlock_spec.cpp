@@ -42,15 +42,15 @@ bool LockSpec::is_anybody_tied() const {
 // --- who waits for whom ---------------------------------------------------------------------
 
 // In the stretches before the last barrier everybody, in its own whoever is served before.
-std::vector<LockSpec::Wait> LockSpec::in_front_of(const Wait& wait) const {
-    std::vector<Wait> front;
-    std::vector<Wait> stretch;
+LockSpec::Queue LockSpec::in_front_of(const Wait& wait) const {
+    Queue front;
+    Queue stretch;
     const auto& record = *std::ranges::find(records_, wait.name, &Record::name);
-    for (const auto& one : queue(wait.name)) {
-        const bool is_later = one.number > wait.number;
-        if (one.part == Part::all_of && is_later) break;
-        if (wait.part == Part::all_of && !(one.number < wait.number)) break;
-        if (one.part == Part::all_of) {
+    for (const auto* one : queue(wait.name)) {
+        const bool is_later = one->number > wait.number;
+        if (one->part == Part::all_of && is_later) break;
+        if (wait.part == Part::all_of && !(one->number < wait.number)) break;
+        if (one->part == Part::all_of) {
             const auto sorted = as_served(record, std::move(stretch));
             front.insert(front.end(), sorted.begin(), sorted.end());
             front.push_back(one);
@@ -59,12 +59,12 @@ std::vector<LockSpec::Wait> LockSpec::in_front_of(const Wait& wait) const {
             stretch.push_back(one);
         }
     }
-    for (const auto& one : as_served(record, std::move(stretch))) {
-        if (one.number == wait.number) break;
+    for (const auto* one : as_served(record, std::move(stretch))) {
+        if (one->number == wait.number) break;
         front.push_back(one);
     }
     std::erase_if(front,
-                  [&](const Wait& one) { return live(one.waiting.operation.session) == nullptr; });
+                  [&](const Wait* one) { return live(one->waiting.operation.session) == nullptr; });
     return front;
 }
 
@@ -98,16 +98,16 @@ void LockSpec::add_front(const Wait& wait, Blockers& found) const {
     if (upgrade != nullptr) add_blocker(wait, *upgrade, true, found);
 
     bool waits_for_a_writer = false;
-    for (const auto& one : front) {
-        const bool clashes = clash(one.waiting.mode, mode);
-        const bool barrier = one.part == Part::all_of || wait.part == Part::all_of;
+    for (const auto* one : front) {
+        const bool clashes = clash(one->waiting.mode, mode);
+        const bool barrier = one->part == Part::all_of || wait.part == Part::all_of;
         const bool in_order = barrier || record.policy != core::QueuePolicy::phase_fair;
         if (!clashes && !barrier) continue;
-        if (!in_order && !is_a_writer(mode) && is_a_writer(one.waiting.mode)) {
+        if (!in_order && !is_a_writer(mode) && is_a_writer(one->waiting.mode)) {
             waits_for_a_writer = true;
             continue;
         }
-        add_blocker(wait, one, clashes && (in_order || is_a_writer(one.waiting.mode)), found);
+        add_blocker(wait, *one, clashes && (in_order || is_a_writer(one->waiting.mode)), found);
     }
     if (!waits_for_a_writer) return;
     if (record.turn == Turn::readers) {
@@ -120,8 +120,8 @@ void LockSpec::add_front(const Wait& wait, Blockers& found) const {
         }
     } else if (upgrade == nullptr) {
         const auto writer = std::ranges::find_if(
-            front, [](const Wait& one) { return is_a_writer(one.waiting.mode); });
-        add_blocker(wait, *writer, true, found);
+            front, [](const Wait* one) { return is_a_writer(one->waiting.mode); });
+        add_blocker(wait, **writer, true, found);
     }
 }
 

@@ -25,11 +25,6 @@ bool clash(LockMode a, LockMode b) {
     return !(a == shared && (b == shared || b == update));
 }
 
-bool is_writing(LockMode mode) {
-    return mode == LockMode::shared_intent_exclusive || mode == LockMode::update ||
-           mode == LockMode::exclusive;
-}
-
 }  // namespace
 
 template <class Body>
@@ -130,10 +125,12 @@ void History::on(const core::Queued& queued) {
     for (const auto& one : wanted) {
         auto& name = names_[one.name];
         if (one.priority > 0) name.has_priorities = true;
-        Waiter waiter{operation, one, index_, 0, 0, {}, 0, wants_all(operation)};
-        for (const auto& ahead : name.queue)
-            waiter.writers_ahead += is_writing(ahead.wanted.mode) ? 1 : 0;
-        name.queue.push_back(std::move(waiter));
+        const auto writers =
+            std::count_if(name.queue.begin(), name.queue.end(),
+                          [](const auto& it) { return is_writing(it.wanted.mode); });
+        name.queue.push_back({operation, one, index_,
+                              Overtaken{one.mode, static_cast<std::size_t>(writers)},
+                              wants_all(operation)});
     }
 }
 
@@ -386,49 +383,16 @@ void History::judge_token(Name& name, const core::Grant& grant) {
 }
 
 void History::judge_overtaking(Name& name, const core::Grant& grant, core::Priority priority) {
-    // S29: overtaken so often, a waiter is in the class above all priorities.
-    constexpr std::size_t overtakings_max = 8 * (core::priority_max + 1);
     if (priority > 0) name.has_priorities = true;
-    const std::size_t by_priority = name.has_priorities ? overtakings_max : 0;
     for (auto& waiter : name.queue) {
         if (waiter.operation == grant.operation) return;  // those behind are younger
-        need(!waiter.is_barrier && !wants_all(grant.operation), "S32: a barrier was passed",
-             words(grant.operation) + " and " + words(waiter.operation));
-        if (!clash(waiter.wanted.mode, grant.mode)) continue;
+        const bool is_barrier = waiter.is_barrier || wants_all(grant.operation);
+        if (!is_barrier && !clash(waiter.wanted.mode, grant.mode)) continue;
         const auto text = words(grant.operation) + " passed " + words(waiter.operation);
-        const auto policy = policies_[waiter.wanted.name];
-        const bool prefers = policy == (is_writing(grant.mode) ? QueuePolicy::prefer_writers
-                                                               : QueuePolicy::prefer_readers);
-        const bool is_other = is_writing(grant.mode) != is_writing(waiter.wanted.mode);
-        ++waiter.past;
-        if (policy == QueuePolicy::phase_fair) {
-            judge_phases(waiter, grant, by_priority, text);
-        } else if (prefers && is_other && by_priority == 0) {
-            need(waiter.past <= overtakings_max, "S29: overtaken, and moves up no class", text);
-        } else {
-            need(waiter.past <= by_priority, "S31: overtaken in a queue", text);
-        }
-    }
-}
-
-// `more`: as often may priorities make the difference, for each way to be overtaken.
-void History::judge_phases(Waiter& waiter, const core::Grant& grant, std::size_t more,
-                           const std::string& text) {
-    if (is_writing(waiter.wanted.mode)) {
-        if (is_writing(grant.mode)) {
-            need(++waiter.writers_past <= more, "S29: a writer passed a writer", text);
-            return;
-        }
-        waiter.batches_past.insert(index_);
-        need(waiter.batches_past.size() <= waiter.writers_ahead + 1 + 2 * more,
-             "S31: a writer overtaken too often", text);
-    } else if (is_writing(grant.mode)) {
-        const std::size_t bound = waiter.wanted.mode == LockMode::intent_shared ? 1 : 2;
-        need(++waiter.writers_past <= bound + more, "S31: a reader overtaken too often", text);
-    } else {
-        waiter.batches_past.insert(index_);
-        need(waiter.batches_past.size() <= 1 + more, "S31: a reader overtaken by two batches",
-             text);
+        need(!is_barrier, "S32: a barrier was passed", text);
+        const auto* wrong = waiter.overtaken.by(grant.mode, index_, policies_[waiter.wanted.name],
+                                                name.has_priorities);
+        if (wrong != nullptr) need(false, wrong, text);
     }
 }
 

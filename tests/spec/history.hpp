@@ -24,6 +24,7 @@
 #include "core/locks/command.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/outcome.hpp"
+#include "tests/spec/overtaken.hpp"
 
 namespace mortise::spec {
 
@@ -53,10 +54,7 @@ private:
         core::OperationId operation;
         core::Acquire wanted;
         core::LogIndex since;
-        std::size_t writers_ahead = 0;
-        std::size_t writers_past = 0;
-        std::set<core::LogIndex> batches_past;
-        std::size_t past = 0;  // all of them together
+        Overtaken overtaken;
         bool is_barrier = false;
     };
     struct Upgrading {
@@ -100,8 +98,6 @@ private:
     void make_way(Name& name, core::LockMode mode);
     void judge_token(Name& name, const core::Grant& grant);
     void judge_overtaking(Name& name, const core::Grant& grant, core::Priority priority);
-    void judge_phases(Waiter& waiter, const core::Grant& grant, std::size_t more,
-                      const std::string& text);
     void judge_listing(const std::vector<core::LockView>& listing);
     void judge_waiting();
     void judge_answers(const std::vector<core::Command>& batch, const core::Outcomes& outcomes);

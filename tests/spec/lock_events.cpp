@@ -78,8 +78,8 @@ private:
             std::string wait;
             core::LockerTag locker;
             rest >> session >> name >> mode >> wait >> locker.number;
-            const core::Acquire acquire{
-                name, mode_of(mode), wait == "wait", policy_, false, {}, 0, locker};
+            const core::Acquire acquire{name, mode_of(mode), wait == "wait", policy_, false, {},
+                                        0,    locker};
             owners_[line_] = session_of(session);
             request(owners_[line_], acquire);
         } else if (verb == "end") {

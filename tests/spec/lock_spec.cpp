@@ -1,6 +1,7 @@
 #include "tests/spec/lock_spec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -52,6 +53,7 @@ bool is_grant(const core::Outcome& outcome) {
 }  // namespace
 
 bool same(const Outcomes& a, const Outcomes& b) {
+    if (a == b) return true;
     const auto pick = [](const Outcomes& from, bool grants) {
         Outcomes picked;
         for (const auto& outcome : from) {
@@ -358,8 +360,9 @@ void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
 // S32: nobody in front of it, and no holder in its way, on any of its names.
 bool LockSpec::serve_barrier(OperationId operation) {
     for (const auto& name : waited_names(operation)) {
-        if (upgrade_on(name) || queue(name).front().waiting.operation != operation) return false;
-        if (!admits(name, queue(name).front().waiting.mode)) return false;
+        const auto& front = queue(name).front()->waiting;
+        if (upgrade_on(name) || front.operation != operation) return false;
+        if (!admits(name, front.mode)) return false;
     }
     grant_all(operation);
     return true;
@@ -368,9 +371,9 @@ bool LockSpec::serve_barrier(OperationId operation) {
 void LockSpec::grant_all(OperationId operation) {
     Answer given{AnswerKind::granted, {}, {}};
     for (const auto& name : waited_names(operation)) {
-        const auto wait = queue(name).front();
+        const auto waiting = queue(name).front()->waiting;
         withdraw(operation, name);
-        given.names.push_back(hold(*find_record(name), wait));
+        given.names.push_back(hold(*find_record(name), waiting));
         moved_.insert(name);
     }
     if (operation.session.is_set()) answer(operation, given);
@@ -513,8 +516,7 @@ FencingToken LockSpec::token_for(Record& record, LockMode mode) {
     return record.newest_token;
 }
 
-core::NamedGrant LockSpec::hold(Record& record, const Wait& wait) {
-    const auto& waiting = wait.waiting;
+core::NamedGrant LockSpec::hold(Record& record, const Waiting& waiting) {
     const auto token = token_for(record, waiting.mode);
     holds_.push_back(
         {record.name,
@@ -525,107 +527,107 @@ core::NamedGrant LockSpec::hold(Record& record, const Wait& wait) {
 
 // S32: who wanted any of several names leaves all their queues.
 void LockSpec::enter(Record& record, const Wait& wait) {
-    const auto operation = wait.waiting.operation;
-    for (const auto& name : waited_names(operation))
-        moved_.insert(name);
-    withdraw(operation);
-    const auto given = hold(record, wait);
+    const auto waiting = wait.waiting;
+    const auto part = wait.part;
+    moved_.merge(waited_names(waiting.operation));
+    withdraw(waiting.operation);
+    const auto given = hold(record, waiting);
     // Nobody answers for the trial of would_grant().
-    if (!operation.session.is_set()) return;
-    if (wait.part == Part::alone) {
-        answer(operation, {AnswerKind::granted, given.token, given.previous});
+    if (!waiting.operation.session.is_set()) return;
+    if (part == Part::alone) {
+        answer(waiting.operation, {AnswerKind::granted, given.token, given.previous});
     } else {
-        answer(operation, {AnswerKind::granted, {}, {}, {given}});
+        answer(waiting.operation, {AnswerKind::granted, {}, {}, {given}});
     }
 }
 
-// S29: who came earlier and is still here was overtaken. Without priorities and preferences only
-// batches overtake, which have their own bounds.
-void LockSpec::count_overtaking(const Record& record, const std::vector<Wait>& entered) {
-    for (const auto& one : entered) {
-        if (one.waiting.priority == 0 && !prefers(record.policy)) continue;
-        for (auto& wait : waits_) {
-            const bool waits = wait.name == record.name && !wait.waiting.upgrades.is_set();
-            if (waits && wait.number < one.number) ++wait.overtaken;
-        }
+// S29: who came earlier and is still here was overtaken.
+void LockSpec::count_overtaking(std::string_view name, std::uint64_t number) {
+    for (auto& wait : waits_) {
+        const bool waits = wait.number < number && !wait.waiting.upgrades.is_set();
+        if (waits && wait.name == name) ++wait.overtaken;
     }
 }
 
-void LockSpec::enter_all(Record& record, const std::vector<Wait>& entering) {
-    std::vector<Wait> entered;
-    for (const auto& one : entering) {
-        if (!admits(record.name, one.waiting.mode)) continue;
-        enter(record, one);
-        entered.push_back(one);
+// Counted once all are in. Without priorities and preferences only batches overtake, which have
+// their own bounds.
+void LockSpec::enter_all(Record& record, const Queue& entering) {
+    std::vector<std::uint64_t> overtaking;
+    for (const auto* one : entering) {
+        if (!admits(record.name, one->waiting.mode)) continue;
+        const bool counts = one->waiting.priority != 0 || prefers(record.policy);
+        if (counts) overtaking.push_back(one->number);
+        enter(record, *one);
     }
-    count_overtaking(record, entered);
+    for (const auto number : overtaking)
+        count_overtaking(record.name, number);
 }
 
 // S29, S31: classes, then preference, then as they came. In the highest class, to which only those
 // come who were overtaken, nobody is preferred.
-std::vector<LockSpec::Wait> LockSpec::as_served(const Record& record, std::vector<Wait> all) {
+LockSpec::Queue LockSpec::as_served(const Record& record, Queue all) {
     constexpr std::uint64_t highest = core::priority_max + 1;
-    const auto class_of = [&](const Wait& wait) {
-        return std::min(highest, wait.waiting.priority + wait.overtaken / 8);
+    const auto class_of = [&](const Wait* wait) {
+        return std::min(highest, wait->waiting.priority + wait->overtaken / 8);
     };
-    const auto is_preferred = [&](const Wait& wait) {
-        const bool writer = is_a_writer(wait.waiting.mode);
+    const auto is_preferred = [&](const Wait* wait) {
+        const bool writer = is_a_writer(wait->waiting.mode);
         return class_of(wait) < highest && record.policy == (writer ? QueuePolicy::prefer_writers
                                                                     : QueuePolicy::prefer_readers);
     };
-    std::stable_sort(all.begin(), all.end(), [&](const Wait& a, const Wait& b) {
+    const auto goes_before = [&](const Wait* a, const Wait* b) {
         if (class_of(a) != class_of(b)) return class_of(a) > class_of(b);
         return is_preferred(a) && !is_preferred(b);
-    });
+    };
+    // Mostly they are.
+    if (!std::ranges::is_sorted(all, goes_before)) std::ranges::stable_sort(all, goes_before);
     return all;
 }
 
 // S32: only who stands in front of the first barrier is served.
-std::vector<LockSpec::Wait> LockSpec::ranked(const Record& record) const {
+LockSpec::Queue LockSpec::ranked(const Record& record) const {
     auto all = queue(record.name);
-    const auto barrier = std::find_if(all.begin(), all.end(),
-                                      [](const Wait& one) { return one.part == Part::all_of; });
+    const auto barrier = std::ranges::find(all, Part::all_of, &Wait::part);
     all.erase(barrier, all.end());
     return as_served(record, std::move(all));
 }
 
 // S31: lets the next writer, or the next batch of readers, in when the turn is theirs.
-bool LockSpec::take_turn(Record& record) {
-    const auto waiting = ranked(record);
-    std::vector<Wait> readers;
-    std::vector<Wait> writers;
-    for (const auto& one : waiting)
-        (is_a_writer(one.waiting.mode) ? writers : readers).push_back(one);
+bool LockSpec::take_turn(Record& record, const Queue& waiting) {
+    Queue readers;
+    Queue writers;
+    for (const auto* one : waiting)
+        (is_a_writer(one->waiting.mode) ? writers : readers).push_back(one);
 
     if (!writer_holds(record.name) && readers.empty()) record.turn = Turn::writers;
     if (waiting.empty()) return false;
     if (record.turn == Turn::readers && writer_holds(record.name)) return false;
-    if (record.turn == Turn::writers && !admits(record.name, waiting.front().waiting.mode)) {
+    if (record.turn == Turn::writers && !admits(record.name, waiting.front()->waiting.mode)) {
         return false;
     }
     if (record.turn == Turn::writers && !writers.empty()) {
-        if (!admits(record.name, writers.front().waiting.mode)) return false;
+        if (!admits(record.name, writers.front()->waiting.mode)) return false;
         enter_all(record, {writers.front()});
         return true;
     }
-    if (!admits(record.name, readers.front().waiting.mode)) return false;
+    if (!admits(record.name, readers.front()->waiting.mode)) return false;
     enter_all(record, readers);
     record.turn = Turn::writers;
     return true;
 }
 
 // S31: who conflicts with no holder and no earlier waiter enters at any time.
-bool LockSpec::enter_unhindered(Record& record) {
-    const auto waiting = ranked(record);
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-        const auto& mode = waiting[i].waiting.mode;
-        const auto earlier = std::span{waiting}.first(i);
-        const bool hindered = std::ranges::any_of(
-            earlier, [&](const auto& one) { return clash(one.waiting.mode, mode); });
+bool LockSpec::enter_unhindered(Record& record, const Queue& waiting) {
+    std::set<LockMode> earlier;
+    for (const auto* one : waiting) {
+        const auto mode = one->waiting.mode;
+        const bool hindered =
+            std::ranges::any_of(earlier, [&](LockMode other) { return clash(other, mode); });
         if (!hindered && admits(record.name, mode)) {
-            enter_all(record, {waiting[i]});
+            enter_all(record, {one});
             return true;
         }
+        earlier.insert(mode);
     }
     return false;
 }
@@ -641,11 +643,14 @@ LockSpec::Names LockSpec::step(const std::string& name) {
     if (record == nullptr) return {};
     bool moved = serve_upgrade(*record);
     if (upgrade_on(name)) return {};  // S28: nobody else enters meanwhile
-    if (!moved && record->policy == QueuePolicy::phase_fair) moved = take_turn(*record);
-    if (!moved) moved = enter_unhindered(*record);
-    const auto waiting = queue(name);
-    if (!moved && !waiting.empty() && waiting.front().part == Part::all_of) {
-        const auto barrier = waiting.front().waiting.operation;
+    if (!moved) {
+        const auto waiting = ranked(*record);
+        moved = (record->policy == QueuePolicy::phase_fair && take_turn(*record, waiting)) ||
+                enter_unhindered(*record, waiting);
+    }
+    const auto waiting = moved ? Queue{} : queue(name);
+    if (!waiting.empty() && waiting.front()->part == Part::all_of) {
+        const auto barrier = waiting.front()->waiting.operation;
         for (const auto& other : waited_names(barrier)) {
             const auto dead = dead_on(other);
             remove(dead, other, dead.size());
@@ -665,14 +670,14 @@ void LockSpec::settle(Names names) {
         const auto moved = step(name);
         if (moved.empty()) {
             names.erase(name);
-            if (holders(name).empty() && queue(name).empty()) {
+            if (is_unused(name)) {
                 std::erase_if(records_, [&](const Record& one) { return one.name == name; });
             }
         }
         for (const auto& one : moved) {
             names.insert(one);
             const auto waiting = queue(one);
-            if (!waiting.empty()) names.merge(waited_names(waiting.front().waiting.operation));
+            if (!waiting.empty()) names.merge(waited_names(waiting.front()->waiting.operation));
         }
     }
 }
@@ -691,28 +696,33 @@ Previous LockSpec::clear(const std::string& name) {
     return last;
 }
 
-// The waiters, then the holders, as they came.
+bool LockSpec::is_dead(OperationId operation) const {
+    return operation.session.is_set() && live(operation.session) == nullptr;
+}
+
+// The upgrade, the waiters, then the holders, as they came.
 std::vector<OperationId> LockSpec::dead_on(std::string_view name) const {
     std::vector<OperationId> dead;
-    const auto add = [&](OperationId operation) {
-        if (!operation.session.is_set()) return;  // the trial of would_grant()
-        if (live(operation.session) == nullptr) dead.push_back(operation);
-    };
-    if (const auto upgrade = upgrade_on(name)) add(upgrade->operation);
-    for (const auto& wait : queue(name))
-        add(wait.waiting.operation);
-    for (const auto& holder : holders(name))
-        add(holder.operation);
+    for (const auto& wait : waits_) {
+        if (!is_dead(wait.waiting.operation) || wait.name != name) continue;
+        const bool upgrades = wait.waiting.upgrades.is_set();
+        dead.insert(upgrades ? dead.begin() : dead.end(), wait.waiting.operation);
+    }
+    for (const auto& hold : holds_) {
+        if (is_dead(hold.grant.operation) && hold.name == name) {
+            dead.push_back(hold.grant.operation);
+        }
+    }
     return dead;
 }
 
 OperationId LockSpec::first_dead() const {
     std::vector<OperationId> dead;
     for (const auto& hold : holds_) {
-        if (live(hold.grant.operation.session) == nullptr) dead.push_back(hold.grant.operation);
+        if (is_dead(hold.grant.operation)) dead.push_back(hold.grant.operation);
     }
     for (const auto& wait : waits_) {
-        if (live(wait.waiting.operation.session) == nullptr) dead.push_back(wait.waiting.operation);
+        if (is_dead(wait.waiting.operation)) dead.push_back(wait.waiting.operation);
     }
     return dead.empty() ? OperationId{} : *std::min_element(dead.begin(), dead.end());
 }
@@ -727,9 +737,7 @@ void LockSpec::remove(const std::vector<OperationId>& dead, const std::string& n
                       std::size_t max) {
     for (std::size_t i = 0; i < std::min(max, dead.size()); ++i) {
         withdraw(dead[i], name);
-        for (const auto& session : sessions_) {
-            if (session.id == dead[i].session) leave(dead[i], name, left_by(*session.ended));
-        }
+        leave(dead[i], name, left_by(*find_session(dead[i].session)->ended));
     }
 }
 
@@ -755,18 +763,20 @@ void LockSpec::withdraw(OperationId operation, const std::string& name) {
 
 // --- looking things up ----------------------------------------------------------------------
 
-LockSpec::Session* LockSpec::live(SessionId id) {
-    for (auto& session : sessions_) {
-        if (session.id == id && !session.ended) return &session;
-    }
-    return nullptr;
+// Of all that ever were, numbered from one.
+const LockSpec::Session* LockSpec::find_session(SessionId id) const {
+    const bool is_known = id.is_set() && id.raw() <= sessions_.size();
+    return is_known ? &sessions_[static_cast<std::size_t>(id.raw() - 1)] : nullptr;
 }
 
 const LockSpec::Session* LockSpec::live(SessionId id) const {
-    for (const auto& session : sessions_) {
-        if (session.id == id && !session.ended) return &session;
-    }
-    return nullptr;
+    const auto* session = find_session(id);
+    return session != nullptr && !session->ended ? session : nullptr;
+}
+
+LockSpec::Session* LockSpec::live(SessionId id) {
+    const bool lives = std::as_const(*this).live(id) != nullptr;
+    return lives ? &sessions_[static_cast<std::size_t>(id.raw() - 1)] : nullptr;
 }
 
 // Zero numbers nothing: nobody can ask for it, and it holds nothing up.
@@ -805,11 +815,15 @@ std::vector<core::Grant> LockSpec::holders(std::string_view name) const {
     return found;
 }
 
-std::vector<LockSpec::Wait> LockSpec::queue(std::string_view name) const {
-    std::vector<Wait> found;
+bool LockSpec::is_unused(std::string_view name) const {
+    return std::ranges::find(holds_, name, &Hold::name) == holds_.end() && queue(name).empty();
+}
+
+LockSpec::Queue LockSpec::queue(std::string_view name) const {
+    Queue found;
     for (const auto& wait : waits_) {
         const bool upgrades = wait.waiting.upgrades.is_set();
-        if (wait.name == name && !upgrades) found.push_back(wait);
+        if (!upgrades && wait.name == name) found.push_back(&wait);
     }
     return found;
 }
@@ -823,7 +837,7 @@ LockSpec::Hold* LockSpec::find_hold(OperationId operation) {
 
 std::optional<Waiting> LockSpec::upgrade_on(std::string_view name) const {
     for (const auto& wait : waits_) {
-        if (wait.name == name && wait.waiting.upgrades.is_set()) return wait.waiting;
+        if (wait.waiting.upgrades.is_set() && wait.name == name) return wait.waiting;
     }
     return std::nullopt;
 }
@@ -862,9 +876,20 @@ std::optional<std::string> LockSpec::next_waited(std::string_view after) const {
 
 // --- what readers are told: S11, S20, S46 ---------------------------------------------------
 
-// Tries it, on a copy.
+// Who lives, holds and waits. What was asked and answered before is of no account there.
+LockSpec LockSpec::for_trial() const {
+    LockSpec trial;
+    for (const auto& [id, opened, renewed_at, number, seen, answers, ended] : sessions_)
+        trial.sessions_.push_back({id, opened, renewed_at, number, {}, {}, ended});
+    trial.records_ = records_;
+    trial.holds_ = holds_;
+    trial.waits_ = waits_;
+    trial.waits_ever_ = waits_ever_;
+    return trial;
+}
+
 bool LockSpec::would_grant(std::string_view name, LockMode mode, core::Priority priority) const {
-    auto trial = *this;
+    auto trial = for_trial();
     const std::string wanted{name};
     trial.clear(wanted);
     if (trial.find_record(wanted) == nullptr) return true;
@@ -884,8 +909,8 @@ LockView LockSpec::inspect(std::string_view name) const {
     }
     std::vector<Waiting> waits;
     if (const auto upgrade = upgrade_on(name)) waits.push_back(*upgrade);
-    for (const auto& wait : queue(name))
-        waits.push_back(wait.waiting);
+    for (const auto* wait : queue(name))
+        waits.push_back(wait->waiting);
     for (const auto& waiting : waits) {
         const auto* session = live(waiting.operation.session);
         if (session == nullptr) continue;
@@ -911,6 +936,11 @@ std::vector<LockView> LockSpec::list(std::string_view prefix, std::string_view a
               [](const LockView& a, const LockView& b) { return a.name < b.name; });
     if (found.size() > limit) found.resize(limit);
     return found;
+}
+
+QueuePolicy LockSpec::policy_of(std::string_view name) const {
+    const auto found = std::ranges::find(records_, name, &Record::name);
+    return found == records_.end() ? QueuePolicy{} : found->policy;
 }
 
 NodeId LockSpec::node_of(SessionId session) const {

@@ -11,6 +11,7 @@
 //     nobody enters before all the dead of the name are gone.
 #pragma once
 
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -40,6 +41,8 @@ public:
     [[nodiscard]] std::vector<core::LockView> list(std::string_view prefix, std::string_view after,
                                                    std::size_t limit) const;
     [[nodiscard]] core::NodeId node_of(core::SessionId session) const;
+    // Of a name that somebody holds or waits for.
+    [[nodiscard]] core::QueuePolicy policy_of(std::string_view name) const;
 
     [[nodiscard]] core::FencingToken newest_token() const { return newest_token_; }
     [[nodiscard]] std::vector<core::SessionId> live_sessions() const;
@@ -76,6 +79,7 @@ private:
         std::uint64_t overtaken = 0;  // by those that count (S29)
         Part part = Part::alone;
     };
+    using Queue = std::vector<const Wait*>;
     enum class Turn : std::uint8_t { writers, readers };
     using LockerKey = std::pair<core::SessionId, std::uint64_t>;
     struct Blockers {
@@ -110,6 +114,7 @@ private:
     void repeat(const Session& session, core::OperationId operation);
     void end_command();
 
+    [[nodiscard]] const Session* find_session(core::SessionId id) const;
     [[nodiscard]] Session* live(core::SessionId id);
     [[nodiscard]] const Session* live(core::SessionId id) const;
     [[nodiscard]] static bool has_seen(const Session& session, core::Seq seq);
@@ -130,21 +135,22 @@ private:
     bool serve_barrier(core::OperationId operation);
     Names step(const std::string& name);
     [[nodiscard]] std::vector<core::Grant> holders(std::string_view name) const;
+    [[nodiscard]] bool is_unused(std::string_view name) const;
     // Without an upgrade; as they came.
-    [[nodiscard]] std::vector<Wait> queue(std::string_view name) const;
-    [[nodiscard]] static std::vector<Wait> as_served(const Record& record, std::vector<Wait> all);
+    [[nodiscard]] Queue queue(std::string_view name) const;
+    [[nodiscard]] static Queue as_served(const Record& record, Queue all);
     // As they are served.
-    [[nodiscard]] std::vector<Wait> ranked(const Record& record) const;
+    [[nodiscard]] Queue ranked(const Record& record) const;
     [[nodiscard]] bool admits(std::string_view name, core::LockMode mode) const;
     [[nodiscard]] bool writer_holds(std::string_view name) const;
 
     [[nodiscard]] core::FencingToken token_for(Record& record, core::LockMode mode);
-    core::NamedGrant hold(Record& record, const Wait& wait);
+    core::NamedGrant hold(Record& record, const Waiting& waiting);
     void enter(Record& record, const Wait& wait);
-    void count_overtaking(const Record& record, const std::vector<Wait>& entered);
-    void enter_all(Record& record, const std::vector<Wait>& entering);
-    bool take_turn(Record& record);
-    bool enter_unhindered(Record& record);
+    void count_overtaking(std::string_view name, std::uint64_t number);
+    void enter_all(Record& record, const Queue& entering);
+    bool take_turn(Record& record, const Queue& waiting);
+    bool enter_unhindered(Record& record, const Queue& waiting);
     void leave(core::OperationId operation, const std::string& name, core::Predecessor how);
     void withdraw(core::OperationId operation);
     void withdraw(core::OperationId operation, const std::string& name);
@@ -152,6 +158,7 @@ private:
     core::Previous clear(const std::string& name);
     void remove(const std::vector<core::OperationId>& dead, const std::string& name,
                 std::size_t max);
+    [[nodiscard]] bool is_dead(core::OperationId operation) const;
     [[nodiscard]] std::vector<core::OperationId> dead_on(std::string_view name) const;
     [[nodiscard]] core::OperationId first_dead() const;
     [[nodiscard]] std::string name_of(core::OperationId operation) const;
@@ -165,7 +172,7 @@ private:
     // S33; in deadlock_spec.cpp.
     void refuse_deadlocks();
     [[nodiscard]] bool is_anybody_tied() const;
-    [[nodiscard]] std::vector<Wait> in_front_of(const Wait& wait) const;
+    [[nodiscard]] Queue in_front_of(const Wait& wait) const;
     [[nodiscard]] Blockers blockers(const Wait& wait) const;
     void add_holders(const Wait& wait, Blockers& found) const;
     void add_front(const Wait& wait, Blockers& found) const;
@@ -186,11 +193,12 @@ private:
     [[nodiscard]] const Wait* find_wait(core::OperationId request) const;
 
     [[nodiscard]] std::optional<std::string> next_waited(std::string_view after) const;
+    [[nodiscard]] LockSpec for_trial() const;
 
     std::vector<Session> sessions_;  // for ever, the ended ones as well
     std::vector<Record> records_;
     std::vector<Hold> holds_;  // in the order in which they entered
-    std::vector<Wait> waits_;  // in log order
+    std::list<Wait> waits_;    // in log order
     std::uint64_t waits_ever_ = 0;
     Names moved_;  // by the step that is under way
     core::FencingToken newest_token_;

@@ -1,0 +1,39 @@
+// What programs ask for: drawn, and often not wise. Tags are the caller's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/prng.hpp"
+#include "core/node/effects.hpp"
+#include "tests/sim/swarm.hpp"
+
+namespace mortise::sim {
+
+class CallDrawing {
+public:
+    // Both outlive it.
+    CallDrawing(core::Prng& prng, const Swarm& swarm) : prng_{prng}, swarm_{swarm} {}
+
+    [[nodiscard]] std::string name();
+    // `now` is of the steady clock of whoever asks.
+    [[nodiscard]] core::AcquireCall acquire(core::Instant now);
+    [[nodiscard]] core::AcquireSeveralCall acquire_several(core::Instant now);
+    // Of a hold in that mode.
+    [[nodiscard]] core::Call conversion(core::OperationId hold, core::LockMode held,
+                                        core::Instant now);
+    [[nodiscard]] core::InspectCall inspect();
+
+private:
+    [[nodiscard]] core::LockMode mode();
+    [[nodiscard]] core::LockMode any_mode();
+    [[nodiscard]] core::Instant deadline(core::Instant now, std::int64_t timeouts_max);
+    // Of one name or several.
+    template <class AnyAcquire>
+    void dress(AnyAcquire& request);
+
+    core::Prng& prng_;
+    const Swarm& swarm_;
+};
+
+}  // namespace mortise::sim

@@ -1,0 +1,173 @@
+#include "tests/sim/log_book.hpp"
+
+#include <algorithm>
+
+#include "tests/sim/in_words.hpp"
+
+namespace mortise::sim {
+
+void LogBook::read(core::LogIndex index, const std::vector<core::Command>& batch,
+                   const core::Outcomes& outcomes) {
+    index_ = index;
+    for (const auto& command : batch) {
+        const auto* request = std::get_if<core::Request>(&command);
+        if (request != nullptr)
+            requests_.emplace(core::OperationId{request->session, request->seq}, request->body);
+    }
+    for (const auto& outcome : outcomes) {
+        if (const auto* queued = std::get_if<core::Queued>(&outcome)) on_queued(queued->operation);
+        if (const auto* answered = std::get_if<core::Answered>(&outcome)) {
+            on_answered(answered->operation, answered->answer);
+        }
+        if (const auto* ended = std::get_if<core::SessionEnded>(&outcome)) {
+            fairness_.ended(ended->session);
+        }
+    }
+}
+
+const LogBook::Given* LogBook::find(core::OperationId hold) const {
+    const auto found = given_.find(hold);
+    return found == given_.end() ? nullptr : &found->second;
+}
+
+core::LogIndex LogBook::converted_at(core::OperationId hold, core::FencingToken token) const {
+    core::LogIndex last;
+    const auto first = conversions_.lower_bound({hold.session, {}});
+    for (auto one = first; one != conversions_.end(); ++one) {
+        if (one->first.session != hold.session) break;
+        const auto& conversion = one->second;
+        if (conversion.hold == hold && conversion.token == token) {
+            last = std::max(last, conversion.at);
+        }
+    }
+    return last;
+}
+
+template <class Body>
+const Body* LogBook::body_of(core::OperationId operation) const {
+    const auto found = requests_.find(operation);
+    return found == requests_.end() ? nullptr : std::get_if<Body>(&found->second);
+}
+
+std::map<std::string, Fairness::Wish> LogBook::wishes_of(core::OperationId operation) const {
+    if (const auto* one = body_of<core::Acquire>(operation)) {
+        return {{one->name, {operation, one->mode, one->priority, false}}};
+    }
+    std::map<std::string, Fairness::Wish> wishes;
+    const auto* several = body_of<core::AcquireSeveral>(operation);
+    if (several == nullptr) return wishes;
+    const bool all = several->which == core::AcquireSeveral::Which::all;
+    const auto priority = all ? core::Priority{0} : several->priority;
+    for (const auto& [name, mode] : several->names)
+        wishes[name] = {operation, mode, priority, all};
+    return wishes;
+}
+
+// --- what came of it ----------------------------------------------------------------------------
+
+void LogBook::on_queued(core::OperationId operation) {
+    if (!placed_.emplace(operation, index_).second) return;  // a repeat
+    const auto wishes = wishes_of(operation);
+    if (wishes.empty()) return tally_.probe("upgrade waited");
+    for (const auto& [name, wish] : wishes)
+        fairness_.queued(name, wish);
+    if (body_of<core::Acquire>(operation) != nullptr) return tally_.probe("acquire queued");
+    const bool all = wishes.begin()->second.is_barrier;
+    tally_.probe(all ? "all of several names waited for" : "any of several names waited for");
+}
+
+void LogBook::on_answered(core::OperationId operation, const core::Answer& answer) {
+    switch (answer.kind) {
+        case core::AnswerKind::granted: return on_granted(operation, answer);
+        case core::AnswerKind::converted: return on_converted(operation, answer);
+        case core::AnswerKind::stale_request: return;
+        case core::AnswerKind::cancelled: fairness_.left(operation); break;
+        default: break;
+    }
+    if (refused_.insert(operation).second) probe_refusal(operation, answer.kind);
+}
+
+void LogBook::probe_refusal(core::OperationId operation, core::AnswerKind kind) {
+    using enum core::AnswerKind;
+    const bool upgrades = body_of<core::Upgrade>(operation) != nullptr;
+    if (kind == kind_mismatch) tally_.probe("policy is another");
+    if (kind == deadlock && upgrades) tally_.probe("deadlock answer on shared");
+    if (kind == busy && upgrades) tally_.probe("try to upgrade met others");
+    if (kind == cancelled && upgrades) tally_.probe("upgrade cancelled");
+    const auto* cancel = body_of<core::Cancel>(operation);
+    const bool too_late = cancel != nullptr && kind == not_held &&
+                          conversions_.contains({operation.session, cancel->operation});
+    if (too_late) tally_.probe("upgrade granted before its cancel");
+    if (kind == invalid_argument) tally_.probe("asked for what is not legal");
+}
+
+void LogBook::on_granted(core::OperationId operation, const core::Answer& answer) {
+    if (given_.contains(operation)) return;  // a repeat
+    const auto wishes = wishes_of(operation);
+    if (wishes.empty()) {
+        return report("witness: " + in_words(operation) + " was granted, not asked for");
+    }
+    auto& given = given_[operation];
+    given.asked_at = placed_.emplace(operation, index_).first->second;
+    given.given_at = index_;
+    if (answer.names.empty()) {
+        grant(given, operation, {wishes.begin()->first, answer.token, {}});
+    }
+    for (const auto& one : answer.names)
+        grant(given, operation, one);
+    fairness_.left(operation);
+}
+
+void LogBook::grant(Given& given, core::OperationId operation, const core::NamedGrant& grant) {
+    const auto wishes = wishes_of(operation);
+    const auto wish = wishes.find(grant.name);
+    if (wish == wishes.end()) {
+        return report("witness: " + in_words(operation) + " got " + grant.name +
+                      ", which it did not ask for");
+    }
+    given.names.push_back({grant.name, wish->second.mode, grant.token});
+    check_token(given.names.back());
+    fairness_.granted(grant.name, wish->second, index_);
+}
+
+// S27: a downgrade keeps the token, an upgrade takes a new one.
+void LogBook::on_converted(core::OperationId operation, const core::Answer& answer) {
+    const auto* upgrade = body_of<core::Upgrade>(operation);
+    const auto* downgrade = body_of<core::Downgrade>(operation);
+    const auto target = upgrade != nullptr     ? upgrade->operation
+                        : downgrade != nullptr ? downgrade->operation
+                                               : core::Seq{};
+    const core::OperationId hold{operation.session, target};
+    const auto given = given_.find(hold);
+    if (given == given_.end() || given->second.names.size() != 1) {
+        return report("witness: " + in_words(operation) + " converted what is not held");
+    }
+    if (!conversions_.emplace(operation, Conversion{hold, answer.token, index_}).second) return;
+    auto& held = given->second.names.front();
+    if (downgrade != nullptr) {
+        tally_.probe("downgraded");
+        held.mode = downgrade->mode;
+        if (answer.token != held.token) report("token order: a downgrade has another");
+        return;
+    }
+    tally_.probe(placed_.contains(operation) ? "upgrade waited and was granted"
+                                             : "upgraded at once");
+    held.mode = core::LockMode::exclusive;
+    held.token = answer.token;
+    check_token(held);
+}
+
+// Against readers a writer's token is larger, among readers of one mode it may be shared.
+void LogBook::check_token(const GivenName& given) {
+    auto& newest = newest_[given.name];
+    const bool writer = core::is_writer(given.mode);
+    const bool rises = writer ? given.token > newest.any : given.token >= newest.any;
+    if (!rises || given.token <= newest.writer) {
+        report("token order: " + in_words(given.token) + " of " + given.name + " after " +
+               in_words(newest.any));
+    }
+    newest.any = std::max(newest.any, given.token);
+    if (writer) newest.writer = std::max(newest.writer, given.token);
+}
+
+}  // namespace mortise::sim

@@ -1,0 +1,84 @@
+// What the log says of requests: where each took its place, what it was given and when. Judges
+// what can be seen from that alone: tokens of a name rise with every conflicting grant, for ever
+// (P1), and nobody is passed more often than the rules allow (P9).
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/locks/outcome.hpp"
+#include "tests/sim/fairness.hpp"
+#include "tests/sim/tally.hpp"
+#include "tests/sim/violations.hpp"
+
+namespace mortise::sim {
+
+class LogBook {
+public:
+    struct GivenName {
+        std::string name;
+        core::LockMode mode = core::LockMode::exclusive;
+        core::FencingToken token;
+    };
+    struct Given {
+        std::vector<GivenName> names;  // as they are held now
+        core::LogIndex asked_at;       // where the request stands in the log
+        core::LogIndex given_at;
+    };
+    struct Conversion {
+        core::OperationId hold;
+        core::FencingToken token;
+        core::LogIndex at;
+    };
+
+    LogBook(Violations& violations, Tally& tally)
+        : violations_{violations}, tally_{tally}, fairness_{violations, tally} {}
+
+    // The next entry, and what came of it.
+    void read(core::LogIndex index, const std::vector<core::Command>& batch,
+              const core::Outcomes& outcomes);
+    void learn_policies(const Fairness::PolicyOf& policy_of) {
+        fairness_.learn_policies(policy_of);
+    }
+
+    // Null when it was never granted.
+    [[nodiscard]] const Given* find(core::OperationId hold) const;
+    // When that hold last got, or kept, this token by a conversion; not set: never.
+    [[nodiscard]] core::LogIndex converted_at(core::OperationId hold,
+                                              core::FencingToken token) const;
+
+private:
+    struct Newest {
+        core::FencingToken any;
+        core::FencingToken writer;
+    };
+
+    void on_queued(core::OperationId operation);
+    void on_answered(core::OperationId operation, const core::Answer& answer);
+    void on_granted(core::OperationId operation, const core::Answer& answer);
+    void grant(Given& given, core::OperationId operation, const core::NamedGrant& grant);
+    void on_converted(core::OperationId operation, const core::Answer& answer);
+    void probe_refusal(core::OperationId operation, core::AnswerKind kind);
+    void check_token(const GivenName& given);
+    template <class Body>
+    [[nodiscard]] const Body* body_of(core::OperationId operation) const;
+    // Of an acquire of any kind: what it asks for, name by name.
+    [[nodiscard]] std::map<std::string, Fairness::Wish> wishes_of(
+        core::OperationId operation) const;
+    void report(std::string what) { violations_.report({}, std::move(what)); }
+
+    Violations& violations_;
+    Tally& tally_;
+    Fairness fairness_;
+    core::LogIndex index_;
+    std::map<core::OperationId, core::RequestBody> requests_;
+    std::map<core::OperationId, core::LogIndex> placed_;  // those that waited
+    std::map<core::OperationId, Given> given_;
+    std::map<core::OperationId, Conversion> conversions_;
+    std::set<core::OperationId> refused_;
+    std::map<std::string, Newest> newest_;
+};
+
+}  // namespace mortise::sim
