@@ -7,6 +7,7 @@
 #include "core/locks/limits.hpp"
 #include "embed/node_runtime.hpp"
 #include "embed/translate.hpp"
+#include "embed/why_refused.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
 
@@ -130,7 +131,7 @@ Hold Node::acquire(std::string_view name, std::error_code& ec) {
 Hold Node::acquire(std::string_view name, const AcquireOptions& options) {
     std::error_code ec;
     auto hold = acquire(name, options, ec);
-    if (ec) fail(ec, name);
+    if (ec) detail::refuse(runtime_, ec, {std::string{name}, options, Attempt::wait, {}});
     return hold;
 }
 
@@ -146,7 +147,7 @@ std::optional<Hold> Node::try_acquire(std::string_view name, std::error_code& ec
 std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options) {
     std::error_code ec;
     auto hold = try_acquire(name, options, ec);
-    if (ec) fail(ec, name);
+    if (ec) detail::refuse(runtime_, ec, {std::string{name}, options, Attempt::once, {}});
     return hold;
 }
 
@@ -154,7 +155,7 @@ std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOption
                                       LockInfo& busy) {
     std::error_code ec;
     auto hold = attempt(runtime_, {std::string{name}, options, Attempt::once, {}}, ec, &busy);
-    if (ec) fail(ec, name);
+    if (ec) detail::refuse(runtime_, ec, {std::string{name}, options, Attempt::once, {}});
     return hold;
 }
 
@@ -178,7 +179,7 @@ std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline
                                         const AcquireOptions& options) {
     std::error_code ec;
     auto hold = acquire_until(name, deadline, options, ec);
-    if (ec) fail(ec, name);
+    if (ec) detail::refuse(runtime_, ec, {std::string{name}, options, Attempt::until, {}});
     return hold;
 }
 
@@ -220,7 +221,7 @@ LockInfo Node::inspect(std::string_view name, std::error_code& ec) {
 LockInfo Node::inspect(std::string_view name, ReadLevel level) {
     std::error_code ec;
     auto info = inspect(name, level, ec);
-    if (ec) fail(ec, name);
+    if (ec) detail::refuse(runtime_, ec, {std::string{name}, {}, Attempt::once, {}});
     return info;
 }
 

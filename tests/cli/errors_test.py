@@ -83,7 +83,8 @@ class Errors(unittest.TestCase):
         self.expect(run("members", "add"), USAGE, "see mortise members add --help\n")
 
     def test_a_lock_without_a_name_is_usage(self):
-        self.expect(run("inspect", "", "--peer", "127.0.0.1:1"), USAGE, 'mortise: "": ')
+        self.expect(run("inspect", "", "--peer", "127.0.0.1:1"), USAGE,
+                    "mortise: a name has 1 to 512 bytes: ")
 
     def test_the_hidden_command_is_not_for_people(self):
         self.expect(run("member", "demo"), USAGE)

@@ -57,7 +57,8 @@ public:
     [[nodiscard]] HoldState state() const noexcept;
     [[nodiscard]] LossReason why_lost() const noexcept;
     // Stops when the hold is lost, before anybody else is granted it. Its callbacks run on a thread
-    // of the node. That of an empty hold never stops. A release does not stop it.
+    // of the node; one that throws ends the program, as std::stop_callback says. That of an empty
+    // hold never stops. A release does not stop it.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
     // Throws LockError unless valid(): lock_lost, node_stopped, forked, or not_held for a hold that
