@@ -71,9 +71,10 @@ public:
     // How the holder before this one left (S23).
     [[nodiscard]] Previous previous() const;
 
-    // Gives the lock back and answers when the cluster has confirmed it: no error, lock_lost if it
-    // had been lost, not_held if there was nothing to release. outcome_unknown after call_timeout:
-    // the release goes on by itself, there is nothing to repeat. valid() is false from the call on.
+    // Gives the lock back and answers when the cluster has confirmed it: no error, what failure()
+    // said if it was lost, not_held if there was nothing to release. outcome_unknown after
+    // call_timeout: the release goes on by itself, there is nothing to repeat. valid() is false
+    // from the call on.
     [[nodiscard]] std::error_code release() noexcept;
     // The same without waiting; never fails, never blocks.
     void unlock() noexcept;
