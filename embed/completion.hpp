@@ -17,10 +17,10 @@ namespace mortise::detail {
 
 struct CallOutcome {
     std::error_code error;
-    Hold hold;                    // of an acquire; empty and no error: busy
-    std::vector<LockInfo> locks;  // of a look; of a busy acquire, who has it
-    std::string reason{};         // of a change of the membership that was refused
-    bool is_busy = false;         // of a try
+    Hold hold;                                // of an acquire; empty and no error: busy
+    std::vector<LockInfo> locks;              // of a look; of a busy acquire, who has it
+    std::string reason{};                     // of a change of the membership that was refused
+    bool is_busy = false;                     // of a try
     std::vector<ErrorDetail::Wait> circle{};  // of a deadlock
 };
 

@@ -1,10 +1,10 @@
 // Events in: what arrives becomes a step of the driver, and every step ends in the same few looks.
 #include "embed/core_loop.hpp"
 
-#include <system_error>
 #include <utility>
 
 #include "embed/clocks.hpp"
+#include "embed/one_line.hpp"
 #include "embed/translate.hpp"
 
 namespace mortise::detail {
@@ -68,9 +68,7 @@ CoreLoop::~CoreLoop() = default;
 
 void CoreLoop::listen() {
     if (!network_) return;
-    if (const auto listening = network_->listen(); !listening) {
-        throw std::system_error{listening.error().code, listening.error().what};
-    }
+    if (const auto listening = network_->listen(); !listening) throw in_one_line(listening.error());
 }
 
 void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) {

@@ -111,6 +111,7 @@ private:
     void timer_fired();
 
     // reporting.cpp
+    [[nodiscard]] std::string why_not_formed() const;
     [[nodiscard]] Metrics counters() const;
     void watch_leader();
     void watch_ready();

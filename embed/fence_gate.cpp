@@ -7,6 +7,7 @@
 #include "core/base/result.hpp"
 #include "embed/fork_generation.hpp"
 #include "embed/gate_entries.hpp"
+#include "embed/one_line.hpp"
 #include "storage/mark_store.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/fence_gate.hpp>
@@ -18,7 +19,7 @@ namespace {
 constexpr std::size_t resource_bytes_max = 4096;
 
 [[noreturn]] void fail(const core::Error& error) {
-    throw std::system_error{error.code, error.what};
+    throw detail::in_one_line(error);
 }
 
 // The marks of a resource and of its slots never meet.

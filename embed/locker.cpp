@@ -16,7 +16,9 @@ std::shared_ptr<detail::LockerState> new_state(const Node& node, std::string lab
     const auto& runtime = detail::runtime_of(node);
     if (!runtime) throw LockError{Errc::node_stopped};
     if (runtime->is_forked()) throw LockError{Errc::forked};
-    if (label.size() > core::label_bytes_max) throw LockError{Errc::invalid_argument};
+    if (label.size() > core::label_bytes_max)
+        throw LockError{Errc::invalid_argument,
+                        {{}, {}, {}, "the label of a locker has at most 256 bytes"}};
     return std::make_shared<detail::LockerState>(runtime->gate(), std::move(label));
 }
 

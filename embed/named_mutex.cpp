@@ -4,9 +4,11 @@
 #include <array>
 #include <chrono>
 #include <new>
+#include <string>
 #include <thread>
 #include <utility>
 
+#include "embed/unsound.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
 
@@ -49,7 +51,9 @@ NamedMutex::NamedMutex(const Node& node, std::string_view name, AcquireOptions o
       recursion_{recursion} {
     const bool is_plain = options_.locker == Locker{} && !options_.wait_max.is_set() &&
                           options_.mode == LockMode::exclusive;
-    if (!is_plain) fail(Errc::invalid_argument);
+    if (!is_plain)
+        throw LockError{Errc::invalid_argument,
+                        {name_, {}, {}, "a mutex takes no locker, wait_max or mode"}};
 }
 
 NamedMutex::~NamedMutex() {
@@ -144,6 +148,9 @@ bool NamedMutex::try_once(AcquireOrder order, std::error_code& ec) {
 
 void NamedMutex::fail(std::error_code ec, ErrorDetail detail) const {
     detail.name = name_;
+    if (ec == Errc::invalid_argument) {
+        detail.reason = unsound_part({name_, options_, Attempt::wait, {}});
+    }
     throw LockError{ec, std::move(detail)};
 }
 

@@ -9,6 +9,7 @@
 #include "embed/thread_owners.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/hold.hpp>
+#include <mortise/lock_error.hpp>
 #include <mortise/options.hpp>
 
 namespace mortise::detail {

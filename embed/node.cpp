@@ -7,6 +7,7 @@
 #include "core/locks/limits.hpp"
 #include "embed/node_calls.hpp"
 #include "embed/translate.hpp"
+#include "embed/why_refused.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
 
@@ -113,12 +114,11 @@ Hold Node::acquire(std::string_view name, std::error_code& ec) {
 
 Hold Node::acquire(std::string_view name, const AcquireOptions& options) {
     std::error_code ec;
-    if (is_gone(runtime_, ec)) fail(ec, name);
     ErrorDetail detail;
     AcquireOrder order{std::string{name}, options, Attempt::wait, {}};
     order.detail = &detail;
-    auto hold = detail::acquire(runtime_, std::move(order), ec);
-    if (ec) fail(ec, name, std::move(detail));
+    auto hold = is_gone(runtime_, ec) ? Hold{} : detail::acquire(runtime_, order, ec);
+    if (ec) detail::refuse(runtime_, ec, std::move(order), std::move(detail));
     return hold;
 }
 
@@ -134,7 +134,7 @@ std::optional<Hold> Node::try_acquire(std::string_view name, std::error_code& ec
 std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options) {
     std::error_code ec;
     auto hold = try_acquire(name, options, ec);
-    if (ec) fail(ec, name);
+    if (ec) detail::refuse(runtime_, ec, {std::string{name}, options, Attempt::once, {}});
     return hold;
 }
 
@@ -142,7 +142,7 @@ std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOption
                                       LockInfo& busy) {
     std::error_code ec;
     auto hold = attempt(runtime_, {std::string{name}, options, Attempt::once, {}}, ec, &busy);
-    if (ec) fail(ec, name);
+    if (ec) detail::refuse(runtime_, ec, {std::string{name}, options, Attempt::once, {}});
     return hold;
 }
 
@@ -166,8 +166,8 @@ std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline
     ErrorDetail detail;
     auto order = until(name, deadline, options);
     order.detail = &detail;
-    auto hold = attempt(runtime_, std::move(order), ec);
-    if (ec) fail(ec, name, std::move(detail));
+    auto hold = attempt(runtime_, order, ec);
+    if (ec) detail::refuse(runtime_, ec, std::move(order), std::move(detail));
     return hold;
 }
 
@@ -209,7 +209,7 @@ LockInfo Node::inspect(std::string_view name, std::error_code& ec) {
 LockInfo Node::inspect(std::string_view name, ReadLevel level) {
     std::error_code ec;
     auto info = inspect(name, level, ec);
-    if (ec) fail(ec, name);
+    if (ec) detail::refuse(runtime_, ec, {std::string{name}, {}, Attempt::once, {}});
     return info;
 }
 

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "embed/one_line.hpp"
 #include "embed/thread_start.hpp"
 #include "embed/translate.hpp"
 #include <mortise/errc.hpp>
@@ -103,7 +104,7 @@ void NodeRuntime::report(const storage::Opened& opened) {
 
 void NodeRuntime::open_store() {
     auto opened = open_directory(config_, {});
-    if (!opened) throw std::system_error{opened.error().code, opened.error().what};
+    if (!opened) throw in_one_line(opened.error());
     begin_life(std::move(*opened), {});
 }
 
@@ -228,6 +229,12 @@ Metrics NodeRuntime::metrics() {
         if (metrics) return *metrics;
     }
     return last_metrics_.with([](const Metrics& last) { return last; });
+}
+
+std::string NodeRuntime::why_not_ready() {
+    constexpr auto patience = std::chrono::milliseconds{100};  // the caller's deadline is over
+    if (is_forked()) return {};
+    return questions_.ask([this] { return loop_->status().why_not_ready; }, patience).value_or("");
 }
 
 // --- the end -----------------------------------------------------------------------------------

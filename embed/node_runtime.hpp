@@ -59,6 +59,8 @@ public:
     // four may be called in the child of a fork.
     [[nodiscard]] Status status();
     [[nodiscard]] Metrics metrics();
+    // In words; empty if it is ready, or if the core thread does not say so at once.
+    [[nodiscard]] std::string why_not_ready();
     void close();
     // For a destructor: does not throw, and does not wait much longer than close_timeout.
     void close_in_time() noexcept;

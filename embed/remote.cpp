@@ -6,7 +6,9 @@
 #include "embed/config_keys.hpp"
 #include "embed/host_port.hpp"
 #include "embed/membership.hpp"
+#include "embed/one_line.hpp"
 #include "embed/translate.hpp"
+#include "embed/unsound.hpp"
 #include "transport/blocking_member_client.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
@@ -20,7 +22,8 @@ using detail::from_core;
 
 void check_prefix(std::string_view prefix) {
     if (prefix.size() > core::name_bytes_max)
-        throw LockError{Errc::invalid_argument, {std::string{prefix}, {}, {}}};
+        throw LockError{Errc::invalid_argument,
+                        {std::string{prefix}, {}, {}, "no name has more than 512 bytes"}};
 }
 
 }  // namespace
@@ -29,6 +32,8 @@ class Remote::Impl {
 public:
     Impl(std::vector<std::string> addresses, Duration timeout)
         : addresses_{std::move(addresses)}, patience_{timeout.to_nanoseconds()} {
+        if (addresses_.empty())
+            throw std::system_error{Errc::invalid_argument, "no member is named"};
         for (const auto& address : addresses_)
             if (!detail::parse_host_port(address))
                 throw std::system_error{
@@ -51,8 +56,7 @@ public:
             auto locks = list_of(address, request, failures);
             if (locks) return *std::move(locks);
         }
-        if (!failures.answer && failures.contact)
-            throw std::system_error{failures.contact->code, failures.contact->what};
+        if (!failures.answer && failures.contact) throw detail::in_one_line(*failures.contact);
         throw LockError{failures.answer.value_or(Errc::no_quorum),
                         {request.is_exact ? request.prefix : std::string{}, {}, {}}};
     }
@@ -75,7 +79,7 @@ public:
                 goal.member.raw());
         }
         if (!contact) throw LockError{Errc::no_quorum};
-        throw std::system_error{contact->code, contact->what};
+        throw detail::in_one_line(*contact);
     }
 
 private:
@@ -167,7 +171,8 @@ std::vector<LockInfo> Remote::list(std::string_view prefix, std::string_view aft
 
 LockInfo Remote::inspect(std::string_view name, ReadLevel level) {
     if (!core::is_valid_name(name))
-        throw LockError{Errc::invalid_argument, {std::string{name}, {}, {}}};
+        throw LockError{Errc::invalid_argument,
+                        {std::string{name}, {}, {}, std::string{detail::unsound_name(name)}}};
     transport::ListRequest request;
     request.prefix = name;
     request.is_exact = true;

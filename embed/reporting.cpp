@@ -48,8 +48,26 @@ void CoreLoop::members_changed() {
     parts_.events.publish({.kind = NodeEvent::Kind::members_changed, .text = text});
 }
 
+// What a voter without a cluster waits for: who is missing, or what keeps those who are there.
+std::string CoreLoop::why_not_formed() const {
+    const auto is_member = [](const auto& peer) { return !peer.second.is_empty(); };
+    if (std::ranges::any_of(connected_, is_member))
+        return "its peers have one; it waits until they take it in";
+    std::string missing;
+    for (const auto& [id, address] : parts_.config.peers) {
+        if (id == parts_.config.own_id() || is_connected(core::NodeId{id})) continue;
+        missing += (missing.empty() ? "" : ", ") + std::to_string(id) + " (" + address + ")";
+    }
+    if (!missing.empty())
+        return "all its voters found it, and here is no connection with " + missing;
+    return "all voters are connected; it is founded if they name the same peers";
+}
+
 Status CoreLoop::status() const {
     auto status = status_of(desk_.status());
+    const bool founds = parts_.config.role == Role::voter && parts_.config.peers.size() > 1;
+    if (status.cluster_id.empty() && founds)
+        status.why_not_ready = "in no cluster yet: " + why_not_formed();
     const auto self = std::ranges::find(status.members, parts_.config.own_id(), &MemberInfo::id);
     if (self == status.members.end()) status.role = parts_.config.role;
     if (network_) status.address = network_->listening_at();  // with the real port

@@ -62,15 +62,29 @@ class Errors(unittest.TestCase):
 
     def test_a_malformed_timeout_is_usage(self):
         for timeout, advice in (("soon", "5s or 250ms"), ("5", "5s"), ("0.5", "0.5s"),
-                                ("0", "5s or 250ms"), ("0s", "5s or 250ms"),
-                                ("-1s", "5s or 250ms")):
+                                ("0", "5s or 250ms"), ("-1s", "5s or 250ms")):
             with self.subTest(timeout=timeout):
                 line = f'mortise: --timeout: "{timeout}" is not a duration: write {advice}\n'
                 self.expect(run("status", "--peer", "127.0.0.1:1", f"--timeout={timeout}"), USAGE,
                             line)
 
+    def test_no_time_to_wait_is_usage(self):
+        self.expect(run("status", "--peer", "127.0.0.1:1", "--timeout=0s"), USAGE,
+                    '"0s" is no time at all: write 5s or 250ms\n')
+
+    def test_what_is_not_expected_is_named_as_it_was_written(self):
+        self.expect(run("node", "--confg", "mortise.toml"), USAGE,
+                    "not expected here: --confg mortise.toml; see mortise node --help\n")
+        self.expect(run("members", "add", "4", "127.0.0.1:1", "now"), USAGE,
+                    "not expected here: now; see mortise members add --help\n")
+
+    def test_what_is_missing_is_explained_by_the_help_of_the_command(self):
+        self.expect(run("inspect"), USAGE, "NAME is required; see mortise inspect --help\n")
+        self.expect(run("members", "add"), USAGE, "see mortise members add --help\n")
+
     def test_a_lock_without_a_name_is_usage(self):
-        self.expect(run("inspect", "", "--peer", "127.0.0.1:1"), USAGE, 'mortise: "": ')
+        self.expect(run("inspect", "", "--peer", "127.0.0.1:1"), USAGE,
+                    "mortise: a name has 1 to 512 bytes: ")
 
     def test_the_hidden_command_is_not_for_people(self):
         self.expect(run("member", "demo"), USAGE)
@@ -114,7 +128,7 @@ class Errors(unittest.TestCase):
         self.expect(run("status", MORTISE_PEER_LIST="nonsense"), CONFIG, "MORTISE_PEER_LIST")
 
     def test_no_configuration_at_all(self):
-        self.expect(run("node"), CONFIG)
+        self.expect(run("node"), CONFIG, "MORTISE_DATA_DIR", "; or give --config FILE\n")
 
     # --- what the machine has
 

@@ -51,9 +51,9 @@ Duration timeout_of(const std::string& text) {
     if (timeout && *timeout > Duration::zero()) return *timeout;
     const auto seconds = Duration::parse(text + "s");
     const bool lacks_unit = seconds && *seconds > Duration::zero();
-    throw Failure{ExitCode::usage, "--timeout: \"" + escaped(text) +
-                                       "\" is not a duration: write " +
-                                       (lacks_unit ? text + "s" : "5s or 250ms")};
+    throw Failure{ExitCode::usage, "--timeout: \"" + escaped(text) + "\" is " +
+                                       (timeout ? "no time at all" : "not a duration") +
+                                       ": write " + (lacks_unit ? text + "s" : "5s or 250ms")};
 }
 
 }  // namespace

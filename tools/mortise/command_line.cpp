@@ -41,8 +41,12 @@ public:
             app_.parse(argc, argv);
         } catch (const CLI::Success& success) {
             return app_.exit(success);
+        } catch (const CLI::ExtrasError&) {  // its own words have them in the reverse order
+            throw Failure{
+                ExitCode::usage,
+                "not expected here: " + CLI::detail::join(app_.remaining(true), " ") + see_help()};
         } catch (const CLI::ParseError& error) {
-            throw Failure{ExitCode::usage, std::string{error.what()} + "; see mortise --help"};
+            throw Failure{ExitCode::usage, error.what() + see_help()};
         }
         return static_cast<int>(chosen_());
     }
@@ -55,6 +59,14 @@ private:
             commands, [&](const CLI::App* command) { return command->get_name() == word; });
         if (!word.starts_with('-') && !known)
             throw Failure{ExitCode::usage, "no command '" + word + "'; see mortise --help"};
+    }
+    // Of the command, as far as it was read.
+    [[nodiscard]] std::string see_help() const {
+        std::string path = "mortise";
+        for (auto read = app_.get_subcommands(); !read.empty();
+             read = read.front()->get_subcommands())
+            path += " " + read.front()->get_name();
+        return "; see " + path + " --help";
     }
     template <class Command>
     CLI::App* add(const std::string& name, const std::string& does, Command& command) {
@@ -127,6 +139,7 @@ private:
             add("demo", "Three nodes on this machine, a kill and a partition, a verdict", demo_);
         sub->add_option("--seed", demo_.seed, "Of the workers' choices");
         sub->add_option("--keep-log", demo_.keep_log, "Leave the workers' fenced log here");
+        sub->footer("It takes about half a minute and leaves nothing behind.");
     }
     void add_bench() {
         auto* sub = add("bench", "Measure a temporary cluster of three on this machine", bench_);

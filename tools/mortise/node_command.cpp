@@ -51,6 +51,17 @@ private:
     std::string told_;
 };
 
+// Who gave no file and no variables has forgotten the file rather than the variables.
+Config config_of(const NodeCommand& command) {
+    if (command.config) return Config::from_file(*command.config);
+    try {
+        return Config::from_environment();
+    } catch (const ConfigError& error) {
+        if (error.place().key != "MORTISE_DATA_DIR") throw;
+        throw Failure{ExitCode::config, line_of(error) + "; or give --config FILE"};
+    }
+}
+
 void announce(const Status& status) {
     std::cout << "mortise: node " << status.id << " of cluster " << escaped(status.cluster)
               << " is ready";
@@ -62,8 +73,7 @@ void announce(const Status& status) {
 
 ExitCode run(const NodeCommand& command) {
     EndSignals signals;
-    const auto config =
-        command.config ? Config::from_file(*command.config) : Config::from_environment();
+    const auto config = config_of(command);
     Node node{config};
     tell_of_two_addresses(config);
     Waiting waiting;

@@ -74,13 +74,13 @@ struct NodeEvent {
         not_held,         // `name` was unlocked by somebody who did not hold it
         loop_overrun,     // `took`: this node was late with everything
         slow_callback,    // `took`: the program kept a callback of its own
-        stopped,          // `text` says why; the last event
+        stopped,          // the node failed, `text` says why; the last event. Not after close()
         members_changed,  // `text` says who is one now
         removed,          // this node is not a member of its cluster any more
     };
 
     Kind kind = Kind::ready;
-    std::string text{};  // one line for a person
+    std::string text{};  // one line for a person, where the other members do not say it all
     NodeId peer = 0;
     SessionId session = 0;
     std::string name{};

@@ -58,7 +58,8 @@ public:
     [[nodiscard]] HoldState state() const noexcept;
     [[nodiscard]] LossReason why_lost() const noexcept;
     // Stops when the hold is lost, before anybody else is granted it. Its callbacks run on a thread
-    // of the node. That of an empty hold never stops. A release does not stop it.
+    // of the node; one that throws ends the program, as std::stop_callback says. That of an empty
+    // hold never stops. A release does not stop it.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
     // Throws LockError unless valid(): lock_lost, node_stopped, forked, no_quorum for a hold that
@@ -105,9 +106,10 @@ public:
     [[nodiscard]] bool try_upgrade();
     [[nodiscard]] bool try_upgrade(std::error_code& ec);
 
-    // Gives the lock back and answers when the cluster has confirmed it: no error, lock_lost if it
-    // had been lost, not_held if there was nothing to release. outcome_unknown after call_timeout:
-    // the release goes on by itself, there is nothing to repeat. valid() is false from the call on.
+    // Gives the lock back and answers when the cluster has confirmed it: no error, what failure()
+    // said if it was lost, not_held if there was nothing to release. outcome_unknown after
+    // call_timeout: the release goes on by itself, there is nothing to repeat. valid() is false
+    // from the call on.
     [[nodiscard]] std::error_code release() noexcept;
     // The same without waiting; never fails, never blocks.
     void unlock() noexcept;

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <system_error>
+
+#include "core/base/result.hpp"
+
+namespace mortise::detail {
+
+// An error for the program. A system_error adds the words of the code to ours, which may end with
+// them already.
+[[nodiscard]] inline std::system_error in_one_line(const core::Error& error) {
+    auto text = error.what;
+    const auto words = ": " + error.code.message();
+    if (text.ends_with(words)) text.erase(text.size() - words.size());
+    return {error.code, text};
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,14 @@
+// What is wrong with a request, in words: the reason of a LockError with invalid_argument.
+#pragma once
+
+#include <string_view>
+
+#include <mortise/detail/start.hpp>
+
+namespace mortise::detail {
+
+// Why no cluster would take it; empty when nothing is wrong with it.
+[[nodiscard]] std::string_view unsound_part(const AcquireOrder& order);
+[[nodiscard]] std::string_view unsound_name(std::string_view name);
+
+}  // namespace mortise::detail

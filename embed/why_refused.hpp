@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "embed/node_runtime.hpp"
+#include "embed/unsound.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise::detail {
+
+// Throws for a call that failed, with the reason where there is more to say than the code does.
+[[noreturn]] inline void refuse(const std::shared_ptr<NodeRuntime>& runtime, std::error_code ec,
+                                AcquireOrder order, ErrorDetail detail = {}) {
+    if (ec == Errc::invalid_argument) detail.reason = unsound_part(order);
+    if (ec == Errc::no_quorum) detail.reason = runtime->why_not_ready();
+    detail.name = std::move(order.name);
+    throw LockError{ec, std::move(detail)};
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,149 @@
+// What an exception says besides its code: which argument is wrong, whom a node waits for.
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+
+#include "tests/embed/one_node.hpp"
+#include <mortise/testing/temp_directory.hpp>
+
+namespace mortise {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string words_of(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const std::system_error& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t times = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        ++times;
+    return times;
+}
+
+#define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+// --- a call that is wrong
+
+using Reasons = OneNode;
+
+TEST_F(Reasons, OfARefusedAcquireNameTheOption) {
+    const auto refusal = [&](const AcquireOptions& options) {
+        return words_of([&] { std::ignore = node_.acquire("x", options); });
+    };
+    EXPECT_SAYS(refusal({.label = std::string(257, 'x')}), "x: a label has at most 256 bytes: ");
+    EXPECT_SAYS(refusal({.max_hold = 1s}), "max_hold");
+    EXPECT_SAYS(refusal({.priority = 8}), "from 0 to 7");
+    EXPECT_SAYS(refusal({.on_suspended = [] {}}), "on_suspended");
+}
+
+TEST_F(Reasons, AreGivenByEveryCallThatTakesAName) {
+    const std::string words = "a name has 1 to 512 bytes";
+    Mutex mutex{node_, ""};
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.acquire(""); }), words);
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.try_acquire(""); }), words);
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.acquire_for("", 1s); }), words);
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.inspect(""); }), words);
+    EXPECT_SAYS(words_of([&] { mutex.lock(); }), words);
+}
+
+TEST_F(Reasons, OfAMutexAndOfAnAttemptNameTheOption) {
+    const AcquireOptions limited{.wait_max = 1s};
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.try_acquire("x", limited); }), "acquire_for");
+    EXPECT_SAYS(words_of([&] {
+                    Mutex{node_, "x", limited};
+                }),
+                "a mutex takes no locker, wait_max or mode");
+    Node other{Config::in_memory()};
+    const AcquireOptions foreign{.wait_max = 1s, .locker = Locker{other}};
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.acquire("x", foreign); }), "another node's");
+    EXPECT_SAYS(words_of([&] { Locker(node_, std::string(257, 'x')); }), "256 bytes");
+}
+
+TEST(ReasonsOfRemote, ARemoteOfNobodyIsRefused) {
+    EXPECT_SAYS(words_of([] { Remote({}, 1s); }), "no member is named");
+}
+
+// --- a cluster that is not there
+
+class Unformed : public ::testing::Test {
+protected:
+    Unformed() {
+        asio::io_context io;
+        std::vector<asio::ip::tcp::acceptor> taken;
+        for (NodeId id = 1; id <= 3; ++id) {
+            taken.emplace_back(io, asio::ip::tcp::endpoint{asio::ip::address_v4::loopback(), 0});
+            peers_.push_back(
+                {id, "127.0.0.1:" + std::to_string(taken.back().local_endpoint().port())});
+        }
+    }
+
+    [[nodiscard]] Config member(std::size_t index, std::size_t of) const {
+        Config config;
+        config.node_id = peers_[index].id;
+        config.listen = peers_[index].address;
+        config.peers = {peers_.begin(), peers_.begin() + static_cast<std::ptrdiff_t>(of)};
+        config.data_dir = directory_.path() / std::to_string(config.node_id);
+        config.timing.call_timeout = 200ms;
+        return config;
+    }
+
+    // False when the node does not say so.
+    static bool comes_to_say(const Node& node, const std::string& words) {
+        const auto give_up = std::chrono::steady_clock::now() + patience;
+        while (node.status().why_not_ready.find(words) == std::string::npos) {
+            if (std::chrono::steady_clock::now() > give_up) return false;
+            std::this_thread::sleep_for(10ms);
+        }
+        return true;
+    }
+
+    testing::TempDirectory directory_{"mortise-reasons-test"};
+    std::vector<PeerConfig> peers_;
+};
+
+TEST_F(Unformed, ACallSaysWhoIsMissing) {
+    Node node{member(0, 3)};
+    const auto missing =
+        "no connection with 2 (" + peers_[1].address + "), 3 (" + peers_[2].address + ")";
+    EXPECT_SAYS(node.status().why_not_ready, missing);
+    std::error_code ec;
+    EXPECT_FALSE(node.acquire("x", ec));
+    EXPECT_EQ(ec, Errc::no_quorum);
+    EXPECT_SAYS(words_of([&] { std::ignore = node.acquire("x"); }), missing);
+}
+
+TEST_F(Unformed, PeersThatNameOthersAreSuspected) {
+    const Node one{member(0, 2)};
+    const Node two{member(1, 3)};
+    EXPECT_TRUE(comes_to_say(one, "if they name the same peers")) << one.status().why_not_ready;
+}
+
+TEST_F(Unformed, APortInUseIsSaidOnce) {
+    const Node one{member(0, 2)};
+    auto config = member(1, 2);
+    config.listen = peers_[0].address;
+    const auto words = words_of([&] { Node{config}; });
+    EXPECT_SAYS(words, "cannot listen on " + config.listen);
+    EXPECT_EQ(count(words, "Address already in use"), 1U) << words;
+}
+
+TEST_F(Unformed, ARemoteSaysOnceThatNobodyIsThere) {
+    const auto words = words_of([&] { std::ignore = Remote({peers_[0].address}, 5s).list(""); });
+    EXPECT_EQ(count(words, "Connection refused"), 1U) << words;
+}
+
+}  // namespace
+}  // namespace mortise
