@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "core/base/mutant.hpp"
 #include "embed/lock_mode.hpp"
 #include <mortise/errc.hpp>
 
@@ -16,9 +17,13 @@ LockerState::Turn LockerState::begin(const std::string& name, LockMode mode) {
     auto& known = found->second;
     if (is_new) return {};
     if (!known.grant) return {{}, Errc::invalid_argument};
-    if (const auto lost = known.grant->failure()) return {{}, lost};
+    const auto lost = known.grant->failure();
+    if (lost && !planted(core::Mutant::recursion_on_lost_hold)) return {{}, lost};
     if (!core::covers(to_core(known.grant->mode()), to_core(mode))) return {{}, Errc::deadlock};
-    if (known.holds >= nesting_max) return {{}, Errc::resource_exhausted};
+    const bool is_full = known.holds >= nesting_max;
+    if (is_full && !planted(core::Mutant::recursion_without_end)) {
+        return {{}, Errc::resource_exhausted};
+    }
     return {share(known, mode), {}};
 }
 

@@ -80,14 +80,21 @@ namespace mortise::core {
     X(try_before_own_release, "S20: a try is answered from a read behind our own release")       \
     X(acquire_overtakes_own_release,                                                             \
       "S20: an acquire that arrives before our release is applied first")                        \
+    X(recursion_on_lost_hold, "S22: a locker counts on though its hold is lost")                 \
+    X(recursion_without_end, "S22: a locker's holds have no bound")                              \
     X(names_never_forgotten, "who used 2,048 names sends no acquire any more")                   \
     X(token_counted_per_name, "S12: every name counts its own tokens")                           \
     X(newcomer_overtakes, "S29: who is compatible with the holders enters at once")              \
     X(newcomer_passes_upgrade, "S28: others enter while an upgrade waits")                       \
     X(upgrade_keeps_its_token, "S13: an upgrade takes no new token")                             \
     X(downgrade_to_anything, "S27: a hold may become stronger by a downgrade")                   \
+    X(upgrade_of_shared_waits, "S27: two readers that upgrade wait for each other")              \
+    X(upgrade_outlives_its_hold, "S27: who releases leaves the upgrade of its hold waiting")     \
+    X(upgrade_turns_the_phase, "S31: after an upgrade the turn is the readers'")                 \
     X(overtaken_for_ever, "S29: who was overtaken moves up no class")                            \
     X(preference_ignored, "S31: a preferring policy serves as they came")                        \
+    X(batch_of_one, "S31: of the waiting readers only the first enters")                         \
+    X(barrier_passed, "S32: who came after a request for all of several names passes it")        \
     X(any_of_waits_on, "S32: who got one of any names keeps its places in the other queues")     \
     X(deadlock_by_holders_only, "S33: only holders are waited for, not those in front")          \
     X(deadlock_without_phases, "S33: a reader waits for every writer in front of it")            \

@@ -31,6 +31,7 @@ FencingToken LockTable::convert(LockRecord& record, OperationId hold) {
                            ? record.find(hold)->token
                            : record.take_token(LockMode::exclusive, newest_token_);
     record.convert(hold, LockMode::exclusive, token);
+    if (planted(Mutant::upgrade_turns_the_phase)) record.turn = Turn::readers;
     return token;
 }
 
@@ -49,7 +50,8 @@ LockTable::Upgraded LockTable::upgrade(const std::string& name, const Conversion
     }
     if (!wait) return Upgraded::busy;
     // Two readers that waited for each other would wait for ever.
-    if (mode == LockMode::shared) return Upgraded::deadlock;
+    const bool hopeless = mode == LockMode::shared && !planted(Mutant::upgrade_of_shared_waits);
+    if (hopeless) return Upgraded::deadlock;
     queues_.try_emplace(name, record.policy()).first->second.add(conversion);
     return Upgraded::queued;
 }

@@ -158,7 +158,9 @@ LockTable::Grants LockMachine::withdraw(const Operation& operation) {
 void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operation& operation) {
     LockTable::Grants grants;
     const OperationId grant{session.id, target};
-    const auto upgrade = table_.cancel_upgrade(operation.names.front(), grant);
+    const auto upgrade = planted(Mutant::upgrade_outlives_its_hold)
+                             ? std::nullopt
+                             : table_.cancel_upgrade(operation.names.front(), grant);
     table_.release(operation.names, grant, Predecessor::clean, grants);
     answer(session, seq, {AnswerKind::released, {}, {}});
     if (upgrade) {

@@ -60,7 +60,9 @@ bool LockTable::enter_batch(Slot& slot, Grants& grants) {
     if (leader == nullptr || !record.admits(leader->mode)) return false;
     enter(slot, *leader, grants);
     // Who did not fit once will not: those who enter only add to what is in its way.
-    const auto fits = [&](LockMode mode) { return !is_writer(mode) && record.admits(mode); };
+    const auto fits = [&](LockMode mode) {
+        return !is_writer(mode) && record.admits(mode) && !planted(Mutant::batch_of_one);
+    };
     while (const auto* next = queue.first(fits))
         enter(slot, *next, grants);
     pass_turn_to_writers(slot);
