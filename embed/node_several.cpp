@@ -1,6 +1,4 @@
 // Several names at once (S32).
-#include <utility>
-
 #include "embed/node_calls.hpp"
 #include <mortise/node.hpp>
 
@@ -11,64 +9,66 @@ using detail::Attempt;
 
 namespace {
 
-AcquireOrder order_of(LockRequests&& names, bool all, const AcquireOptions& options,
+AcquireOrder order_of(const LockRequests& names, bool all, const AcquireOptions& options,
                       Attempt attempt) {
     AcquireOrder order{{}, options, attempt, {}, {}};
-    order.several = {std::move(names).take(), all};
+    order.several = {names.list(), all};
     return order;
 }
 
 // A code alone does not say which: the first one stands for all.
 [[noreturn]] void fail(std::error_code ec, const LockRequests& names) {
-    const auto requests = LockRequests{names}.take();
-    detail::fail(ec, requests.empty() ? std::string_view{} : requests.front().name);
+    detail::fail(ec, names.list().empty() ? std::string_view{} : names.list().front().name);
 }
 
 }  // namespace
 
-HoldSet Node::acquire_all(LockRequests names, const AcquireOptions& options, std::error_code& ec) {
+HoldSet Node::acquire_all(const LockRequests& names, const AcquireOptions& options,
+                          std::error_code& ec) {
     if (detail::is_gone(runtime_, ec)) return {};
     return detail::as_set(
-        detail::acquire(runtime_, order_of(std::move(names), true, options, Attempt::wait), ec));
+        detail::acquire(runtime_, order_of(names, true, options, Attempt::wait), ec));
 }
 
-HoldSet Node::acquire_all(LockRequests names, std::error_code& ec) {
-    return acquire_all(std::move(names), {}, ec);
+HoldSet Node::acquire_all(const LockRequests& names, std::error_code& ec) {
+    return acquire_all(names, {}, ec);
 }
 
-HoldSet Node::acquire_all(LockRequests names, const AcquireOptions& options) {
+HoldSet Node::acquire_all(const LockRequests& names, const AcquireOptions& options) {
     std::error_code ec;
     auto holds = acquire_all(names, options, ec);
     if (ec) fail(ec, names);
     return holds;
 }
 
-Hold Node::acquire_any(LockRequests names, const AcquireOptions& options, std::error_code& ec) {
+Hold Node::acquire_any(const LockRequests& names, const AcquireOptions& options,
+                       std::error_code& ec) {
     if (detail::is_gone(runtime_, ec)) return {};
-    return detail::acquire(runtime_, order_of(std::move(names), false, options, Attempt::wait), ec);
+    return detail::acquire(runtime_, order_of(names, false, options, Attempt::wait), ec);
 }
 
-Hold Node::acquire_any(LockRequests names, std::error_code& ec) {
-    return acquire_any(std::move(names), {}, ec);
+Hold Node::acquire_any(const LockRequests& names, std::error_code& ec) {
+    return acquire_any(names, {}, ec);
 }
 
-Hold Node::acquire_any(LockRequests names, const AcquireOptions& options) {
+Hold Node::acquire_any(const LockRequests& names, const AcquireOptions& options) {
     std::error_code ec;
     auto hold = acquire_any(names, options, ec);
     if (ec) fail(ec, names);
     return hold;
 }
 
-std::optional<Hold> Node::try_acquire_any(LockRequests names, const AcquireOptions& options,
+std::optional<Hold> Node::try_acquire_any(const LockRequests& names, const AcquireOptions& options,
                                           std::error_code& ec) {
-    return detail::attempt(runtime_, order_of(std::move(names), false, options, Attempt::once), ec);
+    return detail::attempt(runtime_, order_of(names, false, options, Attempt::once), ec);
 }
 
-std::optional<Hold> Node::try_acquire_any(LockRequests names, std::error_code& ec) {
-    return try_acquire_any(std::move(names), {}, ec);
+std::optional<Hold> Node::try_acquire_any(const LockRequests& names, std::error_code& ec) {
+    return try_acquire_any(names, {}, ec);
 }
 
-std::optional<Hold> Node::try_acquire_any(LockRequests names, const AcquireOptions& options) {
+std::optional<Hold> Node::try_acquire_any(const LockRequests& names,
+                                          const AcquireOptions& options) {
     std::error_code ec;
     auto hold = try_acquire_any(names, options, ec);
     if (ec) fail(ec, names);

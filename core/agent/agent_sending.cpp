@@ -68,8 +68,7 @@ std::vector<Seq> SessionAgent::sent_before(const Names& names) const {
         if (newest != newest_on_name_.end()) before.push_back(newest->second);
     }
     std::ranges::sort(before);
-    const auto repeated = std::ranges::unique(before);
-    before.erase(repeated.begin(), repeated.end());
+    before.erase(std::unique(before.begin(), before.end()), before.end());
     return before;
 }
 

@@ -227,6 +227,7 @@ private:
     bool renewal_due_ = false;
     std::uint32_t renewals_unseen_ = 0;  // sent since anything was applied here
     bool leader_known_ = false;
+    std::uint8_t format_ = command_format_oldest;  // of commands, that every member reads
 
     Seq newest_seq_;
     std::map<CallTag, Waiting> waiting_;
@@ -238,12 +239,11 @@ private:
     std::map<std::string, Seq> newest_on_name_;  // sent, not known to be applied
     std::map<CallTag, Ender> enders_;
     std::map<CallTag, Confirming> confirming_;
-    std::map<Seq, Held> holds_;                    // those that live
-    std::size_t held_names_ = 0;                   // of all of them
-    std::size_t names_beyond_ = 0;                 // besides the first, of all outstanding()
-    std::size_t unapplied_ = 0;                    // of sent_, those not known to be applied
-    std::uint8_t format_ = command_format_oldest;  // of commands, that every member reads
-    std::size_t unsure_ = 0;  // of sent_; until there are none nothing is acknowledged
+    std::map<Seq, Held> holds_;     // those that live
+    std::size_t held_names_ = 0;    // of all of them
+    std::size_t names_beyond_ = 0;  // besides the first, of all outstanding()
+    std::size_t unapplied_ = 0;     // of sent_, those not known to be applied
+    std::size_t unsure_ = 0;        // of sent_; until there are none nothing is acknowledged
     CallTag close_tag_;
     bool resend_all_ = false;
     Instant resend_at_ = Instant::never();

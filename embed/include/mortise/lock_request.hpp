@@ -45,7 +45,7 @@ public:
     }
     // NOLINTEND(google-explicit-constructor,hicpp-explicit-conversions)
 
-    [[nodiscard]] std::vector<LockRequest> take() && { return std::move(requests_); }
+    [[nodiscard]] const std::vector<LockRequest>& list() const { return requests_; }
 
 private:
     std::vector<LockRequest> requests_;

@@ -122,23 +122,25 @@ public:
     // All of them or none: in one step, when every one is free, so it holds nothing while it waits.
     // Meanwhile nobody who came later passes it on any of the names, and it passes nobody: it has
     // no priority. It ends like acquire().
-    [[nodiscard]] HoldSet acquire_all(LockRequests names, const AcquireOptions& options = {});
-    [[nodiscard]] HoldSet acquire_all(LockRequests names, std::error_code& ec);
-    [[nodiscard]] HoldSet acquire_all(LockRequests names, const AcquireOptions& options,
+    [[nodiscard]] HoldSet acquire_all(const LockRequests& names,
+                                      const AcquireOptions& options = {});
+    [[nodiscard]] HoldSet acquire_all(const LockRequests& names, std::error_code& ec);
+    [[nodiscard]] HoldSet acquire_all(const LockRequests& names, const AcquireOptions& options,
                                       std::error_code& ec);
 
     // One of them: the first that is free, in the order given, otherwise the one that is free
     // first. Hold::name() says which. It waits for each like any other request.
-    [[nodiscard]] Hold acquire_any(LockRequests names, const AcquireOptions& options = {});
-    [[nodiscard]] Hold acquire_any(LockRequests names, std::error_code& ec);
-    [[nodiscard]] Hold acquire_any(LockRequests names, const AcquireOptions& options,
+    [[nodiscard]] Hold acquire_any(const LockRequests& names, const AcquireOptions& options = {});
+    [[nodiscard]] Hold acquire_any(const LockRequests& names, std::error_code& ec);
+    [[nodiscard]] Hold acquire_any(const LockRequests& names, const AcquireOptions& options,
                                    std::error_code& ec);
     // One attempt: empty when somebody else has them. No wait_max in options. The way to share out
     // the parts of something: SQL calls it SKIP LOCKED.
-    [[nodiscard]] std::optional<Hold> try_acquire_any(LockRequests names,
+    [[nodiscard]] std::optional<Hold> try_acquire_any(const LockRequests& names,
                                                       const AcquireOptions& options = {});
-    [[nodiscard]] std::optional<Hold> try_acquire_any(LockRequests names, std::error_code& ec);
-    [[nodiscard]] std::optional<Hold> try_acquire_any(LockRequests names,
+    [[nodiscard]] std::optional<Hold> try_acquire_any(const LockRequests& names,
+                                                      std::error_code& ec);
+    [[nodiscard]] std::optional<Hold> try_acquire_any(const LockRequests& names,
                                                       const AcquireOptions& options,
                                                       std::error_code& ec);
 
