@@ -99,8 +99,9 @@ void SessionAgent::answer_busy(CallTag tag, LockView seen) {
     out_.answers.push_back({tag, Busy{std::move(seen)}});
 }
 
+// Nor before there is a session: with that, what a former life of this node held is free (S10).
 bool SessionAgent::may_answer_from_read(const std::string& name) const {
-    return !newest_on_name_.contains(name) &&
+    return open_session() && !newest_on_name_.contains(name) &&
            std::ranges::none_of(endings_, [&](const Ending& ending) {
                return std::ranges::find(ending.names, name) != ending.names.end();
            });
