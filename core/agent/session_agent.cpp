@@ -243,15 +243,17 @@ Instant SessionAgent::deadline() const {
     return next;
 }
 
-std::set<Seq> SessionAgent::accounted_for() const {
-    std::set<Seq> operations;
+std::vector<Seq> SessionAgent::accounted_for() const {
+    std::vector<Seq> operations;
+    operations.reserve(holds_.size() + endings_.size() + sent_.size());
     for (const auto& [seq, held] : holds_)
-        operations.insert(seq);
+        operations.push_back(seq);
     for (const auto& ending : endings_)
-        operations.insert(target_of(ending));
+        operations.push_back(target_of(ending));
     for (const auto& [seq, sent] : sent_) {
-        operations.insert(sent.ending ? target_of(*sent.ending) : seq);
+        operations.push_back(sent.ending ? target_of(*sent.ending) : seq);
     }
+    std::ranges::sort(operations);
     return operations;
 }
 

@@ -108,8 +108,8 @@ public:
         return stage_ == Stage::open ? session_ : std::nullopt;
     }
     [[nodiscard]] bool is_closed() const { return stage_ == Stage::closed; }
-    // The operations that a call, a hold or the reaper answers for: the invariant above.
-    [[nodiscard]] std::set<Seq> accounted_for() const;
+    // The operations that a call, a hold or the reaper answers for, rising: the invariant above.
+    [[nodiscard]] std::vector<Seq> accounted_for() const;
     // Throws when what it keeps is not what it needs.
     void check_invariants() const;
     // Calls that wait, and what the reaper has still to end.

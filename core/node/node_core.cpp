@@ -3,6 +3,7 @@
 #include "core/node/node_core.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -73,6 +74,7 @@ Nanoseconds NodeCore::saved_elapsed(const Session& session) const {
 }
 
 Effects NodeCore::step(Event event, Now now) {
+    stepped_at_ = now.steady;
     has_refused_own_ = false;
     agent_.begin(now);
     if (std::exchange(was_removed_, false)) agent_.on_removed();
@@ -104,7 +106,7 @@ Effects NodeCore::step(Event event, Now now) {
 }
 
 Instant NodeCore::deadline() const {
-    if (has_refused_own_ || was_removed_) return {};
+    if (has_refused_own_ || was_removed_) return stepped_at_;
     auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
                           reads_.deadline(), reads_due_, forgets_outsiders_at(),
                           changes_.deadline(raft_.leader().has_value())});
@@ -276,10 +278,8 @@ void NodeCore::check_grants_are_accounted_for() const {
     const auto id = agent_.open_session();
     const auto* session = id ? machine_.sessions().find(*id) : nullptr;
     if (session == nullptr || session->operations.empty()) return;
-    const auto accounted = agent_.accounted_for();
-    for (const auto& [seq, operation] : session->operations) {
-        MORTISE_CHECK(accounted.contains(seq));
-    }
+    const auto operations = session->operations | std::views::keys;
+    MORTISE_CHECK(std::ranges::includes(agent_.accounted_for(), operations));
 }
 
 }  // namespace mortise::core

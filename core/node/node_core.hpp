@@ -243,6 +243,7 @@ private:
     std::deque<StateSum> sums_;     // of this node's own state
     LogIndex sum_proposed_;         // the newest in the log, as far as known
     LogIndex sweep_at_;             // a Sweep is in the log up to here
+    Instant stepped_at_;            // of the steady clock, which may show less than zero
     bool has_refused_own_ = false;  // its callers are answered in the next step, at once
     bool was_removed_ = false;      // likewise
     std::uint64_t refused_messages_ = 0;

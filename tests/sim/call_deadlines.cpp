@@ -50,11 +50,11 @@ void CallDeadlines::node_lost(core::NodeId node) {
     open_.erase(node);
 }
 
-void CallDeadlines::after_step(core::NodeId node, core::Instant next) {
+void CallDeadlines::after_step(core::NodeId node, core::Instant now, core::Instant next) {
     const auto open = open_.find(node);
     if (open == open_.end() || open->second.by_time.empty()) return;
     const auto [at, tag] = *open->second.by_time.begin();
-    if (next <= at) return;
+    if (next <= std::max(at, now)) return;
     violations_.report(node, "deadline: nobody will end call " + in_words(tag) + " in time");
 }
 

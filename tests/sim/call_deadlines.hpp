@@ -19,9 +19,9 @@ public:
     void asked(core::NodeId node, const core::Call& call, core::Instant now);
     void answered(core::NodeId node, core::CallTag tag);
     void node_lost(core::NodeId node);
-    // A step of the node is over, and it wants to be called at `next` again: by then at the latest
+    // A step of the node is over, and it wants to be called at `next` again: at once, or by when
     // the first of its calls is due.
-    void after_step(core::NodeId node, core::Instant next);
+    void after_step(core::NodeId node, core::Instant now, core::Instant next);
 
 private:
     using Due = std::pair<core::Instant, core::CallTag>;

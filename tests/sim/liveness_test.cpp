@@ -20,7 +20,7 @@ public:
     void lease_changed(core::NodeId, const core::LeaseChanged&) override {}
     void answered(core::NodeId, const core::CallAnswer&) override {}
     void applied(core::NodeId, const core::Applied&) override {}
-    void stepped(core::NodeId, core::Instant) override {}
+    void stepped(core::NodeId, core::Instant, core::Instant) override {}
     [[nodiscard]] core::NodeId holder(core::NodeId) const override { return {}; }
     void contest(core::NodeId, SimTime) override {}
     void begin_liveness(const std::vector<core::NodeId>&) override {}

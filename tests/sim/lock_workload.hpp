@@ -29,8 +29,8 @@ public:
     void lease_changed(core::NodeId node, const core::LeaseChanged& lease) override;
     void answered(core::NodeId node, const core::CallAnswer& answer) override;
     void applied(core::NodeId node, const core::Applied& applied) override;
-    void stepped(core::NodeId node, core::Instant next) override {
-        deadlines_.after_step(node, next);
+    void stepped(core::NodeId node, core::Instant now, core::Instant next) override {
+        deadlines_.after_step(node, now, next);
     }
     [[nodiscard]] core::NodeId holder(core::NodeId other_than) const override;
     void contest(core::NodeId holder, SimTime length) override;

@@ -55,7 +55,7 @@ void SimNode::judge_step(std::size_t kind) {
     const auto now = clock_.at(world_.heap.now()).steady;
     const bool was_timer = kind == core::Event{core::TimerFired{}}.index();
     world_.checker.after_step(id_, was_timer, now, driver_->deadline());
-    world_.workload->stepped(id_, driver_->deadline());
+    world_.workload->stepped(id_, now, driver_->deadline());
     // A leader's timer comes with each heartbeat; twice what it may wait is beyond all excuses.
     const auto patience = 2 * world_.swarm.election_timeout;
     const bool hangs = !unsynced_.empty() && now > unsynced_.front().at + patience;

@@ -25,8 +25,8 @@ public:
     virtual void lease_changed(core::NodeId node, const core::LeaseChanged& lease) = 0;
     virtual void answered(core::NodeId node, const core::CallAnswer& answer) = 0;
     virtual void applied(core::NodeId node, const core::Applied& applied) = 0;
-    // A step of it is over, and it is to be called again at `next`, of its steady clock.
-    virtual void stepped(core::NodeId node, core::Instant next) = 0;
+    // A step of it is over, and it is to be called again at `next`; both of its steady clock.
+    virtual void stepped(core::NodeId node, core::Instant now, core::Instant next) = 0;
 
     // A node that faults should look at: one that holds something, and is not `other_than`. Not set
     // when there is none.
