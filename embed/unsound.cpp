@@ -21,7 +21,7 @@ std::string_view unsound_value(const AcquireOptions& options) {
     if (options.mode > LockMode::exclusive) return "that is no LockMode";
     if (options.priority < 0 || options.priority > core::priority_max)
         return "a priority is from 0 to 7";
-    if (options.queue_policy > QueuePolicy::prefer_writers) return "that is no QueuePolicy";
+    if (options.queue_policy > QueuePolicy::prefer_writers) return "that is no queue policy";
     if (options.on_uncertain > OnUncertain::suspend) return "that is no OnUncertain";
     if (options.on_suspended && options.on_uncertain != OnUncertain::suspend)
         return "on_suspended is for OnUncertain::suspend";

@@ -100,10 +100,13 @@ std::size_t wire_words(const core::Outcome& outcome) {
     const auto* answered = std::get_if<core::Answered>(&outcome);
     if (answered == nullptr) return element + body_max;
     const auto& answer = answered->answer;
-    std::size_t sum = element + 3 + 3 + operation_words + data_words(answer.previous.label.size());
+    std::size_t sum = element + 3 + 4 + operation_words + data_words(answer.previous.label.size());
     if (!answer.names.empty()) ++sum;
     for (const auto& one : answer.names)
         sum += 3 + 2 + data_words(one.name.size()) + data_words(one.previous.label.size());
+    if (!answer.circle.empty()) ++sum;
+    for (const auto& one : answer.circle)
+        sum += 3 + 2 + data_words(one.label.size()) + data_words(one.waits_for.size());
     return sum;
 }
 

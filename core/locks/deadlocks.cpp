@@ -9,13 +9,6 @@
 
 namespace mortise::core {
 
-namespace {
-
-// To tell a circle everybody in front is looked at, not only the nearest.
-constexpr std::size_t circle_steps_looked_at = 4 * deadlock_steps_max;
-
-}  // namespace
-
 // --- who waits for whom -------------------------------------------------------------------------
 
 void DeadlockSearch::add(OperationId request) {
@@ -38,7 +31,7 @@ void DeadlockSearch::explore() {
         if (operation == nullptr) continue;
         std::vector<std::vector<Index>> waits_for;
         for (const auto& name : operation->names) {
-            const auto found = waits_.find(name, id, WaitFinder::Extent::enough, steps_);
+            const auto found = waits_.find(name, id, Extent::enough, steps_);
             waits_for.push_back(successors(found, steps_));
         }
         nodes_[unexplored_].waits_for = std::move(waits_for);
@@ -125,8 +118,10 @@ std::optional<OperationId> DeadlockSearch::victim() {
                       [&](Index i) { return nodes_[i].operation->ticket; });
     if (planted(Mutant::deadlock_ends_the_oldest)) std::ranges::reverse(stuck);
     const auto waits = stuck_waits();
+    std::size_t steps = 0;
     for (const auto i : stuck) {
-        if (is_in_last_circle(i, waits)) return nodes_[i].id;
+        if (is_in_last_circle(i, waits, steps)) return nodes_[i].id;
+        if (steps > deadlock_steps_max) break;
     }
     return std::nullopt;
 }
@@ -147,26 +142,27 @@ DeadlockSearch::StuckWaits DeadlockSearch::stuck_waits() const {
 }
 
 // Whoever it waits for waits for it.
-bool DeadlockSearch::is_in_last_circle(Index node, const StuckWaits& waits) {
+bool DeadlockSearch::is_in_last_circle(Index node, const StuckWaits& waits,
+                                       std::size_t& steps) const {
     const auto is_waited_for = reach(node, waits.for_whom);
     const auto waits_for_it = reach(node, waits.by_whom);
+    steps += nodes_.size();
     for (Index i = 0; i < nodes_.size(); ++i) {
         if (is_waited_for[i] && !waits_for_it[i]) return false;
     }
-    return may_go_on();
+    return true;
 }
 
 std::vector<bool> DeadlockSearch::reach(Index from, const Graph& graph) {
-    std::vector<bool> reached(nodes_.size());
+    std::vector<bool> reached(graph.size());
     std::vector<Index> look_at{from};
-    while (!look_at.empty() && may_go_on()) {
+    while (!look_at.empty()) {
         const auto i = look_at.back();
         look_at.pop_back();
         for (const auto next : graph[i]) {
             if (reached[next]) continue;
             reached[next] = true;
             look_at.push_back(next);
-            ++steps_;
         }
     }
     return reached;
@@ -176,15 +172,19 @@ std::vector<bool> DeadlockSearch::reach(Index from, const Graph& graph) {
 
 // To all the stuck that it waits for, the oldest first. More than once to the same one where it
 // waits for it on more than one name: the first name counts.
-std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from, std::size_t& steps) {
+std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from, Extent extent,
+                                                      std::size_t& steps) {
     std::map<Ticket, Hop> found;
     const auto id = nodes_[from].id;
-    const auto* operation = nodes_[from].operation;
-    for (const auto& name : operation->names) {
-        const auto waits = waits_.find(name, id, WaitFinder::Extent::all, steps);
-        for (const auto next : successors(waits, steps)) {
+    const auto& names = nodes_[from].operation->names;
+    for (std::size_t place = 0; place < names.size(); ++place) {
+        auto waits_for = nodes_[from].waits_for[place];
+        steps += waits_for.size();
+        if (extent == Extent::all)
+            waits_for = successors(waits_.find(names[place], id, extent, steps), steps);
+        for (const auto next : waits_for) {
             if (!nodes_[next].is_stuck) continue;
-            found.try_emplace(nodes_[next].operation->ticket, Hop{next, name});
+            found.try_emplace(nodes_[next].operation->ticket, Hop{next, names[place]});
         }
     }
     std::vector<Hop> sorted;
@@ -194,13 +194,13 @@ std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from, std::size_t& s
 }
 
 // Each hop of it, from the one that leads to the first one again; empty when that takes too long.
-std::vector<DeadlockSearch::Hop> DeadlockSearch::shortest_circle(Index start) {
+std::vector<DeadlockSearch::Hop> DeadlockSearch::shortest_circle(Index start, Extent extent) {
     std::map<Index, Hop> reached;  // who waits for it, and where
     std::deque<Index> look_at{start};
     std::size_t steps = 0;
-    for (; !look_at.empty() && steps < circle_steps_looked_at; look_at.pop_front()) {
+    for (; !look_at.empty() && steps < deadlock_steps_max; look_at.pop_front()) {
         const auto from = look_at.front();
-        for (auto& [to, name] : hops(from, steps)) {
+        for (auto& [to, name] : hops(from, extent, steps)) {
             if (!reached.try_emplace(to, Hop{from, std::move(name)}).second) continue;
             if (to != start) {
                 look_at.push_back(to);
@@ -220,7 +220,9 @@ std::vector<DeadlockSearch::Hop> DeadlockSearch::shortest_circle(Index start) {
 
 std::vector<CircleStep> DeadlockSearch::circle(OperationId victim) {
     const auto start = indexes_.at(victim);
-    auto hops = shortest_circle(start);
+    auto hops = shortest_circle(start, Extent::all);
+    // Where everybody in front is too many, the nearest do as well.
+    if (hops.empty()) hops = shortest_circle(start, Extent::enough);
     if (hops.empty()) hops.push_back({start, nodes_[start].operation->names.front()});
     std::vector<CircleStep> circle;
     std::size_t bytes = 0;

@@ -36,6 +36,7 @@ public:
 
 private:
     using Index = std::size_t;
+    using Extent = WaitFinder::Extent;
     struct Node {
         OperationId id;
         const Operation* operation = nullptr;
@@ -62,10 +63,11 @@ private:
     void find_stuck();
     [[nodiscard]] bool goes_on(const Node& node) const;
     [[nodiscard]] StuckWaits stuck_waits() const;
-    [[nodiscard]] bool is_in_last_circle(Index node, const StuckWaits& waits);
-    [[nodiscard]] std::vector<bool> reach(Index from, const Graph& graph);
-    [[nodiscard]] std::vector<Hop> hops(Index from, std::size_t& steps);
-    [[nodiscard]] std::vector<Hop> shortest_circle(Index from);
+    [[nodiscard]] bool is_in_last_circle(Index node, const StuckWaits& waits,
+                                         std::size_t& steps) const;
+    [[nodiscard]] static std::vector<bool> reach(Index from, const Graph& graph);
+    [[nodiscard]] std::vector<Hop> hops(Index from, Extent extent, std::size_t& steps);
+    [[nodiscard]] std::vector<Hop> shortest_circle(Index from, Extent extent);
     [[nodiscard]] CircleStep step(Index node, const std::string& name) const;
 
     const WaitFinder& waits_;

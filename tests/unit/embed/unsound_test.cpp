@@ -26,7 +26,7 @@ std::vector<std::pair<std::string, AcquireOptions>> refused() {
         {"lock_delay", {.lock_delay = 1s}},
         {"priority", {.priority = -1}},
         {"queue policy", {.queue_policy = static_cast<QueuePolicy>(4)}},
-        {"suspend", {.on_uncertain = OnUncertain::suspend}},
+        {"OnUncertain", {.on_uncertain = static_cast<OnUncertain>(2)}},
         {"on_suspended", {.on_suspended = [] {}}},
         {"on_contended", {.on_contended = [](auto, auto, auto) {}}},
     };
