@@ -50,8 +50,7 @@ std::vector<DeadlockSearch::Index> DeadlockSearch::successors(const WaitsFor& wa
             found.push_back(index_of({locker.session, seq}));
     }
     std::ranges::sort(found);
-    const auto twice = std::ranges::unique(found);
-    found.erase(twice.begin(), twice.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     steps += found.size();
     return found;
 }
@@ -188,6 +187,7 @@ std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from, Extent extent,
         }
     }
     std::vector<Hop> sorted;
+    sorted.reserve(found.size());
     for (auto& [ticket, hop] : found)
         sorted.push_back(std::move(hop));
     return sorted;

@@ -3,7 +3,6 @@
 #include "core/node/node_core.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <string>
 #include <utility>
 
@@ -278,8 +277,9 @@ void NodeCore::check_grants_are_accounted_for() const {
     const auto id = agent_.open_session();
     const auto* session = id ? machine_.sessions().find(*id) : nullptr;
     if (session == nullptr || session->operations.empty()) return;
-    const auto operations = session->operations | std::views::keys;
-    MORTISE_CHECK(std::ranges::includes(agent_.accounted_for(), operations));
+    const auto seq_of = [](const auto& operation) { return operation.first; };
+    MORTISE_CHECK(
+        std::ranges::includes(agent_.accounted_for(), session->operations, {}, {}, seq_of));
 }
 
 }  // namespace mortise::core
