@@ -19,13 +19,13 @@ std::error_code confirm(HoldRecord& record, Deadline deadline) {
     const auto failure = record.failure();
     const bool may_be_held = !failure || failure == Errc::no_quorum;
     if (!may_be_held) return failure;
-    const auto gate = record.gate();  // outlives a hold that goes while this waits
+    auto& gate = *record.gate();
     if (deadline == Deadline::max()) {
-        deadline = std::chrono::steady_clock::now() + gate->call_timeout();
+        deadline = std::chrono::steady_clock::now() + gate.call_timeout();
     }
     auto waiting = std::make_shared<WaitingThread>();
-    const core::ConfirmCall call{gate->next_tag(), record.facts().operation, to_instant(deadline)};
-    if (const auto ec = gate->submit(call, waiting)) return ec;
+    const core::ConfirmCall call{gate.next_tag(), record.facts().operation, to_instant(deadline)};
+    if (const auto ec = gate.submit(call, waiting)) return ec;
     const auto outcome = waiting->wait_until(deadline + slack);
     if (!outcome) return Errc::no_quorum;
     return outcome->error ? outcome->error : record.failure();
