@@ -50,6 +50,15 @@ TEST(AgentLease, OfANewSessionBeginsWhenItWasFirstAskedFor) {
     EXPECT_EQ(lease.valid_until, asked.boot + holder_trust(options.ttl_ms, options.rho_ppm));
 }
 
+// What a former life of its node held is free only with that: a read that says so comes too early.
+TEST(AgentSession, NoTryIsAnsweredFromAReadBeforeThereIsOne) {  // S10, S20
+    const Now now{Instant{1'000'000'000}, Instant{1'000'000'000}};
+    const SessionAgent opening{Agent::options(), Prng{1}, now};
+    EXPECT_FALSE(opening.may_answer_from_read("name"));
+    const Agent open;
+    EXPECT_TRUE(open.agent.may_answer_from_read("name"));
+}
+
 // S6
 TEST(AgentLease, WhatIsLostWithItIsGivenBack) {
     Agent of;

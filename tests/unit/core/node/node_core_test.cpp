@@ -522,29 +522,6 @@ TEST(NodeCore, StillOffersTheFoundingEntryAfterARestart) {
     EXPECT_EQ(cluster[n1].take<FormationOffer>(n2).size(), 1U);
 }
 
-TEST(NodeCore, ATryIsNotRefusedForWhatItsFormerLifeHeld) {  // S10
-    auto options = node_options(1, {1});
-    options.former_life_ended = true;
-    HandDrivenNode node{options, RaftState{}};
-    const auto run_until = [&](const auto& done) {
-        while (!done()) {
-            node.complete_writes();
-            node.timer_when_due();
-        }
-    };
-    node.acquire(1, "name");
-    run_until([&] { return node.was_answered<Acquired>(1); });
-    node.complete_writes();
-    node.crash_and_restart();
-    AcquireCall attempt;
-    attempt.tag = CallTag{2};
-    attempt.request.name = "name";
-    attempt.request.wait = false;
-    node.call(std::move(attempt));
-    run_until([&] { return node.was_answered<Acquired>(2) || node.was_answered<Busy>(2); });
-    EXPECT_TRUE(node.was_answered<Acquired>(2));
-}
-
 TEST(NodeCore, TellsWhenItWantsToBeCalled) {
     Running running;
     const auto due = running.leader.core().deadline();
