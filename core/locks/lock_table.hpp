@@ -97,9 +97,12 @@ public:
     using Turned = std::set<std::string, std::less<>>;
     [[nodiscard]] const Turned& turned() const { return turned_; }
     void forget_turned() { turned_.clear(); }
+    void note_turn(const std::string& name);
 
     [[nodiscard]] const LockRecord* find(std::string_view name) const;
     [[nodiscard]] const WaitQueue* queue_of(std::string_view name) const;
+    // How many names the request for several waits for that came then; zero when none did.
+    [[nodiscard]] std::size_t names_waited_for(Ticket ticket) const;
     // The first name after `after` that is waited for; null when there is none.
     [[nodiscard]] const std::string* next_waited(std::string_view after) const;
     // Would an acquire in this mode be granted at once?

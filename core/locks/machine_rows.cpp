@@ -208,7 +208,10 @@ bool MachineLoader::add_to(std::map<Seq, Operation>& operations, Seq seq, Operat
                       !part.upgrades.is_set();
     if (!same || known.names.back() >= name) return false;
     known.names.push_back(name);
-    return known.names.size() <= names_at_once_max;
+    // Not alone on one of them.
+    const bool is_one =
+        known.held || machine_.table_.names_waited_for(known.ticket) == known.names.size();
+    return is_one && known.names.size() <= names_at_once_max;
 }
 
 bool MachineLoader::add_session(SessionId id, std::string_view value) {

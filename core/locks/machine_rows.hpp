@@ -45,7 +45,7 @@ private:
 
     bool put_operations_back(const std::string& name);
     bool put_back(OperationId id, Operation operation);
-    static bool add_to(std::map<Seq, Operation>& operations, Seq seq, Operation& part);
+    bool add_to(std::map<Seq, Operation>& operations, Seq seq, Operation& part);
     bool is_sound(const Session& session);
     bool is_complete() const;
 

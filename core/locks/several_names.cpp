@@ -112,6 +112,11 @@ bool LockTable::join_group(const std::string& name, const Waiter& waiter) {
     return same && group.names.emplace(name, waiter.mode).second;
 }
 
+std::size_t LockTable::names_waited_for(Ticket ticket) const {
+    const auto group = groups_.find(ticket);
+    return group == groups_.end() ? 0 : group->second.names.size();
+}
+
 void LockTable::leave_group(const std::string& name, Ticket ticket) {
     const auto group = groups_.find(ticket);
     MORTISE_CHECK(group != groups_.end());

@@ -222,6 +222,30 @@ TEST_F(MachineRowsTest, ARowMoreIsRefused) {
     EXPECT_FALSE(MachineLoader{}.add("", whole.at("G")));
 }
 
+// Each row is sound by itself: only together they tell of a waiter that nothing ever made.
+TEST_F(MachineRowsTest, WhoWaitsForSeveralNamesIsAloneOnNone) {
+    put(acquire(2, 5, exclusive, "x"));
+    put(acquire(2, 6, exclusive, "y"));
+    const auto next = index_.next();
+    const auto rows_after = [&](Request request) {
+        auto machine = machine_;
+        apply(machine, next, {std::move(request)});
+        return all_rows(std::move(machine));
+    };
+    for (const auto which : {AcquireSeveral::Which::all, AcquireSeveral::Which::any}) {
+        AcquireSeveral both;
+        both.which = which;
+        both.names = {{"x", exclusive}, {"y", exclusive}};
+        const auto several = rows_after(request(3, 8, both));
+        ASSERT_TRUE(load(several, next).has_value());
+        for (const std::string name : {"x", "y"}) {
+            auto mixed = several;
+            mixed["L" + name] = rows_after(acquire(3, 8, exclusive, name)).at("L" + name);
+            EXPECT_FALSE(load(mixed, next).has_value()) << name;
+        }
+    }
+}
+
 TEST_F(MachineRowsTest, RowsOutOfOrderAreRefused) {
     const auto whole = all_rows(machine_);
     for (auto late = whole.begin(); std::next(late) != whole.end(); ++late) {
