@@ -33,7 +33,8 @@ bool LockMachine::is_clear(const LockRecord& record, const WaitQueue* queue) con
                                [&](const Waiter* waiter) { return is_live(waiter->operation); });
 }
 
-// By a waiter that lives, goes before, and is no writer that a batch may pass.
+// By a waiter that lives, goes before, and is no writer that a batch may pass. Who wants any of
+// several names may be let in by what is cleared on another one, and leave.
 bool LockMachine::is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
                               Priority priority) const {
     if (queue.conversion() && is_live(queue.conversion()->operation)) return true;
@@ -41,8 +42,9 @@ bool LockMachine::is_hindered(const LockRecord& record, const WaitQueue& queue, 
     const bool may_lead =
         record.policy() == QueuePolicy::phase_fair && !is_writer(mode) && priority > 0;
     return std::ranges::any_of(queue.in_order(), [&](const Waiter* waiter) {
-        return is_live(waiter->operation) && conflict(waiter->mode, mode) &&
-               queue.rank_of(*waiter) < rank && !(may_lead && is_writer(waiter->mode));
+        return waiter->part != Part::one_of && is_live(waiter->operation) &&
+               conflict(waiter->mode, mode) && queue.rank_of(*waiter) < rank &&
+               !(may_lead && is_writer(waiter->mode));
     });
 }
 

@@ -128,6 +128,17 @@ TEST_F(SeveralNames, TheDeadAreInItsWayOnNoneOfItsNames) {  // S11, S32
 }
 
 // Whatever is asked of one of its names clears the others, also a try that gets nothing itself.
+TEST_F(SeveralNames, NobodyIsToldBusyForWhomTheDeadKeepWaitingElsewhere) {  // S20, S32
+    put(acquire(1, 1, exclusive, "a"));
+    put(acquire(1, 2, exclusive, "b"));
+    put(acquire(3, 1, intent_shared, "a"));
+    EXPECT_EQ(put(any_of(2, 1, {{"a", exclusive}, {"b", exclusive}})), "2.1 queued");
+    put(expiry(1));
+    EXPECT_TRUE(machine_.would_grant("a", shared, 0));
+    put(acquire(3, 2, shared, "a"));
+    EXPECT_EQ(shown("a") + shown("b"), "3:IS:3 3:S:5 |2:X:4 |");
+}
+
 TEST_F(SeveralNames, ATryLetsInWhomTheDeadKeptWaiting) {  // S11, S32
     const auto dead_in_the_way = [&](std::uint64_t dead) {
         put(acquire(dead, 1, exclusive, "b"));
