@@ -31,6 +31,18 @@ void LockMachine::end_command() {
     if (operation != nullptr && !operation->held) outcomes_->push_back(Queued{asked});
 }
 
+// Readers behind the places of an ended session wait for another writer from now on, though the
+// places are cleared later; where it has too many to look at they are looked at then.
+void LockMachine::note_turns(const std::map<Seq, Operation>& ended) {
+    std::size_t looked_at = 0;
+    for (const auto& [seq, operation] : ended) {
+        if (++looked_at > holds_looked_at) return;
+        if (operation.held) continue;
+        for (const auto& name : operation.names)
+            table_.note_turn(name);
+    }
+}
+
 // One after the other: whoever is refused may let others in.
 void LockMachine::refuse_deadlocks(OperationId asked) {
     std::size_t steps = 0;

@@ -14,7 +14,7 @@ void LockMachine::apply(LogIndex index, const std::vector<Command>& batch, Outco
     place_ = 0;
     outcomes_ = &outcomes;
     for (const auto& command : batch) {
-        begin_command();
+        tell_who_ended();
         std::visit([this](const auto& c) { on(c); }, command);
         end_command();
         ++place_;
@@ -139,11 +139,13 @@ void LockMachine::end_session(SessionId id, SessionEnd how) {
     waited_cursor_.clear();
     waited_done_ = false;
     const auto left = how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
+    if (lockers_.is_anybody_tied()) note_turns(session.operations);
     if (!session.operations.empty()) {
         ended_[id] = {left, std::move(session.operations)};
         changed_ended_.insert(id);
     }
     end_sweep();
+    tell_who_ended();  // a refusal may bring the rest of this command to its names (S33)
     outcomes_->push_back(SessionEnded{id, how});
 }
 

@@ -122,8 +122,9 @@ private:
     LockTable::Cleared clear(const std::string& name, std::size_t max);
     Previous touch(const std::string& name);
     void touch_all(const LockTable::NameList& names);
-    void begin_command();
+    void tell_who_ended();
     void end_command();
+    void note_turns(const std::map<Seq, Operation>& ended);
     void refuse_deadlocks(OperationId asked);
     void add_suspects(DeadlockSearch& search, OperationId asked, std::size_t& steps) const;
     void add_requests_of(LockerId locker, DeadlockSearch& search) const;

@@ -22,12 +22,15 @@ const WaitQueue* LockTable::queue_of(std::string_view name) const {
     return found == queues_.end() ? nullptr : &found->second;
 }
 
-// Readers wait for writers by turns, and whoever was overtaken may go before others; all the rest
-// wait for who is in front as long as it is there.
+// Readers wait for writers by turns, whoever was overtaken may go before others, and whoever has a
+// priority goes before those whom a barrier kept in front; all the rest wait for who is in front as
+// long as it is there.
 void LockTable::note_turn(const std::string& name) {
     const auto* queue = queue_of(name);
     if (queue == nullptr) return;
-    if (queue->has_readers() || !queue->overtakers().empty()) turned_.insert(name);
+    const bool is_in_order =
+        !queue->has_readers() && !queue->has_priorities() && queue->overtakers().empty();
+    if (!is_in_order) turned_.insert(name);
 }
 
 const std::string* LockTable::next_waited(std::string_view after) const {

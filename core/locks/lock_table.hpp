@@ -161,7 +161,6 @@ private:
     bool turn_phase(Slot& slot, Grants& grants);
     bool enter_unhindered(Slot& slot, Grants& grants);
     void count_overtakings(Slot& slot);
-    void note_turn(const std::string& name);
     void pass_turn_to_writers(Slot& slot);
     bool let_in(Slot& slot, Grants& grants);
     bool step(const std::string& name, Grants& grants);

@@ -14,7 +14,7 @@ bool LockMachine::is_live(OperationId operation) const {
 }
 
 // The table asks whenever it comes to a name that was not cleared since a session ended.
-void LockMachine::begin_command() {
+void LockMachine::tell_who_ended() {
     if (ended_.empty()) return table_.begin(index_, endings_, nullptr);
     // Many in a row are often of one session.
     how_ended_ = [this, of = SessionId{},

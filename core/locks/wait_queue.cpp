@@ -104,6 +104,10 @@ bool WaitQueue::has_readers() const {
                                [](const auto& entry) { return !is_writer(entry.first.mode); });
 }
 
+bool WaitQueue::has_priorities() const {
+    return std::ranges::any_of(lines_, [](const auto& entry) { return entry.first.priority > 0; });
+}
+
 const Waiter* WaitQueue::find(Ticket ticket) const {
     for (const auto& [key, line] : lines_) {
         const auto found = line.find(ticket);

@@ -102,6 +102,7 @@ public:
     [[nodiscard]] const Waiter* head() const;
     // Also behind a barrier.
     [[nodiscard]] bool has_readers() const;
+    [[nodiscard]] bool has_priorities() const;
     // Somebody who is there already is served after that waiter, who came last.
     [[nodiscard]] bool has_behind(const Waiter& newest) const;
     [[nodiscard]] bool has_barrier() const { return !barriers_.empty(); }

@@ -390,16 +390,26 @@ class Table:
             bad = self.stuck()
             if not bad:
                 return
-            in_circle = {op for op in bad if self.frees(op, bad)}
-            victim = asked if asked in in_circle else max(in_circle or bad)
+            in_circle = {op for op in bad if self.is_in_last_circle(op, bad)}
+            victim = asked if asked in in_circle else max(in_circle)
             self.events.append(Event("deadlock", victim, (), tuple(sorted(bad))))
             self.settle(self.drop_op(victim))
 
-    def frees(self, op: int, bad: set) -> bool:
-        """Would the other stuck requests be fewer without `op`?  Then it is part of a circle."""
-        t = self.clone()
-        t.drop_op(op)
-        return len(t.stuck()) < len(bad) - 1 or len(bad) == 1
+    def reached(self, op: int, bad: set) -> set:
+        """Whom of the stuck it waits for, and whom those wait for."""
+        found, todo = set(), [op]
+        while todo:
+            op = todo.pop()
+            for kind, key in set().union(*(self.blockers(op, n) for n in self.op_names(op))):
+                those = {key} if kind == "op" else {o for o in bad if self.ops[o].locker == key}
+                todo += (those & bad) - found
+                found |= those & bad
+        return found
+
+    def is_in_last_circle(self, op: int, bad: set) -> bool:
+        """Whoever it waits for waits for it.  Decided: where circles have requests in common none
+        is better than another, so whether fewer would have to go is not asked."""
+        return all(op in self.reached(other, bad) for other in self.reached(op, bad))
 
     # ---------------------------------------------------------------------------------- conversions
     def convert(self, g: Grant) -> None:

@@ -265,6 +265,39 @@ TEST_F(Deadlocks, ALostHoldAddsNoEdge) {  // S11, S33
     EXPECT_EQ(put(Command{Sweep{}}), "2.2 granted token=4 previous=expired/1/");
 }
 
+TEST_F(Deadlocks, WhenAWriterDiesReadersWaitForTheNext) {  // S11, S33: phase_fair
+    put(asks(3, 1, "a", intent_exclusive, 0));
+    put(asks(2, 1, "a", exclusive, 0));
+    put(asks(1, 1, "a"));
+    put(asks(3, 2, "a", shared, 0));
+    EXPECT_EQ(put(asks(1, 2, "a")), "1.2 queued");
+    EXPECT_EQ(put(close(2)), "ended 2 closed; 1.2 deadlock 1/1/>a 3/0/>a");
+    EXPECT_EQ(put(Command{Sweep{}}), "");
+}
+
+class BehindABarrier : public Deadlocks {
+protected:
+    // Of session 2, in front of one that has a priority, and behind others that have none.
+    BehindABarrier() {
+        put(asks(3, 1, "a", exclusive, 0));
+        put(asks_all(1, 1, {{"a", exclusive}}));
+        put(asks(1, 2, "a"));
+        put(asks_all(2, 1, {{"a", exclusive}}, 0));
+        const Acquire urgent{"a", exclusive, true, {}, false, {}, 4, {1, {}}};
+        put(request(3, 2, urgent));
+    }
+    const std::string refused = "3.2 deadlock 3/1/>a 1/1/>a";
+};
+
+TEST_F(BehindABarrier, WhoHasAPriorityIsInFrontWhenItLeaves) {  // S29, S32, S33
+    EXPECT_EQ(put(cancel(2, 2, 1)), "2.1 cancelled; 2.2 cancelled; " + refused);
+}
+
+TEST_F(BehindABarrier, WhoHasAPriorityIsInFrontWhenItIsClearedAway) {  // S11, S33
+    EXPECT_EQ(put(close(2)), "ended 2 closed");
+    EXPECT_EQ(put(Command{Sweep{}}), refused);
+}
+
 // --- what it costs ------------------------------------------------------------------------------
 
 // Each holds one name and waits for the next.
