@@ -132,7 +132,8 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
                    },
                    [&](const OpenRefused& refused) {
                        // Its former life is ended already, or somebody newer has this directory:
-                       // then no session opens any more, and calls end by their time.
+                       // then the node is over (NodeCore::judge_own_life), and calls end by their
+                       // time.
                        if (stage_ != Stage::opening || refused.nonce != opening_.nonce) return;
                        options_.former_life_ended = false;
                        open(now);

@@ -51,6 +51,15 @@ bool NodeCore::is_believed(NodeId from, const RaftMessage& message) {
     return false;
 }
 
+// Peers that restarted since know of later starts by the sessions they have applied, which may be
+// none yet when this one says hello, and a connection is judged when it begins. What they learn
+// later this node learns too.
+void NodeCore::judge_own_life() {
+    const auto newest = machine_.sessions().newest_epoch(options_.incarnation);
+    const bool outlived = newest > options_.boot_epoch && !planted(Mutant::outlived_by_the_state);
+    if (outlived) effects_.superseded = true;
+}
+
 // Only what nobody may take back: what was acknowledged and is not committed may yet be truncated.
 void NodeCore::remember_acknowledged(NodeId from) {
     const auto* progress = raft_.progress_of(from);

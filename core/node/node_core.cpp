@@ -81,6 +81,7 @@ Effects NodeCore::step(Event event, Now now) {
     std::visit([&](auto& e) { on(e, now); }, event);
     form_if_unanimous(now);
     take_decided(now);
+    judge_own_life();
     watch_leadership(now);
     answer_reads(now);
     // Applying may have made work: waiters that go on, grants that came too late, names to sweep.

@@ -167,6 +167,7 @@ private:
     // lives.cpp: of a peer, one counts
     void refuse_life(NodeId peer, const Hello& hello);
     void tell_superseded(NodeId peer, const Hello& hello);
+    void judge_own_life();
     [[nodiscard]] bool is_believed(NodeId from, const RaftMessage& message);
     void remember_acknowledged(NodeId from);
 

@@ -155,6 +155,19 @@ TEST_F(Lives, ThoseWhoForgotKnowFromTheState) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
+// All of them restarted at once, and said hello before anybody had applied anything.
+TEST_F(Lives, WhatNobodyKnewWhenItConnectedItFindsInTheState) {
+    cluster.crash_and_restart(n2);
+    meet();
+    cluster.run_for(3 * election_timeout);  // it opens a session
+    cluster.roll_back(n2, image, 1, 99);
+    for (const auto id : {n1, n3})
+        cluster.crash_and_restart(id);
+    cluster.connect_all();
+    cluster.run_for(6 * election_timeout);
+    EXPECT_TRUE(cluster[n2].superseded);
+}
+
 // By its configuration those who tell it are strangers: they lost their directories since.
 TEST_F(Lives, ADirectoryThatKnowsNoPresentMemberIsToldAllTheSame) {
     for (const auto id : {n1, n3}) {
