@@ -35,7 +35,16 @@ std::vector<core::NodeId> Liveness::able() const {
     return nodes;
 }
 
+// Who founded, told nobody, and then lost its disk cannot know that nobody took its offer: it stays
+// out until somebody takes its directory away.
+bool Liveness::can_be_founded() const {
+    return std::ranges::none_of(cluster_.founders(), [&](core::NodeId id) {
+        return cluster_.at(id).disk().platter().former_cluster.is_set();
+    });
+}
+
 bool Liveness::begin() {
+    if (!cluster_.is_founded() && !can_be_founded()) return false;
     choose_core(able());
     if (core_.empty()) return false;
     const auto everybody = cluster_.size();
@@ -53,8 +62,24 @@ bool Liveness::begin() {
     // Twice over the time in which the session of a dead node runs out (P8), for one that dies
     // late.
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
-    deadline_ = world_.heap.now() + timeouts_max * world_.swarm.election_timeout.count() + 2 * ttl;
+    deadline_ = world_.heap.now() + timeouts_max * world_.swarm.election_timeout.count() + 2 * ttl +
+                transfer_time();
     return true;
+}
+
+// Of the largest state, piece by piece, to one that has to begin anew: each is asked for when the
+// one before it is on disk.
+SimTime Liveness::transfer_time() const {
+    std::size_t largest = 0;
+    for (const auto id : core_) {
+        std::size_t bytes = 0;
+        for (const auto& [key, value] : cluster_.at(id).disk().platter().rows)
+            bytes += key.size() + value.size();
+        largest = std::max(largest, bytes);
+    }
+    const auto pieces = static_cast<SimTime>(largest / world_.swarm.snapshot_bytes_max + 1);
+    const auto& disk = world_.swarm.disk;
+    return pieces * (2 * world_.swarm.network.delay_max + 5 * disk.latency_max);
 }
 
 void Liveness::choose_core(std::vector<core::NodeId> nodes) {
@@ -204,13 +229,21 @@ void Liveness::cut_off_one() {
     }
 }
 
+// A renewal may be an entry of its own: it is asked for, appended and committed, and everybody
+// answers to both.
+std::uint64_t Liveness::renewal_messages(SimTime length) const {
+    const auto renewed_every = world_.swarm.session_ttl_ms * sim_millisecond / 3;
+    const auto renewals = static_cast<std::uint64_t>(length / renewed_every) + 1;
+    return cluster_.size() * renewals * (1 + 4 * (cluster_.size() - 1));
+}
+
 // Heartbeats and their answers, and twice that for what was under way; and nobody had a reason to
 // call for an election.
 void Liveness::end_idle() {
     const auto said = cluster_.network().messages_sent() - idle_messages_;
     const auto length = idle_timeouts * world_.swarm.election_timeout.count();
     const auto beats = static_cast<std::uint64_t>(length / world_.swarm.heartbeat.count()) + 2;
-    if (said > 4 * cluster_.size() * beats) {
+    if (said > 4 * cluster_.size() * beats + renewal_messages(length)) {
         world_.violations.report({}, "message flood: " + std::to_string(said) + " messages in " +
                                          std::to_string(beats) + " idle heartbeats");
     }

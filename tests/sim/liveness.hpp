@@ -32,6 +32,9 @@ private:
     [[nodiscard]] std::vector<core::NodeId> able() const;
     [[nodiscard]] bool is_in_core(core::NodeId node) const;
     [[nodiscard]] bool is_running_core() const;
+    [[nodiscard]] bool can_be_founded() const;
+    [[nodiscard]] SimTime transfer_time() const;
+    [[nodiscard]] std::uint64_t renewal_messages(SimTime length) const;
     void choose_core(std::vector<core::NodeId> nodes);
     void calm_network();
     void cut_off_the_others();

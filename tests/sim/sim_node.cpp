@@ -196,6 +196,7 @@ void SimNode::read_snapshot(core::SnapshotRead read) {
         if (!rows) {
             world_.tally.probe("damage found by reading for another");
             write_failed();
+            owner_.begins_anew(id_);  // the process opens its directory again, and looks
             return;
         }
         world_.tally.probe("state read for another");
