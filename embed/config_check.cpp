@@ -162,10 +162,7 @@ private:
 
     HostPort check_address(const std::string& key, const std::string& address) const {
         auto parsed = parse_host_port(address);
-        if (!parsed) {
-            refuse(key, in_quotes(address) +
-                            " is not an address: write host:port, or [::1]:port for IPv6");
-        }
+        if (!parsed) refuse(key, not_an_address(address));
         return *std::move(parsed);
     }
 

@@ -122,21 +122,24 @@ private:
     void read_peer(const toml::table& table) {
         const std::string prefix = "peer[" + std::to_string(config_.peers.size()) + "].";
         note_lines(table, prefix);
-        PeerConfig peer;
-        take_peer_key(table, prefix, "id", peer.id);
-        take_peer_key(table, prefix, "address", peer.address);
+        bool is_misspelt = false;
         for (const auto& [key, node] : table) {
             if (key == "id" || key == "address") continue;
             take(prefix + step(key), "unknown key; a peer has id, address");
+            is_misspelt = true;
         }
+        PeerConfig peer;
+        take_peer_key(table, prefix + "id", is_misspelt, peer.id);
+        take_peer_key(table, prefix + "address", is_misspelt, peer.address);
         config_.peers.push_back(std::move(peer));
     }
 
     template <class Value>
-    void take_peer_key(const toml::table& table, const std::string& prefix, std::string_view name,
+    void take_peer_key(const toml::table& table, const std::string& key, bool is_misspelt,
                        Value& value) {
-        const std::string key = prefix + std::string{name};
-        if (const auto* node = table.get(name)) return take(key, take_node(*node, value));
+        const auto* node = table.get(std::string_view{key}.substr(key.rfind('.') + 1));
+        if (node != nullptr) return take(key, take_node(*node, value));
+        if (is_misspelt) return;  // whatever is unknown there may be this one
         origin_.lines[key] = table.source().begin.line;
         take(key, "missing");
     }

@@ -7,6 +7,8 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include "embed/config_keys.hpp"
+
 namespace mortise::detail {
 
 namespace {
@@ -55,6 +57,15 @@ std::optional<HostPort> parse_host_port(std::string_view text) {
     const bool digits = host.find_first_not_of("0123456789.") == std::string::npos;
     if (!is_name(host) || (digits && !is_ipv4(host))) return std::nullopt;
     return HostPort{std::move(host), *port};
+}
+
+std::string not_an_address(std::string_view text) {
+    const auto colon = text.rfind(':');
+    const auto port = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+    const bool digits = port.find_first_not_of("0123456789") == std::string_view::npos;
+    if (digits && !port.empty() && !parse_port(port))
+        return in_quotes(text) + " is not an address: a port is at most 65535";
+    return in_quotes(text) + " is not an address: write host:port, or [::1]:port for IPv6";
 }
 
 std::string canonical(const HostPort& address) {

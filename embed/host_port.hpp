@@ -17,6 +17,9 @@ struct HostPort {
 // "node-1.example:7401", "127.0.0.1:7401", "[::1]:7401". Empty for anything else.
 std::optional<HostPort> parse_host_port(std::string_view text);
 
+// Why that is none, in words for whoever wrote it.
+std::string not_an_address(std::string_view text);
+
 // The one way to write it, of the many that name the same: for comparing. No look-up.
 std::string canonical(const HostPort& address);
 

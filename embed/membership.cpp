@@ -19,8 +19,7 @@ ChangeOutcome check_goal(const core::MembershipGoal& goal) {
     const auto address = parse_host_port(goal.address);
     if (address && address->port != 0) return {};
     if (address) return {Errc::invalid_argument, "a member has a port other than 0"};
-    return {Errc::invalid_argument,
-            "\"" + goal.address + "\" is not an address: write host:port, or [::1]:port for IPv6"};
+    return {Errc::invalid_argument, not_an_address(goal.address)};
 }
 
 ChangeOutcome outcome_of(const transport::ChangeAnswer& answer) {

@@ -3,7 +3,6 @@
 #include <variant>
 
 #include "core/locks/limits.hpp"
-#include "embed/config_keys.hpp"
 #include "embed/host_port.hpp"
 #include "embed/membership.hpp"
 #include "embed/one_line.hpp"
@@ -36,10 +35,7 @@ public:
             throw std::system_error{Errc::invalid_argument, "no member is named"};
         for (const auto& address : addresses_)
             if (!detail::parse_host_port(address))
-                throw std::system_error{
-                    Errc::invalid_argument,
-                    detail::in_quotes(address) +
-                        " is not an address: write host:port, or [::1]:port for IPv6"};
+                throw std::system_error{Errc::invalid_argument, detail::not_an_address(address)};
     }
 
     std::vector<MemberReport> status() {

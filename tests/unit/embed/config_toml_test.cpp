@@ -145,6 +145,9 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
              Row{"data_dir = 'd'\nlisten = '7401'\n",
                  "mortise.toml:2: listen: \"7401\" is not an address: write host:port, or "
                  "[::1]:port for IPv6"},
+             Row{"data_dir = 'd'\nlisten = 'localhost:99999'\n",
+                 "mortise.toml:2: listen: \"localhost:99999\" is not an address: a port is at most "
+                 "65535"},
              Row{"cluster = 'a'\n",
                  "mortise.toml: data_dir: missing: a voter needs a directory of its own"},
          }) {
@@ -168,6 +171,8 @@ TEST(ConfigToml, NamesLineAndKeyOfAPeerThatIsWrong) {
              Row{"[[peer]]\naddress = 'a:1'\n", "mortise.toml:4: peer.id: missing"},
              Row{"[[peer]]\nid = 1\naddress = 'a:1'\nport = 1\n",
                  "mortise.toml:7: peer.port: unknown key; a peer has id, address"},
+             Row{"[[peer]]\nid = 1\naddres = 'a:1'\n",
+                 "mortise.toml:6: peer.addres: unknown key; a peer has id, address"},
              Row{"[[peer]]\nid = 'one'\naddress = 'a:1'\n",
                  "mortise.toml:5: peer.id: must be a whole number, not a string"},
              Row{"[[peer]]\nid = 1\naddress = 7401\n",
