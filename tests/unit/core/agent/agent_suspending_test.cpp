@@ -51,7 +51,8 @@ TEST_F(AgentSuspending, ItIsSuspendedWhenItsLeaseRunsOutAndNotGivenBack) {  // S
     EXPECT_TRUE(output.lost.empty());
     ASSERT_EQ(output.suspended.size(), 1U);
     EXPECT_EQ(output.suspended.front(), hold);
-    for (const auto& command : decode_batch(output.outbound.value().urgent).value())
+    const auto urgent = decode_batch(output.outbound.value().urgent).value();
+    for (const auto& command : urgent)
         EXPECT_FALSE(std::holds_alternative<Request>(command));
     EXPECT_EQ(of.agent.accounted_for(), std::vector{Seq{1}});
 }
