@@ -134,11 +134,21 @@ Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
     return std::move(outcome->hold);
 }
 
+Hold ask_for_several(const std::shared_ptr<CallGate>& gate, LockerState& locker, AcquireOrder order,
+                     std::error_code& ec, LockInfo* busy) {
+    ec = locker.gate() == gate ? std::error_code{} : Errc::invalid_argument;
+    if (ec) return {};
+    auto hold = ask_cluster(gate, std::move(order), ec, busy);
+    if (hold) locker.add(hold);
+    return hold;
+}
+
 // Alone, or for a locker.
 Hold ask_in_turn(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std::error_code& ec,
                  LockInfo* busy) {
     auto locker = order.is_shared ? LockerState::of(order.options.locker) : nullptr;
     if (!locker) return ask_cluster(gate, std::move(order), ec, busy);
+    if (order.several) return ask_for_several(gate, *locker, std::move(order), ec, busy);
     const std::string name = order.name;
     auto turn = begin_turn(*locker, *gate, order);
     ec = turn.error;
@@ -172,7 +182,10 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     auto locker = LockerState::of(order.options.locker);
     LockerFinish* of_locker = nullptr;
-    if (locker) {
+    if (locker && order.several) {
+        if (locker->gate() != gate) bad = Errc::invalid_argument;
+        finish = std::make_unique<JoiningFinish>(std::move(locker), std::move(finish));
+    } else if (locker) {
         auto outer = std::make_unique<LockerFinish>(order.name, std::move(finish));
         of_locker = outer.get();
         finish = std::move(outer);

@@ -1,6 +1,7 @@
 #include "embed/giving_back.hpp"
 
 #include <chrono>
+#include <tuple>
 #include <utility>
 
 #include "embed/call_gate.hpp"
@@ -15,6 +16,7 @@ GivenBack give_back(HoldRecord& record, core::CallTag tag,
     if (is_released) record.forget_watcher();
     GivenBack given;
     if (!record.grant()) {
+        std::ignore = record.leave();
         if (is_released) return submit_release(record, tag, std::move(waiting));
     } else if (record.locker() && record.leave()) {
         given = record.locker()->leave(record, tag, std::move(waiting));

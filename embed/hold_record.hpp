@@ -106,6 +106,7 @@ public:
     [[nodiscard]] const std::shared_ptr<LockerState>& locker() const { return locker_; }
     // True once: its locker has not been told yet that the owner let go of it.
     bool leave() { return !has_left_.exchange(true); }
+    [[nodiscard]] bool has_left() const { return has_left_; }
 
     // True when this call ended it; only then there is something to tell the cluster.
     bool mark_released();

@@ -1,5 +1,6 @@
 #include "embed/locker_state.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include "core/base/mutant.hpp"
@@ -46,6 +47,15 @@ Hold LockerState::ended(const std::string& name, Hold granted) {
     }
 }
 
+void LockerState::add(const Hold& granted) {
+    const std::scoped_lock lock{mutex_};
+    std::erase_if(together_, [](const auto& known) {
+        const auto grant = known.lock();
+        return !grant || grant->has_left();
+    });
+    together_.push_back(HoldRecord::of(granted));
+}
+
 Hold LockerState::share(Name& name, LockMode mode) {
     auto record = std::make_shared<HoldRecord>(name.grant, mode, shared_from_this());
     ++name.holds;
@@ -89,7 +99,11 @@ std::size_t LockerState::hold_count() const {
     std::size_t holds = 0;
     for (const auto& [name, known] : names_)
         holds += known.holds;
-    return holds;
+    const auto is_there = [](const auto& known) {
+        const auto grant = known.lock();
+        return grant && !grant->has_left();
+    };
+    return holds + static_cast<std::size_t>(std::ranges::count_if(together_, is_there));
 }
 
 namespace {
@@ -105,6 +119,15 @@ std::shared_ptr<WaitingThread> add_waiting(std::vector<std::shared_ptr<WaitingTh
 
 }  // namespace
 
+void LockerState::release(HoldRecord& grant, Released& released) noexcept {
+    if (!grant.mark_released()) return;
+    const auto waiting = add_waiting(released.asked);
+    if (waiting == nullptr) released.more = true;
+    const auto tag = waiting != nullptr ? grant.gate()->next_tag() : core::CallTag{};
+    const bool asked = submit_release(grant, tag, waiting).asked;
+    if (!asked && waiting != nullptr) released.asked.pop_back();
+}
+
 LockerState::Released LockerState::release_all() noexcept {
     Released released;
     if (generation_.is_forked()) return released;
@@ -113,13 +136,15 @@ LockerState::Released LockerState::release_all() noexcept {
         const auto here = known++;
         if (!here->second.grant) continue;
         const auto grant = std::move(names_.extract(here).mapped().grant);
-        if (!grant->mark_released()) continue;
-        const auto waiting = add_waiting(released.asked);
-        if (waiting == nullptr) released.more = true;
-        const auto tag = waiting != nullptr ? gate_->next_tag() : core::CallTag{};
-        if (!submit_release(*grant, tag, waiting).asked && waiting != nullptr)
-            released.asked.pop_back();
+        release(*grant, released);
     }
+    for (const auto& known : together_) {
+        const auto grant = known.lock();
+        if (!grant) continue;
+        grant->forget_watcher();
+        release(*grant, released);
+    }
+    together_.clear();
     return released;
 }
 

@@ -1,4 +1,5 @@
 // What a Locker stands for: per name one grant of the cluster, and the holds that share it (S22).
+// What it has of several names at once (S32) is a hold by itself, which is shared with no other.
 #pragma once
 
 #include <cstddef>
@@ -45,6 +46,9 @@ public:
     // What the caller gets for what the cluster granted; empty for an empty hold.
     [[nodiscard]] Hold ended(const std::string& name, Hold granted);
 
+    // Of several names at once: one more of its holds. Throws std::bad_alloc.
+    void add(const Hold& granted);
+
     // Lowers the mode of the grant of that hold: from now on it is shared in no stronger one.
     // False, and nothing happens, unless nobody else shares it (S22).
     [[nodiscard]] bool lower(const HoldRecord& hold, LockMode mode);
@@ -68,6 +72,7 @@ private:
     };
 
     [[nodiscard]] Hold share(Name& name, LockMode mode);
+    static void release(HoldRecord& grant, Released& released) noexcept;
     [[nodiscard]] bool is_only_one(const HoldRecord& hold) const;
 
     const ForkGeneration generation_;  // in a child nothing here is touched
@@ -76,6 +81,7 @@ private:
     const std::uint64_t number_;
     mutable std::mutex mutex_;
     std::map<std::string, Name, std::less<>> names_;
+    std::vector<std::weak_ptr<HoldRecord>> together_;
 };
 
 }  // namespace mortise::detail

@@ -65,4 +65,25 @@ private:
     std::optional<LockerTurn> turn_;
 };
 
+// For a handler, of several names.
+class JoiningFinish final : public Finish {
+public:
+    JoiningFinish(std::shared_ptr<LockerState> locker, std::unique_ptr<Finish> next)
+        : locker_{std::move(locker)}, next_{std::move(next)} {}
+
+    void operator()(std::error_code ec, Hold hold) override {
+        try {
+            if (hold) locker_->add(hold);
+        } catch (const std::bad_alloc&) {
+            ec = Errc::resource_exhausted;
+            hold = {};
+        }
+        (*next_)(ec, std::move(hold));
+    }
+
+private:
+    const std::shared_ptr<LockerState> locker_;
+    const std::unique_ptr<Finish> next_;
+};
+
 }  // namespace mortise::detail

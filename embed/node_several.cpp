@@ -17,8 +17,22 @@ AcquireOrder order_of(const LockRequests& names, bool all, const AcquireOptions&
 }
 
 // A code alone does not say which: the first one stands for all.
-[[noreturn]] void fail(std::error_code ec, const LockRequests& names) {
-    detail::fail(ec, names.list().empty() ? std::string_view{} : names.list().front().name);
+[[noreturn]] void fail(std::error_code ec, const LockRequests& names, ErrorDetail detail = {}) {
+    detail::fail(ec, names.list().empty() ? std::string_view{} : names.list().front().name,
+                 std::move(detail));
+}
+
+// Throws when it fails.
+Hold wait_for(const std::shared_ptr<detail::NodeRuntime>& runtime, const LockRequests& names,
+              bool all, const AcquireOptions& options) {
+    std::error_code ec;
+    ErrorDetail detail;
+    auto order = order_of(names, all, options, Attempt::wait);
+    order.detail = &detail;
+    auto hold =
+        detail::is_gone(runtime, ec) ? Hold{} : detail::acquire(runtime, std::move(order), ec);
+    if (ec) fail(ec, names, std::move(detail));
+    return hold;
 }
 
 }  // namespace
@@ -35,10 +49,7 @@ HoldSet Node::acquire_all(const LockRequests& names, std::error_code& ec) {
 }
 
 HoldSet Node::acquire_all(const LockRequests& names, const AcquireOptions& options) {
-    std::error_code ec;
-    auto holds = acquire_all(names, options, ec);
-    if (ec) fail(ec, names);
-    return holds;
+    return detail::as_set(wait_for(runtime_, names, true, options));
 }
 
 Hold Node::acquire_any(const LockRequests& names, const AcquireOptions& options,
@@ -52,10 +63,7 @@ Hold Node::acquire_any(const LockRequests& names, std::error_code& ec) {
 }
 
 Hold Node::acquire_any(const LockRequests& names, const AcquireOptions& options) {
-    std::error_code ec;
-    auto hold = acquire_any(names, options, ec);
-    if (ec) fail(ec, names);
-    return hold;
+    return wait_for(runtime_, names, false, options);
 }
 
 std::optional<Hold> Node::try_acquire_any(const LockRequests& names, const AcquireOptions& options,

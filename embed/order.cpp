@@ -25,8 +25,7 @@ bool collapse(std::vector<LockRequest>& requests) {
 }
 
 std::error_code check(SeveralNames& several, const AcquireOptions& options) {
-    // A locker counts its holds by their names, one at a time. Who wants all has no priority.
-    const bool is_odd = options.locker != Locker{} || (several.all && options.priority != 0);
+    const bool is_odd = several.all && options.priority != 0;  // who wants all has none
     const bool is_sound = !is_odd && collapse(several.requests) && !several.requests.empty() &&
                           several.requests.size() <= core::names_at_once_max;
     if (!is_sound) return Errc::invalid_argument;

@@ -99,7 +99,6 @@ TEST_F(SeveralNames, S32_WhatNoClusterWouldTakeIsRefused) {
     EXPECT_TRUE(refused({{"a", LockMode::shared}, {"a", LockMode::exclusive}}));
     EXPECT_TRUE(refused({"a", ""}));
     EXPECT_TRUE(refused({"a", "b"}, {.priority = 8}));
-    EXPECT_TRUE(refused({"a", "b"}, {.locker = Locker{node_}}));
     std::vector<LockRequest> many;
     for (int i = 0; i < 64; ++i)
         many.push_back({std::to_string(i)});

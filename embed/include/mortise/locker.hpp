@@ -24,6 +24,10 @@ class LockerState;
 // times. Holds of different lockers, and holds without one, exclude each other like those of two
 // processes.
 //
+// What it gets by acquire_all() or acquire_any() counts one as well, and goes back with
+// release_all(). But none of its other holds shares in that, nor it in theirs: of a name that the
+// locker has in a mode that conflicts, one attempt is busy, and to wait is Errc::deadlock.
+//
 // Lockers that wait for each other, on whatever nodes, do not wait for ever: the request that
 // closes the circle fails with Errc::deadlock, and names it (S33). Once every member of the cluster
 // runs a version that can tell.

@@ -116,8 +116,9 @@ public:
     // --- several names at once -------------------------------------------------------------------
 
     // Of 1 to 64 names; one that is there twice counts once, and in two modes it is
-    // invalid_argument, as is a locker (options.mode is not looked at: each request has its own).
-    // Two that wait for the same names, in whatever order, never wait for each other for ever.
+    // invalid_argument (options.mode is not looked at: each request has its own). Two that wait for
+    // the same names, in whatever order, never wait for each other for ever. With a locker: what it
+    // has already is in the way, as if somebody else had it, and to wait for that is deadlock.
 
     // All of them or none: in one step, when every one is free, so it holds nothing while it waits.
     // Meanwhile nobody who came later passes it on any of the names, and it passes nobody: it has
