@@ -56,8 +56,9 @@ class Errors(unittest.TestCase):
     def test_a_malformed_address_is_usage(self):
         for address in ("localhost", "127.0.0.1:", "127.0.0.1:port", "127.0.0.1:99999", ":"):
             with self.subTest(address=address):
-                line = f'mortise: "{address}" is not an address: write host:port, or ' \
-                       "[::1]:port for IPv6\n"
+                why = "a port is at most 65535" if address.endswith(":99999") else \
+                    "write host:port, or [::1]:port for IPv6"
+                line = f'mortise: "{address}" is not an address: {why}\n'
                 self.expect(run("status", "--peer", address), USAGE, line)
 
     def test_a_malformed_timeout_is_usage(self):
