@@ -135,47 +135,44 @@ void LockSpec::add_blocker(const Wait& wait, const Wait& front, bool until_relea
     if (until_released && is_other) found.lockers.insert(key(front));
 }
 
+// Of a locker, for all of its requests.
 LockSpec::Waits LockSpec::all_waits() const {
+    std::map<LockerKey, Requests> of_lockers;
+    for (const auto& [name, waiting, number, overtaken, part] : waits_)
+        of_lockers[{waiting.operation.session, waiting.locker.number}].insert(waiting.operation);
     Waits waits;
     for (const auto& wait : waits_) {
         if (live(wait.waiting.operation.session) == nullptr) continue;
-        waits[wait.waiting.operation][wait.name] = blockers(wait);
+        auto& [place, names] = waits[wait.waiting.operation];
+        if (place == nullptr) place = &wait;
+        const auto found = blockers(wait);
+        auto waited_for = found.requests;
+        for (const auto& locker : found.lockers) {
+            const auto requests = of_lockers.find(locker);
+            if (requests == of_lockers.end()) continue;
+            waited_for.insert(requests->second.begin(), requests->second.end());
+        }
+        names[wait.name] = std::move(waited_for);
     }
     return waits;
 }
 
-LockSpec::Requests LockSpec::requests_of(const LockerKey& locker, const Waits& waits) const {
-    Requests found;
-    for (const auto& [request, names] : waits) {
-        const auto* wait = find_wait(request);
-        const bool its = request.session == locker.first;
-        if (its && wait->waiting.locker.number == locker.second) found.insert(request);
-    }
-    return found;
-}
-
-LockSpec::Requests LockSpec::waited_for(const Blockers& blockers, const Waits& waits) const {
-    auto found = blockers.requests;
-    for (const auto& locker : blockers.lockers)
-        found.merge(requests_of(locker, waits));
-    return found;
-}
-
 // --- who cannot go on -----------------------------------------------------------------------
 
-LockSpec::Requests LockSpec::stuck(const Waits& waits) const {
+LockSpec::Requests LockSpec::stuck(const Waits& waits) {
     Requests stuck;
-    for (const auto& [request, names] : waits)
+    for (const auto& [request, waits_for] : waits)
         stuck.insert(request);
     for (bool changed = true; changed;) {
         changed = false;
-        for (const auto& [request, names] : waits) {
+        for (const auto& [request, waits_for] : waits) {
             if (!stuck.contains(request)) continue;
             const auto is_free = [&](const auto& place) {
-                return std::ranges::none_of(waited_for(place.second, waits),
+                return std::ranges::none_of(place.second,
                                             [&](OperationId one) { return stuck.contains(one); });
             };
-            const bool any = find_wait(request)->part == Part::one_of;
+            const auto& names = waits_for.names;
+            const bool any = waits_for.wait->part == Part::one_of;
             const bool goes_on =
                 any ? std::ranges::any_of(names, is_free) : std::ranges::all_of(names, is_free);
             if (!goes_on) continue;
@@ -186,28 +183,24 @@ LockSpec::Requests LockSpec::stuck(const Waits& waits) const {
     return stuck;
 }
 
-LockSpec::Requests LockSpec::reached(OperationId from, const Waits& waits,
-                                     const Requests& stuck) const {
-    Requests reached;
-    std::vector<OperationId> look_at{from};
-    while (!look_at.empty()) {
-        const auto request = look_at.back();
-        look_at.pop_back();
-        for (const auto& [name, found] : waits.at(request)) {
-            for (const auto next : waited_for(found, waits)) {
-                if (stuck.contains(next) && reached.insert(next).second) look_at.push_back(next);
+// Whom each of the stuck waits for among them, directly or not.
+LockSpec::Reached LockSpec::reached(const Waits& waits, const Requests& stuck) {
+    Reached all;
+    for (const auto from : stuck) {
+        auto& reached = all[from];
+        std::vector<OperationId> look_at{from};
+        while (!look_at.empty()) {
+            const auto request = look_at.back();
+            look_at.pop_back();
+            for (const auto& [name, found] : waits.at(request).names) {
+                for (const auto next : found) {
+                    const bool is_new = stuck.contains(next) && reached.insert(next).second;
+                    if (is_new) look_at.push_back(next);
+                }
             }
         }
     }
-    return reached;
-}
-
-// Whoever it waits for waits for it.
-bool LockSpec::is_in_last_circle(OperationId request, const Waits& waits,
-                                 const Requests& stuck) const {
-    const auto others = reached(request, waits, stuck);
-    return std::ranges::all_of(
-        others, [&](OperationId other) { return reached(other, waits, stuck).contains(request); });
+    return all;
 }
 
 // Breadth first, the oldest first.
@@ -219,9 +212,9 @@ std::vector<CircleStep> LockSpec::circle(OperationId of, const Waits& waits,
     for (; !paths.empty(); paths.pop_front()) {
         const auto& [request, path] = paths.front();
         std::map<std::uint64_t, std::pair<OperationId, std::string>> next;  // by age
-        for (const auto& [name, found] : waits.at(request)) {
-            for (const auto one : waited_for(found, waits)) {
-                if (stuck.contains(one)) next.try_emplace(find_wait(one)->number, one, name);
+        for (const auto& [name, found] : waits.at(request).names) {
+            for (const auto one : found) {
+                if (stuck.contains(one)) next.try_emplace(waits.at(one).wait->number, one, name);
             }
         }
         for (const auto& [age, hop] : next) {
@@ -274,17 +267,19 @@ void LockSpec::refuse_deadlocks() {
     while (is_anybody_tied()) {
         const auto waits = all_waits();
         const auto stuck_ones = stuck(waits);
+        const auto all = reached(waits, stuck_ones);
         std::optional<OperationId> victim;
-        std::vector<CircleStep> steps;
-        for (const auto request : stuck_ones) {
-            if (!is_in_last_circle(request, waits, stuck_ones)) continue;
-            auto found = circle(request, waits, stuck_ones);
+        for (const auto& [request, others] : all) {
+            // Whoever it waits for waits for it.
+            const bool is_in_last_circle = std::ranges::all_of(
+                others, [&](OperationId other) { return all.at(other).contains(request); });
+            if (!is_in_last_circle) continue;
             // Whoever closed it by coming is the youngest of all.
-            if (victim && find_wait(request)->number < find_wait(*victim)->number) continue;
-            victim = request;
-            steps = std::move(found);
+            const auto age = waits.at(request).wait->number;
+            if (!victim || waits.at(*victim).wait->number < age) victim = request;
         }
         if (!victim) return;
+        const auto steps = circle(*victim, waits, stuck_ones);
         const auto names = waited_names(*victim);
         withdraw(*victim);
         answer(*victim, {core::AnswerKind::deadlock, {}, {}, {}, steps});

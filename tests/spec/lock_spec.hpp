@@ -86,9 +86,13 @@ private:
         std::set<core::OperationId> requests;  // that have to be granted
         std::set<LockerKey> lockers;           // that have to let go
     };
-    // By request, and the names that it waits for.
-    using Waits = std::map<core::OperationId, std::map<std::string, Blockers>>;
     using Requests = std::set<core::OperationId>;
+    struct WaitsFor {
+        const Wait* wait = nullptr;  // one of its places
+        std::map<std::string, Requests> names;
+    };
+    using Waits = std::map<core::OperationId, WaitsFor>;
+    using Reached = std::map<core::OperationId, Requests>;
     struct Record {
         std::string name;
         core::QueuePolicy policy = core::QueuePolicy::phase_fair;
@@ -179,13 +183,8 @@ private:
     void add_blocker(const Wait& wait, const Wait& front, bool until_released,
                      Blockers& found) const;
     [[nodiscard]] Waits all_waits() const;
-    [[nodiscard]] Requests requests_of(const LockerKey& locker, const Waits& waits) const;
-    [[nodiscard]] Requests waited_for(const Blockers& blockers, const Waits& waits) const;
-    [[nodiscard]] Requests stuck(const Waits& waits) const;
-    [[nodiscard]] Requests reached(core::OperationId from, const Waits& waits,
-                                   const Requests& stuck) const;
-    [[nodiscard]] bool is_in_last_circle(core::OperationId request, const Waits& waits,
-                                         const Requests& stuck) const;
+    [[nodiscard]] static Requests stuck(const Waits& waits);
+    [[nodiscard]] static Reached reached(const Waits& waits, const Requests& stuck);
     [[nodiscard]] std::vector<core::CircleStep> circle(core::OperationId of, const Waits& waits,
                                                        const Requests& stuck) const;
     [[nodiscard]] core::CircleStep circle_step(core::OperationId request,
