@@ -41,6 +41,18 @@ void CallDrawing::dress(AnyAcquire& request) {
     if (prng_.below(100) < swarm_.workload.priority_percent) {
         request.priority = static_cast<core::Priority>(prng_.below(core::priority_max + 1));
     }
+    if (percent(swarm_.workload.locker_percent)) request.locker = locker();
+}
+
+bool CallDrawing::percent(std::uint64_t chance) {
+    return chance != 0 && prng_.below(100) < chance;
+}
+
+// A program has a few, and names most of them.
+core::LockerTag CallDrawing::locker() {
+    const auto number = 1 + prng_.below(3);
+    if (number == 3) return {number, {}};
+    return {number, "locker " + std::to_string(number)};
 }
 
 core::AcquireCall CallDrawing::acquire(core::Instant now) {
@@ -49,6 +61,7 @@ core::AcquireCall CallDrawing::acquire(core::Instant now) {
     call.request.mode = mode();
     dress(call.request);
     call.deadline = deadline(now, 8);
+    call.suspends = percent(swarm_.workload.suspend_percent);
     return call;
 }
 
@@ -67,6 +80,7 @@ core::AcquireSeveralCall CallDrawing::acquire_several(core::Instant now) {
     if (all && !prng_.one_in(40)) std::ranges::sort(names, {}, &core::NamedMode::name);
     dress(call.request);
     call.deadline = deadline(now, 8);
+    call.suspends = percent(swarm_.workload.suspend_percent);
     return call;
 }
 
@@ -88,6 +102,12 @@ core::InspectCall CallDrawing::inspect() {
     inspect.name = inspect.is_prefix ? "name" : name();
     inspect.limit = 10;
     return inspect;
+}
+
+// Nobody waits for that without end.
+core::ConfirmCall CallDrawing::confirm(core::OperationId hold, core::Instant now) {
+    const auto most = 8 * swarm_.election_timeout.count();
+    return {{}, hold, now + core::Nanoseconds{prng_.between(0, most)}};
 }
 
 }  // namespace mortise::sim

@@ -23,6 +23,7 @@ public:
     [[nodiscard]] core::Call conversion(core::OperationId hold, core::LockMode held,
                                         core::Instant now);
     [[nodiscard]] core::InspectCall inspect();
+    [[nodiscard]] core::ConfirmCall confirm(core::OperationId hold, core::Instant now);
 
 private:
     [[nodiscard]] core::LockMode mode();
@@ -31,6 +32,9 @@ private:
     // Of one name or several.
     template <class AnyAcquire>
     void dress(AnyAcquire& request);
+    // Nothing is drawn in a run that has none of it.
+    [[nodiscard]] bool percent(std::uint64_t chance);
+    [[nodiscard]] core::LockerTag locker();
 
     core::Prng& prng_;
     const Swarm& swarm_;

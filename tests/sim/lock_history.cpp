@@ -5,6 +5,7 @@
 #include "core/base/checksum.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/codec/command_codec.hpp"
+#include "tests/sim/circles.hpp"
 #include "tests/sim/in_words.hpp"
 
 namespace mortise::sim {
@@ -28,6 +29,12 @@ std::uint64_t digest_of(const core::Outcomes& outcomes) {
                                sum.text(grant.name);
                                sum.number(grant.token.raw());
                            }
+                           for (const auto& step : one.answer.circle) {
+                               sum.number(step.session.raw());
+                               sum.number(step.locker);
+                               sum.text(step.label);
+                               sum.text(step.waits_for);
+                           }
                        },
                        [&](const core::Queued& one) { sum.number(one.operation.seq.raw()); },
                        [&](const core::SessionOpened& one) { sum.number(one.session.raw()); },
@@ -43,11 +50,14 @@ std::uint64_t digest_of(const core::Outcomes& outcomes) {
 
 }  // namespace
 
-LockHistory::LockHistory(Violations& violations, Tally& tally, Clocks clocks)
+LockHistory::LockHistory(Violations& violations, Tally& tally, Clocks clocks,
+                         core::Nanoseconds trust)
     : violations_{violations},
       tally_{tally},
+      clocks_{std::move(clocks)},
       book_{violations, tally},
-      beliefs_{violations, tally, std::move(clocks)} {}
+      beliefs_{violations, tally, clocks_},
+      suspensions_{violations, tally, trust} {}
 
 // --- the log
 // --------------------------------------------------------------------------------------
@@ -78,6 +88,14 @@ void LockHistory::specify(core::NodeId node, const core::Applied& applied) {
         report(node,
                "witness: the specification differs at index " + in_words(applied.entry.id.index));
     }
+    if (book_.has_lockers()) check_circles(node, applied.entry.id.index);
+}
+
+void LockHistory::check_circles(core::NodeId node, core::LogIndex index) {
+    const auto locks = spec_.list({}, {}, SIZE_MAX);
+    const auto circle = standing_circle(
+        locks, [this](core::OperationId operation) { return book_.takes_any(operation); });
+    if (!circle.empty()) report(node, "circle: at index " + in_words(index) + " " + circle);
 }
 
 // --- calls
@@ -85,10 +103,12 @@ void LockHistory::specify(core::NodeId node, const core::Applied& applied) {
 
 void LockHistory::asked(core::NodeId node, const core::AcquireCall& call) {
     asked_[{node, call.tag}] = {answered_up_to_, {{call.request.name, call.request.mode}}, {}};
+    asked_[{node, call.tag}].suspends = call.suspends;
 }
 
 void LockHistory::asked(core::NodeId node, const core::AcquireSeveralCall& call) {
     asked_[{node, call.tag}] = {answered_up_to_, call.request.names, {}};
+    asked_[{node, call.tag}].suspends = call.suspends;
 }
 
 void LockHistory::asked(core::NodeId node, const core::UpgradeCall& call) {
@@ -101,12 +121,23 @@ void LockHistory::asked(core::NodeId node, const core::DowngradeCall& call) {
     if (former && core::covers(*former, call.mode)) beliefs_.changes(call.hold, call.mode);
 }
 
+void LockHistory::asked(core::NodeId node, const core::ConfirmCall& call) {
+    suspensions_.asked(node, call, clocks_.boot(node), answered_up_to_);
+}
+
+void LockHistory::releasing(core::OperationId hold) {
+    beliefs_.ends(hold);
+    suspensions_.ends(hold);
+}
+
 void LockHistory::inspected(core::NodeId node, const core::InspectCall& call) {
     asked_[{node, call.tag}] = {call.local ? core::LogIndex{} : answered_up_to_, {}, {}};
 }
 
 void LockHistory::answered(core::NodeId node, const core::CallAnswer& answer,
                            core::LogIndex applied) {
+    suspensions_.answered(node, answer, clocks_.boot(node),
+                          [this](core::OperationId hold) { return book_.ended_at(hold); });
     const auto found = asked_.extract({node, answer.tag});
     if (found.empty()) return;  // a release or a close: nothing is claimed by it
     const auto& asked = found.mapped();
@@ -115,6 +146,7 @@ void LockHistory::answered(core::NodeId node, const core::CallAnswer& answer,
                    [&](const core::AcquiredSeveral& one) { on(node, asked, one); },
                    [&](const core::Converted& one) { on(node, asked, one); },
                    [&](core::CallError error) { on(node, asked, error); },
+                   [&](const core::Deadlocked& one) { on(node, asked, one); },
                    [&](const core::Busy&) {
                        check_read(node, asked, applied);
                        if (!asked.wanted.empty()) tally_.probe("try found it busy");
@@ -175,6 +207,7 @@ void LockHistory::grant_told(core::NodeId node, const Asked& asked, core::Operat
     }
     answered_up_to_ = std::max(answered_up_to_, given->given_at);
     beliefs_.begins(node, hold, std::move(names));
+    suspensions_.begins(node, hold, asked.suspends);
 }
 
 void LockHistory::on(core::NodeId node, const Asked& asked, const core::Converted& converted) {
@@ -195,19 +228,34 @@ void LockHistory::on(core::NodeId /*node*/, const Asked& asked, core::CallError 
     if (refused && asked.former) beliefs_.changes(asked.hold, *asked.former);
 }
 
+void LockHistory::on(core::NodeId node, const Asked& asked, const core::Deadlocked& deadlocked) {
+    const auto at = book_.refused_at(deadlocked.circle);
+    if (deadlocked.circle.front().node != node || at <= asked.floor) {
+        return report(node, "a circle of waits that the log does not have");
+    }
+    answered_up_to_ = std::max(answered_up_to_, at);
+}
+
 // --- belief
 // ---------------------------------------------------------------------------------------
 
 void LockHistory::lease_changed(core::NodeId node, const core::LeaseChanged& lease) {
     beliefs_.lease_changed(node, lease);
+    suspensions_.lease_changed(node, lease, clocks_.boot(node));
 }
 
 void LockHistory::lost(const core::HoldLost& lost) {
+    suspensions_.lost(lost, book_.ended_at(lost.hold.session).is_set());
     if (beliefs_.ends(lost.hold)) tally_.probe("hold lost");
+}
+
+void LockHistory::suspended(core::NodeId node, core::OperationId hold) {
+    suspensions_.suspended(node, hold, clocks_.boot(node));
 }
 
 void LockHistory::node_lost(core::NodeId node) {
     beliefs_.node_lost(node);
+    suspensions_.node_lost(node);
     std::erase_if(asked_, [&](const auto& entry) { return entry.first.first == node; });
 }
 

@@ -6,7 +6,10 @@
 //   (3) no two processes believe in conflicting holds of a name at the same true time (beliefs);
 //   (4) every call is answered at most once, a grant or a conversion is told to whom it was given
 //       and to nobody else;
-//   (5) tokens rise, and nobody is passed too often (log_book).
+//   (5) tokens rise, and nobody is passed too often (log_book);
+//   (6) what its lease takes along is lost or suspended as was asked for, and a confirmation is
+//       true (suspensions);
+//   (7) no circle of lockers stands (circles), and who is told of one was refused for it.
 #pragma once
 
 #include <map>
@@ -16,6 +19,7 @@
 #include "core/node/effects.hpp"
 #include "tests/sim/beliefs.hpp"
 #include "tests/sim/log_book.hpp"
+#include "tests/sim/suspensions.hpp"
 #include "tests/sim/tally.hpp"
 #include "tests/sim/violations.hpp"
 #include "tests/spec/lock_spec.hpp"
@@ -25,10 +29,12 @@ namespace mortise::sim {
 class LockHistory {
 public:
     using Clocks = Beliefs::Clocks;
-    LockHistory(Violations& violations, Tally& tally, Clocks clocks);
+    // A lease lasts for `trust` from when its renewal was sent.
+    LockHistory(Violations& violations, Tally& tally, Clocks clocks, core::Nanoseconds trust);
 
     void node_lost(core::NodeId node);
     void lost(const core::HoldLost& lost);
+    void suspended(core::NodeId node, core::OperationId hold);
     void lease_changed(core::NodeId node, const core::LeaseChanged& lease);
     void applied(core::NodeId node, const core::Applied& applied);
 
@@ -37,9 +43,10 @@ public:
     void asked(core::NodeId node, const core::UpgradeCall& call);
     // From now on it is not used as before (S27).
     void asked(core::NodeId node, const core::DowngradeCall& call);
+    void asked(core::NodeId node, const core::ConfirmCall& call);
     void inspected(core::NodeId node, const core::InspectCall& call);
     // What is believed ends before the release is sent.
-    void releasing(core::OperationId hold) { beliefs_.ends(hold); }
+    void releasing(core::OperationId hold);
     void answered(core::NodeId node, const core::CallAnswer& answer, core::LogIndex applied);
 
     [[nodiscard]] const spec::LockSpec& specification() const { return spec_; }
@@ -53,6 +60,7 @@ private:
         core::OperationId hold;               // of a conversion
         bool upgrades = false;
         std::optional<core::LockMode> former{};  // before a downgrade, as it was believed
+        bool suspends = false;                   // the hold that comes of it
     };
 
     void specify(core::NodeId node, const core::Applied& applied);
@@ -60,6 +68,8 @@ private:
     void on(core::NodeId node, const Asked& asked, const core::AcquiredSeveral& acquired);
     void on(core::NodeId node, const Asked& asked, const core::Converted& converted);
     void on(core::NodeId node, const Asked& asked, core::CallError error);
+    void on(core::NodeId node, const Asked& asked, const core::Deadlocked& deadlocked);
+    void check_circles(core::NodeId node, core::LogIndex index);
     void grant_told(core::NodeId node, const Asked& asked, core::OperationId hold,
                     const std::vector<core::NamedGrant>& grants);
     void check_read(core::NodeId node, const Asked& asked, core::LogIndex applied);
@@ -68,8 +78,10 @@ private:
 
     Violations& violations_;
     Tally& tally_;
+    Clocks clocks_;
     LogBook book_;
     Beliefs beliefs_;
+    Suspensions suspensions_;
     spec::LockSpec spec_;
     core::LogIndex last_;
     std::map<core::LogIndex, std::uint64_t> digests_;  // of the outcomes, by the first to apply

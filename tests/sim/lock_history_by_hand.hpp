@@ -18,6 +18,9 @@ inline constexpr core::NodeId b{2};
 inline constexpr core::SessionId of_a{1};
 inline constexpr core::SessionId of_b{2};
 
+// A lease of the tests, from when its renewal was sent.
+inline constexpr core::Nanoseconds trust{1'000};
+
 inline core::Request acquire(core::SessionId session, std::uint64_t seq, bool wait = true) {
     core::Acquire body;
     body.name = "name";
@@ -111,7 +114,8 @@ struct LockHistoryTest : testing::Test {
     LockHistory history{violations,
                         tally,
                         {[this](core::NodeId node) { return boot[node]; },
-                         [this](core::NodeId) { return out_of_bounds; }}};
+                         [this](core::NodeId) { return out_of_bounds; }},
+                        trust};
     core::LockMachine machine;
     core::LogIndex last;
 };

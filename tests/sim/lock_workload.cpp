@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/agent/session_agent.hpp"
 #include "core/base/overloaded.hpp"
+#include "core/leases/countdowns.hpp"
 #include "tests/check/history_check.hpp"
 #include "tests/sim/in_words.hpp"
 
@@ -58,7 +60,8 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
       history_{world.violations,
                world.tally,
                {[this](core::NodeId node) { return cluster_.at(node).now().boot; },
-                [this](core::NodeId node) { return cluster_.clocks_out_of_bounds(node); }}},
+                [this](core::NodeId node) { return cluster_.clocks_out_of_bounds(node); }},
+               core::holder_trust(world.swarm.session_ttl_ms, core::AgentOptions{}.rho_ppm)},
       deadlines_{world.swarm.call_timeout, world.violations} {}
 
 void LockWorkload::start() {
@@ -185,10 +188,13 @@ void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
     // Most for a short while, some for longer than a lease, a few until the session ends.
     auto length = prng_.between(0, prng_.one_in(3) ? 2 * ttl : timeout / 2);
+    const bool outlives = world_.swarm.workload.suspend_percent != 0 && prng_.one_in(2);
+    if (outlives) length = prng_.between(0, 6 * ttl);
     if (prng_.one_in(30)) length = 20 * ttl;
     if (!core_.empty()) length = prng_.between(0, timeout / 10);
     world_.heap.after(length, [this, node, hold] { release(node, hold); });
     convert_sometimes(node, hold, length);
+    confirm_sometimes(node, hold, length);
 }
 
 void LockWorkload::release(core::NodeId node, core::OperationId hold) {

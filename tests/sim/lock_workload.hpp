@@ -26,6 +26,7 @@ public:
     void node_started(core::NodeId node) override;
     void node_lost(core::NodeId node) override;
     void lost(core::NodeId node, const core::HoldLost& lost) override;
+    void suspended(core::NodeId node, core::OperationId hold) override;
     void lease_changed(core::NodeId node, const core::LeaseChanged& lease) override;
     void answered(core::NodeId node, const core::CallAnswer& answer) override;
     void applied(core::NodeId node, const core::Applied& applied) override;
@@ -54,6 +55,8 @@ private:
     void convert_sometimes(core::NodeId node, core::OperationId hold, SimTime within);
     void convert(core::NodeId node, core::OperationId hold);
     void conversion_answered(const core::CallAnswer& answer);
+    void confirm_sometimes(core::NodeId node, core::OperationId hold, SimTime within);
+    void confirm(core::NodeId node, core::OperationId hold);
     void transfer();
     void ask_again();
     void call(core::NodeId node, core::Call call);

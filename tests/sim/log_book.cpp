@@ -11,8 +11,10 @@ void LogBook::read(core::LogIndex index, const std::vector<core::Command>& batch
     index_ = index;
     for (const auto& command : batch) {
         const auto* request = std::get_if<core::Request>(&command);
-        if (request != nullptr)
-            requests_.emplace(core::OperationId{request->session, request->seq}, request->body);
+        if (request == nullptr) continue;
+        const core::OperationId operation{request->session, request->seq};
+        requests_.emplace(operation, request->body);
+        has_lockers_ = has_lockers_ || locker_of(operation) != 0;
     }
     for (const auto& outcome : outcomes) {
         if (const auto* queued = std::get_if<core::Queued>(&outcome)) on_queued(queued->operation);
@@ -21,6 +23,7 @@ void LogBook::read(core::LogIndex index, const std::vector<core::Command>& batch
         }
         if (const auto* ended = std::get_if<core::SessionEnded>(&outcome)) {
             fairness_.ended(ended->session);
+            ended_.emplace(ended->session, index_);
         }
     }
 }
@@ -43,10 +46,41 @@ core::LogIndex LogBook::converted_at(core::OperationId hold, core::FencingToken 
     return last;
 }
 
+core::LogIndex LogBook::ended_at(core::SessionId session) const {
+    const auto found = ended_.find(session);
+    return found == ended_.end() ? core::LogIndex{} : found->second;
+}
+
+core::LogIndex LogBook::ended_at(core::OperationId hold) const {
+    const auto found = released_.find(hold);
+    return found == released_.end() ? ended_at(hold.session) : found->second;
+}
+
+core::LogIndex LogBook::refused_at(const std::vector<core::CircleStep>& circle) const {
+    core::LogIndex last;
+    const auto session = circle.front().session;
+    auto one = deadlocks_.lower_bound({session, {}});
+    for (; one != deadlocks_.end() && one->first.session == session; ++one) {
+        if (one->second.circle == circle) last = std::max(last, one->second.at);
+    }
+    return last;
+}
+
 template <class Body>
 const Body* LogBook::body_of(core::OperationId operation) const {
     const auto found = requests_.find(operation);
     return found == requests_.end() ? nullptr : std::get_if<Body>(&found->second);
+}
+
+bool LogBook::takes_any(core::OperationId operation) const {
+    const auto* several = body_of<core::AcquireSeveral>(operation);
+    return several != nullptr && several->which == core::AcquireSeveral::Which::any;
+}
+
+std::uint64_t LogBook::locker_of(core::OperationId operation) const {
+    if (const auto* one = body_of<core::Acquire>(operation)) return one->locker.number;
+    const auto* several = body_of<core::AcquireSeveral>(operation);
+    return several == nullptr ? 0 : several->locker.number;
 }
 
 std::map<std::string, Fairness::Wish> LogBook::wishes_of(core::OperationId operation) const {
@@ -82,9 +116,29 @@ void LogBook::on_answered(core::OperationId operation, const core::Answer& answe
         case core::AnswerKind::converted: return on_converted(operation, answer);
         case core::AnswerKind::stale_request: return;
         case core::AnswerKind::cancelled: fairness_.left(operation); break;
+        case core::AnswerKind::deadlock: on_deadlock(operation, answer); break;
+        case core::AnswerKind::released: on_released(operation); break;
         default: break;
     }
     if (refused_.insert(operation).second) probe_refusal(operation, answer.kind);
+}
+
+void LogBook::on_deadlock(core::OperationId operation, const core::Answer& answer) {
+    fairness_.left(operation);
+    const bool is_new = deadlocks_.emplace(operation, Refused{index_, answer.circle}).second;
+    if (!is_new || answer.circle.empty()) return;  // of readers that upgrade
+    tally_.probe("deadlock refused");
+    if (placed_.contains(operation)) tally_.probe("circle closed by a grant");
+}
+
+// By a Release, or a Cancel that came after the grant.
+void LogBook::on_released(core::OperationId operation) {
+    const auto* release = body_of<core::Release>(operation);
+    const auto* cancel = body_of<core::Cancel>(operation);
+    const auto target = release != nullptr  ? release->operation
+                        : cancel != nullptr ? cancel->operation
+                                            : core::Seq{};
+    released_.emplace(core::OperationId{operation.session, target}, index_);
 }
 
 void LogBook::probe_refusal(core::OperationId operation, core::AnswerKind kind) {
@@ -116,6 +170,19 @@ void LogBook::on_granted(core::OperationId operation, const core::Answer& answer
     for (const auto& one : answer.names)
         grant(given, operation, one);
     fairness_.left(operation);
+    probe_locker(operation, given);
+}
+
+void LogBook::probe_locker(core::OperationId operation, const Given& given) {
+    const auto locker = locker_of(operation);
+    if (locker == 0) return;
+    auto names = given.names.size();
+    auto other = given_.lower_bound({operation.session, {}});
+    for (; other != given_.end() && other->first.session == operation.session; ++other) {
+        const bool counts = other->first != operation && !ended_at(other->first).is_set();
+        if (counts && locker_of(other->first) == locker) names += other->second.names.size();
+    }
+    if (names > 1) tally_.probe("locker with several names");
 }
 
 void LogBook::grant(Given& given, core::OperationId operation, const core::NamedGrant& grant) {

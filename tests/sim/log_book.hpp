@@ -48,8 +48,21 @@ public:
     // When that hold last got, or kept, this token by a conversion; not set: never.
     [[nodiscard]] core::LogIndex converted_at(core::OperationId hold,
                                               core::FencingToken token) const;
+    // When a hold, or its session, ended; not set: it has not.
+    [[nodiscard]] core::LogIndex ended_at(core::OperationId hold) const;
+    [[nodiscard]] core::LogIndex ended_at(core::SessionId session) const;
+    // When somebody was last refused for this circle, which begins with whom it was told to; not
+    // set: never.
+    [[nodiscard]] core::LogIndex refused_at(const std::vector<core::CircleStep>& circle) const;
+    // Has anybody asked for something as a locker?
+    [[nodiscard]] bool has_lockers() const { return has_lockers_; }
+    [[nodiscard]] bool takes_any(core::OperationId operation) const;
 
 private:
+    struct Refused {
+        core::LogIndex at;
+        std::vector<core::CircleStep> circle;
+    };
     struct Newest {
         core::FencingToken any;
         core::FencingToken writer;
@@ -60,7 +73,11 @@ private:
     void on_granted(core::OperationId operation, const core::Answer& answer);
     void grant(Given& given, core::OperationId operation, const core::NamedGrant& grant);
     void on_converted(core::OperationId operation, const core::Answer& answer);
+    void on_deadlock(core::OperationId operation, const core::Answer& answer);
+    void on_released(core::OperationId operation);
     void probe_refusal(core::OperationId operation, core::AnswerKind kind);
+    void probe_locker(core::OperationId operation, const Given& given);
+    [[nodiscard]] std::uint64_t locker_of(core::OperationId operation) const;
     void check_token(const GivenName& given);
     template <class Body>
     [[nodiscard]] const Body* body_of(core::OperationId operation) const;
@@ -78,6 +95,10 @@ private:
     std::map<core::OperationId, Given> given_;
     std::map<core::OperationId, Conversion> conversions_;
     std::set<core::OperationId> refused_;
+    std::map<core::OperationId, Refused> deadlocks_;
+    std::map<core::OperationId, core::LogIndex> released_;
+    std::map<core::SessionId, core::LogIndex> ended_;
+    bool has_lockers_ = false;
     std::map<std::string, Newest> newest_;
 };
 

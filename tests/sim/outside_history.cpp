@@ -104,6 +104,7 @@ void OutsideHistory::answered(core::NodeId node, const core::CallAnswer& answer)
                    [&](const core::Busy&) { outcome = check::Outcome::busy; },
                    [&](const core::Released&) { outcome = check::Outcome::released; },
                    [&](core::CallError error) { outcome = outcome_of(error); },
+                   [&](const core::Deadlocked&) { outcome = check::Outcome::refused; },
                    // Nobody has the rest by a call for any names.
                    [&](const core::AcquiredSeveral&) { outcome = check::Outcome::cancelled; },
                    [](const auto&) {},

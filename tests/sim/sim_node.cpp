@@ -122,6 +122,13 @@ void SimNode::lost(const core::HoldLost& lost) {
     world_.workload->lost(id_, lost);
 }
 
+void SimNode::suspended(core::OperationId hold) {
+    if (is_dead()) return;
+    effects_.number(hold.seq.raw());
+    say("has its hold {}/{} suspended", hold.session.raw(), hold.seq.raw());
+    world_.workload->suspended(id_, hold);
+}
+
 void SimNode::lease_changed(const core::LeaseChanged& lease) {
     if (is_dead()) return;
     effects_.number(static_cast<std::uint64_t>(lease.valid_until.ns));

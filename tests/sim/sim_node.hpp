@@ -80,8 +80,7 @@ public:
     void close_snapshot(core::NodeId peer) override;
     void install(core::InstallStep step) override;
     void lost(const core::HoldLost& lost) override;
-    // Nobody here asks for it.
-    void suspended(core::OperationId /*hold*/) override {}
+    void suspended(core::OperationId hold) override;
     void lease_changed(const core::LeaseChanged& lease) override;
     void answered(core::CallAnswer answer) override;
     void membership_answered(core::MembershipAnswer answer) override;

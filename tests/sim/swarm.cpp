@@ -120,6 +120,20 @@ void draw_features(core::Prng& prng, WorkloadOptions& workload) {
     if (prng.one_in(2)) workload.policy = queue_policies[prng.below(queue_policies.size())];
 }
 
+// Lockers, and holds that outlive their lease. Drawn from a stream of its own, so that runs without
+// them stay as they were.
+void draw_ties(core::Prng own, Swarm& swarm) {
+    auto& workload = swarm.workload;
+    if (workload.burst != 0) return;
+    if (own.one_in(5)) {
+        workload.locker_percent = 10 + own.below(90);
+        // The specification looks at everybody who waits for each command.
+        workload.pace = std::max<SimTime>(workload.pace, swarm.election_timeout.count() / 20);
+    }
+    // What suspends them is what a lease trial is made of.
+    if (own.one_in(swarm.lease_trial ? 2 : 5)) workload.suspend_percent = 10 + own.below(90);
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -193,6 +207,7 @@ Swarm draw_swarm(core::Prng& prng) {
     if (prng.one_in(6)) swarm.steps_percent = prng.below(100);
     if (swarm.stormy_start) swarm.restart_after = swarm.network.connect_max;
     draw_features(prng, swarm.workload);
+    draw_ties(core::Prng{core::Prng{prng}.next()}, swarm);
     return swarm;
 }
 
@@ -215,6 +230,8 @@ std::string describe(const Swarm& swarm) {
                 (swarm.workload.several_percent != 0 ? ", several names" : "") +
                 (swarm.workload.priority_percent != 0 ? ", priorities" : "") +
                 (swarm.workload.policy != core::QueuePolicy::phase_fair ? ", policy" : "") +
+                (swarm.workload.locker_percent != 0 ? ", lockers" : "") +
+                (swarm.workload.suspend_percent != 0 ? ", suspensions" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;

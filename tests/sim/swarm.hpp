@@ -41,6 +41,8 @@ struct WorkloadOptions {
     std::uint64_t several_percent = 0;     // of acquires that want several names
     std::uint64_t priority_percent = 0;    // of acquires that have one
     core::QueuePolicy policy{};            // of most names
+    std::uint64_t locker_percent = 0;      // of acquires that are a locker's
+    std::uint64_t suspend_percent = 0;     // of acquires whose hold outlives its lease
 };
 
 inline constexpr std::array<core::QueuePolicy, 4> queue_policies{

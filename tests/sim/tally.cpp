@@ -136,6 +136,16 @@ constexpr std::string_view expected_probes[] = {
     "let in, writers preferred",
     "overtaken 8 times",
     "feature is for a newer cluster",
+    "deadlock refused",
+    "circle closed by a grant",
+    "locker with several names",
+    "hold suspended",
+    "suspended hold held again",
+    "suspended hold lost",
+    "hold confirmed",
+    "suspended hold confirmed",
+    "confirm refused",
+    "confirm without an answer",
 };
 
 }  // namespace
