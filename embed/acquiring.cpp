@@ -184,7 +184,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     LockerFinish* of_locker = nullptr;
     if (locker && order.several) {
         if (locker->gate() != gate) bad = Errc::invalid_argument;
-        finish = std::make_unique<JoiningFinish>(std::move(locker), std::move(finish));
+        finish = std::make_unique<JoiningFinish>(std::exchange(locker, nullptr), std::move(finish));
     } else if (locker) {
         auto outer = std::make_unique<LockerFinish>(order.name, std::move(finish));
         of_locker = outer.get();
