@@ -119,7 +119,7 @@ TEST_F(DeadlocksTest, AreContentWithAnHonestHistory) {
 TEST_F(DeadlocksTest, SeeACircleThatIsNone) {
     apply({take(of_a, 1, "x")});
     auto applied = entry({take(of_b, 1, "x")});
-    applied.outcomes = {core::Answered{operation(of_b, 1), {core::AnswerKind::deadlock}}};
+    applied.outcomes = {core::Answered{operation(of_b, 1), {core::AnswerKind::deadlock, {}, {}}}};
     history.applied(a, applied);
     EXPECT_VIOLATION("the specification differs at index 3");
 }
