@@ -66,8 +66,10 @@ void LockMachine::add_suspects(DeadlockSearch& search, OperationId asked,
     if (planted(Mutant::deadlock_seen_by_who_asks)) return;
     for (const auto locker : let_in_)
         add_requests_of(locker, search);
-    for (const auto& name : table_.turned())
+    for (const auto& name : table_.turned()) {
+        if (steps > deadlock_steps_max) return;
         add_suspects_on(name, search, steps);
+    }
 }
 
 void LockMachine::add_requests_of(LockerId locker, DeadlockSearch& search) const {
@@ -82,7 +84,7 @@ void LockMachine::add_suspects_on(const std::string& name, DeadlockSearch& searc
                                   std::size_t& steps) const {
     const auto* queue = table_.queue_of(name);
     if (queue == nullptr) return;
-    steps += queue->size() / waiters_per_step;
+    steps += 1 + queue->size() / waiters_per_step;
     for (const auto* waiter : queue->in_order()) {
         const LockerId locker{waiter->operation.session, waiter->locker.number};
         const bool leads_here =
