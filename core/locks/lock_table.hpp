@@ -97,6 +97,7 @@ public:
     using Turned = std::set<std::string, std::less<>>;
     [[nodiscard]] const Turned& turned() const { return turned_; }
     void forget_turned() { turned_.clear(); }
+    // Somebody in front left, or counts no more, though its place is still there.
     void note_turn(const std::string& name);
 
     [[nodiscard]] const LockRecord* find(std::string_view name) const;

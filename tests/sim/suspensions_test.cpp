@@ -21,6 +21,13 @@ struct SuspensionsTest : LockHistoryTest {
     void renew() { lease(a, of_a, boot[a].ns + trust.count()); }
     void end_in_the_cluster() { apply({core::CloseSession{of_a}}); }
     void lose() { history.lost({its, core::HoldLost::Reason::expired}); }
+    // Once its session has ended and it knows that its lease has.
+    void suspend_and_let_another_have_it() {
+        end_in_the_cluster();
+        run_out();
+        history.suspended(a, its);
+        acquire_and_tell(b, of_b, 1);
+    }
     void confirm() {
         history.asked(a, core::ConfirmCall{core::CallTag{9}, its, core::Instant::never()});
     }
@@ -115,19 +122,13 @@ TEST_F(SuspensionsTest, SeeOneThatIsHeldAgainAndWasNotTold) {
 // does.
 TEST_F(SuspensionsTest, AreInNobodysWay) {
     hold();
-    end_in_the_cluster();
-    run_out();
-    history.suspended(a, its);
-    acquire_and_tell(b, of_b, 1);
+    suspend_and_let_another_have_it();
     EXPECT_EQ(found(), "");
 }
 
 TEST_F(SuspensionsTest, SeeOneThatIsHeldAgainThoughAnotherHasIt) {
     hold();
-    end_in_the_cluster();
-    run_out();
-    history.suspended(a, its);
-    acquire_and_tell(b, of_b, 1);
+    suspend_and_let_another_have_it();
     renew();
     EXPECT_VIOLATION("local validity: node 1 and node 2 both believe to hold name");
 }
