@@ -41,6 +41,7 @@ Bytes encode_configuration(const Configuration& configuration) {
     put_members(out, configuration.voters);
     put_members(out, configuration.outgoing);
     put_members(out, configuration.learners);
+    put_members(out, configuration.founders);
     return Bytes{out.take()};
 }
 
@@ -52,6 +53,7 @@ std::optional<Configuration> decode_configuration(const Bytes& bytes) {
     configuration.voters = get_members(in);
     configuration.outgoing = get_members(in);
     configuration.learners = get_members(in);
+    configuration.founders = get_members(in);
     if (!in.done() || !configuration.is_formed() || configuration.voters.empty())
         return std::nullopt;
     return configuration;

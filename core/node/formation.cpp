@@ -15,12 +15,15 @@
 
 namespace mortise::core {
 
+// Before it is on disk a crash would take it back, and another cluster could be founded.
+bool NodeCore::is_formation_durable() const {
+    return raft_.durable_index() >= LogIndex{1} || raft_.log().base().index.is_set();
+}
+
 Hello NodeCore::hello() const {
     Hello hello{options_.self, options_.incarnation,   options_.boot_epoch, {}, {},
                 options_.life, options_.command_format};
-    // Not before it is on disk: a crash would take it back.
-    const bool durable = raft_.durable_index() >= LogIndex{1} || raft_.log().base().index.is_set();
-    if (durable) {
+    if (is_formation_durable()) {
         hello.cluster = raft_.configuration().cluster;
     } else if (former_cluster_.is_set()) {
         hello.cluster = former_cluster_;
@@ -54,23 +57,24 @@ void NodeCore::form_if_unanimous(Now now) {
         planted(Mutant::formation_by_majority) ? majority_of(own.voters.size()) : own.voters.size();
     if (heard < needed || configuration.voters.empty()) return;
     configuration.cluster = {prng_.next(), prng_.next() | 1U};
-    founding_ = make_entry({Term{1}, LogIndex{1}}, EntryKind::configuration,
-                           encode_configuration(configuration));
-    raft_.adopt_formation(*founding_, now.steady);
+    raft_.adopt_formation(founding_entry(configuration), now.steady);
 }
 
+// For as long as a voter may not have been told: the leader would bring it everything, but there
+// may be none before it is a voter. The log may have purged the entry; who is configured says what
+// it was.
 void NodeCore::offer_formation(NodeId to) {
     const auto* member = raft_.configuration().find(to);
-    // Durable first: were it lost in a crash, another one could be founded.
-    const bool durable =
-        raft_.durable_index() >= LogIndex{1} || planted(Mutant::offer_before_durable);
-    if (!founding_ || member == nullptr || !durable) return;
+    const bool durable = is_formation_durable() || planted(Mutant::offer_before_durable);
+    if (!is_formed() || member == nullptr || !durable) return;
     if (connected_.at(to).incarnation != member->incarnation) return;  // wiped: nobody's voter
-    effects_.send.push_back({to, FormationOffer{*founding_}});
+    if (raft_.configuration().founding().has(to, member->incarnation))
+        effects_.send.push_back({to, FormationOffer{founding_entry(raft_.configuration())}});
 }
 
-// An offer counts only from whom it names, as it is now: the word of a life whose disk is gone must
-// not found a cluster beside the one that its new life may be founding.
+// An offer counts only from whom it names, as it is now, or from who is of that cluster by its own
+// hello: the word of a life whose disk is gone must not found a cluster beside the one that its new
+// life may be founding.
 void NodeCore::receive(NodeId from, const FormationOffer& offer, Now now) {
     const auto configuration = decode_configuration(offer.founding.payload);
     const bool valid = offer.founding.id == LogId{Term{1}, LogIndex{1}} && configuration &&
@@ -81,11 +85,13 @@ void NodeCore::receive(NodeId from, const FormationOffer& offer, Now now) {
     const auto connected = connected_.find(from);
     const bool names_sender = sender != nullptr && connected != connected_.end() &&
                               connected->second.incarnation == sender->incarnation;
-    if (is_formed() || former_cluster_.is_set() || !names_us || !names_sender) {
+    const bool sender_belongs = valid && connected != connected_.end() &&
+                                connected->second.cluster == configuration->cluster;
+    const bool counts = names_us && (names_sender || sender_belongs);
+    if (is_formed() || former_cluster_.is_set() || !counts) {
         ++refused_messages_;
         return;
     }
-    founding_ = offer.founding;
     raft_.adopt_formation(offer.founding, now.steady);
 }
 

@@ -53,11 +53,7 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       changes_{options_.boot_epoch, {options_.election_timeout, options_.heartbeat}},
       handed_over_{applied_} {
     MORTISE_CHECK(options_.self.is_set() && options_.incarnation.is_set());
-    // The founding entry may be purged by now; who founded is in the configuration either way.
     const auto& log = raft_.log();
-    if (log.base().index == LogIndex{} && log.last().index >= LogIndex{1}) {
-        founding_ = log.at(LogIndex{1});
-    }
     for (auto index = log.first_index(); index <= log.last().index; index = index.next())
         remember_format(log.at(index));
     restart_countdowns(state.countdowns, now);

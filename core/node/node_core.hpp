@@ -196,6 +196,7 @@ private:
 
     // formation.cpp
     void form_if_unanimous(Now now);
+    [[nodiscard]] bool is_formation_durable() const;
     void offer_formation(NodeId to);
     [[nodiscard]] bool is_formed() const { return raft_.configuration().is_formed(); }
 
@@ -213,8 +214,7 @@ private:
     std::map<NodeId, Hello> connected_;
     std::map<NodeId, Hello> outlived_;  // these are on the line, and are nobody
     PeerMemory memory_;
-    std::set<NodeId> unfounded_;     // connected, said it is empty, not heard of as a member yet
-    std::optional<Entry> founding_;  // entry 1, while the log still has it
+    std::set<NodeId> unfounded_;  // connected, said it is empty, not heard of as a member yet
     std::uint8_t format_in_log_ = command_format_oldest;  // the newest of its commands
     ClusterId former_cluster_;
 

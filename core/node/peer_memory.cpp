@@ -43,6 +43,9 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, BootEpoch newest_sessio
     known.command_format = hello.command_format;
     known.said_before = std::max(known.said_before, known.said);
     known.acknowledged_before = std::max(known.acknowledged_before, known.acknowledged);
+    // Restored from before it was told of the cluster: it would be told again, and vote (S47).
+    const bool lost_all = hello.is_empty() && known.acknowledged_before > LogId{};
+    known.forgot = known.forgot || (lost_all && !planted(Mutant::emptied_directory_welcome));
     return Verdict::new_life;
 }
 

@@ -21,8 +21,9 @@ public:
         outlived,   // of an earlier start, or of a copy that began in the same one
     };
 
-    // A hello was heard. `newest_session`: the newest epoch in which that incarnation ever opened a
-    // session, which every member knows (S10).
+    // A hello was heard; of a new life it may show already that it has forgotten. `newest_session`:
+    // the newest epoch in which that incarnation ever opened a session, which every member knows
+    // (S10).
     Verdict hear(const Hello& hello, BootEpoch newest_session);
     // Its present life said this. False: it has forgotten what a former one promised, and from now
     // on nothing counts that comes from that directory.

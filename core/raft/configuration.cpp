@@ -13,6 +13,10 @@ const Member* find_in(const std::vector<Member>& members, NodeId id) {
 
 }  // namespace
 
+Configuration Configuration::founding() const {
+    return {cluster, founders.empty() ? voters : founders, {}, {}, {}};
+}
+
 const Member* Configuration::find(NodeId id) const {
     for (const auto* list : {&learners, &voters, &outgoing}) {
         if (const auto* member = find_in(*list, id)) return member;

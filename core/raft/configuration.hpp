@@ -40,9 +40,14 @@ struct Configuration {
     std::vector<Member> voters;    // ascending ids, as the other lists
     std::vector<Member> outgoing;  // the voters being left, while joint; else empty
     std::vector<Member> learners;
+    // The voters of the founding entry, once others are configured than founded: a voter that was
+    // never told is told by that entry only (S47), which the log does not keep for ever.
+    std::vector<Member> founders{};
 
     [[nodiscard]] bool is_formed() const { return cluster.is_set(); }
     [[nodiscard]] bool is_joint() const { return !outgoing.empty(); }
+    // What the cluster began with.
+    [[nodiscard]] Configuration founding() const;
     // Who answers to the id now.
     [[nodiscard]] const Member* find(NodeId id) const;
     [[nodiscard]] bool is_current(const Member& member) const;

@@ -1,6 +1,7 @@
 #include "core/raft/entry.hpp"
 
 #include "core/base/checksum.hpp"
+#include "core/codec/configuration_codec.hpp"
 
 namespace mortise::core {
 
@@ -21,6 +22,11 @@ Entry make_entry(LogId id, EntryKind kind, Bytes payload) {
     Entry entry{id, kind, 0, std::move(payload)};
     entry.checksum = checksum_of(entry);
     return entry;
+}
+
+Entry founding_entry(const Configuration& of_any_time) {
+    return make_entry({Term{1}, LogIndex{1}}, EntryKind::configuration,
+                      encode_configuration(of_any_time.founding()));
 }
 
 bool is_intact(const Entry& entry) {

@@ -9,6 +9,8 @@
 
 namespace mortise::core {
 
+struct Configuration;
+
 // Orders logs: the term first, then the index (thesis 3.6.1).
 struct LogId {
     Term term;
@@ -36,6 +38,8 @@ struct Entry {
 
 [[nodiscard]] Entry make_entry(LogId id, EntryKind kind, Bytes payload);
 [[nodiscard]] bool is_intact(const Entry& entry);
+// Entry 1 of the cluster with that configuration, whatever has changed since (S47).
+[[nodiscard]] Entry founding_entry(const Configuration& of_any_time);
 
 // What an entry weighs in memory, in a message and against the limits.
 [[nodiscard]] std::size_t weight(const Entry& entry);

@@ -43,7 +43,9 @@ bool Raft::is_carried(const Configuration& next, Instant now) const {
     });
 }
 
-LogIndex Raft::change_to(const Configuration& next) {
+// Every configuration after the first says who founded.
+LogIndex Raft::change_to(Configuration next) {
+    next.founders = configuration().founding().voters;
     append_to_log(make_entry({term(), log_.last().index.next()}, EntryKind::configuration,
                              encode_configuration(next)));
     return log_.last().index;

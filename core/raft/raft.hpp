@@ -228,7 +228,7 @@ private:
     void let_leavers_go(Leader& leader);
     [[nodiscard]] std::optional<MembershipRefusal> may_not_change() const;
     [[nodiscard]] bool is_carried(const Configuration& next, Instant now) const;
-    LogIndex change_to(const Configuration& next);
+    LogIndex change_to(Configuration next);
     void finish_change();
     void resign_if_removed();
     void tell_membership();

@@ -96,6 +96,8 @@ void SimDisk::put_on_platter(const core::Write& write) {
         MORTISE_CHECK(write.reset->id == platter_.applied_id());
         platter_.base = write.reset->id;
         platter_.configuration = write.reset->configuration;
+        if (platter_.configuration.is_formed())
+            platter_.founding = core::founding_entry(platter_.configuration).checksum;
         platter_.entries.clear();
         purge_to_ = {};
     }

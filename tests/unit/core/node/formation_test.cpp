@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/codec/configuration_codec.hpp"
+#include "core/raft/configuration_change.hpp"
 #include "tests/support/node_fixture.hpp"
 
 namespace mortise::core::test {
@@ -279,6 +280,40 @@ TEST(Formation, AStrangerIsNotOffered) {
     node.complete_writes();
     node.step(PeerUp{empty_hello(5, {1, 2, 3})});
     EXPECT_TRUE(node.take<FormationOffer>(n5).empty());
+}
+
+// The log does not keep the entry for ever, and others may be configured by then. Whom nobody told
+// is a voter, and there may be no leader without it.
+TEST(Formation, IsOfferedWhenTheLogHasItNoMore) {
+    auto changed = with_learner(voters({1, 2, 3}), member(4));
+    changed.founders = members({1, 2, 3});
+    for (const auto& present : {voters({1, 2, 3}), changed}) {
+        RaftState state;
+        state.hard_state = {Term{2}, {}};
+        state.base = log_id(2, 40);
+        state.applied = state.base.index;
+        state.configuration = present;
+        HandDrivenNode node{node_options(1, {1, 2, 3}), state};
+        node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+        EXPECT_EQ(node.newest<FormationOffer>(n3).founding,
+                  configures(log_id(1, 1), voters({1, 2, 3})));
+        node.step(PeerUp{empty_hello(4, {1, 2, 3})});  // a member, and no founder
+        EXPECT_TRUE(node.take<FormationOffer>(n4).empty());
+    }
+}
+
+// Somebody who came later is of the cluster by its own word, which an offer in flight from a disk
+// that is gone has not.
+TEST(Formation, AMemberThatDidNotFoundOffersToo) {
+    auto later = HandDrivenNode{4, {1, 2, 3}}.hello();
+    HandDrivenNode node{2, {1, 2, 3}};
+    node.step(PeerUp{later});
+    node.receive(n4, offer_to(voters({1, 2, 3})));
+    EXPECT_FALSE(node.is_formed());
+    later.cluster = voters({}).cluster;
+    node.step(PeerUp{later});
+    node.receive(n4, offer_to(voters({1, 2, 3})));
+    EXPECT_TRUE(node.is_formed());
 }
 
 // --- before and after

@@ -10,7 +10,13 @@ using Verdict = PeerMemory::Verdict;
 constexpr Incarnation directory{20};
 
 Hello hello(std::uint64_t epoch, std::uint64_t life) {
-    return {NodeId{2}, directory, BootEpoch{epoch}, {}, {}, life};
+    return {NodeId{2}, directory, BootEpoch{epoch}, {7, 9}, {}, life};
+}
+
+Hello empty_hello(std::uint64_t epoch, std::uint64_t life) {
+    auto empty = hello(epoch, life);
+    empty.cluster = {};
+    return empty;
 }
 
 LogId log_id(std::uint64_t term, std::uint64_t index) {
@@ -125,6 +131,19 @@ TEST(PeerMemory, AFollowerHasWhatItAcknowledged) {
     EXPECT_FALSE(rejection(8, log_id(3, 7)));
     // It says nothing of its log: its term is newer, or a state takes its place.
     EXPECT_TRUE(rejection(0, {}));
+}
+
+// Restored from before it was told of the cluster it is in, and started more often than before.
+TEST(PeerMemory, WhoAcknowledgedAnythingIsEmptyNoMore) {
+    PeerMemory memory;
+    memory.hear(empty_hello(1, 1), {});
+    memory.acknowledged(directory, log_id(1, 1));
+    EXPECT_EQ(memory.hear(empty_hello(1, 1), {}), Verdict::same_life);  // said before it had that
+    EXPECT_FALSE(memory.has_forgotten(directory));
+    memory.hear(hello(2, 2), {});
+    EXPECT_FALSE(memory.has_forgotten(directory));
+    memory.hear(empty_hello(3, 3), {});
+    EXPECT_TRUE(memory.has_forgotten(directory));
 }
 
 // It was said before it had that: messages overtake each other.

@@ -33,6 +33,13 @@ struct Changing {
     HandDriven& leader{cluster.elect(n1)};
 };
 
+// What three founded and then changed.
+Configuration changed_to(std::initializer_list<std::uint64_t> ids) {
+    auto changed = voters(ids);
+    changed.founders = members({1, 2, 3});
+    return changed;
+}
+
 // --- what is refused
 
 TEST(Membership, OnlyALeaderChangesIt) {
@@ -70,6 +77,19 @@ TEST(Membership, OneChangeAtATime) {
     EXPECT_TRUE(accepted(it.leader.remove(n3)));
     EXPECT_TRUE(it.leader->configuration().is_joint());
     EXPECT_TRUE(refused(it.leader.add_learner(member(5)), MembershipRefusal::change_in_progress));
+}
+
+// A founder that was never told is told by what the cluster began with, however long ago (S47).
+TEST(Membership, WhoFoundedIsNotForgotten) {
+    Changing it;
+    const auto founding = voters({1, 2, 3});
+    ASSERT_TRUE(accepted(it.leader.add_learner(newcomer)));
+    EXPECT_EQ(it.leader->configuration().founding(), founding);
+    it.cluster.settle();
+    ASSERT_TRUE(accepted(it.leader.remove(n3)));
+    it.cluster.settle();
+    ASSERT_EQ(it.leader->configuration().voters, members({1, 2}));
+    EXPECT_EQ(it.leader->configuration().founding(), founding);
 }
 
 TEST(Membership, RefusesWhatMakesNoSense) {
@@ -122,7 +142,7 @@ TEST(Membership, AJointConfigurationCountsFromItsAppendAndIsLeftByItself) {
     it.cluster.settle();
     it.cluster.beat(n1);
     for (const auto id : {n1, n2, n3, n4}) {
-        EXPECT_EQ(it.cluster[id]->configuration(), voters({1, 2, 3, 4})) << id.raw();
+        EXPECT_EQ(it.cluster[id]->configuration(), changed_to({1, 2, 3, 4})) << id.raw();
         EXPECT_TRUE(it.cluster[id]->is_configuration_committed()) << id.raw();
     }
 }
@@ -140,7 +160,7 @@ TEST(Membership, ANewLeaderLeavesTheJointConfiguration) {
     ASSERT_TRUE(it.cluster[n2]->configuration().is_joint());
     it.cluster.elect(n2);
     it.cluster.settle();
-    EXPECT_EQ(it.cluster[n2]->configuration(), voters({1, 2, 3, 4}));
+    EXPECT_EQ(it.cluster[n2]->configuration(), changed_to({1, 2, 3, 4}));
 }
 
 // M11: a half that can talk is no majority of both.
@@ -182,7 +202,7 @@ TEST(Membership, ALeaderThatIsRemovedHandsOver) {
     EXPECT_TRUE(it.leader.noted(Note::Kind::removed));
     EXPECT_EQ(it.leader->deadline(), Instant::never());
     EXPECT_NE(it.cluster[n2]->is_leader(), it.cluster[n3]->is_leader());
-    EXPECT_EQ(it.cluster[n2]->configuration(), voters({2, 3}));
+    EXPECT_EQ(it.cluster[n2]->configuration(), changed_to({2, 3}));
 }
 
 TEST(Membership, ALeaderThatIsRemovedDoesNotCountItself) {
