@@ -19,18 +19,25 @@ void SimNode::say(const char* text, std::uint64_t a, std::uint64_t b) {
 }
 
 void SimNode::handle(core::Event event) {
-    constexpr std::size_t parked_max = 400;  // what fits into the buffers of its sockets
     if (!is_running()) return;
     if (!paused_ && !catching_up_) {
         step(std::move(event));
         return;
     }
-    const bool is_message = std::holds_alternative<core::Received>(event);
-    if (is_message && parked_.size() >= parked_max) {
+    const auto* received = std::get_if<core::Received>(&event);
+    if (received != nullptr && unread_from(received->from) >= world_.swarm.network.unread_max) {
         world_.tally.probe("many messages parked");
         return;
     }
     parked_.push_back(std::move(event));
+}
+
+std::size_t SimNode::unread_from(core::NodeId peer) const {
+    if (parked_.size() < world_.swarm.network.unread_max) return 0;  // whoever they are from
+    return static_cast<std::size_t>(std::ranges::count_if(parked_, [peer](const auto& event) {
+        const auto* received = std::get_if<core::Received>(&event);
+        return received != nullptr && received->from == peer;
+    }));
 }
 
 void SimNode::step(core::Event event) {

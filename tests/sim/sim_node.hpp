@@ -95,6 +95,7 @@ public:
 
 private:
     void step(core::Event event);
+    [[nodiscard]] std::size_t unread_from(core::NodeId peer) const;
     void judge_step(std::size_t kind);
     void forget_write(core::WriteId id);
     [[nodiscard]] bool is_dead();  // asked before each effect

@@ -120,9 +120,8 @@ void draw_features(core::Prng& prng, WorkloadOptions& workload) {
     if (prng.one_in(2)) workload.policy = queue_policies[prng.below(queue_policies.size())];
 }
 
-// Lockers, and holds that outlive their lease. Drawn from a stream of its own, so that runs without
-// them stay as they were.
-void draw_ties(core::Prng own, Swarm& swarm) {
+// Lockers, and holds that outlive their lease.
+void draw_ties(core::Prng& own, Swarm& swarm) {
     auto& workload = swarm.workload;
     if (workload.burst != 0) return;
     if (own.one_in(5)) {
@@ -132,6 +131,11 @@ void draw_ties(core::Prng own, Swarm& swarm) {
     }
     // What suspends them is what a lease trial is made of.
     if (own.one_in(swarm.lease_trial ? 2 : 5)) workload.suspend_percent = 10 + own.below(90);
+}
+
+// Of bytes, in truth: a few large messages fill what hundreds of small ones do not.
+void draw_buffers(core::Prng& own, NetworkOptions& network) {
+    if (own.one_in(2)) network.unread_max = static_cast<std::size_t>(draw_scale(own, 8, 256));
 }
 
 }  // namespace
@@ -207,7 +211,10 @@ Swarm draw_swarm(core::Prng& prng) {
     if (prng.one_in(6)) swarm.steps_percent = prng.below(100);
     if (swarm.stormy_start) swarm.restart_after = swarm.network.connect_max;
     draw_features(prng, swarm.workload);
-    draw_ties(core::Prng{core::Prng{prng}.next()}, swarm);
+    // A stream of its own, so that runs without what is drawn from it stay as they were.
+    core::Prng own{core::Prng{prng}.next()};
+    draw_ties(own, swarm);
+    draw_buffers(own, swarm.network);
     return swarm;
 }
 
@@ -232,6 +239,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.workload.policy != core::QueuePolicy::phase_fair ? ", policy" : "") +
                 (swarm.workload.locker_percent != 0 ? ", lockers" : "") +
                 (swarm.workload.suspend_percent != 0 ? ", suspensions" : "") +
+                (swarm.network.unread_max < NetworkOptions{}.unread_max ? ", small buffers" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;

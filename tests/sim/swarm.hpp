@@ -23,6 +23,7 @@ struct NetworkOptions {
     bool late_messages = false;  // those of a connection that is over may arrive
     SimTime connect_max = 10 * sim_millisecond;
     SimTime silence_max = sim_second;  // how long a silent cut may go unnoticed
+    std::size_t unread_max = 400;      // messages that fit into the buffers of a connection
 };
 
 struct DiskOptions {
