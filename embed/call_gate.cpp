@@ -14,7 +14,8 @@ bool begins_something(const core::Call& call) {
            std::holds_alternative<core::AcquireSeveralCall>(call) ||
            std::holds_alternative<core::UpgradeCall>(call) ||
            std::holds_alternative<core::InspectCall>(call) ||
-           std::holds_alternative<core::ChangeCall>(call);
+           std::holds_alternative<core::ChangeCall>(call) ||
+           std::holds_alternative<core::WriteCall>(call);
 }
 
 }  // namespace

@@ -125,7 +125,9 @@ core::Call CoreLoop::begin_call(Submitted& submitted) {
     if (submitted.completion) {
         PendingCall pending;
         pending.completion = submitted.completion;
-        pending.releases = release != nullptr;
+        // Of either nobody knows whether it took effect when there is no answer.
+        pending.releases =
+            release != nullptr || std::holds_alternative<core::WriteCall>(submitted.call);
         remember_asked(pending, submitted.call);
         if (!pending.asked.empty()) ++metrics_.acquires;
         pending.place = std::move(submitted.place);

@@ -130,6 +130,7 @@ private:
     void send(core::NodeId to, core::PeerMessage message) override;
     void set_peers(const std::vector<core::Member>& peers) override;
     void applied(const core::Applied& applied) override;
+    void lock_broken(const core::LockBroken& broken);
     void lost(const core::HoldLost& lost) override;
     void suspended(core::OperationId hold) override { holds_.suspended(hold); }
     void lease_changed(const core::LeaseChanged& lease) override;

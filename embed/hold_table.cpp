@@ -64,10 +64,13 @@ void HoldTable::lost(const core::HoldLost& lost) {
     const auto found = holds_.extract(lost.hold);
     if (found.empty()) return;
     const auto& hold = found.mapped();
-    const bool expired = lost.reason == core::HoldLost::Reason::expired;
+    using Reason = core::HoldLost::Reason;
+    const bool expired = lost.reason == Reason::expired;
     // One flag for all that depend on it, before the first of them is told.
     if (expired) hold->lease()->end();
-    lose(hold, expired ? LossReason::expired : LossReason::node_stopped);
+    const auto otherwise =
+        lost.reason == Reason::broken ? LossReason::broken : LossReason::node_stopped;
+    lose(hold, expired ? LossReason::expired : otherwise);
     hold->lease()->remove(hold.get());
 }
 

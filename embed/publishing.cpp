@@ -8,6 +8,7 @@
 #include "embed/core_loop.hpp"
 #include "embed/translate.hpp"
 #include <mortise/errc.hpp>
+#include <mortise/escaped.hpp>
 
 namespace mortise::detail {
 
@@ -47,6 +48,24 @@ void CoreLoop::state_replaced(core::LogId last) {
 void CoreLoop::applied(const core::Applied& applied) {
     ++metrics_.entries_applied;
     metrics_.commands_applied += applied.outcomes.size();
+    for (const auto& outcome : applied.outcomes) {
+        if (const auto* broken = std::get_if<core::LockBroken>(&outcome)) lock_broken(*broken);
+    }
+}
+
+// For whoever has to find out later who did that (S24).
+void CoreLoop::lock_broken(const core::LockBroken& broken) {
+    const auto by = driver_->core().machine().node_of(broken.by.session).raw();
+    const auto token = static_cast<std::int64_t>(broken.token.raw());
+    parts_.log.warn("broken", "node " + std::to_string(by) + " broke \"" + escaped(broken.name) +
+                                  "\", token " + std::to_string(token) +
+                                  (broken.immediate ? ", at once" : "") + ": " +
+                                  escaped(broken.reason));
+    parts_.events.publish({.kind = NodeEvent::Kind::lock_broken,
+                           .text = broken.reason,
+                           .peer = by,
+                           .name = broken.name,
+                           .token = FencingToken::from_raw(token)});
 }
 
 void CoreLoop::noted(const core::Note& note) {
@@ -180,6 +199,7 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
             [](core::Closed&) {},
             [](core::Confirmed&) {},
             [](core::Changed&) {},
+            [](core::Written&) {},
             [&](core::MembershipRefusal why) {
                 outcome.error = errc_of(why);
                 outcome.reason = reason_of(why);

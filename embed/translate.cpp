@@ -131,6 +131,9 @@ LockInfo from_core(const core::LockView& view) {
                                 from_core(waiter.mode), waiter.since.raw(),
                                 waiter.upgrades.is_set(), waiter.priority});
     }
+    info.is_closed = view.is_closed;
+    if (view.value)
+        info.value.emplace(LockValue{view.value->bytes, view.value->version, view.value->dirty});
     return info;
 }
 

@@ -1,5 +1,6 @@
 #include "storage/countdown_file.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/bytes.hpp"
@@ -9,7 +10,10 @@ namespace mortise::storage {
 
 namespace {
 
-constexpr std::uint8_t version = 1;
+// The second has closures as well. The first is written as long as there are none, so that an older
+// version reads it.
+constexpr std::uint8_t of_sessions = 1;
+constexpr std::uint8_t with_closures = 2;
 constexpr std::size_t countdown_bytes = std::size_t{3} * 8;
 constexpr std::size_t file_bytes_max = std::size_t{64} << 20U;
 constexpr std::size_t checksum_bytes = 8;
@@ -25,12 +29,14 @@ std::vector<core::SavedCountdown> decode(std::string_view bytes) {
     const auto content = bytes.substr(0, bytes.size() - checksum_bytes);
     core::ByteReader sum{bytes.substr(content.size())};
     core::ByteReader in{content};
-    if (sum.u64() != checksum_of(content) || in.u8() != version) return {};
+    const auto version = sum.u64() == checksum_of(content) ? in.u8() : std::uint8_t{0};
+    if (version != of_sessions && version != with_closures) return {};
     std::vector<core::SavedCountdown> countdowns(in.count(countdown_bytes));
     for (auto& countdown : countdowns) {
         countdown.session = core::SessionId{in.u64()};
         countdown.renewed_at = core::LogIndex{in.u64()};
         countdown.elapsed = core::Nanoseconds{static_cast<std::int64_t>(in.u64())};
+        if (version == with_closures) countdown.closure = core::ClosureId{in.u64()};
     }
     if (!in.done()) return {};
     return countdowns;
@@ -48,13 +54,16 @@ Result<std::vector<core::SavedCountdown>> CountdownFile::load() const {
 }
 
 Result<void> CountdownFile::save(std::span<const core::SavedCountdown> countdowns) {
+    const bool has_closures = std::ranges::any_of(
+        countdowns, [](const auto& countdown) { return countdown.closure.is_set(); });
     core::ByteWriter out;
-    out.u8(version);
+    out.u8(has_closures ? with_closures : of_sessions);
     out.varint(countdowns.size());
     for (const auto& countdown : countdowns) {
         out.u64(countdown.session.raw());
         out.u64(countdown.renewed_at.raw());
         out.u64(static_cast<std::uint64_t>(countdown.elapsed.count()));
+        if (has_closures) out.u64(countdown.closure.raw());
     }
     auto bytes = out.take();
     core::ByteWriter sum;

@@ -55,6 +55,11 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
         waiters[i].setUpgrades(view.waiters[i].upgrades.raw());
         waiters[i].setPriority(view.waiters[i].priority);
     }
+    to.setIsClosed(view.is_closed);
+    if (!view.value) return;
+    to.setValue(data_of(view.value->bytes));
+    to.setValueVersion(view.value->version);
+    to.setValueIsDirty(view.value->dirty);
 }
 
 core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
@@ -73,6 +78,10 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
         view.waiters.back().upgrades = core::Seq{each.getUpgrades()};
         view.waiters.back().priority = each.getPriority();
     });
+    view.is_closed = from.getIsClosed();
+    if (from.getValueVersion() == 0) return view;
+    view.value = core::LockValue{reading.text(from.getValue(), core::value_bytes_max, "Lock.value"),
+                                 from.getValueVersion(), from.getValueIsDirty()};
     return view;
 }
 
@@ -80,6 +89,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
 std::size_t told_bytes(const core::LockView& view) {
     constexpr std::size_t party_bytes = 11 * word_bytes;
     std::size_t bytes = view.name.size() + party_bytes;
+    if (view.value) bytes += view.value->bytes.size();
     const auto add = [&](const auto& parties) {
         const auto told = std::min(parties.size(), list_holders_max);
         for (std::size_t i = 0; i < told; ++i)

@@ -11,8 +11,7 @@ namespace mortise::transport {
 namespace {
 
 // Known by their numbers on both sides.
-static_assert(static_cast<int>(core::AnswerKind::invalid_argument) ==
-              static_cast<int>(wire::AnswerKind::INVALID_ARGUMENT));
+static_assert(static_cast<int>(core::AnswerKind::lost) == static_cast<int>(wire::AnswerKind::LOST));
 static_assert(static_cast<int>(core::Predecessor::broken) ==
               static_cast<int>(wire::Predecessor::BROKEN));
 static_assert(static_cast<int>(core::OpenRefusal::table_full) ==
@@ -87,8 +86,7 @@ core::Outcome get(CheckedReading& reading, wire::Answered::Reader from) {
     core::Answered answered;
     auto& answer = answered.answer;
     answered.operation = get_operation(reading, from.getOperation());
-    answer.kind =
-        reading.known(from.getKind(), core::AnswerKind::invalid_argument, "Answered.kind");
+    answer.kind = reading.known(from.getKind(), core::AnswerKind::lost, "Answered.kind");
     answer.token = core::FencingToken{from.getToken()};
     answer.previous = get_previous(reading, from);
     reading.list(from.getNames(), core::names_at_once_max, "Answered.names",
@@ -114,6 +112,45 @@ core::SessionId session(CheckedReading& reading, std::uint64_t raw) {
     return reading.set<core::SessionId>(raw, "session");
 }
 
+void put(const core::LockBroken& broken, wire::LockBroken::Builder to) {
+    put_operation(broken.by, to.initBy());
+    to.setName(data_of(broken.name));
+    to.setToken(broken.token.raw());
+    auto holds = to.initHolds(static_cast<unsigned>(broken.holds.size()));
+    for (unsigned i = 0; i < holds.size(); ++i)
+        put_operation(broken.holds[i], holds[i]);
+    if (!broken.reason.empty()) to.setReason(data_of(broken.reason));
+    to.setImmediate(broken.immediate);
+}
+
+core::LockBroken get(CheckedReading& reading, wire::LockBroken::Reader from) {
+    core::LockBroken broken;
+    broken.by = get_operation(reading, from.getBy());
+    broken.name = reading.text(from.getName(), core::name_bytes_max, "LockBroken.name");
+    if (broken.name.empty()) reading.fail(Malformed::bad_number, "LockBroken.name");
+    broken.token = reading.set<core::FencingToken>(from.getToken(), "LockBroken.token");
+    reading.list(from.getHolds(), core::holds_max, "LockBroken.holds",
+                 [&](auto each) { broken.holds.push_back(get_operation(reading, each)); });
+    broken.reason = reading.text(from.getReason(), core::reason_bytes_max, "LockBroken.reason");
+    broken.immediate = from.getImmediate();
+    return broken;
+}
+
+void put(const core::ClosureBegun& begun, wire::ClosureBegun::Builder to) {
+    to.setClosure(begun.closure.raw());
+    to.setSession(begun.session.raw());
+    to.setSince(begun.since.raw());
+    to.setTimeMs(begun.time_ms);
+    to.setRhoPpm(begun.rho_ppm);
+}
+
+core::ClosureBegun get(CheckedReading& reading, wire::ClosureBegun::Reader from) {
+    return {reading.set<core::ClosureId>(from.getClosure(), "ClosureBegun.closure"),
+            session(reading, from.getSession()),
+            reading.index(from.getSince(), "ClosureBegun.since"), from.getTimeMs(),
+            from.getRhoPpm()};
+}
+
 void put(const core::Outcome& outcome, wire::Outcome::Builder to) {
     std::visit(core::Overloaded{
                    [&](const core::Answered& o) { put(o, to.initAnswered()); },
@@ -132,6 +169,9 @@ void put(const core::Outcome& outcome, wire::Outcome::Builder to) {
                        auto renewed = to.initSessionRenewed();
                        renewed.setSession(o.session.raw());
                        renewed.setNumber(o.number);
+                       auto broken = renewed.initBroken(static_cast<unsigned>(o.broken.size()));
+                       for (unsigned i = 0; i < broken.size(); ++i)
+                           broken.set(i, o.broken[i].raw());
                    },
                    [&](const core::RenewalLost& o) { to.setRenewalLost(o.session.raw()); },
                    [&](const core::SessionEnded& o) {
@@ -139,6 +179,9 @@ void put(const core::Outcome& outcome, wire::Outcome::Builder to) {
                        ended.setSession(o.session.raw());
                        ended.setHow(static_cast<wire::SessionEnd>(o.how));
                    },
+                   [&](const core::LockBroken& o) { put(o, to.initLockBroken()); },
+                   [&](const core::ClosureBegun& o) { put(o, to.initClosureBegun()); },
+                   [&](const core::ClosureEnded& o) { to.setClosureEnded(o.closure.raw()); },
                },
                outcome);
 }
@@ -160,8 +203,13 @@ core::Outcome get(CheckedReading& reading, wire::Outcome::Reader from) {
         }
         case wire::Outcome::SESSION_RENEWED: {
             const auto renewed = from.getSessionRenewed();
-            return core::SessionRenewed{session(reading, renewed.getSession()),
-                                        renewed.getNumber()};
+            core::SessionRenewed told{session(reading, renewed.getSession()), renewed.getNumber()};
+            reading.list(
+                renewed.getBroken(), core::session_acquires_max, "SessionRenewed.broken",
+                [&](auto each) {
+                    told.broken.push_back(reading.set<core::Seq>(each, "SessionRenewed.broken"));
+                });
+            return told;
         }
         case wire::Outcome::RENEWAL_LOST:
             return core::RenewalLost{session(reading, from.getRenewalLost())};
@@ -171,6 +219,11 @@ core::Outcome get(CheckedReading& reading, wire::Outcome::Reader from) {
                 session(reading, ended.getSession()),
                 reading.known(ended.getHow(), core::SessionEnd::former_life, "SessionEnded.how")};
         }
+        case wire::Outcome::LOCK_BROKEN: return get(reading, from.getLockBroken());
+        case wire::Outcome::CLOSURE_BEGUN: return get(reading, from.getClosureBegun());
+        case wire::Outcome::CLOSURE_ENDED:
+            return core::ClosureEnded{
+                reading.set<core::ClosureId>(from.getClosureEnded(), "Outcome.closureEnded")};
     }
     reading.fail(Malformed::unknown_kind, "Outcome");
     return core::Queued{};

@@ -124,6 +124,11 @@ void put(const core::AppendReply& m, wire::AppendReply::Builder to) {
     to.setMatch(m.match.raw());
     to.setPrevious(m.previous.raw());
     put_log_id(m.hint, to.initHint());
+    if (!m.closures_run_out.empty()) {
+        auto closures = to.initClosuresRunOut(static_cast<unsigned>(m.closures_run_out.size()));
+        for (unsigned i = 0; i < closures.size(); ++i)
+            closures.set(i, m.closures_run_out[i].raw());
+    }
     if (m.run_out.empty()) return;
     auto run_out = to.initRunOut(static_cast<unsigned>(m.run_out.size()));
     for (unsigned i = 0; i < run_out.size(); ++i) {
@@ -145,6 +150,11 @@ core::AppendReply get(CheckedReading& reading, wire::AppendReply::Reader from) {
             {reading.set<core::SessionId>(each.getSession(), "AppendReply.runOut.session"),
              reading.index(each.getRenewedAt(), "AppendReply.runOut.renewedAt")});
     });
+    reading.list(from.getClosuresRunOut(), run_outs_max, "AppendReply.closuresRunOut",
+                 [&](auto each) {
+                     m.closures_run_out.push_back(
+                         reading.set<core::ClosureId>(each, "AppendReply.closuresRunOut"));
+                 });
     return m;
 }
 

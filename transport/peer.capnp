@@ -183,6 +183,7 @@ struct AppendReply {
   previous @4 :UInt64;
   hint @5 :LogId;
   runOut @6 :List(RunOut);
+  closuresRunOut @7 :List(UInt64);
 }
 
 struct RunOut {
@@ -452,6 +453,10 @@ struct Lock {
   policy @1 :QueuePolicy;
   holders @2 :List(Holder);    # oldest first
   waiters @3 :List(Waiter);    # an upgrade first, the others in the order in which they came
+  value @4 :Data;              # listings of several leave it out,
+  valueVersion @5 :UInt64;     # and say this; zero: there is none
+  valueIsDirty @6 :Bool;
+  isClosed @7 :Bool;           # kept shut by somebody who does not hold it any more
 }
 
 struct Holder {
@@ -524,9 +529,12 @@ struct Outcome {
     queued @1 :Operation;
     sessionOpened @2 :SessionOpened;
     openRefused @3 :OpenRefused;
-    sessionRenewed @4 :Renewal;
+    sessionRenewed @4 :SessionRenewed;
     renewalLost @5 :UInt64;     # the session
     sessionEnded @6 :SessionEnded;
+    lockBroken @7 :LockBroken;
+    closureBegun @8 :ClosureBegun;
+    closureEnded @9 :UInt64;
   }
 }
 
@@ -542,6 +550,9 @@ enum AnswerKind {
   converted @8;
   deadlock @9;
   invalidArgument @10;
+  stored @11;
+  broken @12;
+  lost @13;
 }
 
 enum Predecessor {
@@ -602,4 +613,27 @@ enum SessionEnd {
 struct SessionEnded {
   session @0 :UInt64;
   how @1 :SessionEnd;
+}
+
+struct LockBroken {
+  by @0 :Operation;
+  name @1 :Data;
+  token @2 :UInt64;
+  holds @3 :List(Operation);
+  reason @4 :Data;
+  immediate @5 :Bool;
+}
+
+struct ClosureBegun {
+  closure @0 :UInt64;
+  session @1 :UInt64;
+  since @2 :UInt64;    # log index
+  timeMs @3 :UInt32;
+  rhoPpm @4 :UInt32;
+}
+
+struct SessionRenewed {
+  session @0 :UInt64;
+  number @1 :UInt64;
+  broken @2 :List(UInt64);  # operations that are nobody's any more: no lease of theirs is extended
 }

@@ -41,7 +41,7 @@ std::size_t words(const core::AppendRequest& m) {
     return sum;
 }
 std::size_t words(const core::AppendReply& m) {
-    return 5 + 2 + log_id_words + 1 + m.run_out.size() * run_out_words;
+    return 5 + 3 + log_id_words + 1 + m.run_out.size() * run_out_words + m.closures_run_out.size();
 }
 std::size_t words(const core::TimeoutNow& /*m*/) {
     return 1 + 1 + log_id_words;
@@ -87,6 +87,32 @@ std::size_t words(const core::Superseded& /*m*/) {
     return 3;
 }
 
+// Of an outcome. Most are small.
+std::size_t body_words(const auto& /*outcome*/) {
+    return 3;
+}
+std::size_t body_words(const core::SessionRenewed& o) {
+    return 2 + 1 + o.broken.size();
+}
+std::size_t body_words(const core::ClosureBegun& /*o*/) {
+    return 4;
+}
+std::size_t body_words(const core::LockBroken& o) {
+    return 2 + 4 + operation_words + data_words(o.name.size()) + data_words(o.reason.size()) + 1 +
+           o.holds.size() * operation_words;
+}
+std::size_t body_words(const core::Answered& o) {
+    const auto& answer = o.answer;
+    std::size_t sum = 3 + 4 + operation_words + data_words(answer.previous.label.size());
+    if (!answer.names.empty()) ++sum;
+    for (const auto& one : answer.names)
+        sum += 3 + 2 + data_words(one.name.size()) + data_words(one.previous.label.size());
+    if (!answer.circle.empty()) ++sum;
+    for (const auto& one : answer.circle)
+        sum += 3 + 2 + data_words(one.label.size()) + data_words(one.waits_for.size());
+    return sum;
+}
+
 }  // namespace
 
 std::size_t wire_words(const core::PeerMessage& message) {
@@ -96,18 +122,7 @@ std::size_t wire_words(const core::PeerMessage& message) {
 
 std::size_t wire_words(const core::Outcome& outcome) {
     constexpr std::size_t element = 2 + 1;
-    constexpr std::size_t body_max = 3;
-    const auto* answered = std::get_if<core::Answered>(&outcome);
-    if (answered == nullptr) return element + body_max;
-    const auto& answer = answered->answer;
-    std::size_t sum = element + 3 + 4 + operation_words + data_words(answer.previous.label.size());
-    if (!answer.names.empty()) ++sum;
-    for (const auto& one : answer.names)
-        sum += 3 + 2 + data_words(one.name.size()) + data_words(one.previous.label.size());
-    if (!answer.circle.empty()) ++sum;
-    for (const auto& one : answer.circle)
-        sum += 3 + 2 + data_words(one.label.size()) + data_words(one.waits_for.size());
-    return sum;
+    return element + std::visit([](const auto& one) { return body_words(one); }, outcome);
 }
 
 }  // namespace mortise::transport

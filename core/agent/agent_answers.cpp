@@ -36,6 +36,7 @@ void SessionAgent::on_answered(const Answered& answered, Now now) {
     }
     if (std::holds_alternative<Upgrade>(sent.request.body)) return on_upgrade_answered(sent, given);
     if (given.kind == AnswerKind::granted) return on_granted(sent, given, now);
+    if (is_write(sent.request.body)) return on_write_answered(sent, given.kind);
     on_refused(sent.tag, given.kind);
 }
 
@@ -52,6 +53,7 @@ void SessionAgent::on_ending_answered(const Ending& ending, const Answer& given)
     enders_.erase(ender);
     CallAnswer answer{ending.tag, CallError::not_held};
     if (given.kind == AnswerKind::released) answer.result = Released{};
+    if (given.kind == AnswerKind::lost) answer.result = CallError::lock_lost;
     if (given.kind == AnswerKind::converted) answer.result = Converted{given.token};
     if (given.kind == AnswerKind::invalid_argument) answer.result = CallError::invalid_argument;
     out_.answers.push_back(std::move(answer));
@@ -102,7 +104,10 @@ void SessionAgent::on_refused(CallTag tag, AnswerKind kind) {
         case AnswerKind::not_held:
         case AnswerKind::stale_request:
         case AnswerKind::converted:
-        case AnswerKind::deadlock: break;
+        case AnswerKind::deadlock:
+        case AnswerKind::stored:
+        case AnswerKind::broken:
+        case AnswerKind::lost: break;
     }
     MORTISE_CHECK(false);  // no answer to an acquire that was not given up
 }

@@ -144,6 +144,7 @@ void SessionAgent::answer(CallTag tag, CallError error) {
 void SessionAgent::abandon(CallTag tag, CallError error) {
     const auto& waiting = waiting_.at(tag);
     if (waiting.seq.is_set()) {
+        if (is_write(waiting.asked)) error = CallError::outcome_unknown;  // P6
         forget(waiting.seq);
         Ending cancel{{}, Cancel{waiting.seq}, waiting.names};
         if (const auto* upgrade = std::get_if<Upgrade>(&waiting.asked)) {

@@ -65,7 +65,10 @@ void SessionAgent::on_upgrade_answered(const Sent& sent, const Answer& given) {
         case AnswerKind::cancelled:
         case AnswerKind::stale_request:
         case AnswerKind::kind_mismatch:
-        case AnswerKind::resource_exhausted: break;
+        case AnswerKind::resource_exhausted:
+        case AnswerKind::stored:
+        case AnswerKind::broken:
+        case AnswerKind::lost: break;
     }
     MORTISE_CHECK(false);  // no answer to an Upgrade that was not given up
 }

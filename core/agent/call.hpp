@@ -49,6 +49,14 @@ struct UpgradeCall {
     Instant deadline = Instant::never();
 };
 
+// Changes what the cluster has of a name: a SetValue or MarkConsistent for a hold of this node's
+// (S36), or a BreakLock (S24). When it was sent and no answer came in time its outcome is unknown.
+struct WriteCall {
+    CallTag tag;
+    OperationId hold;  // not set for a break
+    RequestBody body;
+};
+
 // Answered once a renewal that was asked for after this call went through, so that the hold is held
 // for a good while from then on.
 struct ConfirmCall {
@@ -92,7 +100,7 @@ struct ChangeCall {
 };
 
 using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
-                          AcquireSeveralCall, DowngradeCall, UpgradeCall, ConfirmCall>;
+                          AcquireSeveralCall, DowngradeCall, UpgradeCall, WriteCall, ConfirmCall>;
 
 [[nodiscard]] inline CallTag tag_of(const Call& call) {
     return std::visit([](const auto& c) { return c.tag; }, call);
@@ -117,6 +125,9 @@ struct AcquiredSeveral {
 struct Converted {
     FencingToken token;
 };
+
+// Of a WriteCall: it is so.
+struct Written {};
 
 struct Confirmed {};
 
@@ -163,13 +174,13 @@ struct Deadlocked {
 struct CallAnswer {
     CallTag tag;
     std::variant<Acquired, Busy, Released, Viewed, Closed, Changed, MembershipRefusal, CallError,
-                 AcquiredSeveral, Converted, Confirmed, Deadlocked>
+                 AcquiredSeveral, Converted, Written, Confirmed, Deadlocked>
         result;
 };
 
 // A hold ended without being released (S6).
 struct HoldLost {
-    enum class Reason : std::uint8_t { expired, node_stopped };
+    enum class Reason : std::uint8_t { expired, node_stopped, broken };
     OperationId hold;
     Reason reason = Reason::expired;
 };

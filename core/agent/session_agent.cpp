@@ -38,6 +38,7 @@ void SessionAgent::open(Now now) {
 
 void SessionAgent::begin(Now now) {
     now_ = now;
+    confirm_breaks();
     // At local expiry every hold is lost, whatever the network does, before anything else is done
     // (S6).
     if (session_ && !lapsed_ && !lease_.is_valid(now.boot)) lapse();
@@ -81,6 +82,7 @@ void SessionAgent::lose_session(SessionEnd how, Now now) {
         out_.answers.push_back(std::move(answer));
     }
     forget_sent();
+    confirmations_.clear();
     resend_at_ = Instant::never();
     if (stage_ == Stage::closing) {
         stage_ = Stage::closed;
@@ -100,6 +102,9 @@ void SessionAgent::fail_void_calls() {
     for (const auto& [tag, waiting] : waiting_) {
         if (std::holds_alternative<Upgrade>(waiting.asked)) {
             void_calls.emplace_back(tag, CallError::lock_lost);
+        } else if (is_write(waiting.asked)) {  // of a hold that is gone, or nobody knows
+            void_calls.emplace_back(tag, waiting.seq.is_set() ? CallError::outcome_unknown
+                                                              : CallError::session_expired);
         } else if (waiting.seq.is_set()) {
             void_calls.emplace_back(tag, CallError::session_expired);
         }
@@ -141,6 +146,10 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
                    },
                    [&](const SessionRenewed& renewed) {
                        if (!mine || renewed.session != *session_) return;
+                       if (!planted(Mutant::holder_extends_broken)) {
+                           for (const auto operation : renewed.broken)
+                               lose_broken(operation);
+                       }
                        lease_.applied(renewed.number);
                        renew_at_ = now.steady + std::chrono::milliseconds{options_.ttl_ms} / 3;
                        tell_lease();
@@ -153,6 +162,12 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
                    [&](const SessionEnded& ended) {
                        if (mine && ended.session == *session_) lose_session(ended.how, now);
                    },
+                   [&](const LockBroken& broken) {
+                       for (const auto hold : broken.holds) {
+                           if (mine && hold.session == *session_) lose_broken(hold.seq);
+                       }
+                   },
+                   [](const auto&) {},
                },
                outcome);
 }
@@ -214,7 +229,12 @@ void SessionAgent::on_timer(Now now) {
 }
 
 void SessionAgent::on_state_replaced(const SessionTable& sessions, Now now) {
-    if (session_ && sessions.find(*session_) == nullptr) lose_session(SessionEnd::expired, now);
+    const auto* own = session_ ? sessions.find(*session_) : nullptr;
+    if (session_ && own == nullptr) lose_session(SessionEnd::expired, now);
+    if (own != nullptr) {
+        for (const auto operation : own->broken)
+            lose_broken(operation);
+    }
     for (auto& [seq, sent] : sent_) {
         if (std::exchange(sent.applied, false)) ++unapplied_;
         if (!std::exchange(sent.unsure, true)) ++unsure_;
@@ -235,6 +255,7 @@ void SessionAgent::on_removed() {
 }
 
 Instant SessionAgent::deadline() const {
+    if (!confirmations_.empty()) return now_.steady;
     auto next = std::min(resend_at_, renew_at_);
     if (stage_ == Stage::opening && leader_known_) next = std::min(next, open_again_at_);
     if (!by_deadline_.empty()) next = std::min(next, by_deadline_.begin()->first);
@@ -249,8 +270,10 @@ std::vector<Seq> SessionAgent::accounted_for() const {
     operations.reserve(holds_.size() + endings_.size() + sent_.size());
     for (const auto& [seq, held] : holds_)
         operations.push_back(seq);
-    for (const auto& ending : endings_)
-        operations.push_back(target_of(ending));
+    for (const auto* endings : {&endings_, &confirmations_}) {
+        for (const auto& ending : *endings)
+            operations.push_back(target_of(ending));
+    }
     for (const auto& [seq, sent] : sent_) {
         operations.push_back(sent.ending ? target_of(*sent.ending) : seq);
     }

@@ -70,6 +70,7 @@ public:
     void on_acquire(AcquireSeveralCall call, Now now);
     void on_downgrade(const DowngradeCall& call, Now now);
     void on_upgrade(const UpgradeCall& call, Now now);
+    void on_write(WriteCall call, Now now);
     void on_confirm(const ConfirmCall& call, Now now);
     void on_cancel(const CancelCall& call, Now now);
     void on_release(const ReleaseCall& call, Now now);
@@ -114,7 +115,7 @@ public:
     void check_invariants() const;
     // Calls that wait, and what the reaper has still to end.
     [[nodiscard]] std::size_t outstanding() const {
-        return unsent_.size() + sent_.size() + endings_.size();
+        return unsent_.size() + sent_.size() + endings_.size() + confirmations_.size();
     }
 
 private:
@@ -203,6 +204,13 @@ private:
     void answer_confirms(std::uint64_t renewed, CallError error);
     void forget_confirm(CallTag tag);
 
+    [[nodiscard]] static bool is_write(const RequestBody& body);
+    void on_write_answered(const Sent& sent, AnswerKind kind);
+    void lose_broken(Seq operation);
+    void give_up_broken(Seq operation);
+    [[nodiscard]] bool withdraw_grant(Seq operation);
+    void confirm_breaks();
+
     void send_endings(BatchBuilder& urgent, Now now);
     void send_acquires(BatchBuilder& acquires, Now now);
     void resend(BatchBuilder& urgent, BatchBuilder& acquires, Now now);
@@ -235,6 +243,7 @@ private:
     std::map<std::uint64_t, CallTag> unsent_;  // by arrival
     std::uint64_t arrivals_ = 0;
     std::deque<Ending> endings_;                 // the reaper's lane, not sent yet
+    std::deque<Ending> confirmations_;           // of breaks, for the next step
     std::map<Seq, Sent> sent_;                   // until answered
     std::map<std::string, Seq> newest_on_name_;  // sent, not known to be applied
     std::map<CallTag, Ender> enders_;

@@ -35,6 +35,7 @@ using ChangeId = Id<struct ChangeKind>;    // likewise
 using SessionId = Id<struct SessionKind>;  // never reused in a cluster
 using Seq = Id<struct SeqKind>;            // numbers what one session asks for
 using FencingToken = Id<struct FencingKind>;
+using ClosureId = Id<struct ClosureKind>;  // never reused in a cluster
 
 static_assert(LogIndex{7} < LogIndex{7}.next());
 

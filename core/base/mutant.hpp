@@ -116,6 +116,13 @@ namespace mortise::core {
     X(frame_of_any_length, "a frame may be as long as it says")                                  \
     X(anybody_at_the_address,                                                                    \
       "whoever answers at an address is taken for the one who lived there")                      \
+    X(broken_name_opens_at_once, "S24: nobody waits until the holder's node knows of a break")   \
+    X(renewal_silent_of_broken, "S24: a renewal's result tells nothing of what was broken")      \
+    X(holder_extends_broken, "S24: a node extends what a renewal said was broken")               \
+    X(break_confirmed_before_told, "S24: a break is confirmed before the hold was dropped")      \
+    X(broken_by_leader_alone, "S24: the leader's clock alone opens a broken name")               \
+    X(broken_hold_writes, "S36: a value is written under a hold that was broken")                \
+    X(lost_holder_leaves_no_dirt, "S36: a value is clean though its writer was lost")            \
     X(position_ahead_of_outcomes,                                                                \
       "S49: a client is told of a position before the outcomes up to it")
 

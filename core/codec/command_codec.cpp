@@ -28,6 +28,10 @@ enum class Kind : std::uint8_t {
     upgrade = 11,
     acquire_several = 12,
     acquire_for_locker = 13,
+    set_value = 16,
+    mark_consistent = 17,
+    break_lock = 18,
+    end_closure = 19,
 };
 
 // From here on a batch says how many commands it has.
@@ -114,6 +118,23 @@ void put(ByteWriter& out, const Upgrade& c) {
     put_flag(out, c.wait);
 }
 
+void put(ByteWriter& out, const SetValue& c) {
+    out.varint(c.operation.raw());
+    out.text(c.name);
+    out.text(c.bytes);
+}
+void put(ByteWriter& out, const MarkConsistent& c) {
+    out.varint(c.operation.raw());
+    out.text(c.name);
+}
+
+void put(ByteWriter& out, const BreakLock& c) {
+    out.text(c.name);
+    out.varint(c.expected.raw());
+    out.text(c.reason);
+    put_flag(out, c.immediate);
+}
+
 void put(ByteWriter& out, const AcquireSeveral& c) {
     std::uint8_t flags = 0;
     if (c.wait) flags |= acquire_waits;
@@ -143,7 +164,10 @@ Kind kind_of(const RequestBody& body) {
                                  [](const Cancel&) { return Kind::cancel; },
                                  [](const Downgrade&) { return Kind::downgrade; },
                                  [](const Upgrade&) { return Kind::upgrade; },
-                                 [](const AcquireSeveral&) { return Kind::acquire_several; }},
+                                 [](const AcquireSeveral&) { return Kind::acquire_several; },
+                                 [](const SetValue&) { return Kind::set_value; },
+                                 [](const MarkConsistent&) { return Kind::mark_consistent; },
+                                 [](const BreakLock&) { return Kind::break_lock; }},
                       body);
 }
 
@@ -153,6 +177,11 @@ void put_command(ByteWriter& out, const Request& c) {
     out.varint(c.seq.raw());
     out.varint(c.after.raw());
     std::visit([&](const auto& body) { put(out, body); }, c.body);
+}
+
+void put_command(ByteWriter& out, const EndClosure& c) {
+    head(out, Kind::end_closure);
+    out.varint(c.closure.raw());
 }
 
 OpenSession get_opening(ByteReader& in) {
@@ -224,6 +253,32 @@ Upgrade get_upgrade(ByteReader& in) {
     return {operation, get_flag(in)};
 }
 
+std::string get_name(ByteReader& in) {
+    std::string name{in.text(name_bytes_max)};
+    if (name.empty()) in.fail();
+    return name;
+}
+
+SetValue get_set_value(ByteReader& in) {
+    const auto operation = get_id<Seq>(in);
+    auto name = get_name(in);
+    return {operation, std::move(name), std::string{in.text(value_bytes_max)}};
+}
+
+MarkConsistent get_mark_consistent(ByteReader& in) {
+    const auto operation = get_id<Seq>(in);
+    return {operation, get_name(in)};
+}
+
+BreakLock get_break_lock(ByteReader& in) {
+    BreakLock c;
+    c.name = get_name(in);
+    c.expected = get_id<FencingToken>(in);
+    c.reason = in.text(reason_bytes_max);
+    c.immediate = get_flag(in);
+    return c;
+}
+
 Request get_request(ByteReader& in, Kind kind) {
     Request c;
     c.session = get_id<SessionId>(in);
@@ -236,6 +291,9 @@ Request get_request(ByteReader& in, Kind kind) {
         case Kind::downgrade: c.body = get_downgrade(in); break;
         case Kind::upgrade: c.body = get_upgrade(in); break;
         case Kind::acquire_several: c.body = get_acquire_several(in); break;
+        case Kind::set_value: c.body = get_set_value(in); break;
+        case Kind::mark_consistent: c.body = get_mark_consistent(in); break;
+        case Kind::break_lock: c.body = get_break_lock(in); break;
         default: c.body = Cancel{get_id<Seq>(in)}; break;
     }
     return c;
@@ -258,12 +316,17 @@ Command get_command(ByteReader& in, std::uint8_t format) {
             const auto session = get_id<SessionId>(in);
             return Acknowledge{session, get_id<LogIndex>(in)};
         }
+        case Kind::end_closure: return EndClosure{get_id<ClosureId>(in)};
         case Kind::acquire:
         case Kind::release:
         case Kind::cancel:
         case Kind::downgrade:
         case Kind::upgrade:
         case Kind::acquire_several:
+        case Kind::set_value:
+        case Kind::mark_consistent:
+        case Kind::break_lock:
+
         case Kind::acquire_for_locker: return get_request(in, kind);
     }
     in.fail();
@@ -293,7 +356,9 @@ void BatchBuilder::add(const Command& command) {
     ByteWriter out;
     std::visit([&](const auto& c) { put_command(out, c); }, command);
     const auto* request = std::get_if<Request>(&command);
-    add_encoded(out.take(), 1, request ? format_needed(request->body) : command_format_oldest);
+    auto needed = request ? format_needed(request->body) : command_format_oldest;
+    if (std::holds_alternative<EndClosure>(command)) needed = format_needed(Kind::end_closure);
+    add_encoded(out.take(), 1, needed);
 }
 
 void BatchBuilder::add_encoded(std::string_view commands, std::size_t count, std::uint8_t format) {

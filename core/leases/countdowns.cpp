@@ -49,6 +49,12 @@ void Countdowns::stop(SessionId session) {
     running_.erase(found);
 }
 
+Nanoseconds Countdowns::elapsed(SessionId session, LogIndex renewed_at, Instant now) const {
+    const auto found = running_.find(session);
+    if (found == running_.end() || found->second.renewed_at != renewed_at) return {};
+    return now - found->second.started;
+}
+
 void Countdowns::advance(Instant now) {
     while (!by_end_.empty() && by_end_.begin()->first <= now) {
         const auto session = by_end_.begin()->second;

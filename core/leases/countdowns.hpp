@@ -13,11 +13,13 @@
 
 namespace mortise::core {
 
-// What a voter keeps on disk every ttl/8, so that a restart does not begin again from nothing.
+// What a voter keeps on disk every ttl/8, so that a restart does not begin again from nothing. Of a
+// session, or of a closure.
 struct SavedCountdown {
     SessionId session;
     LogIndex renewed_at;
     Nanoseconds elapsed{};
+    ClosureId closure{};
 
     friend bool operator==(const SavedCountdown&, const SavedCountdown&) = default;
 };
@@ -28,6 +30,8 @@ public:
     void start(const OpenSession& opened, SessionId session, LogIndex renewed_at,
                Nanoseconds elapsed, Instant now);
     void stop(SessionId session);
+    // How much is over of the countdown for the renewal at that index; nothing if it does not run.
+    [[nodiscard]] Nanoseconds elapsed(SessionId session, LogIndex renewed_at, Instant now) const;
 
     // Those that ran out, until the session ends or is renewed: told again and again.
     [[nodiscard]] const std::set<RunOut>& run_out() const { return run_out_; }

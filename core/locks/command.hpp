@@ -93,6 +93,12 @@ struct Acknowledge {
     friend bool operator==(const Acknowledge&, const Acknowledge&) = default;
 };
 
+// Decided by a quorum of countdowns, like Expire: the time of that closure is over.
+struct EndClosure {
+    ClosureId closure;
+    friend bool operator==(const EndClosure&, const EndClosure&) = default;
+};
+
 // --- requests -----------------------------------------------------------------------------------
 
 struct Acquire {
@@ -132,7 +138,8 @@ struct AcquireSeveral {
     friend bool operator==(const AcquireSeveral&, const AcquireSeveral&) = default;
 };
 
-// Frees the grant of that operation, and nothing newer (S19). Of several names, all of them.
+// Frees the grant of that operation, and nothing newer (S19). Of several names, all of them. Of one
+// that was broken it is the word of its node that nobody there believes in it any more (S24).
 struct Release {
     Seq operation;
     friend bool operator==(const Release&, const Release&) = default;
@@ -162,7 +169,35 @@ struct Upgrade {
     friend bool operator==(const Upgrade&, const Upgrade&) = default;
 };
 
-using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral>;
+// From now on this is the value of a name that the operation holds exclusively; without bytes it
+// has none (S36). The hold is what is compared: whoever lost it writes nothing.
+struct SetValue {
+    Seq operation;
+    std::string name;
+    std::string bytes;  // at most value_bytes_max
+    friend bool operator==(const SetValue&, const SetValue&) = default;
+};
+
+// Whoever holds the name exclusively vouches for its value: it is not dirty any more (S36).
+struct MarkConsistent {
+    Seq operation;
+    std::string name;
+    friend bool operator==(const MarkConsistent&, const MarkConsistent&) = default;
+};
+
+// Takes the name away from those that hold it under this token (S24). It stays closed to others
+// until their nodes have confirmed that, or a quorum ran out the last renewal before it; unless
+// that is not waited for.
+struct BreakLock {
+    std::string name;
+    FencingToken expected;
+    std::string reason;
+    bool immediate = false;
+    friend bool operator==(const BreakLock&, const BreakLock&) = default;
+};
+
+using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral,
+                                 SetValue, MarkConsistent, BreakLock>;
 
 // Takes effect at most once while the session lives (S17).
 struct Request {
@@ -176,6 +211,7 @@ struct Request {
     friend bool operator==(const Request&, const Request&) = default;
 };
 
-using Command = std::variant<OpenSession, Renew, CloseSession, Expire, Sweep, Acknowledge, Request>;
+using Command =
+    std::variant<OpenSession, Renew, CloseSession, Expire, Sweep, Acknowledge, Request, EndClosure>;
 
 }  // namespace mortise::core

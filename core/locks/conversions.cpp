@@ -99,7 +99,7 @@ const Operation* LockMachine::held_operation(const Session& session, Seq seq) {
     touch_all(found->second.names);
     const auto again = session.operations.find(seq);
     const bool held = again != session.operations.end() && again->second.held;
-    return held ? &again->second : nullptr;
+    return held && !session.broken.contains(seq) ? &again->second : nullptr;
 }
 
 void LockMachine::on(Session& session, Seq seq, const Downgrade& downgrade) {

@@ -10,7 +10,10 @@ namespace mortise::core {
 
 constexpr std::size_t name_bytes_max = 512;  // S38
 constexpr std::size_t label_bytes_max = 256;
-constexpr std::size_t names_at_once_max = 64;  // of one request (S32)
+constexpr std::size_t names_at_once_max = 64;                     // of one request (S32)
+constexpr std::size_t reason_bytes_max = 256;                     // of a break (S24)
+constexpr std::size_t value_bytes_max = 4'096;                    // of one name (S36)
+constexpr std::size_t values_bytes_max = std::size_t{64} << 20U;  // of all names
 constexpr std::size_t records_max = 4'000'000;
 constexpr std::size_t sessions_max = 100'000;
 constexpr std::size_t operations_max = 65'536;  // of one session, queued or not acknowledged (S17)

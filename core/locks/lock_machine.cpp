@@ -30,6 +30,8 @@ void LockMachine::answer(Session& session, Seq seq, Answer answer) {
 }
 
 void LockMachine::publish(LockTable::Grants grants) {
+    for (const auto closure : table_.take_ended_closures())
+        outcomes_->push_back(ClosureEnded{closure});
     for (const auto& [name, operations] : table_.take_gone()) {
         for (const auto gone : operations)
             forget(gone, name);
@@ -115,7 +117,10 @@ void LockMachine::on(const Renew& command) {
         auto* session = sessions_.change(renewal.session);
         session->renewal_number = renewal.number;
         session->renewed_at = index_;
-        outcomes_->push_back(SessionRenewed{renewal.session, renewal.number});
+        const bool tells = !planted(Mutant::renewal_silent_of_broken);
+        std::vector<Seq> broken;
+        if (tells) broken.assign(session->broken.begin(), session->broken.end());
+        outcomes_->push_back(SessionRenewed{renewal.session, renewal.number, std::move(broken)});
     }
 }
 

@@ -41,14 +41,16 @@ struct LockView {
     std::vector<Grant> holders;         // oldest first
     std::vector<Waiting> waiters;       // an upgrade first (S28), the others in log order
     std::map<SessionId, NodeId> nodes;  // whose the sessions are that are named here
+    std::optional<LockValue> value{};   // listings tell of one, without its bytes
+    bool is_closed = false;             // kept shut by somebody who does not hold it any more (S24)
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 
 // A source file per subject: lock_machine.cpp has apply and the sessions, requests.cpp what
 // sessions ask for, conversions.cpp holds that change their mode, several_names.cpp requests for
-// several names, circles.cpp lockers that wait for each other, sweeping.cpp what is cleared after
-// they ended, lock_views.cpp what readers are told, machine_rows.cpp the way to disk and back,
-// lock_machine_invariants.cpp what is always true.
+// several names, circles.cpp lockers that wait for each other, values.cpp and breaking.cpp what is
+// done to a name, sweeping.cpp what is cleared after they ended, lock_views.cpp what readers are
+// told, machine_rows.cpp the way to disk and back, lock_machine_invariants.cpp what is always true.
 class LockMachine {
 public:
     // Applies the commands of one entry. Requires indexes to rise.
@@ -100,6 +102,7 @@ private:
     void on(const Sweep& command);
     void on(const Acknowledge& command);
     void on(const Request& command);
+    void on(const EndClosure& command);
 
     [[nodiscard]] static bool follows(const Session& session, const Request& request);
     [[nodiscard]] static bool is_too_much(const Session& session, const Request& request);
@@ -109,13 +112,23 @@ private:
     void on(Session& session, Seq seq, const Downgrade& downgrade);
     void on(Session& session, Seq seq, const Upgrade& upgrade);
     void on(Session& session, Seq seq, const AcquireSeveral& request);
+    void on(Session& session, Seq seq, const SetValue& request);
+    void on(Session& session, Seq seq, const MarkConsistent& request);
+    void on(Session& session, Seq seq, const BreakLock& request);
+    [[nodiscard]] AnswerKind may_write(const Session& session, Seq hold, const std::string& name);
+    void take_away(const BreakLock& request, const std::vector<OperationId>& holds,
+                   LockTable::Grants& grants);
+    void begin_closure(const std::string& name, OperationId hold);
+    void lose_name(OperationId hold, const std::string& name);
     void take_place(Session& session, Seq seq, LockTable::Result result, Operation operation);
     void tell(Session& session, Seq seq, LockTable::Result result);
     const Operation* held_operation(const Session& session, Seq seq);
     std::optional<Operation> take_operation(Session& session, Seq seq, bool held_only);
     LockTable::Grants withdraw(const Operation& operation);
-    void give_up(Session& session, Seq seq, Seq target, const Operation& operation);
-    void give_back(Session& session, Seq seq, Seq target, const Operation& operation);
+    void give_up(Session& session, Seq seq, Seq target, const Operation& operation,
+                 AnswerKind kind);
+    void give_back(Session& session, Seq seq, Seq target, const Operation& operation,
+                   AnswerKind kind);
 
     void end_former_life(Incarnation incarnation);
     void end_session(SessionId id, SessionEnd how);
@@ -159,7 +172,8 @@ private:
     LockerBook lockers_;                // of live sessions
     std::map<SessionId, Ended> ended_;  // with something left to clear
     std::uint64_t endings_ = 0;         // sessions that ever ended
-    std::string waited_cursor_;         // sweeping: names waited for up to here are done
+    ClosureId newest_closure_;
+    std::string waited_cursor_;  // sweeping: names waited for up to here are done
     bool waited_done_ = true;
     std::set<SessionId> changed_ended_;  // as rows
     std::string told_totals_;            // as a row, when rows were taken last

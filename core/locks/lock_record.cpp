@@ -43,7 +43,7 @@ bool LockRecord::remove(OperationId operation, Predecessor how) {
     const auto found = std::ranges::find(holders_, operation, &Grant::operation);
     if (found == holders_.end()) return false;
     --held_[static_cast<std::size_t>(found->mode)];
-    previous = {how, std::move(found->label), found->token};
+    previous = {found->broken ? Predecessor::broken : how, std::move(found->label), found->token};
     holders_.erase(found);
     return true;
 }
@@ -57,12 +57,19 @@ void LockRecord::convert(OperationId operation, LockMode mode, FencingToken toke
     found->token = token;
 }
 
+void LockRecord::mark_broken(OperationId operation) {
+    const auto found = std::ranges::find(holders_, operation, &Grant::operation);
+    MORTISE_CHECK(found != holders_.end());
+    found->broken = true;
+}
+
 void LockRecord::remove_if(const Left& left) {
     auto stays = holders_.begin();
     for (auto& grant : holders_) {
         if (const auto how = left(grant.operation)) {
             --held_[static_cast<std::size_t>(grant.mode)];
-            previous = {*how, std::move(grant.label), grant.token};
+            previous = {grant.broken ? Predecessor::broken : *how, std::move(grant.label),
+                        grant.token};
         } else {
             if (&*stays != &grant) *stays = std::move(grant);
             ++stays;
@@ -75,10 +82,11 @@ void LockRecord::remove_if(const Left& left) {
 // very mode. Otherwise a reader could get a token smaller than that of an update holder that came
 // in between (P1).
 FencingToken LockRecord::take_token(LockMode mode, FencingToken& newest_of_cluster) {
-    const bool joins = !is_writer(mode) && newest_mode_ == mode &&
-                       std::ranges::any_of(holders_, [&](const Grant& grant) {
-                           return grant.mode == mode && grant.token == newest_token_;
-                       });
+    const bool joins =
+        !is_writer(mode) && newest_mode_ == mode &&
+        std::ranges::any_of(holders_, [&](const Grant& grant) {
+            return grant.mode == mode && grant.token == newest_token_ && !grant.broken;
+        });
     if (!joins) {
         const auto before =
             planted(Mutant::token_counted_per_name) ? newest_token_ : newest_of_cluster;

@@ -20,6 +20,8 @@ struct Grant {
     LogIndex since;
     std::string label;
     LockerTag locker{};
+    // It was taken away, and is in the way all the same: its node may not know yet (S24).
+    bool broken = false;
 
     friend bool operator==(const Grant&, const Grant&) = default;
 };
@@ -51,6 +53,8 @@ public:
     bool remove(OperationId operation, Predecessor how);
     // The holder's mode and token from now on. Requires that it holds.
     void convert(OperationId operation, LockMode mode, FencingToken token);
+    // Requires that it holds.
+    void mark_broken(OperationId operation);
     // Removes every holder that `left` says is gone. Asks once for each, oldest first.
     using Left = std::function<std::optional<Predecessor>(OperationId)>;
     void remove_if(const Left& left);

@@ -85,6 +85,7 @@ void LockTable::release(const NameList& names, OperationId operation, Predecesso
         const auto record = records_.find(name);
         const bool freed = record != records_.end() && record->second.remove(operation, how);
         MORTISE_CHECK(freed);
+        end_closures(name);
     }
     settle(names, grants);
 }
@@ -125,7 +126,12 @@ LockTable::Cleared LockTable::remove_dead(const std::string& name, std::size_t m
         if (queue.is_empty()) queues_.erase(slot.queue);
     }
     auto& record = slot.record->second;
+    const bool alone =
+        record.holders().size() == 1 && holds_alone(name, record.holders().front().operation);
     record.remove_if(left);
+    const bool abnormal = record.previous.how != Predecessor::clean;
+    if (alone && record.holders().empty() && abnormal) value_is_dirty(name);
+    end_closures(name);
     if (!cleared.gone.empty()) {
         changes_.insert(name);
         note_turn(name);
@@ -143,11 +149,16 @@ LockTable::Cleared LockTable::clear(const std::string& name, std::size_t max, Gr
     return cleared;
 }
 
-bool LockTable::restore(std::string name, LockRecord record, WaitQueue queue) {
+bool LockTable::restore(std::string name, LockRecord record, WaitQueue queue, NameExtras extras) {
     if (records_.contains(name)) return false;
     for (const auto* waiter : queue.in_order()) {
         if (waiter->part != Part::alone && !join_group(name, *waiter)) return false;
     }
+    for (const auto& closure : extras.closures) {
+        if (!closures_.emplace(closure.id, name).second) return false;
+    }
+    if (extras.value) value_bytes_ += extras.value->bytes.size();
+    if (!extras.is_empty()) extras_.emplace(name, std::move(extras));
     if (!queue.is_empty()) queues_.emplace(name, std::move(queue));
     records_.emplace(std::move(name), std::move(record));
     return true;

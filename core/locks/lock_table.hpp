@@ -8,8 +8,9 @@
 //   (2) a name that has waiters has a holder, or one who waits for all of several names leads its
 //       queue; and nobody waits who could enter;
 //   (3) no token is above the cluster's counter; exclusive grants of a name only rise (P1);
-//   (4) a record has a holder or a waiter (S37);
-//   (5) whose upgrade waits holds the name for update, and is not alone (S27).
+//   (4) a record has a holder, a waiter or a value (S37);
+//   (5) whose upgrade waits holds the name for update, and is not alone (S27);
+//   (6) a hold that was broken stays exactly as long as its closure (S24).
 // A name that is cleared by and by, with something left to clear, is excepted from the second half
 // of (2).
 #pragma once
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "core/locks/lock_record.hpp"
+#include "core/locks/name_extras.hpp"
 #include "core/locks/wait_queue.hpp"
 
 namespace mortise::core {
@@ -78,6 +80,33 @@ public:
     void withdraw_upgrade(const std::string& name, Grants& grants);
     // Takes a waiter out of these queues, all that it is in; requires that it waits.
     void withdraw(const NameList& names, Ticket ticket, Grants& grants);
+    // Whether `hold` may write the value of this name, and there was room (values.cpp).
+    enum class Stored : std::uint8_t { stored, not_exclusive, full };
+    Stored set_value(const std::string& name, OperationId hold, std::string bytes);
+    Stored mark_consistent(const std::string& name, OperationId hold);
+    // Who holds under this token, oldest first; broken or not (breaking.cpp).
+    [[nodiscard]] std::vector<OperationId> holders_under(std::string_view name,
+                                                         FencingToken token) const;
+    // The hold is broken, and stays until the closure ends. Requires that it holds. Lets nobody in.
+    void close(const std::string& name, const Closure& closure);
+    // These are gone at once. Requires that they hold.
+    void break_off(const std::string& name, const std::vector<OperationId>& holds, Grants& grants);
+    // Lets in whom an upgrade kept out that was cancelled.
+    void look_again(const std::string& name, Grants& grants) { settle({name}, grants); }
+    // Of a closure that is there; empty when it is not.
+    struct Closed {
+        std::string name;
+        OperationId hold;
+    };
+    [[nodiscard]] std::optional<Closed> find_closure(ClosureId id) const;
+    // Removed with the holds that they were about, since this was last asked.
+    [[nodiscard]] std::vector<ClosureId> take_ended_closures() {
+        return std::exchange(ended_closures_, {});
+    }
+    // Null when it has none.
+    [[nodiscard]] const NameExtras* extras_of(std::string_view name) const;
+    using Extras = std::map<std::string, NameExtras, std::less<>>;
+    [[nodiscard]] const Extras& extras() const { return extras_; }
     // Removes the holders and waiters of ended sessions, unless that was done since the last
     // ending: at most `max` of them, and nobody is let in before all are gone.
     struct Cleared {
@@ -119,7 +148,7 @@ public:
     void forget_changes() { changes_.clear(); }
 
     // For loading. False when the name is there, or contradicts others: then this is no table.
-    bool restore(std::string name, LockRecord record, WaitQueue queue);
+    bool restore(std::string name, LockRecord record, WaitQueue queue, NameExtras extras);
     void restore_newest(FencingToken token) { newest_token_ = token; }
 
     // `unfinished`: names that are cleared in part.
@@ -167,6 +196,10 @@ private:
     bool step(const std::string& name, Grants& grants);
     void look_behind_moved();
     void tidy(const std::string& name);
+    [[nodiscard]] bool holds_alone(const std::string& name, OperationId hold) const;
+    void value_is_dirty(const std::string& name);
+    void end_closures(const std::string& name);
+    void forget_extras(const std::string& name);
     void settle(const NameList& names, Grants& grants);
     // Of each request for several names that waits: who it is, and its places.
     struct Group {
@@ -180,9 +213,14 @@ private:
     static void check_conversion(const LockRecord& record, const Conversion& conversion,
                                  bool is_unfinished);
     static void check_waiters(const LockRecord& record, const WaitQueue& queue);
+    void check_extras(std::string_view name, const LockRecord& record) const;
 
     Records records_;
     Queues queues_;
+    Extras extras_;
+    std::size_t value_bytes_ = 0;                // of all names
+    std::map<ClosureId, std::string> closures_;  // on which name they are
+    std::vector<ClosureId> ended_closures_;
     FencingToken newest_token_;
     LogIndex index_;
     std::uint64_t endings_ = 0;  // as begin() said: a new record has no older traces

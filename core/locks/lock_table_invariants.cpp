@@ -1,4 +1,6 @@
 // What is true of a lock table at every index.
+#include <algorithm>
+
 #include "core/base/check.hpp"
 #include "core/locks/lock_table.hpp"
 
@@ -16,14 +18,35 @@ void LockTable::check_conversion(const LockRecord& record, const Conversion& con
     MORTISE_CHECK(is_unfinished || record.holders().size() > 1);       // (5)
 }
 
+// (6)
+void LockTable::check_extras(std::string_view name, const LockRecord& record) const {
+    const auto broken = std::ranges::count_if(record.holders(), &Grant::broken);
+    const auto* extras = extras_of(name);
+    if (extras == nullptr) {
+        MORTISE_CHECK(broken == 0);
+        return;
+    }
+    MORTISE_CHECK(!extras->is_empty());
+    MORTISE_CHECK(static_cast<std::size_t>(broken) == extras->closures.size());
+    for (const auto& closure : extras->closures) {
+        const auto* hold = record.find(closure.hold);
+        MORTISE_CHECK(hold != nullptr && hold->broken);
+        MORTISE_CHECK(closures_.at(closure.id) == name);
+    }
+}
+
 void LockTable::check_name(std::string_view name, bool is_unfinished) const {
     const auto& record = *find(name);
     const auto* queue = queue_of(name);
     const bool barrier_leads =
         queue != nullptr && !queue->is_empty() && queue->first() == nullptr && queue->has_barrier();
-    MORTISE_CHECK(!record.holders().empty() || barrier_leads || is_unfinished);  // (2), (4)
-    MORTISE_CHECK(record.is_compatible());                                       // (1)
-    MORTISE_CHECK(record.newest_token() <= newest_token_);                       // (3)
+    const auto* extras = extras_of(name);
+    const bool rests = extras != nullptr && extras->value && queue == nullptr;
+    MORTISE_CHECK(!record.holders().empty() || barrier_leads || is_unfinished ||
+                  rests);  // (2), (4)
+    check_extras(name, record);
+    MORTISE_CHECK(record.is_compatible());                  // (1)
+    MORTISE_CHECK(record.newest_token() <= newest_token_);  // (3)
     MORTISE_CHECK(record.previous.token <= newest_token_);
     for (const auto& holder : record.holders()) {
         MORTISE_CHECK(holder.token <= record.newest_token() && holder.token.is_set());
@@ -58,6 +81,12 @@ void LockTable::check_invariants(const Views& unfinished) const {
         check_name(name, unfinished.contains(name));
     for (const auto& [name, queue] : queues_)
         MORTISE_CHECK(records_.contains(name));
+    std::size_t closures = 0;
+    for (const auto& [name, extras] : extras_) {
+        MORTISE_CHECK(records_.contains(name));
+        closures += extras.closures.size();
+    }
+    MORTISE_CHECK(closures == closures_.size());
     check_groups(unfinished);
 }
 

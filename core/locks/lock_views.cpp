@@ -48,6 +48,14 @@ bool LockMachine::is_hindered(const LockRecord& record, const WaitQueue& queue, 
     });
 }
 
+namespace {
+
+bool is_nothing(const LockView& view) {
+    return view.holders.empty() && view.waiters.empty() && !view.value && !view.is_closed;
+}
+
+}  // namespace
+
 LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) const {
     LockView view;
     view.name = name;
@@ -55,8 +63,11 @@ LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) co
     if (record == nullptr) return view;
     for (const auto& holder : record->holders()) {
         if (view.holders.size() == parties_max) break;
-        if (is_live(holder.operation)) view.holders.push_back(holder);
+        const bool live = is_live(holder.operation);
+        if (live && !holder.broken) view.holders.push_back(holder);
+        view.is_closed = view.is_closed || (live && holder.broken);
     }
+    if (const auto* extras = table_.extras_of(name)) view.value = extras->value;
     if (const auto* queue = table_.queue_of(name)) {
         const auto& upgrade = queue->conversion();
         if (upgrade && parties_max > 0 && is_live(upgrade->operation)) {
@@ -86,7 +97,7 @@ LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) co
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = node_of(waiter.operation.session);
     // Of a name that has only traces of the dead nothing is left, its policy included.
-    if (!view.holders.empty() || !view.waiters.empty()) view.policy = record->policy();
+    if (!is_nothing(view)) view.policy = record->policy();
     return view;
 }
 
@@ -99,7 +110,8 @@ std::vector<LockView> LockMachine::list(std::string_view prefix, std::string_vie
     for (; record != records.end() && views.size() < limit; ++record) {
         if (!record->first.starts_with(prefix) || parties >= parties_max) break;
         auto view = inspect(record->first, parties_max);
-        if (view.holders.empty() && view.waiters.empty()) continue;
+        if (is_nothing(view)) continue;
+        if (view.value) view.value->bytes.clear();
         parties += view.holders.size() + view.waiters.size();
         views.push_back(std::move(view));
     }

@@ -25,6 +25,7 @@ std::string encode_totals(const StateTotals& totals) {
     out.varint(totals.incarnations);
     put_flag(out, totals.waited_done);
     out.text(totals.waited_cursor);
+    if (totals.newest_closure.is_set()) out.varint(totals.newest_closure.raw());
     return out.take();
 }
 
@@ -39,6 +40,7 @@ std::optional<StateTotals> decode_totals(std::string_view value) {
     totals.incarnations = in.varint();
     totals.waited_done = get_flag(in);
     totals.waited_cursor = in.text(name_bytes_max);
+    if (in.ok() && !in.done()) totals.newest_closure = get_id<ClosureId>(in);
     if (!in.done()) return std::nullopt;
     return totals;
 }
@@ -57,6 +59,7 @@ std::string LockMachine::totals() const {
     totals.incarnations = sessions_.newest_epochs().size();
     totals.waited_cursor = waited_cursor_;
     totals.waited_done = waited_done_;
+    totals.newest_closure = newest_closure_;
     return encode_totals(totals);
 }
 
@@ -85,7 +88,8 @@ std::vector<Row> LockMachine::take_changed_rows() {
     for (const auto& name : table_.changes()) {
         rows.push_back({row_key(RowKind::name, name), {}});
         const auto* record = table_.find(name);
-        if (record != nullptr) rows.back().value = encode_name(*record, table_.queue_of(name));
+        if (record == nullptr) continue;
+        rows.back().value = encode_name(*record, table_.queue_of(name), table_.extras_of(name));
     }
     for (const auto id : sessions_.changes().sessions) {
         rows.push_back({row_key(RowKind::session, id.raw()), {}});
@@ -134,6 +138,7 @@ bool MachineLoader::add_totals(std::string_view value) {
     if (!planted(Mutant::token_restarts_on_restore))
         machine_.table_.restore_newest(totals_->newest_token);
     machine_.endings_ = totals_->endings;
+    machine_.newest_closure_ = totals_->newest_closure;
     machine_.waited_cursor_ = totals_->waited_cursor;
     machine_.waited_done_ = totals_->waited_done;
     const auto& ended = machine_.ended_;
@@ -150,7 +155,12 @@ bool MachineLoader::add_name(std::string_view name, std::string_view value) {
     auto saved = decode_name(value);
     if (!saved || !is_valid_name(name)) return false;
     const std::string key{name};
-    if (!machine_.table_.restore(key, std::move(saved->record), std::move(saved->queue)) ||
+    for (const auto& closure : saved->extras.closures) {
+        newest_index_ = std::max(newest_index_, closure.since);
+        if (closure.id > totals_->newest_closure) return false;
+    }
+    if (!machine_.table_.restore(key, std::move(saved->record), std::move(saved->queue),
+                                 std::move(saved->extras)) ||
         !put_operations_back(key)) {
         return false;
     }

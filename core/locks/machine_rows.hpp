@@ -24,6 +24,7 @@ struct StateTotals {
     std::uint64_t incarnations = 0;
     std::string waited_cursor;
     bool waited_done = true;
+    ClosureId newest_closure;
 };
 
 // Trusts no byte: rows may come damaged from a disk, or from another node. Judges each row when it

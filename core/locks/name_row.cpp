@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t holder_bytes_min = 6;
 constexpr std::size_t ticket_bytes_min = 2;
 constexpr std::size_t waiter_bytes_min = 8;
+constexpr std::size_t closure_bytes_min = 12;
 
 void put(ByteWriter& out, OperationId operation) {
     out.varint(operation.session.raw());
@@ -122,16 +123,19 @@ WaitQueue::Overtakers get_overtakers(ByteReader& in) {
     return overtakers;
 }
 
-// Whose they are, holders first, if anybody is a locker's at all: the row of a name without lockers
-// is what it was before there were any.
+// What only some names have comes last, each with a number in front: a row without any of it is
+// what it was before there was such a thing, so that members of two versions have the same rows.
+enum class RowPart : std::uint8_t { value = 1, closures = 2, lockers = 3 };
+
+// Whose they are, holders first, if anybody is a locker's at all.
 void put_lockers(ByteWriter& out, const std::vector<const LockerTag*>& lockers) {
     if (std::ranges::none_of(lockers, &LockerTag::is_set)) return;
+    put_enum(out, RowPart::lockers);
     for (const auto* locker : lockers)
         put(out, *locker);
 }
 
 void get_lockers(ByteReader& in, std::vector<Grant>& holders, std::vector<Waiter>& waiters) {
-    if (in.remaining() == 0) return;
     bool is_any = false;
     const auto get = [&](auto& party) {
         party.locker = get_locker(in);
@@ -151,9 +155,75 @@ bool add_holders(std::vector<Grant> holders, LockRecord& record) {
     return true;
 }
 
+void put(ByteWriter& out, const NameExtras& extras) {
+    if (extras.value) {
+        put_enum(out, RowPart::value);
+        out.text(extras.value->bytes);
+        out.varint(extras.value->version);
+        put_flag(out, extras.value->dirty);
+    }
+    if (extras.closures.empty()) return;
+    put_enum(out, RowPart::closures);
+    out.varint(extras.closures.size());
+    for (const auto& closure : extras.closures) {
+        out.varint(closure.id.raw());
+        put(out, closure.hold);
+        out.varint(closure.since.raw());
+        out.u32(closure.time_ms);
+        out.u32(closure.rho_ppm);
+    }
+}
+
+void get_value(ByteReader& in, NameExtras& extras) {
+    LockValue value;
+    value.bytes = in.text(value_bytes_max);
+    value.version = in.varint();
+    value.dirty = get_flag(in);
+    if (extras.value || value.bytes.empty() || value.version == 0) return in.fail();
+    extras.value = std::move(value);
+}
+
+void get_closures(ByteReader& in, NameExtras& extras) {
+    auto& closures = extras.closures;
+    if (!closures.empty()) return in.fail();
+    for (auto left = in.count(closure_bytes_min); left > 0 && in.ok(); --left) {
+        Closure closure;
+        closure.id = get_id<ClosureId>(in);
+        closure.hold = get_operation(in);
+        closure.since = get_id<LogIndex>(in);
+        closure.time_ms = in.u32();
+        closure.rho_ppm = in.u32();
+        const bool rises = closures.empty() || closures.back().id < closure.id;
+        if (!in.ok() || !rises) return in.fail();
+        closures.push_back(closure);
+    }
+    if (closures.empty()) in.fail();
+}
+
+void get_part(ByteReader& in, NameExtras& extras, std::vector<Grant>& holders,
+              std::vector<Waiter>& waiters) {
+    switch (static_cast<RowPart>(in.u8())) {
+        case RowPart::value: return get_value(in, extras);
+        case RowPart::closures: return get_closures(in, extras);
+        case RowPart::lockers: return get_lockers(in, holders, waiters);
+    }
+    in.fail();
+}
+
+// False when one of them is about nobody, or two are about the same hold.
+bool mark_broken(SavedName& saved) {
+    for (const auto& closure : saved.extras.closures) {
+        const auto* hold = saved.record.find(closure.hold);
+        if (hold == nullptr || hold->broken) return false;
+        saved.record.mark_broken(closure.hold);
+    }
+    return true;
+}
+
 }  // namespace
 
-std::string encode_name(const LockRecord& record, const WaitQueue* queue) {
+std::string encode_name(const LockRecord& record, const WaitQueue* queue,
+                        const NameExtras* extras) {
     auto out = begin_row();
     put_enum(out, record.policy());
     put_enum(out, record.turn);
@@ -166,6 +236,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue) {
     const WaitQueue nobody{record.policy()};
     const auto& waiting = queue == nullptr ? nobody : *queue;
     put(out, waiting);
+    if (extras != nullptr) put(out, *extras);
     std::vector<const LockerTag*> lockers;
     for (const auto& grant : record.holders())
         lockers.push_back(&grant.locker);
@@ -182,18 +253,20 @@ std::optional<SavedName> decode_name(std::string_view value) {
     auto previous = get_previous(in);
     const FencingToken newest_token{in.varint()};  // none: nobody had it yet, some wait (S32)
     const auto newest_mode = get_enum(in, LockMode::exclusive);
-    SavedName saved{LockRecord{policy, newest_token, newest_mode}, WaitQueue{policy}};
+    SavedName saved{LockRecord{policy, newest_token, newest_mode}, WaitQueue{policy}, {}};
     saved.record.turn = turn;
     saved.record.previous = std::move(previous);
     auto holders = get_holders(in);
     get_conversion(in, saved.queue);
     auto waiters = get_waiters(in);
     auto overtakers = get_overtakers(in);
-    get_lockers(in, holders, waiters);
+    while (in.ok() && !in.done())
+        get_part(in, saved.extras, holders, waiters);
     if (!in.done() || !add_holders(std::move(holders), saved.record)) return std::nullopt;
     for (auto& waiter : waiters)
         saved.queue.add(std::move(waiter));
     if (!saved.queue.restore(std::move(overtakers))) return std::nullopt;
+    if (!mark_broken(saved)) return std::nullopt;
     const bool older = saved.record.previous.token <= newest_token;
     if (newest_token.is_set() && !older) return std::nullopt;
     return saved;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/locks/lock_record.hpp"
+#include "core/locks/name_extras.hpp"
 #include "core/locks/wait_queue.hpp"
 
 namespace mortise::core {
@@ -13,9 +14,11 @@ namespace mortise::core {
 struct SavedName {
     LockRecord record;
     WaitQueue queue;
+    NameExtras extras;
 };
 
-[[nodiscard]] std::string encode_name(const LockRecord& record, const WaitQueue* queue);
+[[nodiscard]] std::string encode_name(const LockRecord& record, const WaitQueue* queue,
+                                      const NameExtras* extras);
 [[nodiscard]] std::optional<SavedName> decode_name(std::string_view value);
 
 }  // namespace mortise::core

@@ -36,7 +36,11 @@ enum class AnswerKind : std::uint8_t {
     deadlock,            // Upgrade of a shared hold that is not the only one; or whoever waits in a
                          // circle and was chosen to leave it (S33)
     invalid_argument,    // Downgrade, Upgrade: not from that mode, while an upgrade waits, or of
-                         // several names; AcquireSeveral: names out of order, or twice
+                         // several names; AcquireSeveral: names out of order, or twice; SetValue,
+                         // MarkConsistent: not held exclusively
+    stored,              // SetValue, MarkConsistent
+    broken,              // BreakLock
+    lost,                // Release, Cancel: it had been broken, which is confirmed by this
 };
 
 // Of these an answer tells the token.
@@ -109,6 +113,8 @@ struct OpenRefused {
 struct SessionRenewed {
     SessionId session;
     std::uint64_t number = 0;
+    // What was broken and not confirmed since: no lease of these is extended (S24). Rising.
+    std::vector<Seq> broken{};
     friend bool operator==(const SessionRenewed&, const SessionRenewed&) = default;
 };
 
@@ -126,8 +132,35 @@ struct SessionEnded {
     friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
 
+// S24, for the record, and for the nodes whose holds these were.
+struct LockBroken {
+    OperationId by;
+    std::string name;
+    FencingToken token;
+    std::vector<OperationId> holds;  // oldest first
+    std::string reason;
+    bool immediate = false;
+    friend bool operator==(const LockBroken&, const LockBroken&) = default;
+};
+
+// From here on a quorum counts down a time (S4): what a session is trusted for, from `since` on.
+struct ClosureBegun {
+    ClosureId closure;
+    SessionId session;
+    LogIndex since;
+    std::uint32_t time_ms = 0;
+    std::uint32_t rho_ppm = 0;
+    friend bool operator==(const ClosureBegun&, const ClosureBegun&) = default;
+};
+
+// Nobody need count it any more.
+struct ClosureEnded {
+    ClosureId closure;
+    friend bool operator==(const ClosureEnded&, const ClosureEnded&) = default;
+};
+
 using Outcome = std::variant<Answered, Queued, SessionOpened, OpenRefused, SessionRenewed,
-                             RenewalLost, SessionEnded>;
+                             RenewalLost, SessionEnded, LockBroken, ClosureBegun, ClosureEnded>;
 using Outcomes = std::vector<Outcome>;
 
 }  // namespace mortise::core

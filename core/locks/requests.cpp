@@ -46,8 +46,9 @@ bool LockMachine::follows(const Session& session, const Request& request) {
 // acknowledges nothing, or leaves gaps in its numbers that no order of arrival makes, gets here.
 bool LockMachine::is_too_much(const Session& session, const Request& request) {
     const auto kept = session.answers.size();
-    const bool has_too_much =
-        kept >= session_acquires_max || session.names >= session_operations_max;
+    const bool has_too_much = kept >= session_acquires_max ||
+                              session.names >= session_operations_max ||
+                              session.broken.size() >= session_acquires_max;
     const bool acquires = std::holds_alternative<Acquire>(request.body) ||
                           std::holds_alternative<AcquireSeveral>(request.body);
     if (kept >= session_requests_max) return true;
@@ -92,20 +93,21 @@ void LockMachine::tell(Session& session, Seq seq, LockTable::Result result) {
     }
 }
 
+// Of one that was broken it is the confirmation (S24), whatever is left of it.
 void LockMachine::on(Session& session, Seq seq, const Release& release) {
     auto operation = take_operation(session, release.operation, true);
-    if (!operation) {
-        answer(session, seq, {AnswerKind::not_held, {}, {}});
-        return;
-    }
-    give_up(session, seq, release.operation, *operation);
+    const bool lost = session.broken.erase(release.operation) != 0;
+    const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
+    if (operation) return give_up(session, seq, release.operation, *operation, kind);
+    answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
 }
 
 void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
-    if (auto operation = take_operation(session, cancel.operation, false)) {
-        give_up(session, seq, cancel.operation, *operation);
-        return;
-    }
+    auto operation = take_operation(session, cancel.operation, false);
+    const bool lost = session.broken.erase(cancel.operation) != 0;
+    const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
+    if (operation) return give_up(session, seq, cancel.operation, *operation, kind);
+    if (lost) return answer(session, seq, {AnswerKind::lost, {}, {}});
     if (session.seen.contains(cancel.operation)) {
         answer(session, seq, {AnswerKind::not_held, {}, {}});
         return;
@@ -135,9 +137,11 @@ std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, 
     return operation;
 }
 
-// Ends `operation` at the request `seq`, answers, and lets others enter.
-void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation) {
-    if (operation.held) return give_back(session, seq, target, operation);
+// Ends `operation` at the request `seq`, answers, with `kind` if it was held, and lets others
+// enter.
+void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation,
+                          AnswerKind kind) {
+    if (operation.held) return give_back(session, seq, target, operation, kind);
     auto grants = withdraw(operation);
     answer(session, target, {AnswerKind::cancelled, {}, {}});
     answer(session, seq, {AnswerKind::cancelled, {}, {}});
@@ -155,14 +159,15 @@ LockTable::Grants LockMachine::withdraw(const Operation& operation) {
 }
 
 // With the hold goes what waits to upgrade it (S27).
-void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operation& operation) {
+void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operation& operation,
+                            AnswerKind kind) {
     LockTable::Grants grants;
     const OperationId grant{session.id, target};
     const auto upgrade = planted(Mutant::upgrade_outlives_its_hold)
                              ? std::nullopt
                              : table_.cancel_upgrade(operation.names.front(), grant);
     table_.release(operation.names, grant, Predecessor::clean, grants);
-    answer(session, seq, {AnswerKind::released, {}, {}});
+    answer(session, seq, {kind, {}, {}});
     if (upgrade) {
         end_operation(session, upgrade->operation.seq);
         answer(session, upgrade->operation.seq, {AnswerKind::cancelled, {}, {}});

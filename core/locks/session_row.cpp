@@ -112,13 +112,30 @@ void get_answers(ByteReader& in, Session& session) {
         const auto at = get_id<LogIndex>(in);
         const auto seq = get_id<Seq>(in);
         Answer answer;
-        answer.kind = get_enum(in, AnswerKind::invalid_argument);
+        answer.kind = get_enum(in, AnswerKind::lost);
         get_what_was_given(in, answer);
         if (answer.kind == AnswerKind::deadlock) answer.circle = get_circle(in);
         if (!in.ok() || at < before || session.answers.contains(seq)) return in.fail();
         session.keep_answer(at, seq, std::move(answer));
         before = at;
     }
+}
+
+// At the end, and only when there are any: as in the row of a name.
+void put_broken(ByteWriter& out, const Session& session) {
+    out.varint(session.broken.size());
+    for (const auto seq : session.broken)
+        out.varint(seq.raw());
+}
+
+void get_broken(ByteReader& in, Session& session) {
+    for (auto left = in.count(1); left > 0 && in.ok(); --left) {
+        const auto seq = get_id<Seq>(in);
+        const bool rises = session.broken.empty() || *session.broken.rbegin() < seq;
+        if (!rises || !session.seen.contains(seq)) return in.fail();
+        session.broken.insert(session.broken.end(), seq);
+    }
+    if (session.broken.empty()) in.fail();
 }
 
 }  // namespace
@@ -130,6 +147,7 @@ std::string encode_session(const Session& session) {
     out.varint(session.renewal_number);
     put(out, session.seen);
     put_answers(out, session);
+    if (!session.broken.empty()) put_broken(out, session);
     return out.take();
 }
 
@@ -142,6 +160,7 @@ std::optional<Session> decode_session(SessionId id, std::string_view value) {
     session.renewal_number = in.varint();
     get_seen(in, session.seen);
     get_answers(in, session);
+    if (in.ok() && !in.done()) get_broken(in, session);
     if (!in.done()) return std::nullopt;
     return session;
 }

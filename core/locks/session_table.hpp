@@ -58,6 +58,7 @@ struct Session {
     std::map<Seq, Operation> operations;
     std::size_t names = 0;  // of all operations: what it has of the table
     std::map<Seq, Answer> answers;
+    std::set<Seq> broken;  // its grants that were, until its node has confirmed that (S24)
 
     void keep_answer(LogIndex at, Seq seq, Answer answer);
     // Forgets the answers given at or below `received`.

@@ -155,7 +155,7 @@ void LockTable::tidy(const std::string& name) {
     if (slot.queue != queues_.end() && !waited) queues_.erase(slot.queue);
     auto& record = slot.record->second;
     if (!record.has_writer() && !waited) record.turn = Turn::writers;
-    const bool is_empty = record.holders().empty() && !waited;
+    const bool is_empty = record.holders().empty() && !waited && extras_of(name) == nullptr;
     if (is_empty && !planted(Mutant::empty_record_kept)) records_.erase(slot.record);
 }
 

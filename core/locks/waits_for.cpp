@@ -82,7 +82,9 @@ void WaitFinder::add_holders(Asking& asking) const {
     const auto& holders = asking.record.holders();
     asking.steps += holders.size() / holders_per_step;
     for (const auto& holder : holders) {
-        if (!conflict(holder.mode, asking.mode) || holder.operation == asking.hold) continue;
+        const bool is_lost = holder.broken;  // adds no edge
+        if (is_lost || !conflict(holder.mode, asking.mode) || holder.operation == asking.hold)
+            continue;
         const LockerId locker{holder.operation.session, holder.locker.number};
         if (lockers_.find_tied(locker) != nullptr) asking.found.lockers.push_back(locker);
     }
@@ -119,7 +121,8 @@ void WaitFinder::add_phase(Asking& asking) const {
     }
     for (const auto& holder : asking.record.holders()) {
         const LockerId locker{holder.operation.session, holder.locker.number};
-        const bool counts = is_writer(holder.mode) && lockers_.find_tied(locker) != nullptr;
+        const bool counts =
+            !holder.broken && is_writer(holder.mode) && lockers_.find_tied(locker) != nullptr;
         if (counts) asking.found.lockers.push_back(locker);
     }
 }

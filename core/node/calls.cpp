@@ -58,6 +58,10 @@ void NodeCore::call(const UpgradeCall& call, Now now) {
     agent_.on_upgrade(call, now);
 }
 
+void NodeCore::call(WriteCall& call, Now now) {
+    agent_.on_write(std::move(call), now);
+}
+
 void NodeCore::call(const CancelCall& call, Now now) {
     if (reads_.cancel(call.tag)) {
         effects_.answers.push_back({call.tag, CallError::cancelled});

@@ -1,6 +1,9 @@
 // A state from the leader takes the place of this node's own, which was too far behind. The machine
 // is built as its rows come, and judged before they take effect; it is put in force when the rows
 // are durable.
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -35,21 +38,48 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     handed_over_ = applied_;
     state_due_ = Instant::never();
     sums_.clear();
-    restart_countdowns(countdowns_.save(now.steady), now);
+    restart_countdowns(countdowns(now), now);
     // What was decided in between this node's program has not been told (S15).
     if (!planted(Mutant::install_untold_to_program))
         agent_.on_state_replaced(machine_.sessions(), now);
     effects_.state_replaced = event.last;
 }
 
+std::vector<SavedCountdown> NodeCore::countdowns(Now now) const {
+    auto all = countdowns_.save(now.steady);
+    std::ranges::move(closures_.save(now.steady), std::back_inserter(all));
+    return all;
+}
+
 void NodeCore::restart_countdowns(const std::vector<SavedCountdown>& saved, Now now) {
     saved_countdowns_.clear();
-    for (const auto& one : saved)
-        saved_countdowns_[one.session] = one;
+    for (const auto& one : saved) {
+        if (!one.closure.is_set()) saved_countdowns_[one.session] = one;
+    }
     countdowns_ = {};
     for (const auto& [id, session] : machine_.sessions().all()) {
         countdowns_.start(session.opened, id, session.renewed_at, saved_elapsed(session),
                           now.steady);
+    }
+    restart_closures(saved, now);
+}
+
+// One that was not counted here has run at least as long as the renewal that it is about.
+void NodeCore::restart_closures(const std::vector<SavedCountdown>& saved, Now now) {
+    std::map<ClosureId, Nanoseconds> known;
+    for (const auto& one : saved)
+        known[one.closure] = one.elapsed;  // with a session's under zero, which is no closure
+    closures_ = {};
+    for (const auto& [name, extras] : machine_.table().extras()) {
+        for (const auto& closure : extras.closures) {
+            const auto found = known.find(closure.id);
+            const auto elapsed =
+                found != known.end()
+                    ? found->second
+                    : countdowns_.elapsed(closure.hold.session, closure.since, now.steady);
+            closures_.start(closure.id, cluster_patience(closure.time_ms, closure.rho_ppm), elapsed,
+                            now.steady);
+        }
     }
 }
 

@@ -84,7 +84,10 @@ void NodeCore::take_renewal(const Renewal& renewal) {
 
 void NodeCore::lead(Now now) {
     take_in_newcomers(now);
-    expire_sessions(now);
+    if (may_expire(now)) {
+        expire_sessions();
+        end_closures();
+    }
     const bool sweeping = sweep_at_.is_set() && applied_ < sweep_at_;
     if (machine_.needs_sweep() && !sweeping && raft_.has_committed_own_term()) {
         proposer_.add(Sweep{});
@@ -118,11 +121,22 @@ bool NodeCore::can_propose() const {
            raft_.uncommitted_bytes() < options_.uncommitted_bytes_max;
 }
 
-void NodeCore::expire_sessions(Now now) {
-    // Grace (S4): a new leader, or one that lost touch, first lets renewals arrive.
+// Grace (S4): a new leader, or one that lost touch, first lets renewals arrive.
+bool NodeCore::may_expire(Now now) const {
     const auto heartbeats = planted(Mutant::no_grace_for_renewals) ? 0 : grace_heartbeats;
     const auto grace = options_.heartbeat * heartbeats;
-    if (now.steady < raft_.contact_since() + grace || !raft_.has_committed_own_term()) return;
+    return now.steady >= raft_.contact_since() + grace && raft_.has_committed_own_term();
+}
+
+void NodeCore::end_closures() {
+    const auto ended = closure_quorum_.decide(
+        raft_.configuration(), options_.self, closures_.run_out(),
+        [&](ClosureId id) { return machine_.table().find_closure(id).has_value(); });
+    for (const auto& one : ended)
+        proposer_.add(one);
+}
+
+void NodeCore::expire_sessions() {
     const auto expired = expiry_.decide(
         raft_.configuration(), options_.self, countdowns_.run_out(), machine_.sessions(),
         [&](SessionId session) { return proposer_.has_renewal_of(session); });
@@ -155,6 +169,16 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
                    },
                    [&](const RenewalLost& lost) { ended(lost.session); },
                    [&](const SessionEnded& end) { ended(end.session); },
+                   [&](const ClosureBegun& begun) {
+                       // From when the renewal was applied, not from the break.
+                       closures_.start(
+                           begun.closure, cluster_patience(begun.time_ms, begun.rho_ppm),
+                           countdowns_.elapsed(begun.session, begun.since, now.steady), now.steady);
+                   },
+                   [&](const ClosureEnded& end) {
+                       closures_.stop(end.closure);
+                       closure_quorum_.forget(end.closure);
+                   },
                    [](const auto&) {},
                },
                outcome);

@@ -15,6 +15,12 @@ namespace {
 
 constexpr std::size_t run_outs_per_reply_max = 1'024;
 
+template <class RunOutKey>
+std::vector<RunOutKey> first_of(const std::set<RunOutKey>& run_out) {
+    const auto told = std::min(run_out.size(), run_outs_per_reply_max);
+    return {run_out.begin(), std::next(run_out.begin(), static_cast<std::ptrdiff_t>(told))};
+}
+
 RaftOptions raft_options(const NodeOptions& options) {
     RaftOptions raft;
     raft.self = options.self;
@@ -84,6 +90,7 @@ Effects NodeCore::step(Event event, Now now) {
     auto agent = agent_.collect(now);
     if (agent.outbound) send_outbound(std::move(*agent.outbound), now);
     countdowns_.advance(now.steady);
+    closures_.advance(now.steady);
     if (raft_.is_leader()) lead(now);
     ask_for_changes(now);
     take_raft_output(now);
@@ -93,7 +100,7 @@ Effects NodeCore::step(Event event, Now now) {
     effects_.lease = agent.lease;
     std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
     if (now.steady >= countdowns_.save_at()) {
-        effects_.save_countdowns = countdowns_.save(now.steady);
+        effects_.save_countdowns = countdowns(now);
         countdowns_.saved(now.steady);
     }
     hand_over_state(now);
@@ -104,8 +111,8 @@ Effects NodeCore::step(Event event, Now now) {
 Instant NodeCore::deadline() const {
     if (has_refused_own_ || was_removed_) return stepped_at_;
     auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
-                          reads_.deadline(), reads_due_, forgets_outsiders_at(),
-                          changes_.deadline(raft_.leader().has_value())});
+                          closures_.deadline(), reads_.deadline(), reads_due_,
+                          forgets_outsiders_at(), changes_.deadline(raft_.leader().has_value())});
     if (!raft_.is_installing()) next = std::min(next, state_due_);
     // While nothing can be proposed a due time would only make the caller spin: what ends that wait
     // is an event of its own.
@@ -131,12 +138,10 @@ void NodeCore::take_raft_output(Now now) {
     effects_.close_snapshots = std::move(raft.close_snapshots);
     for (auto& step : raft.install)
         install(std::move(step));
-    const auto& run_out = countdowns_.run_out();
     for (auto& envelope : raft.send) {
-        if (auto* reply = std::get_if<AppendReply>(&envelope.message); reply && !run_out.empty()) {
-            const auto told = std::min(run_out.size(), run_outs_per_reply_max);
-            reply->run_out.assign(run_out.begin(),
-                                  std::next(run_out.begin(), static_cast<std::ptrdiff_t>(told)));
+        if (auto* reply = std::get_if<AppendReply>(&envelope.message)) {
+            reply->run_out = first_of(countdowns_.run_out());
+            reply->closures_run_out = first_of(closures_.run_out());
         }
         effects_.send.push_back({envelope.to, std::move(envelope.message)});
     }
@@ -169,6 +174,7 @@ void NodeCore::watch_leadership(Now now) {
     if (led || raft_.is_leader()) {
         proposer_.clear();
         expiry_.clear();
+        closure_quorum_.clear();
         sweep_at_ = {};
         sum_proposed_ = {};
         renewals_due_ = Instant::never();
@@ -225,7 +231,10 @@ void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
     unfounded_.erase(from);
     const auto* reply = std::get_if<AppendReply>(&message);
     const bool reports = reply != nullptr && raft_.is_leader() && reply->term == raft_.term();
-    if (reports) expiry_.report(from, reply->run_out);
+    if (reports) {
+        expiry_.report(from, reply->run_out);
+        closure_quorum_.report(from, reply->closures_run_out);
+    }
     raft_.on_message(from, std::move(message), now.steady);
     if (reports) remember_acknowledged(from);
 }

@@ -11,6 +11,8 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/codec/state_sum_codec.hpp"
+#include "core/leases/closure_countdowns.hpp"
+#include "core/leases/closure_quorum.hpp"
 #include "core/leases/countdowns.hpp"
 #include "core/leases/expiry_quorum.hpp"
 #include "core/locks/lock_machine.hpp"
@@ -108,6 +110,7 @@ private:
     void call(AcquireSeveralCall& call, Now now);
     void call(const DowngradeCall& call, Now now);
     void call(const UpgradeCall& call, Now now);
+    void call(WriteCall& call, Now now);
     void call(const CancelCall& call, Now now);
     void call(const ConfirmCall& call, Now now);
     void call(const ReleaseCall& call, Now now);
@@ -126,7 +129,9 @@ private:
 
     // leading.cpp: what only a leader does
     void lead(Now now);
-    void expire_sessions(Now now);
+    [[nodiscard]] bool may_expire(Now now) const;
+    void expire_sessions();
+    void end_closures();
     void propose_batches(Now now);
     [[nodiscard]] bool can_propose() const;
     void send_outbound(Outbound outbound, Now now);
@@ -187,7 +192,9 @@ private:
     // installing.cpp
     void install(InstallStep step);
     void on(const StateInstalled& event, Now now);
+    [[nodiscard]] std::vector<SavedCountdown> countdowns(Now now) const;
     void restart_countdowns(const std::vector<SavedCountdown>& saved, Now now);
+    void restart_closures(const std::vector<SavedCountdown>& saved, Now now);
 
     // saving.cpp
     void on(const StateDurable& event, Now now);
@@ -209,6 +216,8 @@ private:
     Countdowns countdowns_;
     std::map<SessionId, SavedCountdown> saved_countdowns_;  // as found at start
     ExpiryQuorum expiry_;
+    ClosureCountdowns closures_;
+    ClosureQuorum closure_quorum_;
     Proposer proposer_;
 
     std::map<NodeId, Hello> connected_;

@@ -61,7 +61,8 @@ struct AppendReply {
     LogIndex match;     // accepted: durable here and checked against this term's leader
     LogIndex previous;  // rejected: the index that did not match
     LogId hint;         // rejected: our newest entry that may match (index and term not above)
-    std::vector<RunOut> run_out;  // sessions whose countdown here ran out (S4)
+    std::vector<RunOut> run_out;                // sessions whose countdown here ran out (S4)
+    std::vector<ClosureId> closures_run_out{};  // and closures (S24)
 };
 
 // "You are as far as I am: campaign now." Names what the target must have (thesis 3.10).

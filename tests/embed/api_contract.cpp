@@ -258,6 +258,15 @@ TEST(ApiContract, AnEmptyHoldAnswersEverything) {
     hold.check(ec);
     EXPECT_EQ(ec, Errc::not_held);
     EXPECT_EQ(hold.previous(), Previous{});
+    EXPECT_EQ(hold.value(ec), "");
+    EXPECT_EQ(ec, Errc::not_held);
+    hold.set_value("x", ec);
+    EXPECT_EQ(ec, Errc::not_held);
+    hold.consistent(ec);
+    EXPECT_EQ(ec, Errc::not_held);
+    EXPECT_THROW((void)hold.value(), LockError);
+    EXPECT_THROW(hold.set_value("x"), LockError);
+    EXPECT_THROW(hold.consistent(), LockError);
     EXPECT_EQ(hold.release(), Errc::not_held);
     hold.unlock();
 }

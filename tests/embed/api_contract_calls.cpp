@@ -47,6 +47,28 @@ TEST_F(ApiContractCalls, Acquire) {
     EXPECT_EQ(hold.release(), std::error_code{});
 }
 
+TEST_F(ApiContractCalls, ValuesAndBreaking) {
+    Hold hold = node_.acquire("v");
+    hold.set_value("one");
+    hold.set_value("two", ec_);
+    EXPECT_FALSE(ec_);
+    EXPECT_EQ(hold.value(), "two");
+    hold.consistent();
+    ec_ = Errc::invalid_argument;
+    hold.consistent(ec_);
+    EXPECT_EQ(hold.value(ec_), "two");
+    EXPECT_FALSE(ec_);
+    node_.break_lock("v", hold.token(), "reason");
+    hold = node_.acquire("v");
+    node_.break_lock("v", hold.token(), "reason", BreakMode::immediate);
+    hold = node_.acquire("v");
+    node_.break_lock("v", hold.token(), "reason", ec_);
+    EXPECT_FALSE(ec_);
+    hold = node_.acquire("v");
+    node_.break_lock("v", hold.token(), "reason", BreakMode::confirmed, ec_);
+    EXPECT_FALSE(ec_);
+}
+
 // There is no answer but a lock or an error, however short the wait.
 TEST_F(ApiContractCalls, AcquireThatMayNotWaitTimesOut) {
     const auto holder = node_.acquire("x");

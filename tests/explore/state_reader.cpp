@@ -89,7 +89,8 @@ void Print::add(const Write& write) {
 }
 
 void Print::add(const AppendReply& reply) {
-    const auto& [term, read_round, rejected, match, previous, hint, not_run_out] = reply;
+    const auto& [term, read_round, rejected, match, previous, hint, not_run_out, not_closures] =
+        reply;
     add(term);
     number(read_round);
     add(rejected);

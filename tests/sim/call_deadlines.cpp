@@ -25,6 +25,7 @@ core::Instant CallDeadlines::due(const core::Call& call, core::Instant now) cons
                           [&](const core::DowngradeCall&) { return soon; },
                           [&](const core::ReleaseCall&) { return soon; },
                           [&](const core::InspectCall&) { return soon; },
+                          [&](const core::WriteCall&) { return soon; },
                           [](const auto&) { return core::Instant::never(); },
                       },
                       call);

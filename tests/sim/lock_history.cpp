@@ -42,6 +42,12 @@ std::uint64_t digest_of(const core::Outcomes& outcomes) {
                        [&](const core::SessionRenewed& one) { sum.number(one.number); },
                        [&](const core::RenewalLost& one) { sum.number(one.session.raw()); },
                        [&](const core::SessionEnded& one) { sum.number(one.session.raw()); },
+                       [&](const core::LockBroken& one) {
+                           sum.text(one.name);
+                           sum.number(one.token.raw());
+                       },
+                       [&](const core::ClosureBegun& one) { sum.number(one.closure.raw()); },
+                       [&](const core::ClosureEnded& one) { sum.number(one.closure.raw()); },
                    },
                    outcome);
     }

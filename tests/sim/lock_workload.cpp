@@ -26,6 +26,7 @@ const char* words_of(const core::Call& call) {
             },
             [](const core::DowngradeCall&) { return "is asked to downgrade, call {}"; },
             [](const core::UpgradeCall&) { return "is asked to upgrade, call {}"; },
+            [](const core::WriteCall&) { return "is asked to write, call {}"; },
             [](const core::ConfirmCall&) { return "is asked to confirm a hold, call {}"; },
         },
         call);
@@ -44,6 +45,7 @@ const char* words_of(const core::CallAnswer& answer) {
             [](core::CallError) { return "failed, call {}"; },
             [](const core::AcquiredSeveral&) { return "acquired of several names, call {}"; },
             [](const core::Converted&) { return "converted, call {}"; },
+            [](const core::Written&) { return "wrote, call {}"; },
             [](core::Confirmed) { return "confirmed, call {}"; },
             [](const core::Deadlocked&) { return "deadlock, call {}"; },
         },

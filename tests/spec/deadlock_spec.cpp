@@ -80,7 +80,8 @@ void LockSpec::add_holders(const Wait& wait, Blockers& found) const {
         const auto session = holder.operation.session;
         const bool is_own_hold = session == wait.waiting.operation.session &&
                                  holder.operation.seq == wait.waiting.upgrades;
-        const bool counts = holder.locker.is_set() && live(session) != nullptr;
+        const bool is_lost = holder.broken || live(session) == nullptr;
+        const bool counts = holder.locker.is_set() && !is_lost;
         if (!counts || is_own_hold || !clash(holder.mode, wait.waiting.mode)) continue;
         found.lockers.insert({session, holder.locker.number});
     }
@@ -113,7 +114,8 @@ void LockSpec::add_front(const Wait& wait, Blockers& found) const {
     if (record.turn == Turn::readers) {
         for (const auto& holder : holders(wait.name)) {
             const auto session = holder.operation.session;
-            const bool counts = holder.locker.is_set() && live(session) != nullptr;
+            const bool is_lost = holder.broken || live(session) == nullptr;
+            const bool counts = holder.locker.is_set() && !is_lost;
             if (counts && is_a_writer(holder.mode)) {
                 found.lockers.insert({session, holder.locker.number});
             }

@@ -104,6 +104,8 @@ void History::on(const core::SessionEnded& ended) {
     for (auto& [name, state] : names_) {
         std::erase_if(state.holders,
                       [&](const auto& one) { return one.operation.session == ended.session; });
+        std::erase_if(state.closed,
+                      [&](const auto& one) { return one.operation.session == ended.session; });
         std::erase_if(state.queue,
                       [&](const auto& one) { return one.operation.session == ended.session; });
         if (state.upgrade && state.upgrade->operation.session == ended.session) {
@@ -163,6 +165,9 @@ void History::on(const core::Answered& answered) {
         case AnswerKind::resource_exhausted:
             need(!wanted_by(operation).empty(), "P11: exhausted", words(answered));
             break;
+        case AnswerKind::stored: on_stored(operation); break;
+        case AnswerKind::broken: break;  // told by LockBroken
+        case AnswerKind::lost: on_lost(operation); break;
     }
 }
 
@@ -201,6 +206,10 @@ void History::grant_one(OperationId operation, const core::Acquire& wanted,
         need(!clash(holder.mode, grant.mode), "P2: two holders clash",
              words(operation) + " with " + words(holder.operation));
     }
+    for (const auto& closed : name.closed) {
+        need(!clash(closed.mode, grant.mode), "S24: granted while the former holder may not know",
+             words(operation) + " after " + words(closed.operation));
+    }
     need(!name.upgrade, "S28: somebody enters while an upgrade waits", words(operation));
     judge_token(name, grant);
     judge_overtaking(name, grant, wanted.priority);
@@ -237,7 +246,8 @@ void History::on_not_held(OperationId operation) {
     const auto request = requests_.find(operation);
     const bool is_cancel =
         request != requests_.end() && std::holds_alternative<core::Cancel>(request->second.body);
-    need(!is_held(target), "S19: not_held, but it is held", words(operation));
+    need(!is_held(target) || unconfirmed_.contains(target), "S19: not_held, but it is held",
+         words(operation));
     need(!is_cancel || !is_queued(target), "S18: not_held, but it waits", words(operation));
     need(!is_cancel || answers_.contains(target) || target == operation,
          "S18: a cancel that came early was forgotten", words(operation));
@@ -246,8 +256,8 @@ void History::on_not_held(OperationId operation) {
 void History::on_busy(OperationId operation) {
     if (const auto* upgrade = body_of<core::Upgrade>(operation)) {
         const auto* name = name_of_hold({operation.session, upgrade->operation});
-        need(!upgrade->wait && name != nullptr && name->holders.size() > 1, "S27: busy, but alone",
-             words(operation));
+        need(!upgrade->wait && name != nullptr && name->holders.size() + name->closed.size() > 1,
+             "S27: busy, but alone", words(operation));
         return;
     }
     const auto wanted = wanted_by(operation);
@@ -256,8 +266,10 @@ void History::on_busy(OperationId operation) {
     for (const auto& one : wanted) {
         auto& name = names_[one.name];
         bool is_free = !name.upgrade;
-        for (const auto& holder : name.holders) {
-            if (clash(holder.mode, one.mode)) is_free = false;
+        for (const auto* holders : {&name.holders, &name.closed}) {
+            for (const auto& holder : *holders) {
+                if (clash(holder.mode, one.mode)) is_free = false;
+            }
         }
         for (const auto& waiter : name.queue) {
             const bool passes_nothing = waiter.is_barrier || wants_all(operation);
@@ -269,12 +281,62 @@ void History::on_busy(OperationId operation) {
     need(wanted.empty() || !all_free, "S20: busy, but all free", words(operation));
 }
 
+// --- taken away: S24 ------------------------------------------------------------------------
+
+void History::on(const core::LockBroken& broken) {
+    auto& name = names_[broken.name];
+    for (const auto hold : broken.holds) {
+        const auto found = std::find_if(name.holders.begin(), name.holders.end(),
+                                        [&](const auto& one) { return one.operation == hold; });
+        need(found != name.holders.end() && found->token == broken.token,
+             "S24: broken what is not held under that token", words(hold));
+        if (found == name.holders.end()) return;
+        if (!broken.immediate) {
+            name.closed.push_back(*found);
+            closing_.emplace_back(broken.name, hold);
+        }
+        name.holders.erase(found);
+        unconfirmed_.insert(hold);
+    }
+}
+
+void History::on(const core::ClosureBegun& begun) {
+    need(!closing_.empty() && !closures_.contains(begun.closure), "S24: a closure of nothing",
+         words(begun));
+    if (closing_.empty()) return;
+    closures_[begun.closure] = closing_.front();
+    closing_.erase(closing_.begin());
+}
+
+// By the clocks of a quorum, by the word of its node, or with its session: then it is out of the
+// way.
+void History::on(const core::ClosureEnded& ended) {
+    const auto closure = closures_.find(ended.closure);
+    need(closure != closures_.end(), "S24: a closure ended that was not there", words(ended));
+    if (closure == closures_.end()) return;
+    const auto [name, hold] = closure->second;
+    std::erase_if(names_[name].closed, [&](const auto& one) { return one.operation == hold; });
+    closures_.erase(closure);
+}
+
+void History::on_lost(OperationId operation) {
+    need(unconfirmed_.erase(target_of(operation)) == 1, "S24: lost, but it was not broken",
+         words(operation));
+    remove_holder(target_of(operation));  // of several names, the others
+}
+
+void History::on_stored(OperationId operation) {
+    const auto hold = target_of(operation);
+    need(is_held(hold) && !unconfirmed_.contains(hold), "S36: a value of who holds nothing",
+         words(operation));
+}
+
 // --- conversions ----------------------------------------------------------------------------
 
 void History::queue_upgrade(OperationId operation) {
     const OperationId hold{operation.session, body_of<core::Upgrade>(operation)->operation};
     auto* name = name_of_hold(hold);
-    need(name != nullptr && !name->upgrade && name->holders.size() > 1 &&
+    need(name != nullptr && !name->upgrade && name->holders.size() + name->closed.size() > 1 &&
              grant_on(*name, hold).mode == LockMode::update,
          "S27: an upgrade waits", words(operation));
     if (name != nullptr) name->upgrade = Upgrading{operation, hold, index_};
@@ -302,7 +364,8 @@ void History::on_converted(OperationId operation, core::FencingToken token) {
 void History::on_upgraded(OperationId operation, OperationId hold, core::FencingToken token) {
     auto* name = name_of_hold(hold);
     auto& grant = grant_on(*name, hold);
-    need(name->holders.size() == 1, "P2: upgraded, but not alone", words(operation));
+    need(name->holders.size() == 1 && name->closed.empty(), "P2: upgraded, but not alone",
+         words(operation));
     need(!name->upgrade || name->upgrade->operation == operation, "S28: another upgrade was first",
          words(operation));
     name->upgrade.reset();
@@ -325,6 +388,8 @@ void History::on_deadlock(OperationId operation, const core::Answer& answer) {
 
 void History::on_refused(OperationId operation, AnswerKind kind) {
     if (body_of<core::AcquireSeveral>(operation) != nullptr) return;  // out of order, or twice
+    if (body_of<core::SetValue>(operation) != nullptr) return;        // of another name or mode
+    if (body_of<core::MarkConsistent>(operation) != nullptr) return;
     const auto hold = target_of(operation);
     if (wants_all(hold)) return;  // they stay together
     auto* name = name_of_hold(hold);
@@ -340,8 +405,8 @@ void History::on_refused(OperationId operation, AnswerKind kind) {
         need(kind == AnswerKind::invalid_argument && (stronger || upgrading),
              "S27: a downgrade was refused", words(operation));
     } else if (kind == AnswerKind::deadlock) {
-        need(held == LockMode::shared && name->holders.size() > 1, "S27: no deadlock",
-             words(operation));
+        need(held == LockMode::shared && name->holders.size() + name->closed.size() > 1,
+             "S27: no deadlock", words(operation));
     } else {
         need(upgrading || (held != LockMode::shared && held != LockMode::update),
              "S27: an upgrade was refused", words(operation));
@@ -456,13 +521,15 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
         }
     }
     for (const auto& [name, state] : names_) {
-        need(listed.contains(name) || (state.holders.empty() && state.queue.empty()),
-             "S37: a name is gone", name);
+        const bool is_nothing =
+            state.holders.empty() && state.queue.empty() && state.closed.empty();
+        need(listed.contains(name) || is_nothing, "S37: a name is gone", name);
     }
 }
 
 void History::judge_waiting() {
     for (const auto& [name, state] : names_) {
+        if (!state.closed.empty()) continue;
         need(state.queue.empty() || !state.holders.empty() || state.queue.front().is_barrier,
              "S30: all wait for nobody", name);
         need(!state.upgrade || state.holders.size() > 1, "S28: an upgrade waits alone", name);
@@ -519,6 +586,7 @@ OperationId History::target_of(OperationId operation) const {
     const auto target =
         std::visit(core::Overloaded{[](const core::Acquire&) { return core::Seq{}; },
                                     [](const core::AcquireSeveral&) { return core::Seq{}; },
+                                    [](const core::BreakLock&) { return core::Seq{}; },
                                     [](const auto& of_another) { return of_another.operation; }},
                    found->second.body);
     return {operation.session, target};

@@ -11,6 +11,8 @@
 //   S27, S28      conversions: from which mode, to which token; nobody enters while one waits
 //   S29, S31, P9  writers first in, first out; nobody is overtaken more often than the bounds say
 //   S32           who asks for all gets all, who asks for any gets one; nobody passes a barrier
+//   S24           nobody has a name while its former holder may not know that he lost it
+//   S36           a value is written by who holds
 //   S30           nobody waits who conflicts with nobody
 #pragma once
 
@@ -19,6 +21,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/locks/command.hpp"
@@ -64,6 +67,7 @@ private:
     };
     struct Name {
         std::vector<core::Grant> holders;
+        std::vector<core::Grant> closed;  // were broken, and may not know
         std::optional<Upgrading> upgrade;
         std::vector<Waiter> queue;
         bool has_priorities = false;  // somebody had one, ever
@@ -81,6 +85,11 @@ private:
     void on(const core::SessionEnded& ended);
     void on(const core::Queued& queued);
     void on(const core::Answered& answered);
+    void on(const core::LockBroken& broken);
+    void on(const core::ClosureBegun& begun);
+    void on(const core::ClosureEnded& ended);
+    void on_lost(core::OperationId operation);
+    void on_stored(core::OperationId operation);
     void on_repeat(const GivenAnswer& given, const core::Answered& answered);
     void on_granted(core::OperationId operation, const core::Answer& answer);
     void grant_one(core::OperationId operation, const core::Acquire& wanted,
@@ -125,8 +134,12 @@ private:
     std::map<std::string, core::QueuePolicy> policies_;  // as listed last
     std::set<core::OperationId> cancels_;                // what somebody asked to cancel
     // An entry may tell of the grant before it tells of the release that made way for it.
-    std::set<core::OperationId> leaving_;  // released in this entry
-    std::set<core::OperationId> left_;     // and gone already
+    using HoldOnName = std::pair<std::string, core::OperationId>;
+    std::vector<HoldOnName> closing_;  // broken, and told of so far
+    std::map<core::ClosureId, HoldOnName> closures_;
+    std::set<core::OperationId> unconfirmed_;  // broken
+    std::set<core::OperationId> leaving_;      // released in this entry
+    std::set<core::OperationId> left_;         // and gone already
     core::FencingToken newest_;
     core::LogIndex index_;
     std::string violation_;

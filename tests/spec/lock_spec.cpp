@@ -45,23 +45,34 @@ Predecessor left_by(SessionEnd how) {
     return how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
 }
 
-bool is_grant(const core::Outcome& outcome) {
+// Of the same kind as far as the rules order them.
+int order_class(const core::Outcome& outcome) {
     const auto* answered = std::get_if<Answered>(&outcome);
-    return answered != nullptr && answered->answer.kind == AnswerKind::granted;
+    if (answered != nullptr && answered->answer.kind == AnswerKind::granted) return 1;
+    return std::holds_alternative<core::ClosureEnded>(outcome) ? 2 : 0;
 }
 
 }  // namespace
 
 bool same(const Outcomes& a, const Outcomes& b) {
     if (a == b) return true;
-    const auto pick = [](const Outcomes& from, bool grants) {
+    const auto pick = [](const Outcomes& from, int which) {
         Outcomes picked;
         for (const auto& outcome : from) {
-            if (is_grant(outcome) == grants) picked.push_back(outcome);
+            if (order_class(outcome) == which) picked.push_back(outcome);
         }
         return picked;
     };
-    return pick(a, true) == pick(b, true) && pick(a, false) == pick(b, false);
+    // Nobody can tell in which order closures ended that ended in one entry.
+    const auto ended = [](const Outcomes& from) {
+        std::multiset<core::ClosureId> closures;
+        for (const auto& outcome : from) {
+            if (const auto* one = std::get_if<core::ClosureEnded>(&outcome))
+                closures.insert(one->closure);
+        }
+        return closures;
+    };
+    return pick(a, 0) == pick(b, 0) && pick(a, 1) == pick(b, 1) && ended(a) == ended(b);
 }
 
 Outcomes LockSpec::apply(core::LogIndex index, const std::vector<core::Command>& batch) {
@@ -129,7 +140,11 @@ void LockSpec::on(const core::Renew& command) {
         } else if (renewal.number > session->renewal_number) {
             session->renewal_number = renewal.number;
             session->renewed_at = index_;
-            outcomes_.emplace_back(core::SessionRenewed{renewal.session, renewal.number});
+            core::SessionRenewed renewed{renewal.session, renewal.number};
+            for (const auto operation : broken_) {
+                if (operation.session == renewal.session) renewed.broken.push_back(operation.seq);
+            }
+            outcomes_.emplace_back(std::move(renewed));
         }
     }
 }
@@ -148,6 +163,7 @@ void LockSpec::on(const core::Expire& command) {
 // One entry, and nobody is granted in it: that is for whoever touches the names next (S11).
 void LockSpec::end(Session& session, SessionEnd how) {
     session.ended = how;
+    std::erase_if(broken_, [&](OperationId one) { return one.session == session.id; });
     waited_done_ = false;
     waited_cursor_.clear();
     outcomes_.emplace_back(core::SessionEnded{session.id, how});
@@ -384,20 +400,21 @@ void LockSpec::grant_all(OperationId operation) {
 void LockSpec::on(OperationId operation, const core::Release& release) {
     const OperationId target{operation.session, release.operation};
     clear_name_of(target);
+    const bool confirms = broken_.erase(target) > 0;
     if (!held_names(target).empty()) {
-        give_back(operation, target);
+        give_back(operation, target, confirms ? AnswerKind::lost : AnswerKind::released);
     } else {
-        answer(operation, {AnswerKind::not_held, {}, {}});
+        answer(operation, {confirms ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
     }
 }
 
 // S27: the upgrade that waits for it ends with it.
-void LockSpec::give_back(OperationId operation, OperationId hold) {
+void LockSpec::give_back(OperationId operation, OperationId hold, AnswerKind kind) {
     const auto names = held_names(hold);
     const auto upgrade = upgrade_of(hold);
     for (const auto& name : names)
         leave(hold, name, Predecessor::clean);
-    answer(operation, {AnswerKind::released, {}, {}});
+    answer(operation, {kind, {}, {}});
     if (upgrade) {
         withdraw(upgrade->operation);
         answer(upgrade->operation, {AnswerKind::cancelled, {}, {}});
@@ -415,15 +432,116 @@ void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
         return;
     }
     clear_name_of(target);
+    const bool confirms = broken_.erase(target) > 0;
     if (const auto waited = waited_names(target); !waited.empty()) {
         withdraw(target);
         answer(target, {AnswerKind::cancelled, {}, {}});
         answer(operation, {AnswerKind::cancelled, {}, {}});
         settle(waited);
     } else if (!held_names(target).empty()) {
-        give_back(operation, target);
+        give_back(operation, target, confirms ? AnswerKind::lost : AnswerKind::released);
     } else {
-        answer(operation, {AnswerKind::not_held, {}, {}});
+        answer(operation, {confirms ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
+    }
+}
+
+// --- values: S36 ----------------------------------------------------------------------------
+
+// Who has the name exclusively may; `stored` says so.
+AnswerKind LockSpec::may_write(OperationId hold, const std::string& name) {
+    clear_name_of(hold);
+    if (find_hold(hold) == nullptr) return AnswerKind::not_held;
+    if (!held_names(hold).contains(name)) return AnswerKind::invalid_argument;
+    const bool exclusive = find_hold(hold, name).grant.mode == LockMode::exclusive;
+    return exclusive ? AnswerKind::stored : AnswerKind::invalid_argument;
+}
+
+void LockSpec::on(OperationId operation, const core::SetValue& request) {
+    auto kind = may_write({operation.session, request.operation}, request.name);
+    if (kind == AnswerKind::stored) {
+        std::size_t all = request.bytes.size();
+        for (const auto& record : records_) {
+            if (record.value && record.name != request.name) all += record.value->bytes.size();
+        }
+        auto& value = find_record(request.name)->value;
+        if (all > core::values_bytes_max) {
+            kind = AnswerKind::resource_exhausted;
+        } else if (request.bytes.empty()) {
+            value.reset();
+        } else {
+            if (!value) value.emplace();
+            value->bytes = request.bytes;
+            ++value->version;
+        }
+    }
+    answer(operation, {kind, {}, {}});
+}
+
+void LockSpec::on(OperationId operation, const core::MarkConsistent& request) {
+    const auto kind = may_write({operation.session, request.operation}, request.name);
+    if (kind == AnswerKind::stored) {
+        auto& value = find_record(request.name)->value;
+        if (value) value->dirty = false;
+    }
+    answer(operation, {kind, {}, {}});
+}
+
+// --- breaking: S24 --------------------------------------------------------------------------
+
+void LockSpec::on(OperationId operation, const core::BreakLock& request) {
+    clear(request.name);
+    std::vector<OperationId> all;
+    std::vector<OperationId> fresh;
+    for (const auto& holder : holders(request.name)) {
+        if (holder.token != request.expected) continue;
+        all.push_back(holder.operation);
+        if (!holder.broken) fresh.push_back(holder.operation);
+    }
+    if (all.empty()) return answer(operation, {AnswerKind::not_held, {}, {}});
+    answer(operation, {AnswerKind::broken, {}, {}});
+    if (!fresh.empty()) {
+        outcomes_.emplace_back(core::LockBroken{operation, request.name, request.expected, fresh,
+                                                request.reason, request.immediate});
+    }
+    for (const auto hold : fresh) {
+        broken_.insert(hold);
+        cancel_upgrade_of(hold);
+        if (!request.immediate) close(request.name, hold);
+    }
+    if (request.immediate) {
+        for (const auto hold : all)
+            leave(hold, request.name, Predecessor::broken);
+    }
+    settle({request.name});
+}
+
+// Of this name; of several names that are held together, each is broken by itself.
+void LockSpec::cancel_upgrade_of(OperationId hold) {
+    const auto upgrade = upgrade_of(hold);
+    if (!upgrade) return;
+    withdraw(upgrade->operation);
+    answer(upgrade->operation, {AnswerKind::cancelled, {}, {}});
+}
+
+void LockSpec::close(const std::string& name, OperationId hold) {
+    auto& grant = find_hold(hold, name).grant;
+    grant.broken = true;
+    auto& value = find_record(name)->value;
+    if (value && grant.mode == LockMode::exclusive) value->dirty = true;
+    newest_closure_ = newest_closure_.next();
+    closing_.push_back({newest_closure_, name, hold});
+    const auto* session = live(hold.session);
+    outcomes_.emplace_back(core::ClosureBegun{newest_closure_, hold.session, session->renewed_at,
+                                              session->opened.ttl_ms, session->opened.rho_ppm});
+}
+
+void LockSpec::on(const core::EndClosure& command) {
+    for (const auto& closing : std::vector{closing_}) {
+        if (closing.id != command.closure) continue;
+        clear(closing.name);
+        if (live(closing.hold.session) == nullptr) return;  // it went with its session
+        leave(closing.hold, closing.name, Predecessor::broken);
+        settle({closing.name});
     }
 }
 
@@ -505,7 +623,8 @@ void LockSpec::clear_name_of(OperationId operation) {
 FencingToken LockSpec::token_for(Record& record, LockMode mode) {
     bool joins = false;
     for (const auto& [name, holder] : holds_) {
-        const bool is_newest = holder.mode == mode && holder.token == record.newest_token;
+        const bool is_newest =
+            holder.mode == mode && holder.token == record.newest_token && !holder.broken;
         if (is_newest && name == record.name) joins = true;
     }
     if (is_a_writer(mode) || record.newest_mode != mode || !joins) {
@@ -746,9 +865,19 @@ void LockSpec::leave(OperationId operation, const std::string& name, Predecessor
         return hold.grant.operation == operation && hold.name == name;
     };
     for (const auto& hold : holds_) {
-        if (is_it(hold)) find_record(name)->previous = {how, hold.grant.label, hold.grant.token};
+        if (!is_it(hold)) continue;
+        auto& record = *find_record(name);
+        if (hold.grant.broken) how = Predecessor::broken;
+        record.previous = {how, hold.grant.label, hold.grant.token};
+        const bool half_done = how != Predecessor::clean && hold.grant.mode == LockMode::exclusive;
+        if (record.value && half_done) record.value->dirty = true;
     }
     std::erase_if(holds_, is_it);
+    std::erase_if(closing_, [&](const Closing& closing) {
+        if (closing.hold != operation || closing.name != name) return false;
+        outcomes_.emplace_back(core::ClosureEnded{closing.id});
+        return true;
+    });
 }
 
 void LockSpec::withdraw(OperationId operation) {
@@ -816,7 +945,9 @@ std::vector<core::Grant> LockSpec::holders(std::string_view name) const {
 }
 
 bool LockSpec::is_unused(std::string_view name) const {
-    return std::ranges::find(holds_, name, &Hold::name) == holds_.end() && queue(name).empty();
+    const auto has_value = [&](const Record& one) { return one.name == name && one.value; };
+    return std::ranges::find(holds_, name, &Hold::name) == holds_.end() && queue(name).empty() &&
+           std::ranges::none_of(records_, has_value);
 }
 
 LockSpec::Queue LockSpec::queue(std::string_view name) const {
@@ -829,10 +960,17 @@ LockSpec::Queue LockSpec::queue(std::string_view name) const {
 }
 
 LockSpec::Hold* LockSpec::find_hold(OperationId operation) {
+    if (broken_.contains(operation)) return nullptr;
     for (auto& hold : holds_) {
         if (hold.grant.operation == operation) return &hold;
     }
     return nullptr;
+}
+
+LockSpec::Hold& LockSpec::find_hold(OperationId operation, std::string_view name) {
+    return *std::ranges::find_if(holds_, [&](const Hold& hold) {
+        return hold.grant.operation == operation && hold.name == name;
+    });
 }
 
 std::optional<Waiting> LockSpec::upgrade_on(std::string_view name) const {
@@ -904,6 +1042,10 @@ LockView LockSpec::inspect(std::string_view name) const {
     for (const auto& holder : holders(name)) {
         const auto* session = live(holder.operation.session);
         if (session == nullptr) continue;
+        if (holder.broken) {
+            view.is_closed = true;
+            continue;
+        }
         view.holders.push_back(holder);
         view.nodes[session->id] = session->opened.node;
     }
@@ -917,9 +1059,13 @@ LockView LockSpec::inspect(std::string_view name) const {
         view.waiters.push_back(waiting);
         view.nodes[session->id] = session->opened.node;
     }
-    if (view.holders.empty() && view.waiters.empty()) return view;
     for (const auto& record : records_) {
-        if (record.name == name) view.policy = record.policy;
+        if (record.name == name) view.value = record.value;
+    }
+    const bool is_there =
+        !view.holders.empty() || !view.waiters.empty() || view.value || view.is_closed;
+    for (const auto& record : records_) {
+        if (record.name == name && is_there) view.policy = record.policy;
     }
     return view;
 }
@@ -930,7 +1076,10 @@ std::vector<LockView> LockSpec::list(std::string_view prefix, std::string_view a
     for (const auto& record : records_) {
         if (!record.name.starts_with(prefix) || record.name <= after) continue;
         auto view = inspect(record.name);
-        if (!view.holders.empty() || !view.waiters.empty()) found.push_back(std::move(view));
+        if (view.value) view.value->bytes.clear();
+        const bool is_there =
+            !view.holders.empty() || !view.waiters.empty() || view.value || view.is_closed;
+        if (is_there) found.push_back(std::move(view));
     }
     std::sort(found.begin(), found.end(),
               [](const LockView& a, const LockView& b) { return a.name < b.name; });

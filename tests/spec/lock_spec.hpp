@@ -26,7 +26,8 @@
 
 namespace mortise::spec {
 
-// Equal as far as the rules order them: grants among each other, and the rest among each other.
+// Equal as far as the rules order them: grants among each other, and the rest among each other, but
+// for the ends of closures, which no rule orders.
 [[nodiscard]] bool same(const core::Outcomes& a, const core::Outcomes& b);
 
 class LockSpec {
@@ -100,6 +101,13 @@ private:
         core::Previous previous;
         core::FencingToken newest_token;
         core::LockMode newest_mode = core::LockMode::exclusive;
+        std::optional<core::LockValue> value;
+    };
+    // What a quorum counts: of a hold that was broken.
+    struct Closing {
+        core::ClosureId id;
+        std::string name;
+        core::OperationId hold;
     };
 
     void on(const core::OpenSession& command);
@@ -109,12 +117,16 @@ private:
     void on(const core::Sweep& command);
     void on(const core::Acknowledge& command);
     void on(const core::Request& command);
+    void on(const core::EndClosure& command);
     void on(core::OperationId operation, const core::Acquire& acquire);
     void on(core::OperationId operation, const core::Release& release);
     void on(core::OperationId operation, const core::Cancel& cancel);
     void on(core::OperationId operation, const core::Downgrade& downgrade);
     void on(core::OperationId operation, const core::Upgrade& upgrade);
     void on(core::OperationId operation, const core::AcquireSeveral& request);
+    void on(core::OperationId operation, const core::SetValue& request);
+    void on(core::OperationId operation, const core::MarkConsistent& request);
+    void on(core::OperationId operation, const core::BreakLock& request);
     void repeat(const Session& session, core::OperationId operation);
     void end_command();
 
@@ -167,10 +179,15 @@ private:
     [[nodiscard]] core::OperationId first_dead() const;
     [[nodiscard]] std::string name_of(core::OperationId operation) const;
     void clear_name_of(core::OperationId operation);
+    // What was broken is nobody's hold any more (S24).
     [[nodiscard]] Hold* find_hold(core::OperationId operation);
+    [[nodiscard]] Hold& find_hold(core::OperationId operation, std::string_view name);
     [[nodiscard]] std::optional<Waiting> upgrade_on(std::string_view name) const;
     [[nodiscard]] std::optional<Waiting> upgrade_of(core::OperationId hold) const;
-    void give_back(core::OperationId operation, core::OperationId hold);
+    void give_back(core::OperationId operation, core::OperationId hold, core::AnswerKind kind);
+    [[nodiscard]] core::AnswerKind may_write(core::OperationId hold, const std::string& name);
+    void cancel_upgrade_of(core::OperationId hold);
+    void close(const std::string& name, core::OperationId hold);
     void make_exclusive(Hold& hold);
     bool serve_upgrade(Record& record);
     // S33; in deadlock_spec.cpp.
@@ -201,6 +218,9 @@ private:
     std::uint64_t waits_ever_ = 0;
     Names moved_;  // by the step that is under way
     core::FencingToken newest_token_;
+    std::set<core::OperationId> broken_;  // and not confirmed
+    std::vector<Closing> closing_;
+    core::ClosureId newest_closure_;
 
     bool waited_done_ = true;
     std::string waited_cursor_;

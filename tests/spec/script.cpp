@@ -34,8 +34,11 @@ enum class Kind : std::uint8_t {
     upgrade,
     downgrade,
     several,
+    value,
+    take_away,
+    end_closure,
 };
-constexpr std::size_t kinds = 14;
+constexpr std::size_t kinds = 17;
 
 // Follows the specification along, so that most commands meet something.
 class Maker {
@@ -115,15 +118,25 @@ private:
     }
 
     std::array<std::uint64_t, kinds> pick_weights() {
-        //                  open ren clo exp ack swp acq  rel cnl rep del up down sev
-        switch (prng_.below(7)) {
-            case 0: return {1, 1, 0, 0, 1, 1, 50, 35, 5, 2, 0, 0, 0, 0};      // the queue rules
-            case 1: return {4, 4, 2, 3, 3, 5, 40, 20, 8, 5, 2, 5, 3, 8};      // a bit of all
-            case 2: return {2, 1, 1, 1, 12, 1, 20, 12, 15, 25, 10, 8, 4, 4};  // lost and repeated
-            case 3: return {1, 1, 1, 1, 1, 1, 40, 15, 6, 2, 0, 20, 12, 0};    // conversions
-            case 4: return {1, 1, 1, 1, 1, 1, 15, 20, 6, 2, 0, 0, 0, 30};     // several names
-            case 5: return {5, 4, 3, 4, 1, 3, 15, 20, 6, 2, 0, 6, 4, 20};     // all together
-            default: return {14, 8, 6, 10, 2, 5, 40, 10, 5, 3, 1, 4, 2, 8};  // sessions come and go
+        //  open ren clo exp ack swp acq  rel cnl rep del up down sev val brk end
+        switch (prng_.below(9)) {
+            // the queue rules
+            case 0: return {1, 1, 0, 0, 1, 1, 50, 35, 5, 2, 0, 0, 0, 0, 0, 0, 0};
+            // a bit of all
+            case 1: return {4, 4, 2, 3, 3, 5, 40, 20, 8, 5, 2, 5, 3, 8, 4, 4, 2};
+            // lost and repeated
+            case 2: return {2, 1, 1, 1, 12, 1, 20, 12, 15, 25, 10, 8, 4, 4, 2, 2, 1};
+            // conversions
+            case 3: return {1, 1, 1, 1, 1, 1, 40, 15, 6, 2, 0, 20, 12, 0, 0, 0, 0};
+            // several names
+            case 4: return {1, 1, 1, 1, 1, 1, 15, 20, 6, 2, 0, 0, 0, 30, 0, 0, 0};
+            // all together
+            case 5: return {5, 4, 3, 4, 1, 3, 15, 20, 6, 2, 0, 6, 4, 20, 8, 8, 4};
+            // values and breaks
+            case 6: return {2, 8, 1, 2, 1, 2, 30, 12, 3, 3, 1, 3, 2, 3, 12, 20, 10};
+            case 7: return {4, 4, 2, 6, 1, 4, 30, 12, 3, 3, 1, 6, 2, 8, 12, 20, 6};
+            // sessions come and go
+            default: return {14, 8, 6, 10, 2, 5, 40, 10, 5, 3, 1, 4, 2, 8, 2, 2, 1};
         }
     }
 
@@ -152,6 +165,9 @@ private:
             case Kind::upgrade: return upgrade(process);
             case Kind::downgrade: return downgrade(process);
             case Kind::several: return request(process, several());
+            case Kind::value: return value(process);
+            case Kind::take_away: return request(process, take_away());
+            case Kind::end_closure: return core::EndClosure{core::ClosureId{1 + prng_.below(12)}};
         }
         return std::nullopt;
     }
@@ -255,6 +271,32 @@ private:
         const auto mode = prng_.one_in(4) ? core::all_lock_modes[prng_.below(core::lock_modes)]
                                           : modes_[prng_.below(modes_.size())];
         return request(process, core::Downgrade{target(process, true), mode});
+    }
+
+    core::Command value(Process& process) {
+        const auto hold = target(process, true);
+        std::string held = name(prng_.below(names_));
+        for (const auto& view : spec_.list("", "", core::records_max)) {
+            for (const auto& holder : view.holders) {
+                const bool is_it = holder.operation == core::OperationId{process.session, hold};
+                if (is_it && !prng_.one_in(10)) held = view.name;
+            }
+        }
+        if (prng_.one_in(4)) return request(process, core::MarkConsistent{hold, held});
+        return request(process, core::SetValue{hold, held, std::string(prng_.below(4), 'v')});
+    }
+
+    // Mostly somebody's.
+    core::BreakLock take_away() {
+        core::BreakLock request;
+        request.name = name(prng_.below(names_));
+        request.reason = prng_.one_in(2) ? "" : "stuck";
+        request.immediate = prng_.one_in(4);
+        const auto view = spec_.inspect(request.name);
+        request.expected = core::FencingToken{1 + prng_.below(spec_.newest_token().raw() + 1)};
+        if (view.holders.empty() || prng_.one_in(8)) return request;
+        request.expected = view.holders[prng_.below(view.holders.size())].token;
+        return request;
     }
 
     // Mostly one that has something to give up, and sometimes any past or future one.

@@ -23,10 +23,11 @@ const char* name_of(core::QueuePolicy policy) {
 }
 
 const char* name_of(core::AnswerKind kind) {
-    constexpr std::array<const char*, 11> names{
-        "granted",   "busy",          "released",        "cancelled",
-        "not_held",  "stale_request", "kind_mismatch",   "resource_exhausted",
-        "converted", "deadlock",      "invalid_argument"};
+    constexpr std::array<const char*, 14> names{
+        "granted",   "busy",          "released",         "cancelled",
+        "not_held",  "stale_request", "kind_mismatch",    "resource_exhausted",
+        "converted", "deadlock",      "invalid_argument", "stored",
+        "broken",    "lost"};
     return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -79,6 +80,16 @@ std::string body_words(const core::RequestBody& body) {
             },
             [](const core::Upgrade& upgrade) {
                 return (upgrade.wait ? "upgrade " : "try to upgrade ") + number(upgrade.operation);
+            },
+            [](const core::SetValue& set) {
+                return "set " + number(set.operation) + " " + set.name + "=" + set.bytes;
+            },
+            [](const core::MarkConsistent& mark) {
+                return "consistent " + number(mark.operation) + " " + mark.name;
+            },
+            [](const core::BreakLock& request) {
+                return std::string{request.immediate ? "break now " : "break "} + request.name +
+                       " token=" + number(request.expected) + " because " + request.reason;
             }},
         body);
 }
@@ -116,6 +127,7 @@ std::string words(const core::Command& command) {
                        return "expire " + number(expire.session) + "@" + number(expire.renewed_at);
                    },
                    [](const core::Sweep&) { return std::string{"sweep"}; },
+                   [](const core::EndClosure& end) { return "end closure " + number(end.closure); },
                    [](const core::Acknowledge& acknowledge) {
                        return "acknowledge " + number(acknowledge.session) + " up to " +
                               number(acknowledge.received);
@@ -158,11 +170,30 @@ std::string words(const core::Outcome& outcome) {
                        (full ? " table_full" : "");
             },
             [](const core::SessionRenewed& renewed) {
-                return "renewed " + number(renewed.session) + "#" + std::to_string(renewed.number);
+                auto text =
+                    "renewed " + number(renewed.session) + "#" + std::to_string(renewed.number);
+                for (const auto seq : renewed.broken)
+                    text += " broken=" + number(seq);
+                return text;
             },
             [](const core::RenewalLost& lost) { return "renewal lost " + number(lost.session); },
             [](const core::SessionEnded& ended) {
                 return "ended " + number(ended.session) + " " + name_of(ended.how);
+            },
+            [](const core::LockBroken& broken) {
+                std::string text = broken.name + ":" + number(broken.token);
+                text += broken.immediate ? " broken now by " : " broken by ";
+                text += words(broken.by);
+                for (const auto hold : broken.holds)
+                    text += " lost=" + words(hold);
+                return text + " because " + broken.reason;
+            },
+            [](const core::ClosureBegun& begun) {
+                return "closure " + number(begun.closure) + " of " + number(begun.session) + "@" +
+                       number(begun.since);
+            },
+            [](const core::ClosureEnded& ended) {
+                return "closure " + number(ended.closure) + " ended";
             }},
         outcome);
 }
@@ -186,7 +217,10 @@ std::string words(const core::LockView& view) {
                 number(waiter.since) + "/" + waiter.label;
         if (waiter.upgrades.is_set()) text += " upgrades " + number(waiter.upgrades);
     }
-    return text;
+    if (view.is_closed) text += ", closed";
+    if (!view.value) return text;
+    text += ", value " + std::to_string(view.value->version) + "=" + view.value->bytes;
+    return text + (view.value->dirty ? " dirty" : "");
 }
 
 }  // namespace mortise::spec

@@ -90,7 +90,13 @@ Json json_of(const LockInfo& lock) {
     Json json{{"name", json_text(lock.name)},
               {"policy", to_string(lock.policy)},
               {"holders", Json::array()},
-              {"waiters", Json::array()}};
+              {"waiters", Json::array()},
+              {"closed", lock.is_closed}};
+    if (lock.value) {
+        json["value"] = {{"bytes", json_text(lock.value->bytes)},
+                         {"version", lock.value->version},
+                         {"dirty", lock.value->dirty}};
+    }
     for (const auto& holder : lock.holders)
         json["holders"].push_back(json_of(holder));
     for (const auto& waiter : lock.waiters)

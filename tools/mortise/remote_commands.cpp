@@ -118,13 +118,19 @@ ExitCode run(const InspectCommand& command) {
         std::cout << json_of(lock).dump(2) << '\n';
         return ExitCode::ok;
     }
-    if (lock.holders.empty() && lock.waiters.empty()) {
+    const bool is_free = lock.holders.empty() && lock.waiters.empty() && !lock.is_closed;
+    if (is_free) {
         std::cout << escaped(command.name) << " is free\n";
-        return ExitCode::ok;
+    } else {
+        auto table = lock_table();
+        add_rows(table, lock);
+        std::cout << table.text(is_terminal()) << "policy: " << to_string(lock.policy) << '\n';
     }
-    auto table = lock_table();
-    add_rows(table, lock);
-    std::cout << table.text(is_terminal()) << "policy: " << to_string(lock.policy) << '\n';
+    if (lock.is_closed) std::cout << "closed: it was broken, and its holder may not know yet\n";
+    if (lock.value) {
+        std::cout << "value: " << lock.value->bytes.size() << " bytes, version "
+                  << lock.value->version << (lock.value->dirty ? ", dirty" : "") << '\n';
+    }
     return ExitCode::ok;
 }
 

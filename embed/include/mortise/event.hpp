@@ -77,6 +77,7 @@ struct NodeEvent {
         stopped,          // the node failed, `text` says why; the last event. Not after close()
         members_changed,  // `text` says who is one now
         removed,          // this node is not a member of its cluster any more
+        lock_broken,      // `name`, `token`; by node `peer`, who says why in `text`
     };
 
     Kind kind = Kind::ready;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include <mortise/boot_clock.hpp>
@@ -25,7 +26,8 @@ class HoldRecord;
 // Every member may be called at any time, also on an empty, moved-from, released or lost hold, and
 // after the Node is gone. Members that do not change the hold may be called from several threads at
 // once, and so may they beside one release() or unlock(); moving and assigning want exclusive
-// access, as always, and so does converting. Nothing blocks but release() and the conversions.
+// access, as always, and so does converting. Nothing blocks but release(),
+// the conversions, and what reads or writes the value.
 class [[nodiscard]] Hold {
 public:
     // Empty: owns nothing.
@@ -80,6 +82,23 @@ public:
 
     // How the holder before this one left (S23).
     [[nodiscard]] Previous previous() const;
+
+    // The value that this name carries (S36), as the cluster has it now: one waits for a majority,
+    // at most call_timeout. Empty when there is none. inspect() tells it to anybody, and whether it
+    // is dirty: whether an exclusive holder was lost since it was vouched for, in the middle of
+    // writing it perhaps. Fails like check(), or with no_quorum.
+    [[nodiscard]] std::string value() const;
+    [[nodiscard]] std::string value(std::error_code& ec) const;
+    // Writes it, for an exclusive hold, and waits until the cluster has it: at most 4 KiB of any
+    // bytes; no bytes, and there is no value any more. A hold that was lost writes nothing: that is
+    // lock_lost. invalid_argument for any other mode, resource_exhausted when the cluster's values
+    // have no room for it, incompatible while a member of the cluster is too old, outcome_unknown
+    // when nobody answered in time.
+    void set_value(std::string_view bytes) const;
+    void set_value(std::string_view bytes, std::error_code& ec) const;
+    // Vouches for the value: it is not dirty any more. Errors as of set_value().
+    void consistent() const;
+    void consistent(std::error_code& ec) const;
 
     // --- conversions (S27). Of an owner's only hold of the name: invalid_argument for one of a
     // HoldSet, and for one that a Locker has more than once. Errors of all: as of check(), and

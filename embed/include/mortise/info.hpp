@@ -47,13 +47,24 @@ struct WaiterInfo {
     friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
 };
 
-// A name that nobody holds or waits for is not known: the rest is empty then. Names are bytes; see
-// escaped() before showing one to a person.
+// What a name carries besides (S36).
+struct LockValue {
+    std::string bytes{};        // left out by list()
+    std::uint64_t version = 0;  // rises with every write
+    bool dirty = false;         // a writer was lost, and nobody has vouched for it since
+
+    friend bool operator==(const LockValue&, const LockValue&) = default;
+};
+
+// A name that nobody holds or waits for, and that has no value, is not known: the rest is empty
+// then. Names are bytes; see escaped() before showing one to a person.
 struct LockInfo {
     std::string name{};
     QueuePolicy policy = QueuePolicy::phase_fair;
     std::vector<HolderInfo> holders{};  // oldest first
     std::vector<WaiterInfo> waiters{};  // an upgrade first, the others as they came
+    std::optional<LockValue> value{};
+    bool is_closed = false;  // broken, and its former holder may not know yet (S24)
 
     [[nodiscard]] bool is_held() const noexcept { return !holders.empty(); }
 

@@ -163,6 +163,22 @@ public:
                                              std::size_t limit, ReadLevel level,
                                              std::error_code& ec);
 
+    // Takes a lock away from whoever holds it under that token, which inspect() tells (S24). He
+    // reports lost(broken). The name stays closed to others until his node has confirmed that, or
+    // nothing of what he was ever told lets him believe in it any more, by the clocks of a
+    // majority: at most the rest of his session's TTL. With BreakMode::immediate nobody waits for
+    // that, and for so long two may believe to have it. Returns when the cluster has decided it;
+    // every node tells of it (NodeEvent::lock_broken). Of several names that were taken together it
+    // takes the one away, and their holder gives the others back. not_held when nobody holds it
+    // under that token; incompatible while a member of the cluster is too old; outcome_unknown when
+    // nobody answered in time. `reason`, at most 256 bytes, is for those who read of it.
+    void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
+                    BreakMode mode = BreakMode::confirmed);
+    void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
+                    std::error_code& ec);
+    void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
+                    BreakMode mode, std::error_code& ec);
+
     // Told of what happens to this node, on a thread of its own, until the Subscription goes.
     [[nodiscard]] Subscription on_event(NodeEventSink sink);
 

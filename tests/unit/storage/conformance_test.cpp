@@ -183,6 +183,11 @@ TYPED_TEST(Stores, KeepTheNewestCountdowns) {
     ASSERT_TRUE(node.state_store->save_countdowns(older));
     ASSERT_TRUE(node.state_store->save_countdowns(newer));
     EXPECT_EQ(this->start().state.countdowns, newer);
+    // Those of names that are closed as well (S24).
+    auto with_closures = newer;
+    with_closures.push_back({{}, {}, core::Nanoseconds{8}, core::ClosureId{9}});
+    ASSERT_TRUE(this->node_.state_store->save_countdowns(with_closures));
+    EXPECT_EQ(this->start().state.countdowns, with_closures);
     ASSERT_TRUE(this->node_.state_store->save_countdowns({}));
     EXPECT_TRUE(this->start().state.countdowns.empty());
 }

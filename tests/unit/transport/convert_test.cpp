@@ -73,6 +73,8 @@ core::AppendReply append_reply(Prng& prng) {
                         index(prng),        log_id(prng), {}};
     for (auto count = prng.below(6); count > 0; --count)
         m.run_out.push_back({core::SessionId{positive(prng)}, index(prng)});
+    for (auto count = prng.below(6); count > 0; --count)
+        m.closures_run_out.emplace_back(positive(prng));
     return m;
 }
 
@@ -163,10 +165,10 @@ core::OperationId operation(Prng& prng) {
 
 core::Outcome outcome(Prng& prng) {
     const core::SessionId session{positive(prng)};
-    switch (prng.below(7)) {
+    switch (prng.below(10)) {
         case 0: {
             core::Answered o{operation(prng), {}};
-            o.answer.kind = static_cast<core::AnswerKind>(prng.below(11));
+            o.answer.kind = static_cast<core::AnswerKind>(prng.below(14));
             o.answer.previous = {static_cast<core::Predecessor>(prng.below(4)),
                                  text(prng, core::label_bytes_max),
                                  core::FencingToken{number(prng)}};
@@ -187,7 +189,28 @@ core::Outcome outcome(Prng& prng) {
         case 2: return core::SessionOpened{session, positive(prng)};
         case 3:
             return core::OpenRefused{positive(prng), static_cast<core::OpenRefusal>(prng.below(2))};
-        case 4: return core::SessionRenewed{session, number(prng)};
+        case 4: {
+            core::SessionRenewed o{session, number(prng)};
+            for (auto count = prng.below(4); count > 0; --count)
+                o.broken.emplace_back(positive(prng));
+            return o;
+        }
+        case 7: {
+            core::LockBroken o{operation(prng),
+                               "x" + text(prng, 20),
+                               core::FencingToken{positive(prng)},
+                               {},
+                               text(prng, core::reason_bytes_max),
+                               coin(prng)};
+            for (auto count = prng.below(4); count > 0; --count)
+                o.holds.push_back(operation(prng));
+            return o;
+        }
+        case 8:
+            return core::ClosureBegun{core::ClosureId{positive(prng)}, session, index(prng),
+                                      static_cast<std::uint32_t>(prng.below(1'000)),
+                                      static_cast<std::uint32_t>(prng.below(1'000))};
+        case 9: return core::ClosureEnded{core::ClosureId{positive(prng)}};
         case 5: return core::RenewalLost{session};
         default: return core::SessionEnded{session, static_cast<core::SessionEnd>(prng.below(3))};
     }
@@ -209,6 +232,8 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
         view.nodes[holder.operation.session] = core::NodeId{positive(prng)};
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = core::NodeId{positive(prng)};
+    view.is_closed = coin(prng);
+    if (coin(prng)) view.value = core::LockValue{text(prng, 60), positive(prng), coin(prng)};
     return view;
 }
 
@@ -352,6 +377,7 @@ TEST(Convert, AnAppendReplyArrivesFieldByField) {
     EXPECT_EQ(got.previous, sent.previous);
     EXPECT_EQ(got.hint, sent.hint);
     EXPECT_EQ(got.run_out, sent.run_out);
+    EXPECT_EQ(got.closures_run_out, sent.closures_run_out);
 }
 
 core::RaftMessage through(const core::RaftMessage& m) {
@@ -789,7 +815,7 @@ TEST(Malformed, OutcomesThatDoNotMakeSense) {
     EXPECT_FALSE(code([&](auto o) { answered(o, 0, 1); }));
     EXPECT_EQ(code([&](auto o) { answered(o, 0, 0); }), Malformed::bad_number);
     EXPECT_EQ(code([&](auto o) { answered(o, 1, 1); }), Malformed::bad_number);
-    EXPECT_EQ(code([&](auto o) { answered(o, 11, 0); }), Malformed::unknown_kind);
+    EXPECT_EQ(code([&](auto o) { answered(o, 14, 0); }), Malformed::unknown_kind);
     EXPECT_EQ(code([](auto o) { o.initQueued(); }), Malformed::bad_number);
     EXPECT_EQ(code([](auto o) { o.setRenewalLost(0); }), Malformed::bad_number);
     EXPECT_EQ(code([](auto o) { o.initSessionOpened().setSession(1); }), Malformed::bad_number);

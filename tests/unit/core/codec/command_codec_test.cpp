@@ -70,6 +70,12 @@ std::vector<Command> samples() {
                                {Seq{1}, Seq{huge}}},
                 70'000),
         request(Upgrade{Seq{huge}, false}, 3),
+        request(SetValue{Seq{1}, "a", {}}),
+        request(SetValue{Seq{huge}, "a", std::string(value_bytes_max, '\xff')}),
+        request(MarkConsistent{Seq{5}, "a"}),
+        request(BreakLock{"a", FencingToken{huge}, std::string(reason_bytes_max, 'r'), true}),
+        request(BreakLock{"b", FencingToken{1}, {}}),
+        EndClosure{ClosureId{huge}},
         request(Acquire{"b", shared, true, {}, false, "hold", 2, {huge, "locker"}}),
         request(AcquireSeveral{AcquireSeveral::Which::any,
                                {{"b", shared}},
@@ -87,6 +93,7 @@ std::vector<Command> samples() {
 std::vector<Command> old_samples() {
     auto old = samples();
     std::erase_if(old, [](const Command& command) {
+        if (std::holds_alternative<EndClosure>(command)) return true;
         const auto* request = std::get_if<Request>(&command);
         return request != nullptr && format_needed(request->body) > command_format_oldest;
     });
@@ -144,8 +151,12 @@ TEST(CommandCodec, AnOlderVersionReadsNoNewerForm) {
 TEST(CommandCodec, ConversionsAndSeveralNamesAreOfTheThirdForm) {
     EXPECT_EQ(format_needed(Acquire{}), 1);
     EXPECT_EQ(format_needed(Cancel{}), 1);
-    const std::vector<RequestBody> newer{Downgrade{Seq{1}, shared}, Upgrade{Seq{1}, true},
-                                         AcquireSeveral{{}, {{"a", shared}}, true, {}, false, {}}};
+    const std::vector<RequestBody> newer{Downgrade{Seq{1}, shared},
+                                         Upgrade{Seq{1}, true},
+                                         AcquireSeveral{{}, {{"a", shared}}, true, {}, false, {}},
+                                         SetValue{Seq{1}, "a", {}},
+                                         MarkConsistent{Seq{1}, "a"},
+                                         BreakLock{"a", FencingToken{1}, {}}};
     for (const auto& body : newer) {
         EXPECT_EQ(format_needed(body), 3);
         EXPECT_EQ(format_of(encoded({Sweep{}, request(body), Sweep{}})), 3);

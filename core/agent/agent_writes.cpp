@@ -1,0 +1,99 @@
+// What changes a name for others: values (S36) and breaks (S24), asked for once each; and what a
+// node does whose hold was broken.
+#include <algorithm>
+#include <utility>
+
+#include "core/agent/session_agent.hpp"
+#include "core/base/mutant.hpp"
+#include "core/base/overloaded.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+const std::string& name_of(const RequestBody& body) {
+    static const std::string none;
+    return std::visit(
+        Overloaded{[](const SetValue& one) -> const std::string& { return one.name; },
+                   [](const MarkConsistent& one) -> const std::string& { return one.name; },
+                   [](const BreakLock& one) -> const std::string& { return one.name; },
+                   [](const auto&) -> const std::string& { return none; }},
+        body);
+}
+
+}  // namespace
+
+bool SessionAgent::is_write(const RequestBody& body) {
+    return std::holds_alternative<SetValue>(body) || std::holds_alternative<MarkConsistent>(body) ||
+           std::holds_alternative<BreakLock>(body);
+}
+
+void SessionAgent::on_write(WriteCall call, Now now) {
+    const bool is_lost = call.hold.session.is_set() && find_hold(call.hold) == nullptr;
+    if (is_lost) return refuse(call.tag, CallError::lock_lost);
+    Names names{name_of(call.body)};
+    const auto* waiting =
+        take_call(call.tag, std::move(call.body), std::move(names), Instant::never(), now);
+    if (waiting != nullptr) unsent_.emplace(waiting->arrival, call.tag);
+}
+
+void SessionAgent::on_write_answered(const Sent& sent, AnswerKind kind) {
+    const bool breaks = std::holds_alternative<BreakLock>(sent.request.body);
+    switch (kind) {
+        case AnswerKind::stored:
+        case AnswerKind::broken:
+            finish(sent.tag);
+            out_.answers.push_back({sent.tag, Written{}});
+            return;
+        case AnswerKind::not_held:
+            return answer(sent.tag, breaks ? CallError::not_held : CallError::lock_lost);
+        case AnswerKind::resource_exhausted: return answer(sent.tag, CallError::resource_exhausted);
+        case AnswerKind::stale_request: return answer(sent.tag, CallError::outcome_unknown);
+        default: return answer(sent.tag, CallError::invalid_argument);
+    }
+}
+
+// Whoever has it is told that it is lost, and the cluster that he was told: in the next step, when
+// that has happened (S24). Whatever is given back already needs no more than that.
+void SessionAgent::lose_broken(Seq operation) {
+    const auto found = holds_.find(operation);
+    if (found == holds_.end()) return give_up_broken(operation);
+    auto held = std::move(holds_.extract(found).mapped());
+    held_names_ -= held.names.size();
+    drop_upgrade(held, CallError::lock_lost);
+    if (!withdraw_grant(operation)) {
+        out_.lost.push_back({{*session_, operation}, HoldLost::Reason::broken});
+    }
+    Ending confirmation{{}, Release{operation}, std::move(held.names)};
+    if (planted(Mutant::break_confirmed_before_told)) return end_operation(std::move(confirmation));
+    confirmations_.push_back(std::move(confirmation));
+}
+
+// Granted and broken while nothing was told here: the answer that is to come would be believed.
+void SessionAgent::give_up_broken(Seq operation) {
+    const auto sent = sent_.find(operation);
+    if (sent != sent_.end() && !sent->second.ending)
+        abandon(sent->second.tag, CallError::lock_lost);
+}
+
+// It was granted and broken within one step: nobody has heard of it yet.
+bool SessionAgent::withdraw_grant(Seq operation) {
+    const OperationId id{*session_, operation};
+    for (auto& answer : out_.answers) {
+        const auto* one = std::get_if<Acquired>(&answer.result);
+        const auto* several = std::get_if<AcquiredSeveral>(&answer.result);
+        const bool is_it =
+            (one != nullptr && one->hold == id) || (several != nullptr && several->hold == id);
+        if (!is_it) continue;
+        answer.result = CallError::lock_lost;
+        return true;
+    }
+    return false;
+}
+
+void SessionAgent::confirm_breaks() {
+    for (auto& confirmation : std::exchange(confirmations_, {}))
+        end_operation(std::move(confirmation));
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,41 @@
+// What every voter counts down besides sessions: the time for which a name stays closed (S24), on
+// its own steady clock (S5). As with sessions, what never ran, or is not running, has not run out.
+#pragma once
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/base/ids.hpp"
+#include "core/base/instant.hpp"
+#include "core/leases/countdowns.hpp"
+
+namespace mortise::core {
+
+class ClosureCountdowns {
+public:
+    // `elapsed` of `patience` is over. Requires that it is not counted yet.
+    void start(ClosureId closure, Nanoseconds patience, Nanoseconds elapsed, Instant now);
+    void stop(ClosureId closure);
+
+    // Those that ran out, until they are stopped: told again and again.
+    [[nodiscard]] const std::set<ClosureId>& run_out() const { return run_out_; }
+    // Moves to run_out() what ran out by now.
+    void advance(Instant now);
+    [[nodiscard]] Instant deadline() const;
+
+    [[nodiscard]] std::vector<SavedCountdown> save(Instant now) const;
+
+private:
+    struct Running {
+        Instant started;
+        Instant ends;
+    };
+
+    std::map<ClosureId, Running> running_;
+    std::set<std::pair<Instant, ClosureId>> by_end_;
+    std::set<ClosureId> run_out_;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,17 @@
+// A thread of the program asks the node something that is no acquire, and waits for the answer.
+#pragma once
+
+#include <memory>
+
+#include "core/agent/call.hpp"
+#include "embed/call_gate.hpp"
+#include "embed/completion.hpp"
+
+namespace mortise::detail {
+
+// Answers within call_timeout and a moment. No answer at all: of a read no_quorum, of what changes
+// something outcome_unknown.
+[[nodiscard]] CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::InspectCall call);
+[[nodiscard]] CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::WriteCall call);
+
+}  // namespace mortise::detail

@@ -1,0 +1,156 @@
+// A node whose holds are broken (S24), and what it asks to be written (S36).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/core/agent/agent_by_hand.hpp"
+
+namespace mortise::core {
+namespace {
+
+using namespace test;
+
+class AgentWrites : public testing::Test {
+protected:
+    void SetUp() override {
+        agent.agent.on_format(command_format_newest);
+        hold = agent.hold();
+    }
+    void broken(Seq operation = Seq{1}) {
+        agent.agent.on_outcome(
+            LockBroken{{SessionId{9}, Seq{1}}, "name", FencingToken{5}, {{session, operation}}, {}},
+            LogIndex{++agent.index}, agent.now);
+    }
+    void renewed(std::vector<Seq> lost) {
+        agent.agent.on_outcome(SessionRenewed{session, 1, std::move(lost)}, LogIndex{++agent.index},
+                               agent.now);
+    }
+    // The requests that go out now.
+    std::vector<Request> sent() {
+        std::vector<Request> requests;
+        const auto outbound = agent.agent.collect(agent.now).outbound;
+        if (!outbound) return requests;
+        for (const auto& batch : {outbound->urgent, outbound->acquires}) {
+            for (const auto& command : decode_batch(batch).value_or(std::vector<Command>{})) {
+                if (const auto* one = std::get_if<Request>(&command)) requests.push_back(*one);
+            }
+        }
+        return requests;
+    }
+    void write(std::uint64_t tag, RequestBody body, OperationId of) {
+        agent.agent.on_write(WriteCall{CallTag{tag}, of, std::move(body)}, agent.now);
+    }
+
+    Agent agent;
+    OperationId hold;
+};
+
+TEST_F(AgentWrites, ABrokenHoldIsLostAndThenConfirmed) {  // S24
+    broken();
+    const auto told = agent.agent.collect(agent.now);
+    ASSERT_EQ(told.lost.size(), 1U);
+    EXPECT_EQ(told.lost.front().hold, hold);
+    EXPECT_EQ(told.lost.front().reason, HoldLost::Reason::broken);
+    // Nobody has been told yet: the cluster must not hear that somebody was.
+    EXPECT_FALSE(told.outbound.has_value());
+    EXPECT_EQ(agent.agent.deadline(), agent.now.steady);
+    agent.agent.begin(agent.now);
+    const auto requests = sent();
+    ASSERT_EQ(requests.size(), 1U);
+    EXPECT_EQ(requests.front().body, RequestBody{Release{Seq{1}}});
+}
+
+TEST_F(AgentWrites, IsToldOnceHoweverOftenItIsSaid) {  // S24
+    broken();
+    renewed({Seq{1}});
+    EXPECT_EQ(agent.agent.collect(agent.now).lost.size(), 1U);
+    renewed({Seq{1}});
+    EXPECT_TRUE(agent.agent.collect(agent.now).lost.empty());
+}
+
+// Both halves: whoever missed the break learns of it before its lease goes on.
+TEST_F(AgentWrites, ARenewalThatTellsOfItIsEnough) {  // S24
+    renewed({Seq{1}});
+    const auto told = agent.agent.collect(agent.now);
+    ASSERT_EQ(told.lost.size(), 1U);
+    EXPECT_EQ(told.lost.front().reason, HoldLost::Reason::broken);
+}
+
+TEST_F(AgentWrites, SoIsAStateThatTookThePlaceOfAll) {  // S24
+    SessionTable table;
+    Session own;
+    own.id = session;
+    own.broken.insert(Seq{1});
+    table.restore(std::move(own));
+    agent.agent.on_state_replaced(table, agent.now);
+    EXPECT_EQ(agent.agent.collect(agent.now).lost.size(), 1U);
+}
+
+// Its answer is kept, and comes when it is asked for again: after the renewal that told of the
+// break.
+TEST_F(AgentWrites, WhatWasGrantedAndBrokenMeanwhileIsNotBelieved) {  // S24, P3
+    agent.acquire(1, Instant::never());
+    agent.send_all();
+    SessionTable table;
+    Session own;
+    own.id = session;
+    own.broken.insert(Seq{2});
+    table.restore(std::move(own));
+    agent.agent.on_state_replaced(table, agent.now);
+    agent.answered(Seq{2}, AnswerKind::granted);
+    const auto requests = agent.sent();
+    ASSERT_EQ(requests.size(), 1U);
+    EXPECT_EQ(requests.front().body, RequestBody{Cancel{Seq{2}}});
+    EXPECT_EQ(agent.answers_to(CallTag{2}), std::vector{std::optional{CallError::lock_lost}});
+}
+
+TEST_F(AgentWrites, WhatWasGrantedInTheSameStepWasNeverHad) {  // S24
+    agent.acquire(1, Instant::never());
+    agent.answered(Seq{2}, AnswerKind::granted);
+    broken(Seq{2});
+    const auto told = agent.agent.collect(agent.now);
+    EXPECT_TRUE(told.lost.empty());
+    ASSERT_EQ(told.answers.size(), 1U);
+    EXPECT_EQ(std::get<CallError>(told.answers.front().result), CallError::lock_lost);
+}
+
+TEST_F(AgentWrites, AReleaseThatWasOvertakenByABreakSaysSo) {  // S24
+    agent.agent.on_release({CallTag{77}, hold}, agent.now);
+    agent.agent.collect(agent.now);
+    broken();
+    agent.answered(Seq{2}, AnswerKind::lost);
+    EXPECT_EQ(agent.answers_to(CallTag{77}), std::vector{std::optional{CallError::lock_lost}});
+}
+
+TEST_F(AgentWrites, AreAskedForOnceAndAnswered) {  // S36
+    write(80, SetValue{Seq{1}, "name", "value"}, hold);
+    const auto requests = sent();
+    ASSERT_EQ(requests.size(), 1U);
+    EXPECT_EQ(requests.front().body, (RequestBody{SetValue{Seq{1}, "name", "value"}}));
+    agent.answered(Seq{2}, AnswerKind::stored);
+    EXPECT_EQ(agent.answers_to(CallTag{80}), std::vector{std::optional<CallError>{}});
+}
+
+TEST_F(AgentWrites, OfWhatIsNotHeldAreRefusedHere) {  // S19
+    write(80, SetValue{Seq{9}, "name", "value"}, {session, Seq{9}});
+    EXPECT_EQ(agent.answers_to(CallTag{80}), std::vector{std::optional{CallError::lock_lost}});
+    EXPECT_TRUE(sent().empty());
+}
+
+TEST_F(AgentWrites, NobodyKnowsWhatBecameOfOneThatWasNotAnswered) {  // P6
+    write(80, BreakLock{"name", FencingToken{5}, {}}, {});
+    agent.send_all();
+    agent.pass(10s);
+    const auto answers = agent.answers_to(CallTag{80});
+    EXPECT_EQ(answers, std::vector{std::optional{CallError::outcome_unknown}});
+    // And it does not take effect later.
+    EXPECT_THAT(agent.agent.accounted_for(), testing::Contains(Seq{2}));
+}
+
+TEST_F(AgentWrites, AreNotSentWhileAMemberIsTooOld) {  // P12
+    agent.agent.on_format(command_format_oldest);
+    write(80, BreakLock{"name", FencingToken{5}, {}}, {});
+    EXPECT_TRUE(sent().empty());
+}
+
+}  // namespace
+}  // namespace mortise::core

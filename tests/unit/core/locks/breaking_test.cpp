@@ -1,0 +1,151 @@
+// Locks that are taken away (S23, S24).
+#include "tests/unit/core/locks/machine_fixture.hpp"
+
+namespace mortise::core {
+namespace {
+
+using enum LockMode;
+
+class Breaking : public LockMachineTest {
+protected:
+    static Request break_lock(std::uint64_t session, std::uint64_t seq, std::uint64_t token,
+                              bool immediate = false) {
+        return request(session, seq, BreakLock{"a", FencingToken{token}, "stuck", immediate});
+    }
+    static Command end_closure(std::uint64_t id) { return EndClosure{ClosureId{id}}; }
+    static Command renew(std::uint64_t session, std::uint64_t number) {
+        return Renew{{{SessionId{session}, number}}};
+    }
+};
+
+TEST_F(Breaking, TheNameStaysClosedUntilTheHoldersNodeConfirms) {  // S24
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    EXPECT_EQ(put(break_lock(3, 1, 1)),
+              "3.1 broken; a:1 broken by 3.1 lost=1.1 because stuck; closure 1 of 1@1");
+    EXPECT_EQ(shown(), "| 2:X");
+    EXPECT_TRUE(machine_.inspect("a").is_closed);
+    // The word of its node.
+    EXPECT_EQ(put(release(1, 2, 1)),
+              "1.2 lost; closure 1 ended; 2.1 granted token=2 previous=broken/1/");
+    EXPECT_FALSE(machine_.inspect("a").is_closed);
+    EXPECT_EQ(put(release(1, 3, 1)), "1.3 not_held");
+}
+
+TEST_F(Breaking, OrUntilAQuorumCountedDownTheLastRenewalBefore) {  // S24
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    put(renew(1, 1));
+    const auto renewed = std::to_string(index_.raw());
+    const auto said = put(break_lock(3, 1, 1));
+    EXPECT_TRUE(said.ends_with("closure 1 of 1@" + renewed)) << said;
+    // Renewals after it prolong nothing, and tell what was lost until that was confirmed.
+    EXPECT_EQ(put(renew(1, 2)), "renewed 1#2 broken=1");
+    EXPECT_EQ(put(end_closure(1)), "closure 1 ended; 2.1 granted token=2 previous=broken/1/");
+    EXPECT_EQ(put(renew(1, 3)), "renewed 1#3 broken=1");
+    EXPECT_EQ(put(release(1, 2, 1)), "1.2 lost");
+    EXPECT_EQ(put(renew(1, 4)), "renewed 1#4");
+    EXPECT_EQ(put(end_closure(1)), "");
+    EXPECT_EQ(shown(), "2:X:2 |");
+}
+
+TEST_F(Breaking, IsACompareAndSet) {  // S24
+    put(acquire(1, 1, exclusive));
+    EXPECT_EQ(put(break_lock(3, 1, 7)), "3.1 not_held");
+    put(release(1, 2, 1));
+    EXPECT_EQ(put(break_lock(3, 2, 1)), "3.2 not_held");
+    put(acquire(1, 3, exclusive));
+    EXPECT_EQ(put(break_lock(3, 3, 1)), "3.3 not_held");  // that was the one before
+    EXPECT_EQ(shown(), "1:X:2 |");
+}
+
+TEST_F(Breaking, ARepeatBreaksNothingElse) {  // S17
+    put(acquire(1, 1, exclusive));
+    put(break_lock(3, 1, 1));
+    put(release(1, 2, 1));
+    put(acquire(2, 1, exclusive));
+    EXPECT_EQ(put(break_lock(3, 1, 1)), "3.1 broken");
+    EXPECT_EQ(shown(), "2:X:2 |");
+}
+
+TEST_F(Breaking, AtOnceIsAtOnce) {  // S24
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    EXPECT_EQ(put(break_lock(3, 1, 1, true)),
+              "3.1 broken; a:1 broken now by 3.1 lost=1.1 because stuck; "
+              "2.1 granted token=2 previous=broken/1/");
+    EXPECT_EQ(put(renew(1, 1)), "renewed 1#1 broken=1");
+    EXPECT_EQ(put(release(1, 2, 1)), "1.2 lost");
+    EXPECT_EQ(put(renew(1, 2)), "renewed 1#2");
+}
+
+TEST_F(Breaking, WhoDoesNotWaitAnyLongerBreaksItAgain) {  // S24
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    put(break_lock(3, 1, 1));
+    EXPECT_EQ(put(break_lock(3, 2, 1)), "3.2 broken");
+    EXPECT_EQ(put(break_lock(3, 3, 1, true)),
+              "3.3 broken; closure 1 ended; 2.1 granted token=2 previous=broken/1/");
+}
+
+TEST_F(Breaking, ThoseWhoShareATokenLoseItTogether) {  // S13, S24
+    put(acquire(1, 1, shared));
+    put(acquire(2, 1, shared));
+    put(acquire(3, 1, exclusive));
+    put(break_lock(3, 2, 1));
+    EXPECT_EQ(shown(), "| 3:X");
+    put(release(1, 2, 1));
+    EXPECT_EQ(shown(), "| 3:X");
+    EXPECT_EQ(put(release(2, 2, 1)),
+              "2.2 lost; closure 2 ended; 3.1 granted token=2 previous=broken/1/");
+}
+
+TEST_F(Breaking, NobodyJoinsABrokenHold) {  // S13
+    put(acquire(1, 1, shared));
+    put(break_lock(3, 1, 1));
+    EXPECT_EQ(put(acquire(2, 1, shared)), "2.1 granted token=2 previous=none/0/");
+}
+
+TEST_F(Breaking, TheEndOfTheSessionOpensItAsWell) {  // S11, S24
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    put(break_lock(3, 1, 1));
+    put(close(1));
+    EXPECT_EQ(put(Sweep{}), "closure 1 ended; 2.1 granted token=2 previous=broken/1/");
+    EXPECT_EQ(put(end_closure(1)), "");
+}
+
+TEST_F(Breaking, WhatWasBrokenIsNobodysToChange) {  // S24
+    put(acquire(1, 1, update));
+    put(acquire(2, 1, shared));
+    put(request(1, 2, Upgrade{Seq{1}, true}));
+    EXPECT_EQ(put(break_lock(3, 1, 1)),
+              "3.1 broken; a:1 broken by 3.1 lost=1.1 because stuck; 1.2 cancelled; "
+              "closure 1 of 1@1");
+    EXPECT_EQ(put(request(1, 3, Upgrade{Seq{1}, true})), "1.3 not_held");
+    EXPECT_EQ(put(request(1, 4, Downgrade{Seq{1}, shared})), "1.4 not_held");
+    EXPECT_EQ(put(request(1, 5, SetValue{Seq{1}, "a", "late"})), "1.5 not_held");
+    EXPECT_EQ(put(cancel(1, 6, 1)), "1.6 lost; closure 1 ended");
+}
+
+TEST_F(Breaking, LeavesTheValueDirty) {  // S36
+    put(acquire(1, 1, exclusive));
+    put(request(1, 2, SetValue{Seq{1}, "a", "half"}));
+    put(break_lock(3, 1, 1));
+    EXPECT_TRUE(machine_.inspect("a").value->dirty);
+}
+
+TEST_F(Breaking, OfSeveralNamesTheOthersStay) {  // S24, S32
+    AcquireSeveral both;
+    both.names = {{"a", exclusive}, {"b", exclusive}};
+    put(request(1, 1, both));
+    put(break_lock(3, 1, 1));
+    EXPECT_EQ(shown("b"), "1:X:2 |");
+    put(end_closure(1));
+    EXPECT_EQ(shown("b"), "1:X:2 |");
+    EXPECT_EQ(put(release(1, 2, 1)), "1.2 lost");
+    EXPECT_EQ(shown("b"), "|");
+}
+
+}  // namespace
+}  // namespace mortise::core

@@ -1,0 +1,132 @@
+// The value of a name (S36, S37).
+#include "core/locks/limits.hpp"
+#include "tests/unit/core/locks/machine_fixture.hpp"
+
+namespace mortise::core {
+namespace {
+
+using enum LockMode;
+
+class Values : public LockMachineTest {
+protected:
+    static Request set(std::uint64_t session, std::uint64_t seq, std::uint64_t hold,
+                       const std::string& bytes, const std::string& name = "a") {
+        return request(session, seq, SetValue{Seq{hold}, name, bytes});
+    }
+    static Request consistent(std::uint64_t session, std::uint64_t seq, std::uint64_t hold) {
+        return request(session, seq, MarkConsistent{Seq{hold}, "a"});
+    }
+    // "2=text", and whether it is dirty.
+    [[nodiscard]] std::string value(const std::string& name = "a") const {
+        const auto view = machine_.inspect(name);
+        if (!view.value) return "none";
+        return std::to_string(view.value->version) + "=" + view.value->bytes +
+               (view.value->dirty ? " dirty" : "");
+    }
+};
+
+TEST_F(Values, TheExclusiveHolderWritesAndAnybodyReads) {  // S36
+    put(acquire(1, 1, exclusive));
+    EXPECT_EQ(value(), "none");
+    EXPECT_EQ(put(set(1, 2, 1, "one")), "1.2 stored");
+    EXPECT_EQ(value(), "1=one");
+    EXPECT_EQ(put(set(1, 3, 1, "two")), "1.3 stored");
+    EXPECT_EQ(value(), "2=two");
+}
+
+TEST_F(Values, ARepeatWritesNothing) {  // S17
+    put(acquire(1, 1, exclusive));
+    put(set(1, 2, 1, "one"));
+    put(set(1, 3, 1, "two"));
+    EXPECT_EQ(put(set(1, 2, 1, "one")), "1.2 stored");
+    EXPECT_EQ(value(), "2=two");
+}
+
+TEST_F(Values, NobodyWritesWhoDoesNotHoldItExclusively) {  // S36
+    for (const auto mode : all_lock_modes) {
+        const auto seq = 10 * (1 + static_cast<std::uint64_t>(mode));
+        put(acquire(1, seq, mode));
+        const auto said = put(set(1, seq + 1, seq, "mine"));
+        EXPECT_EQ(said.ends_with("stored"), mode == exclusive) << said;
+        EXPECT_EQ(said.ends_with("invalid_argument"), mode != exclusive) << said;
+        put(set(1, seq + 2, seq, ""));
+        put(release(1, seq + 3, seq));
+    }
+    put(acquire(1, 1, exclusive));
+    EXPECT_EQ(put(set(1, 2, 1, "mine", "b")), "1.2 invalid_argument");
+    EXPECT_EQ(put(set(2, 2, 1, "mine")), "2.2 not_held");
+    EXPECT_EQ(value("b"), "none");
+}
+
+TEST_F(Values, WhoLostItWritesNothing) {  // S19, S36
+    put(acquire(1, 1, exclusive));
+    put(set(1, 2, 1, "old"));
+    put(release(1, 3, 1));
+    put(acquire(2, 1, exclusive));
+    EXPECT_EQ(put(set(1, 4, 1, "late")), "1.4 not_held");
+    EXPECT_EQ(value(), "1=old");
+}
+
+TEST_F(Values, ANameWithAValueStays) {  // S37
+    put(acquire(1, 1, exclusive));
+    put(set(1, 2, 1, "kept"));
+    put(release(1, 3, 1));
+    EXPECT_EQ(value(), "1=kept");
+    ASSERT_EQ(machine_.list("", "", 10).size(), 1U);
+    EXPECT_EQ(machine_.list("", "", 10).front().value->version, 1U);
+    EXPECT_EQ(machine_.list("", "", 10).front().value->bytes, "");
+    // Who comes next is told who had it, however long ago.
+    EXPECT_EQ(put(acquire(2, 1, shared)), "2.1 granted token=2 previous=clean/1/");
+    put(release(2, 2, 1));
+    put(acquire(3, 1, exclusive));
+    EXPECT_EQ(put(set(3, 2, 1, "")), "3.2 stored");  // and without it, it goes
+    put(release(3, 3, 1));
+    EXPECT_TRUE(machine_.table().records().empty());
+    EXPECT_TRUE(machine_.table().extras().empty());
+}
+
+TEST_F(Values, IsDirtyAfterItsWriterWasLost) {  // S36
+    put(acquire(1, 1, exclusive));
+    put(set(1, 2, 1, "half"));
+    put(expiry(1));
+    put(Sweep{});
+    EXPECT_EQ(value(), "1=half dirty");
+    EXPECT_EQ(put(acquire(2, 1, exclusive)), "2.1 granted token=2 previous=expired/1/");
+    EXPECT_EQ(put(set(2, 2, 1, "half mended")), "2.2 stored");
+    EXPECT_EQ(value(), "2=half mended dirty");  // nobody has said that it is whole
+    EXPECT_EQ(put(consistent(2, 3, 1)), "2.3 stored");
+    EXPECT_EQ(value(), "2=half mended");
+}
+
+TEST_F(Values, StaysCleanWhenNobodyWasInTheMiddleOfIt) {  // S36
+    put(acquire(1, 1, exclusive));
+    put(set(1, 2, 1, "whole"));
+    put(close(1));
+    put(Sweep{});
+    EXPECT_EQ(value(), "1=whole");
+    put(acquire(2, 1, shared));
+    put(expiry(2));
+    put(Sweep{});
+    EXPECT_EQ(value(), "1=whole");
+}
+
+TEST_F(Values, WhoComesBeforeTheSweepSeesTheDirt) {  // S11, S36
+    put(acquire(1, 1, exclusive));
+    put(set(1, 2, 1, "half"));
+    put(expiry(1));
+    EXPECT_EQ(put(acquire(2, 1, exclusive)), "2.1 granted token=2 previous=expired/1/");
+    EXPECT_EQ(value(), "1=half dirty");
+}
+
+TEST_F(Values, AreBoundedTogether) {  // P11
+    put(acquire(1, 1, exclusive, "large"));
+    put(acquire(1, 2, exclusive));
+    EXPECT_EQ(put(set(1, 3, 1, std::string(values_bytes_max, 'v'), "large")), "1.3 stored");
+    EXPECT_EQ(put(set(1, 4, 2, "v")), "1.4 resource_exhausted");
+    EXPECT_EQ(value(), "none");
+    EXPECT_EQ(put(set(1, 5, 1, "less", "large")), "1.5 stored");
+    EXPECT_EQ(put(set(1, 6, 2, "v")), "1.6 stored");
+}
+
+}  // namespace
+}  // namespace mortise::core
