@@ -104,6 +104,7 @@ namespace mortise::core {
     X(deadlock_seen_by_who_asks, "S33: a circle that a grant closes is not looked for")          \
     X(deadlock_ends_the_oldest, "S33: not who closed the circle is refused")                     \
     X(deadlock_with_the_dead, "S33: what a dead session waits for holds others up")              \
+    X(deadlock_missed_at_an_end, "S33: who is in front of others by an end is not looked at")    \
     X(writers_keep_the_turn, "S31: the turn never passes to the readers")                        \
     X(waiter_outlives_session, "S11: the end of a session leaves its places in queues")          \
     X(dead_holder_in_the_way, "S11: what a dead session holds keeps others out until the sweep") \
