@@ -69,24 +69,25 @@ private:
     std::optional<OnStop> stop_;
 };
 
-LeaseWatcher take_watcher(AcquireOptions& options) {
-    return {std::move(options.on_at_risk), std::move(options.on_suspended)};
+HoldWishes take_wishes(AcquireOptions& options) {
+    return {std::move(options.on_at_risk), std::move(options.on_suspended),
+            std::move(options.on_contended)};
 }
 
-Hold watched(Hold hold, LeaseWatcher watcher) {
-    if (hold && watcher) HoldRecord::watch(HoldRecord::of(hold), std::move(watcher));
+Hold watched(Hold hold, HoldWishes wishes) {
+    if (hold && wishes) HoldRecord::watch(HoldRecord::of(hold), std::move(wishes));
     return hold;
 }
 
 // For a handler.
 class WatchedFinish final : public Finish {
 public:
-    WatchedFinish(LeaseWatcher watcher, std::unique_ptr<Finish> next)
-        : watcher_{std::move(watcher)}, next_{std::move(next)} {}
+    WatchedFinish(HoldWishes wishes, std::unique_ptr<Finish> next)
+        : wishes_{std::move(wishes)}, next_{std::move(next)} {}
 
     void operator()(std::error_code ec, Hold hold) override {
         try {
-            hold = watched(std::move(hold), std::move(watcher_));
+            hold = watched(std::move(hold), std::move(wishes_));
         } catch (const std::bad_alloc&) {
             ec = Errc::resource_exhausted;
             hold = {};
@@ -95,7 +96,7 @@ public:
     }
 
 private:
-    LeaseWatcher watcher_;
+    HoldWishes wishes_;
     const std::unique_ptr<Finish> next_;
 };
 
@@ -164,8 +165,8 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
     ec = check(order);
     if (ec) return {};
     const auto gate = node->gate();  // outlives a node that goes while this waits
-    auto watcher = take_watcher(order.options);
-    return watched(ask_in_turn(gate, std::move(order), ec, busy), std::move(watcher));
+    auto wishes = take_wishes(order.options);
+    return watched(ask_in_turn(gate, std::move(order), ec, busy), std::move(wishes));
 }
 
 // Takes all the memory that it needs before anything begins: what has begun comes to its end.
@@ -177,8 +178,8 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     const auto& gate = node->gate();
     auto bad = check(order);
-    if (auto watcher = take_watcher(order.options)) {
-        finish = std::make_unique<WatchedFinish>(std::move(watcher), std::move(finish));
+    if (auto wishes = take_wishes(order.options)) {
+        finish = std::make_unique<WatchedFinish>(std::move(wishes), std::move(finish));
     }
     auto locker = LockerState::of(order.options.locker);
     LockerFinish* of_locker = nullptr;

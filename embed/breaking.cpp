@@ -1,4 +1,4 @@
-// Locks that are taken away from whoever has them (S24).
+// Locks that are taken away from whoever has them, or asked for (S24).
 #include <utility>
 
 #include "core/locks/limits.hpp"
@@ -10,21 +10,38 @@
 
 namespace mortise {
 
+namespace {
+
+// `runtime` by value: while this waits the node may go.
+std::error_code write(std::shared_ptr<detail::NodeRuntime> runtime, bool is_sound,
+                      core::RequestBody body) {
+    if (!runtime) return Errc::node_stopped;
+    if (runtime->is_forked()) return Errc::forked;
+    if (!is_sound) return Errc::invalid_argument;
+    return detail::ask(runtime->gate(), core::WriteCall{{}, {}, std::move(body)}).error;
+}
+
+bool is_sound(std::string_view name, std::string_view reason) {
+    return core::is_valid_name(name) && reason.size() <= core::reason_bytes_max;
+}
+
+void throw_if(std::error_code ec, std::string_view name) {
+    if (!ec) return;
+    ErrorDetail detail;
+    detail.name = name;
+    throw LockError{ec, std::move(detail)};
+}
+
+}  // namespace
+
 void Node::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                       BreakMode mode, std::error_code& ec) {
-    const auto runtime = runtime_;  // while this waits the node may go
-    ec.clear();
-    if (!runtime) ec = Errc::node_stopped;
-    if (runtime && runtime->is_forked()) ec = Errc::forked;
-    const bool sound = core::is_valid_name(name) && expected.raw() > 0 &&
-                       reason.size() <= core::reason_bytes_max && mode <= BreakMode::immediate;
-    if (!ec && !sound) ec = Errc::invalid_argument;
-    if (ec) return;
-    core::WriteCall call;
-    call.body = core::BreakLock{std::string{name},
-                                core::FencingToken{static_cast<std::uint64_t>(expected.raw())},
-                                std::string{reason}, mode == BreakMode::immediate};
-    ec = detail::ask(runtime->gate(), std::move(call)).error;
+    const bool sound =
+        is_sound(name, reason) && expected.raw() > 0 && mode <= BreakMode::immediate;
+    const core::FencingToken token{static_cast<std::uint64_t>(expected.raw())};
+    ec = write(runtime_, sound,
+               core::BreakLock{std::string{name}, token, std::string{reason},
+                               mode == BreakMode::immediate});
 }
 
 void Node::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
@@ -36,10 +53,18 @@ void Node::break_lock(std::string_view name, FencingToken expected, std::string_
                       BreakMode mode) {
     std::error_code ec;
     break_lock(name, expected, reason, mode, ec);
-    if (!ec) return;
-    ErrorDetail detail;
-    detail.name = name;
-    throw LockError{ec, std::move(detail)};
+    throw_if(ec, name);
+}
+
+void Node::request_release(std::string_view name, std::string_view reason, std::error_code& ec) {
+    ec = write(runtime_, is_sound(name, reason),
+               core::AskRelease{std::string{name}, std::string{reason}});
+}
+
+void Node::request_release(std::string_view name, std::string_view reason) {
+    std::error_code ec;
+    request_release(name, reason, ec);
+    throw_if(ec, name);
 }
 
 }  // namespace mortise

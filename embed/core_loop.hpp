@@ -133,6 +133,7 @@ private:
     void lock_broken(const core::LockBroken& broken);
     void lost(const core::HoldLost& lost) override;
     void suspended(core::OperationId hold) override { holds_.suspended(hold); }
+    void contended(const core::Contended& contended) override { holds_.contended(contended); }
     void lease_changed(const core::LeaseChanged& lease) override;
     void answered(core::CallAnswer answer) override;
     void state_replaced(core::LogId last) override;

@@ -53,6 +53,8 @@ void Driver::carry_out(core::Effects effects) {
     if (effects.lease) ports_.publisher.lease_changed(*effects.lease);
     for (auto& answer : effects.answers)
         ports_.publisher.answered(std::move(answer));
+    for (const auto& contended : effects.contended)
+        ports_.publisher.contended(contended);
     for (const auto& answer : effects.membership)
         ports_.publisher.membership_answered(answer);
     if (effects.purge_log_to) ports_.log.purge_to(*effects.purge_log_to);

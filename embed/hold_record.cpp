@@ -80,30 +80,38 @@ std::error_code HoldRecord::failure() const {
     }
 }
 
-void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, LeaseWatcher watcher) {
-    record->watcher_ = std::move(watcher);
-    record->lease_->add_wary(record);
-    // The lease thread may have taken its list just before.
-    if (record->state() != HoldState::held) {
-        record->gate_->notifier().post([record] { record->tell_trouble(); });
+void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wishes) {
+    record->watcher_ = std::make_unique<HoldWatcher>(std::move(wishes));
+    if (record->watcher_->wants_trouble()) {
+        record->lease_->add_wary(record);
+        // The lease thread may have taken its list just before.
+        if (record->state() != HoldState::held)
+            record->gate_->notifier().post([record] { record->tell_trouble(); });
     }
+    if (!record->watcher_->wants_contentions()) return;
+    record->lease_->add_listener(record->facts_.operation, record);
+    // A node that stopped has nobody who wants anything.
+    (void)record->gate_->submit(core::WatchCall{{}, record->facts_.operation}, nullptr);
 }
 
 void HoldRecord::forget_watcher() {
-    if (watcher_) lease_->remove_wary(this);
+    if (!watcher_) return;
+    lease_->remove_wary(this);
+    lease_->remove_listener(facts_.operation, this);
 }
 
 void HoldRecord::tell_trouble() {
     const auto until = lease_->valid_until();
     const auto state = this->state();
-    if (state == HoldState::at_risk && watcher_.on_at_risk &&
-        risk_told_.exchange(until.ns) != until.ns) {
-        watcher_.on_at_risk(std::max(until - boot_now(), core::Nanoseconds{0}));
-    }
-    if (state == HoldState::suspended && watcher_.on_suspended &&
-        suspension_told_.exchange(until.ns) != until.ns) {
-        watcher_.on_suspended();
-    }
+    if (state == HoldState::at_risk) watcher_->tell_at_risk(until, boot_now());
+    if (state == HoldState::suspended) watcher_->tell_suspended(until);
+}
+
+void HoldRecord::contended(const std::shared_ptr<HoldRecord>& record, Contention contention) {
+    if (!record->watcher_->add(std::move(contention))) return;
+    record->gate_->notifier().post([record] {
+        if (record->end() == End::none) record->watcher_->tell_contentions();
+    });
 }
 
 bool HoldRecord::mark_lost(LossReason why) {

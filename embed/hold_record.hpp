@@ -13,6 +13,7 @@
 #include "core/agent/call.hpp"
 #include "embed/call_gate.hpp"
 #include "embed/fork_generation.hpp"
+#include "embed/hold_watcher.hpp"
 #include "embed/lease.hpp"
 #include <mortise/hold.hpp>
 #include <mortise/hold_set.hpp>
@@ -21,14 +22,6 @@ namespace mortise::detail {
 
 class LockerState;
 class NodeRuntime;
-
-// What a hold's owner wants to hear of its lease.
-struct LeaseWatcher {
-    std::function<void(Duration remaining)> on_at_risk;
-    std::function<void()> on_suspended;
-
-    explicit operator bool() const { return on_at_risk || on_suspended; }
-};
 
 struct GrantFacts {
     std::string name;
@@ -94,12 +87,15 @@ public:
         return grant_ ? grant_->lost() : stop_.get_token();
     }
 
-    // Each time, once. On the caller's thread, before the owner has the hold.
-    static void watch(const std::shared_ptr<HoldRecord>& record, LeaseWatcher watcher);
+    // On the caller's thread, before the owner has the hold.
+    static void watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wishes);
     void forget_watcher();
     // Tells the owner that it is at risk, or suspended, if that was not said: on the notifier's
     // threads only.
     void tell_trouble();
+    // Others want what it has: its owner is told on those threads. Of one that nobody watches, and
+    // of one that is over, nothing is told.
+    static void contended(const std::shared_ptr<HoldRecord>& record, Contention contention);
 
     // Null for what nobody shares.
     [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const { return grant_; }
@@ -139,10 +135,7 @@ private:
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};
     std::stop_source stop_;
-    LeaseWatcher watcher_;
-    // Until when the lease was valid then.
-    std::atomic<std::int64_t> risk_told_{0};
-    std::atomic<std::int64_t> suspension_told_{0};
+    std::unique_ptr<HoldWatcher> watcher_;  // set before anybody else sees it, and few have one
 };
 
 }  // namespace mortise::detail

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "embed/clocks.hpp"
+#include "embed/lock_mode.hpp"
 
 namespace mortise::detail {
 
@@ -26,6 +27,15 @@ void HoldTable::suspended(core::OperationId hold) {
     const auto found = holds_.find(hold);
     if (found == holds_.end()) return;
     parts_.losses.post([record = found->second] { record->tell_trouble(); });
+}
+
+// Its owners, of a locker's grant all that want to hear of it.
+void HoldTable::contended(const core::Contended& contended) {
+    const auto found = holds_.find(contended.hold);
+    if (found == holds_.end()) return;
+    const Contention contention{from_core(contended.mode), contended.waiters, contended.reason};
+    for (const auto& hold : found->second->lease()->listeners(contended.hold))
+        HoldRecord::contended(hold, contention);
 }
 
 void HoldTable::upgraded(core::OperationId hold, FencingToken token) {
@@ -72,6 +82,7 @@ void HoldTable::lost(const core::HoldLost& lost) {
         lost.reason == Reason::broken ? LossReason::broken : LossReason::node_stopped;
     lose(hold, expired ? LossReason::expired : otherwise);
     hold->lease()->remove(hold.get());
+    hold->lease()->remove_listeners(lost.hold);
 }
 
 core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {

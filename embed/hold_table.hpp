@@ -37,6 +37,7 @@ public:
     void given_back(core::OperationId hold) { holds_.erase(hold); }
     void lost(const core::HoldLost& lost);
     void suspended(core::OperationId hold);
+    void contended(const core::Contended& contended);
     // Answers what the core has to release: holds it still counts on, and their owners do not.
     [[nodiscard]] core::Calls lease_changed(const core::LeaseChanged& lease);
     // The node stops, or gives its session up.

@@ -80,4 +80,29 @@ std::vector<std::shared_ptr<HoldRecord>> Lease::wary_holds() const {
     return wary_.with([](const auto& holds) { return living(holds); });
 }
 
+void Lease::add_listener(core::OperationId grant, const std::shared_ptr<HoldRecord>& hold) {
+    listeners_.with([&](auto& grants) { grants[grant].emplace(hold.get(), hold); });
+}
+
+void Lease::remove_listener(core::OperationId grant, const HoldRecord* hold) {
+    listeners_.with([&](auto& grants) {
+        const auto found = grants.find(grant);
+        if (found == grants.end()) return;
+        found->second.erase(hold);
+        if (found->second.empty()) grants.erase(found);
+    });
+}
+
+void Lease::remove_listeners(core::OperationId grant) {
+    listeners_.with([&](auto& grants) { grants.erase(grant); });
+}
+
+std::vector<std::shared_ptr<HoldRecord>> Lease::listeners(core::OperationId grant) const {
+    return listeners_.with([&](const auto& grants) {
+        const auto found = grants.find(grant);
+        return found == grants.end() ? std::vector<std::shared_ptr<HoldRecord>>{}
+                                     : living(found->second);
+    });
+}
+
 }  // namespace mortise::detail

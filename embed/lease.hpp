@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <limits>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -71,6 +72,12 @@ public:
     void remove_wary(const HoldRecord* hold);
     [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> wary_holds() const;
 
+    // The holds of that grant whose owners want to hear who else wants what it has.
+    void add_listener(core::OperationId grant, const std::shared_ptr<HoldRecord>& hold);
+    void remove_listener(core::OperationId grant, const HoldRecord* hold);
+    void remove_listeners(core::OperationId grant);
+    [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> listeners(core::OperationId grant) const;
+
 private:
     static constexpr std::int64_t over = std::numeric_limits<std::int64_t>::min();
 
@@ -83,6 +90,7 @@ private:
     std::atomic<std::int64_t> valid_until_;
     Guarded<Holds> holds_;
     Guarded<Holds> wary_;
+    Guarded<std::map<core::OperationId, Holds>> listeners_;
 };
 
 }  // namespace mortise::detail

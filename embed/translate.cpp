@@ -197,8 +197,7 @@ std::error_code check_options(const AcquireOptions& options) {
     const bool sound = options.label.size() <= core::label_bytes_max && options.priority >= 0 &&
                        options.priority <= core::priority_max;
     const bool later = options.max_hold.is_set() || options.min_hold.is_set() ||
-                       options.progress_timeout.is_set() || options.lock_delay.is_set() ||
-                       options.on_contended;
+                       options.progress_timeout.is_set() || options.lock_delay.is_set();
     const bool suspension_known =
         options.on_uncertain == OnUncertain::suspend ||
         (options.on_uncertain == OnUncertain::lose && !options.on_suspended);

@@ -13,7 +13,6 @@ std::string_view set_too_early(const AcquireOptions& options) {
     if (options.progress_timeout.is_set())
         return "progress_timeout is not available in this version yet";
     if (options.lock_delay.is_set()) return "lock_delay is not available in this version yet";
-    if (options.on_contended) return "on_contended is not available in this version yet";
     return {};
 }
 

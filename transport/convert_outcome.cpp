@@ -11,7 +11,7 @@ namespace mortise::transport {
 namespace {
 
 // Known by their numbers on both sides.
-static_assert(static_cast<int>(core::AnswerKind::lost) == static_cast<int>(wire::AnswerKind::LOST));
+static_assert(static_cast<int>(core::AnswerKind::asked) == static_cast<int>(wire::AnswerKind::ASKED));
 static_assert(static_cast<int>(core::Predecessor::broken) ==
               static_cast<int>(wire::Predecessor::BROKEN));
 static_assert(static_cast<int>(core::OpenRefusal::table_full) ==
@@ -86,7 +86,7 @@ core::Outcome get(CheckedReading& reading, wire::Answered::Reader from) {
     core::Answered answered;
     auto& answer = answered.answer;
     answered.operation = get_operation(reading, from.getOperation());
-    answer.kind = reading.known(from.getKind(), core::AnswerKind::lost, "Answered.kind");
+    answer.kind = reading.known(from.getKind(), core::AnswerKind::asked, "Answered.kind");
     answer.token = core::FencingToken{from.getToken()};
     answer.previous = get_previous(reading, from);
     reading.list(from.getNames(), core::names_at_once_max, "Answered.names",
@@ -112,13 +112,35 @@ core::SessionId session(CheckedReading& reading, std::uint64_t raw) {
     return reading.set<core::SessionId>(raw, "session");
 }
 
+void put_operations(const std::vector<core::OperationId>& operations,
+                    capnp::List<wire::Operation>::Builder to) {
+    for (unsigned i = 0; i < to.size(); ++i)
+        put_operation(operations[i], to[i]);
+}
+
+void put(const core::ReleaseAsked& asked, wire::ReleaseAsked::Builder to) {
+    put_operation(asked.by, to.initBy());
+    to.setName(data_of(asked.name));
+    put_operations(asked.holds, to.initHolds(static_cast<unsigned>(asked.holds.size())));
+    if (!asked.reason.empty()) to.setReason(data_of(asked.reason));
+}
+
+core::ReleaseAsked get(CheckedReading& reading, wire::ReleaseAsked::Reader from) {
+    core::ReleaseAsked asked;
+    asked.by = get_operation(reading, from.getBy());
+    asked.name = reading.text(from.getName(), core::name_bytes_max, "ReleaseAsked.name");
+    if (asked.name.empty()) reading.fail(Malformed::bad_number, "ReleaseAsked.name");
+    reading.list(from.getHolds(), core::holds_max, "ReleaseAsked.holds",
+                 [&](auto each) { asked.holds.push_back(get_operation(reading, each)); });
+    asked.reason = reading.text(from.getReason(), core::reason_bytes_max, "ReleaseAsked.reason");
+    return asked;
+}
+
 void put(const core::LockBroken& broken, wire::LockBroken::Builder to) {
     put_operation(broken.by, to.initBy());
     to.setName(data_of(broken.name));
     to.setToken(broken.token.raw());
-    auto holds = to.initHolds(static_cast<unsigned>(broken.holds.size()));
-    for (unsigned i = 0; i < holds.size(); ++i)
-        put_operation(broken.holds[i], holds[i]);
+    put_operations(broken.holds, to.initHolds(static_cast<unsigned>(broken.holds.size())));
     if (!broken.reason.empty()) to.setReason(data_of(broken.reason));
     to.setImmediate(broken.immediate);
 }
@@ -180,6 +202,7 @@ void put(const core::Outcome& outcome, wire::Outcome::Builder to) {
                        ended.setHow(static_cast<wire::SessionEnd>(o.how));
                    },
                    [&](const core::LockBroken& o) { put(o, to.initLockBroken()); },
+                   [&](const core::ReleaseAsked& o) { put(o, to.initReleaseAsked()); },
                    [&](const core::ClosureBegun& o) { put(o, to.initClosureBegun()); },
                    [&](const core::ClosureEnded& o) { to.setClosureEnded(o.closure.raw()); },
                },
@@ -220,6 +243,7 @@ core::Outcome get(CheckedReading& reading, wire::Outcome::Reader from) {
                 reading.known(ended.getHow(), core::SessionEnd::former_life, "SessionEnded.how")};
         }
         case wire::Outcome::LOCK_BROKEN: return get(reading, from.getLockBroken());
+        case wire::Outcome::RELEASE_ASKED: return get(reading, from.getReleaseAsked());
         case wire::Outcome::CLOSURE_BEGUN: return get(reading, from.getClosureBegun());
         case wire::Outcome::CLOSURE_ENDED:
             return core::ClosureEnded{

@@ -535,6 +535,7 @@ struct Outcome {
     lockBroken @7 :LockBroken;
     closureBegun @8 :ClosureBegun;
     closureEnded @9 :UInt64;
+    releaseAsked @10 :ReleaseAsked;
   }
 }
 
@@ -553,6 +554,7 @@ enum AnswerKind {
   stored @11;
   broken @12;
   lost @13;
+  asked @14;
 }
 
 enum Predecessor {
@@ -636,4 +638,11 @@ struct SessionRenewed {
   session @0 :UInt64;
   number @1 :UInt64;
   broken @2 :List(UInt64);  # operations that are nobody's any more: no lease of theirs is extended
+}
+
+struct ReleaseAsked {
+  by @0 :Operation;
+  name @1 :Data;
+  holds @2 :List(Operation);
+  reason @3 :Data;
 }

@@ -101,6 +101,10 @@ std::size_t body_words(const core::LockBroken& o) {
     return 2 + 4 + operation_words + data_words(o.name.size()) + data_words(o.reason.size()) + 1 +
            o.holds.size() * operation_words;
 }
+std::size_t body_words(const core::ReleaseAsked& o) {
+    return 4 + operation_words + data_words(o.name.size()) + data_words(o.reason.size()) + 1 +
+           o.holds.size() * operation_words;
+}
 std::size_t body_words(const core::Answered& o) {
     const auto& answer = o.answer;
     std::size_t sum = 3 + 4 + operation_words + data_words(answer.previous.label.size());

@@ -107,6 +107,7 @@ void SessionAgent::on_refused(CallTag tag, AnswerKind kind) {
         case AnswerKind::deadlock:
         case AnswerKind::stored:
         case AnswerKind::broken:
+        case AnswerKind::asked:
         case AnswerKind::lost: break;
     }
     MORTISE_CHECK(false);  // no answer to an acquire that was not given up

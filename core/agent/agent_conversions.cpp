@@ -19,6 +19,11 @@ SessionAgent::Held* SessionAgent::find_hold(OperationId hold) {
     return found == holds_.end() ? nullptr : &found->second;
 }
 
+const std::vector<std::string>* SessionAgent::names_of(OperationId hold) const {
+    const auto found = session_ == hold.session ? holds_.find(hold.seq) : holds_.end();
+    return found == holds_.end() ? nullptr : &found->second.names;
+}
+
 void SessionAgent::on_downgrade(const DowngradeCall& call, Now now) {
     const auto* held = find_hold(call.hold);
     const Downgrade downgrade{call.hold.seq, call.mode};
@@ -68,6 +73,7 @@ void SessionAgent::on_upgrade_answered(const Sent& sent, const Answer& given) {
         case AnswerKind::resource_exhausted:
         case AnswerKind::stored:
         case AnswerKind::broken:
+        case AnswerKind::asked:
         case AnswerKind::lost: break;
     }
     MORTISE_CHECK(false);  // no answer to an Upgrade that was not given up

@@ -1,4 +1,4 @@
-// What changes a name for others: values (S36) and breaks (S24), asked for once each; and what a
+// What is for others: values (S36), breaks, and requests to release (S24), each once; and what a
 // node does whose hold was broken.
 #include <algorithm>
 #include <utility>
@@ -17,15 +17,21 @@ const std::string& name_of(const RequestBody& body) {
         Overloaded{[](const SetValue& one) -> const std::string& { return one.name; },
                    [](const MarkConsistent& one) -> const std::string& { return one.name; },
                    [](const BreakLock& one) -> const std::string& { return one.name; },
+                   [](const AskRelease& one) -> const std::string& { return one.name; },
                    [](const auto&) -> const std::string& { return none; }},
         body);
+}
+
+// What somebody else may hold.
+bool is_about_others(const RequestBody& body) {
+    return std::holds_alternative<BreakLock>(body) || std::holds_alternative<AskRelease>(body);
 }
 
 }  // namespace
 
 bool SessionAgent::is_write(const RequestBody& body) {
     return std::holds_alternative<SetValue>(body) || std::holds_alternative<MarkConsistent>(body) ||
-           std::holds_alternative<BreakLock>(body);
+           is_about_others(body);
 }
 
 void SessionAgent::on_write(WriteCall call, Now now) {
@@ -38,15 +44,16 @@ void SessionAgent::on_write(WriteCall call, Now now) {
 }
 
 void SessionAgent::on_write_answered(const Sent& sent, AnswerKind kind) {
-    const bool breaks = std::holds_alternative<BreakLock>(sent.request.body);
     switch (kind) {
         case AnswerKind::stored:
         case AnswerKind::broken:
+        case AnswerKind::asked:
             finish(sent.tag);
             out_.answers.push_back({sent.tag, Written{}});
             return;
         case AnswerKind::not_held:
-            return answer(sent.tag, breaks ? CallError::not_held : CallError::lock_lost);
+            return answer(sent.tag, is_about_others(sent.request.body) ? CallError::not_held
+                                                                       : CallError::lock_lost);
         case AnswerKind::resource_exhausted: return answer(sent.tag, CallError::resource_exhausted);
         case AnswerKind::stale_request: return answer(sent.tag, CallError::outcome_unknown);
         default: return answer(sent.tag, CallError::invalid_argument);

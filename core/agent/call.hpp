@@ -49,11 +49,12 @@ struct UpgradeCall {
     Instant deadline = Instant::never();
 };
 
-// Changes what the cluster has of a name: a SetValue or MarkConsistent for a hold of this node's
-// (S36), or a BreakLock (S24). When it was sent and no answer came in time its outcome is unknown.
+// What is for others to see: a SetValue or MarkConsistent for a hold of this node's (S36), a
+// BreakLock or an AskRelease (S24). When it was sent and no answer came in time its outcome is
+// unknown.
 struct WriteCall {
     CallTag tag;
-    OperationId hold;  // not set for a break
+    OperationId hold;  // not set for what is about anybody's
     RequestBody body;
 };
 
@@ -63,6 +64,13 @@ struct ConfirmCall {
     CallTag tag;
     OperationId hold;
     Instant deadline;  // of the steady clock
+};
+
+// From now on, and if somebody waits already, the hold's owner is told in Contended (S24). Answers
+// nothing; does nothing for what is not held.
+struct WatchCall {
+    CallTag tag;  // zero
+    OperationId hold;
 };
 
 // Ends a waiting acquire or upgrade with `cancelled` (S18). Answers nothing itself.
@@ -100,7 +108,8 @@ struct ChangeCall {
 };
 
 using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
-                          AcquireSeveralCall, DowngradeCall, UpgradeCall, WriteCall, ConfirmCall>;
+                          AcquireSeveralCall, DowngradeCall, UpgradeCall, WriteCall, ConfirmCall,
+                          WatchCall>;
 
 [[nodiscard]] inline CallTag tag_of(const Call& call) {
     return std::visit([](const auto& c) { return c.tag; }, call);
@@ -183,6 +192,16 @@ struct HoldLost {
     enum class Reason : std::uint8_t { expired, node_stopped, broken };
     OperationId hold;
     Reason reason = Reason::expired;
+};
+
+// Somebody waits for what this hold has, and began to just now, or when it was granted; or somebody
+// asks for it (S24).
+struct Contended {
+    OperationId hold;
+    LockMode mode = LockMode::exclusive;  // that is wanted first; who only asks wants all of it
+    std::size_t waiters = 0;              // on that name
+    std::string reason;                   // of who asks
+    friend bool operator==(const Contended&, const Contended&) = default;
 };
 
 // This node's session and until when (boot clock) its holds may trust it. Told when it changes.

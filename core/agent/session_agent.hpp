@@ -108,6 +108,8 @@ public:
     [[nodiscard]] std::optional<SessionId> open_session() const {
         return stage_ == Stage::open ? session_ : std::nullopt;
     }
+    // Null for what this node does not hold.
+    [[nodiscard]] const std::vector<std::string>* names_of(OperationId hold) const;
     [[nodiscard]] bool is_closed() const { return stage_ == Stage::closed; }
     // The operations that a call, a hold or the reaper answers for, rising: the invariant above.
     [[nodiscard]] std::vector<Seq> accounted_for() const;

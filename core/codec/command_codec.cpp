@@ -32,6 +32,7 @@ enum class Kind : std::uint8_t {
     mark_consistent = 17,
     break_lock = 18,
     end_closure = 19,
+    ask_release = 23,
 };
 
 // From here on a batch says how many commands it has.
@@ -135,6 +136,11 @@ void put(ByteWriter& out, const BreakLock& c) {
     put_flag(out, c.immediate);
 }
 
+void put(ByteWriter& out, const AskRelease& c) {
+    out.text(c.name);
+    out.text(c.reason);
+}
+
 void put(ByteWriter& out, const AcquireSeveral& c) {
     std::uint8_t flags = 0;
     if (c.wait) flags |= acquire_waits;
@@ -167,7 +173,8 @@ Kind kind_of(const RequestBody& body) {
                                  [](const AcquireSeveral&) { return Kind::acquire_several; },
                                  [](const SetValue&) { return Kind::set_value; },
                                  [](const MarkConsistent&) { return Kind::mark_consistent; },
-                                 [](const BreakLock&) { return Kind::break_lock; }},
+                                 [](const BreakLock&) { return Kind::break_lock; },
+                                 [](const AskRelease&) { return Kind::ask_release; }},
                       body);
 }
 
@@ -270,6 +277,11 @@ MarkConsistent get_mark_consistent(ByteReader& in) {
     return {operation, get_name(in)};
 }
 
+AskRelease get_ask_release(ByteReader& in) {
+    auto name = get_name(in);
+    return {std::move(name), std::string{in.text(reason_bytes_max)}};
+}
+
 BreakLock get_break_lock(ByteReader& in) {
     BreakLock c;
     c.name = get_name(in);
@@ -294,6 +306,7 @@ Request get_request(ByteReader& in, Kind kind) {
         case Kind::set_value: c.body = get_set_value(in); break;
         case Kind::mark_consistent: c.body = get_mark_consistent(in); break;
         case Kind::break_lock: c.body = get_break_lock(in); break;
+        case Kind::ask_release: c.body = get_ask_release(in); break;
         default: c.body = Cancel{get_id<Seq>(in)}; break;
     }
     return c;
@@ -326,7 +339,7 @@ Command get_command(ByteReader& in, std::uint8_t format) {
         case Kind::set_value:
         case Kind::mark_consistent:
         case Kind::break_lock:
-
+        case Kind::ask_release:
         case Kind::acquire_for_locker: return get_request(in, kind);
     }
     in.fail();

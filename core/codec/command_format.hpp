@@ -2,7 +2,7 @@
 // to the newest; which one is written is for whoever writes to know (core/node/formats.cpp).
 //   1  commands, to the end
 //   2  their count in front: a batch that was cut off between two of them is noticed
-//   3  conversions, and requests for several names; values, breaks
+//   3  conversions, and requests for several names; values, breaks, requests to release
 #pragma once
 
 #include <cstdint>

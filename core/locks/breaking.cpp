@@ -91,6 +91,20 @@ void LockMachine::on(Session& session, Seq seq, const BreakLock& request) {
     publish(std::move(grants));
 }
 
+// The polite way.
+void LockMachine::on(Session& session, Seq seq, const AskRelease& request) {
+    touch(request.name);
+    ReleaseAsked asked{{session.id, seq}, request.name, {}, request.reason};
+    if (const auto* record = table_.find(request.name)) {
+        for (const auto& grant : record->holders()) {
+            if (!grant.broken) asked.holds.push_back(grant.operation);
+        }
+    }
+    if (asked.holds.empty()) return answer(session, seq, {AnswerKind::not_held, {}, {}});
+    answer(session, seq, {AnswerKind::asked, {}, {}});
+    outcomes_->push_back(std::move(asked));
+}
+
 // With each hold goes what waits to upgrade it (S27).
 void LockMachine::take_away(const BreakLock& request, const std::vector<OperationId>& holds,
                             LockTable::Grants& grants) {

@@ -196,8 +196,15 @@ struct BreakLock {
     friend bool operator==(const BreakLock&, const BreakLock&) = default;
 };
 
+// Asks those who hold the name to give it back (S24). Changes nothing.
+struct AskRelease {
+    std::string name;
+    std::string reason;
+    friend bool operator==(const AskRelease&, const AskRelease&) = default;
+};
+
 using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral,
-                                 SetValue, MarkConsistent, BreakLock>;
+                                 SetValue, MarkConsistent, BreakLock, AskRelease>;
 
 // Takes effect at most once while the session lives (S17).
 struct Request {

@@ -72,6 +72,14 @@ public:
     [[nodiscard]] std::vector<LockView> list(std::string_view prefix, std::string_view after,
                                              std::size_t limit,
                                              std::size_t parties_max = SIZE_MAX) const;
+    // Who waits for what that operation has of the name: the mode of the first who cannot have it
+    // meanwhile, and how many wait there. Empty when nobody is kept waiting by it.
+    struct Contention {
+        LockMode mode = LockMode::exclusive;
+        std::size_t waiters = 0;
+    };
+    [[nodiscard]] std::optional<Contention> contention(std::string_view name,
+                                                       OperationId hold) const;
     // The node that a session belongs to; not set for one that ended.
     [[nodiscard]] NodeId node_of(SessionId session) const;
 
@@ -115,6 +123,7 @@ private:
     void on(Session& session, Seq seq, const SetValue& request);
     void on(Session& session, Seq seq, const MarkConsistent& request);
     void on(Session& session, Seq seq, const BreakLock& request);
+    void on(Session& session, Seq seq, const AskRelease& request);
     [[nodiscard]] AnswerKind may_write(const Session& session, Seq hold, const std::string& name);
     void take_away(const BreakLock& request, const std::vector<OperationId>& holds,
                    LockTable::Grants& grants);

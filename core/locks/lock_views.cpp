@@ -48,6 +48,21 @@ bool LockMachine::is_hindered(const LockRecord& record, const WaitQueue& queue, 
     });
 }
 
+std::optional<LockMachine::Contention> LockMachine::contention(std::string_view name,
+                                                               OperationId hold) const {
+    const auto* record = table_.find(name);
+    const auto* queue = table_.queue_of(name);
+    const auto* held = record == nullptr ? nullptr : record->find(hold);
+    if (held == nullptr || queue == nullptr) return std::nullopt;
+    const auto& upgrade = queue->conversion();
+    const auto waiters = queue->size() + (upgrade ? 1 : 0);
+    if (upgrade && OperationId{upgrade->operation.session, upgrade->hold} != hold)
+        return Contention{LockMode::exclusive, waiters};
+    const auto* first = queue->oldest([&](LockMode mode) { return conflict(held->mode, mode); });
+    if (first == nullptr) return std::nullopt;
+    return Contention{first->mode, waiters};
+}
+
 namespace {
 
 bool is_nothing(const LockView& view) {

@@ -41,6 +41,7 @@ enum class AnswerKind : std::uint8_t {
     stored,              // SetValue, MarkConsistent
     broken,              // BreakLock
     lost,                // Release, Cancel: it had been broken, which is confirmed by this
+    asked,               // AskRelease
 };
 
 // Of these an answer tells the token.
@@ -143,6 +144,15 @@ struct LockBroken {
     friend bool operator==(const LockBroken&, const LockBroken&) = default;
 };
 
+// S24: their nodes pass it on.
+struct ReleaseAsked {
+    OperationId by;
+    std::string name;
+    std::vector<OperationId> holds;  // oldest first
+    std::string reason;
+    friend bool operator==(const ReleaseAsked&, const ReleaseAsked&) = default;
+};
+
 // From here on a quorum counts down a time (S4): what a session is trusted for, from `since` on.
 struct ClosureBegun {
     ClosureId closure;
@@ -160,7 +170,8 @@ struct ClosureEnded {
 };
 
 using Outcome = std::variant<Answered, Queued, SessionOpened, OpenRefused, SessionRenewed,
-                             RenewalLost, SessionEnded, LockBroken, ClosureBegun, ClosureEnded>;
+                             RenewalLost, SessionEnded, LockBroken, ClosureBegun, ClosureEnded,
+                             ReleaseAsked>;
 using Outcomes = std::vector<Outcome>;
 
 }  // namespace mortise::core

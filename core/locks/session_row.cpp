@@ -112,7 +112,7 @@ void get_answers(ByteReader& in, Session& session) {
         const auto at = get_id<LogIndex>(in);
         const auto seq = get_id<Seq>(in);
         Answer answer;
-        answer.kind = get_enum(in, AnswerKind::lost);
+        answer.kind = get_enum(in, AnswerKind::asked);
         get_what_was_given(in, answer);
         if (answer.kind == AnswerKind::deadlock) answer.circle = get_circle(in);
         if (!in.ok() || at < before || session.answers.contains(seq)) return in.fail();

@@ -15,6 +15,7 @@
 // first, now and later; and how often is known from a few numbers for the whole queue.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <iterator>
@@ -112,6 +113,9 @@ public:
     template <class Fits>
     [[nodiscard]] const Waiter* first(const Fits& fits) const;
     [[nodiscard]] const Waiter* first() const;
+    // The oldest of those that `fits`, wherever they are.
+    template <class Fits>
+    [[nodiscard]] const Waiter* oldest(const Fits& fits) const;
     [[nodiscard]] const Waiter* first_writer() const { return first(is_writer); }
     [[nodiscard]] const Waiter* first_reader() const;
     // Likewise the first who is let in by `admits` and hindered by nobody before it.
@@ -191,6 +195,21 @@ const Waiter* WaitQueue::first(const Fits& fits) const {
         best = place;
     }
     return first;
+}
+
+template <class Fits>
+const Waiter* WaitQueue::oldest(const Fits& fits) const {
+    const Waiter* oldest = nullptr;
+    const auto look_at = [&](const Waiter& waiter) {
+        if (oldest == nullptr || waiter.ticket < oldest->ticket) oldest = &waiter;
+    };
+    for (const auto& [key, line] : lines_) {
+        if (fits(key.mode)) look_at(line.begin()->second);
+    }
+    const auto barrier = std::ranges::find_if(
+        barriers_, [&](const auto& place) { return fits(place.second.mode); });
+    if (barrier != barriers_.end()) look_at(barrier->second);
+    return oldest;
 }
 
 template <class Admits>

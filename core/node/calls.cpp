@@ -74,7 +74,12 @@ void NodeCore::call(const ConfirmCall& call, Now now) {
     agent_.on_confirm(call, now);
 }
 
+void NodeCore::call(const WatchCall& call, Now /*now*/) {
+    if (const auto* names = agent_.names_of(call.hold)) contentions_.watch(call.hold, *names);
+}
+
 void NodeCore::call(const ReleaseCall& call, Now now) {
+    contentions_.forget(call.hold);
     agent_.on_release(call, now);
 }
 

@@ -1,6 +1,6 @@
 // What must happen outside after a step, in this order: submit `write`, hand `send` to the
 // transport, publish `applied`, tell of `lost` and `lease`, give the `answers`, and the rest, which
-// nobody waits for.
+// nobody waits for; `contended` after `answers`, as it is about holds that are in there.
 // Nothing in `send` waits for `write`: what depends on a write appears after its WriteDone, in a
 // later step. `lost` comes before `lease`, or a hold that lapsed would look valid again for a
 // moment.
@@ -35,6 +35,7 @@ struct Effects {
     std::vector<Applied> applied;
     std::vector<HoldLost> lost;
     std::vector<OperationId> suspended;
+    std::vector<Contended> contended;
     std::optional<LeaseChanged> lease;
     std::vector<CallAnswer> answers;
     std::vector<MembershipAnswer> membership;

@@ -39,6 +39,7 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     state_due_ = Instant::never();
     sums_.clear();
     restart_countdowns(countdowns(now), now);
+    contentions_.on_state_replaced();
     // What was decided in between this node's program has not been told (S15).
     if (!planted(Mutant::install_untold_to_program))
         agent_.on_state_replaced(machine_.sessions(), now);

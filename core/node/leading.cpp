@@ -179,10 +179,23 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
                        closures_.stop(end.closure);
                        closure_quorum_.forget(end.closure);
                    },
+                   [&](const Queued& queued) { note_waiter(queued.operation); },
+                   [&](const ReleaseAsked& asked) { contentions_.on(asked); },
                    [](const auto&) {},
                },
                outcome);
     agent_.on_outcome(outcome, index, now);
+}
+
+// As far as it still waits.
+void NodeCore::note_waiter(OperationId waiter) {
+    if (contentions_.is_empty()) return;
+    const auto* session = machine_.sessions().find(waiter.session);
+    if (session == nullptr) return;
+    const auto found = session->operations.find(waiter.seq);
+    if (found == session->operations.end() || found->second.held) return;
+    for (const auto& name : found->second.names)
+        contentions_.somebody_waits(name);
 }
 
 }  // namespace mortise::core

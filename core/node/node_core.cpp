@@ -95,6 +95,9 @@ Effects NodeCore::step(Event event, Now now) {
     ask_for_changes(now);
     take_raft_output(now);
     tell_peers(now);
+    for (const auto& lost : agent.lost)
+        contentions_.forget(lost.hold);
+    if (!contentions_.is_empty()) effects_.contended = contentions_.take(machine_);
     effects_.lost = std::move(agent.lost);
     effects_.suspended = std::move(agent.suspended);
     effects_.lease = agent.lease;

@@ -17,6 +17,7 @@
 #include "core/leases/expiry_quorum.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/machine_rows.hpp"
+#include "core/node/contention_watch.hpp"
 #include "core/node/effects.hpp"
 #include "core/node/event.hpp"
 #include "core/node/membership_calls.hpp"
@@ -113,6 +114,7 @@ private:
     void call(WriteCall& call, Now now);
     void call(const CancelCall& call, Now now);
     void call(const ConfirmCall& call, Now now);
+    void call(const WatchCall& call, Now now);
     void call(const ReleaseCall& call, Now now);
     void call(InspectCall& call, Now now);
     void call(const CloseCall& call, Now now);
@@ -139,6 +141,7 @@ private:
     void refuse_acquires(NodeId from, const Bytes& batch);
     void take_renewal(const Renewal& renewal);
     void on_applied_outcome(const Outcome& outcome, LogIndex index, Now now);
+    void note_waiter(OperationId waiter);
 
     void check_grants_are_accounted_for() const;
     [[nodiscard]] Nanoseconds saved_elapsed(const Session& session) const;
@@ -213,6 +216,7 @@ private:
     LockMachine machine_;
     LogIndex applied_;
     SessionAgent agent_;
+    ContentionWatch contentions_;
     Countdowns countdowns_;
     std::map<SessionId, SavedCountdown> saved_countdowns_;  // as found at start
     ExpiryQuorum expiry_;

@@ -67,6 +67,10 @@ TEST_F(ApiContractCalls, ValuesAndBreaking) {
     hold = node_.acquire("v");
     node_.break_lock("v", hold.token(), "reason", BreakMode::confirmed, ec_);
     EXPECT_FALSE(ec_);
+    hold = node_.acquire("v");
+    node_.request_release("v", "reason");
+    node_.request_release("v", "reason", ec_);
+    EXPECT_FALSE(ec_);
 }
 
 // There is no answer but a lock or an error, however short the wait.

@@ -46,6 +46,7 @@ std::uint64_t digest_of(const core::Outcomes& outcomes) {
                            sum.text(one.name);
                            sum.number(one.token.raw());
                        },
+                       [&](const core::ReleaseAsked& one) { sum.text(one.name); },
                        [&](const core::ClosureBegun& one) { sum.number(one.closure.raw()); },
                        [&](const core::ClosureEnded& one) { sum.number(one.closure.raw()); },
                    },

@@ -166,6 +166,7 @@ void History::on(const core::Answered& answered) {
             need(!wanted_by(operation).empty(), "P11: exhausted", words(answered));
             break;
         case AnswerKind::stored: on_stored(operation); break;
+        case AnswerKind::asked:
         case AnswerKind::broken: break;  // told by LockBroken
         case AnswerKind::lost: on_lost(operation); break;
     }
@@ -298,6 +299,14 @@ void History::on(const core::LockBroken& broken) {
         name.holders.erase(found);
         unconfirmed_.insert(hold);
     }
+}
+
+void History::on(const core::ReleaseAsked& asked) {
+    const auto& name = names_[asked.name];
+    const bool all = std::equal(
+        name.holders.begin(), name.holders.end(), asked.holds.begin(), asked.holds.end(),
+        [](const auto& holder, auto hold) { return holder.operation == hold; });
+    need(all && !asked.holds.empty(), "S24: others are asked than hold it", words(asked.by));
 }
 
 void History::on(const core::ClosureBegun& begun) {
@@ -587,6 +596,7 @@ OperationId History::target_of(OperationId operation) const {
         std::visit(core::Overloaded{[](const core::Acquire&) { return core::Seq{}; },
                                     [](const core::AcquireSeveral&) { return core::Seq{}; },
                                     [](const core::BreakLock&) { return core::Seq{}; },
+                                    [](const core::AskRelease&) { return core::Seq{}; },
                                     [](const auto& of_another) { return of_another.operation; }},
                    found->second.body);
     return {operation.session, target};

@@ -515,6 +515,17 @@ void LockSpec::on(OperationId operation, const core::BreakLock& request) {
     settle({request.name});
 }
 
+void LockSpec::on(OperationId operation, const core::AskRelease& request) {
+    clear(request.name);
+    core::ReleaseAsked asked{operation, request.name, {}, request.reason};
+    for (const auto& holder : holders(request.name)) {
+        if (!holder.broken) asked.holds.push_back(holder.operation);
+    }
+    const bool is_held = !asked.holds.empty();
+    answer(operation, {is_held ? AnswerKind::asked : AnswerKind::not_held, {}, {}});
+    if (is_held) outcomes_.emplace_back(std::move(asked));
+}
+
 // Of this name; of several names that are held together, each is broken by itself.
 void LockSpec::cancel_upgrade_of(OperationId hold) {
     const auto upgrade = upgrade_of(hold);

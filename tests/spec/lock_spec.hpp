@@ -127,6 +127,7 @@ private:
     void on(core::OperationId operation, const core::SetValue& request);
     void on(core::OperationId operation, const core::MarkConsistent& request);
     void on(core::OperationId operation, const core::BreakLock& request);
+    void on(core::OperationId operation, const core::AskRelease& request);
     void repeat(const Session& session, core::OperationId operation);
     void end_command();
 

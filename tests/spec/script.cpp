@@ -166,7 +166,10 @@ private:
             case Kind::downgrade: return downgrade(process);
             case Kind::several: return request(process, several());
             case Kind::value: return value(process);
-            case Kind::take_away: return request(process, take_away());
+            case Kind::take_away:
+                if (prng_.one_in(8))
+                    return request(process, core::AskRelease{name(prng_.below(names_)), "need it"});
+                return request(process, take_away());
             case Kind::end_closure: return core::EndClosure{core::ClosureId{1 + prng_.below(12)}};
         }
         return std::nullopt;

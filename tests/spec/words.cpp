@@ -23,11 +23,11 @@ const char* name_of(core::QueuePolicy policy) {
 }
 
 const char* name_of(core::AnswerKind kind) {
-    constexpr std::array<const char*, 14> names{
+    constexpr std::array<const char*, 15> names{
         "granted",   "busy",          "released",         "cancelled",
         "not_held",  "stale_request", "kind_mismatch",    "resource_exhausted",
         "converted", "deadlock",      "invalid_argument", "stored",
-        "broken",    "lost"};
+        "broken",    "lost",          "asked"};
     return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -86,6 +86,9 @@ std::string body_words(const core::RequestBody& body) {
             },
             [](const core::MarkConsistent& mark) {
                 return "consistent " + number(mark.operation) + " " + mark.name;
+            },
+            [](const core::AskRelease& request) {
+                return "ask for " + request.name + " because " + request.reason;
             },
             [](const core::BreakLock& request) {
                 return std::string{request.immediate ? "break now " : "break "} + request.name +
@@ -187,6 +190,12 @@ std::string words(const core::Outcome& outcome) {
                 for (const auto hold : broken.holds)
                     text += " lost=" + words(hold);
                 return text + " because " + broken.reason;
+            },
+            [](const core::ReleaseAsked& asked) {
+                auto text = words(asked.by) + " asks for " + asked.name + " of";
+                for (const auto hold : asked.holds)
+                    text += " " + words(hold);
+                return text + " because " + asked.reason;
             },
             [](const core::ClosureBegun& begun) {
                 return "closure " + number(begun.closure) + " of " + number(begun.session) + "@" +

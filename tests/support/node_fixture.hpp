@@ -50,6 +50,7 @@ public:
         std::ranges::move(effects.answers, std::back_inserter(answers));
         std::ranges::move(effects.notes, std::back_inserter(notes));
         std::ranges::move(effects.membership, std::back_inserter(membership));
+        std::ranges::move(effects.contended, std::back_inserter(contended));
         std::ranges::move(effects.save_state, std::back_inserter(deltas));
         superseded = superseded || effects.superseded;
         if (effects.purge_log_to) purged_to = effects.purge_log_to->id.index;
@@ -169,6 +170,7 @@ public:
     std::vector<CallAnswer> answers;
     std::vector<Note> notes;
     std::vector<MembershipAnswer> membership;
+    std::vector<Contended> contended;
     std::vector<Member> peers;  // as told last
     std::vector<StateDelta> deltas;
     LogIndex purged_to;

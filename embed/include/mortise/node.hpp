@@ -179,6 +179,13 @@ public:
     void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                     BreakMode mode, std::error_code& ec);
 
+    // Asks whoever holds the lock to give it back: their AcquireOptions::on_contended are told that
+    // `reason`, at most 256 bytes (S24). Returns when the cluster has passed it on; what they do is
+    // theirs, and who has no on_contended hears nothing. not_held when nobody holds it;
+    // incompatible and outcome_unknown as for break_lock.
+    void request_release(std::string_view name, std::string_view reason);
+    void request_release(std::string_view name, std::string_view reason, std::error_code& ec);
+
     // Told of what happens to this node, on a thread of its own, until the Subscription goes.
     [[nodiscard]] Subscription on_event(NodeEventSink sink);
 

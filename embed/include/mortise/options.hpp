@@ -19,7 +19,7 @@ namespace mortise {
 //   node.acquire("orders/42", {.label = "nightly", .wait_max = 5s});
 //
 // What this version cannot do yet is refused with Errc::invalid_argument when it is set, never
-// ignored: max_hold, min_hold, progress_timeout, lock_delay and on_contended.
+// ignored: max_hold, min_hold, progress_timeout and lock_delay.
 //
 // In a coroutine, name the options before co_await: g++ 12 destroys aggregate temporaries there
 // while they are still in use.
@@ -54,6 +54,11 @@ struct AcquireOptions {
     // It is suspended: stop work, and wait with Hold::confirm(). Each time, once, on a callback
     // thread as well. Only with OnUncertain::suspend.
     std::function<void()> on_suspended{};
+    // Somebody waits for what this hold has, in that mode, and so many wait for the name: told when
+    // the first begins to, when more do, and at once when they did before it was granted. Or
+    // somebody asked for it by Node::request_release(): then `reason` is what he said, and the mode
+    // is exclusive. To let go of it, to finish first, or to ignore it is up to the holder. On a
+    // callback thread of the node; a callback that takes its time is told of the newest only.
     std::function<void(LockMode mode, std::size_t waiters, std::string_view reason)> on_contended{};
 };
 

@@ -28,7 +28,6 @@ std::vector<std::pair<std::string, AcquireOptions>> refused() {
         {"queue policy", {.queue_policy = static_cast<QueuePolicy>(4)}},
         {"OnUncertain", {.on_uncertain = static_cast<OnUncertain>(2)}},
         {"on_suspended", {.on_suspended = [] {}}},
-        {"on_contended", {.on_contended = [](auto, auto, auto) {}}},
     };
 }
 

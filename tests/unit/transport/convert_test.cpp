@@ -211,6 +211,13 @@ core::Outcome outcome(Prng& prng) {
                                       static_cast<std::uint32_t>(prng.below(1'000)),
                                       static_cast<std::uint32_t>(prng.below(1'000))};
         case 9: return core::ClosureEnded{core::ClosureId{positive(prng)}};
+        case 10: {
+            core::ReleaseAsked o{
+                operation(prng), "x" + text(prng, 20), {}, text(prng, core::reason_bytes_max)};
+            for (auto count = prng.below(4); count > 0; --count)
+                o.holds.push_back(operation(prng));
+            return o;
+        }
         case 5: return core::RenewalLost{session};
         default: return core::SessionEnded{session, static_cast<core::SessionEnd>(prng.below(3))};
     }

@@ -75,6 +75,8 @@ std::vector<Command> samples() {
         request(MarkConsistent{Seq{5}, "a"}),
         request(BreakLock{"a", FencingToken{huge}, std::string(reason_bytes_max, 'r'), true}),
         request(BreakLock{"b", FencingToken{1}, {}}),
+        request(AskRelease{"b", std::string(reason_bytes_max, 'r')}),
+        request(AskRelease{"b", {}}),
         EndClosure{ClosureId{huge}},
         request(Acquire{"b", shared, true, {}, false, "hold", 2, {huge, "locker"}}),
         request(AcquireSeveral{AcquireSeveral::Which::any,
@@ -156,7 +158,8 @@ TEST(CommandCodec, ConversionsAndSeveralNamesAreOfTheThirdForm) {
                                          AcquireSeveral{{}, {{"a", shared}}, true, {}, false, {}},
                                          SetValue{Seq{1}, "a", {}},
                                          MarkConsistent{Seq{1}, "a"},
-                                         BreakLock{"a", FencingToken{1}, {}}};
+                                         BreakLock{"a", FencingToken{1}, {}},
+                                         AskRelease{"a", {}}};
     for (const auto& body : newer) {
         EXPECT_EQ(format_needed(body), 3);
         EXPECT_EQ(format_of(encoded({Sweep{}, request(body), Sweep{}})), 3);

@@ -49,6 +49,22 @@ TEST_F(Breaking, OrUntilAQuorumCountedDownTheLastRenewalBefore) {  // S24
     EXPECT_EQ(shown(), "2:X:2 |");
 }
 
+TEST_F(Breaking, AskingIsPassedOnToWhoHoldsIt) {  // S24
+    const auto ask = [](std::uint64_t seq) {
+        return request(3, seq, AskRelease{"a", "please"});
+    };
+    EXPECT_EQ(put(ask(1)), "3.1 not_held");
+    put(acquire(1, 1, shared));
+    put(acquire(2, 1, shared));
+    put(acquire(1, 2, exclusive));
+    EXPECT_EQ(put(ask(2)), "3.2 asked; 3.2 asks for a of 1.1 2.1 because please");
+    EXPECT_EQ(put(ask(2)), "3.2 asked");  // a repeat asks nobody again
+    EXPECT_EQ(shown(), "1:S:1 2:S:1 | 1:X");
+    // Who is broken off has no say in it any more.
+    put(break_lock(3, 3, 1));
+    EXPECT_EQ(put(ask(4)), "3.4 not_held");
+}
+
 TEST_F(Breaking, IsACompareAndSet) {  // S24
     put(acquire(1, 1, exclusive));
     EXPECT_EQ(put(break_lock(3, 1, 7)), "3.1 not_held");

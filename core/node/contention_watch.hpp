@@ -1,0 +1,39 @@
+// Which of this node's holds want to hear that others wait for what they have (S24). Marks the names
+// on which something happened, and tells of each hold once a step, however many came.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/agent/call.hpp"
+#include "core/locks/lock_machine.hpp"
+
+namespace mortise::core {
+
+class ContentionWatch {
+public:
+    // From now on; who waits already counts as having come just now.
+    void watch(OperationId hold, const std::vector<std::string>& names);
+    // It left, or was lost. One that is not watched is none of its business.
+    void forget(OperationId hold);
+    [[nodiscard]] bool is_empty() const { return names_.empty(); }
+
+    // Somebody began to wait for it.
+    void somebody_waits(const std::string& name);
+    void on(const ReleaseAsked& asked);
+    // What was applied was not told: anybody may have come.
+    void on_state_replaced();
+    // What is to be told since the last time; of the machine as it is now.
+    [[nodiscard]] std::vector<Contended> take(const LockMachine& machine);
+
+private:
+    std::map<OperationId, std::vector<std::string>> names_;  // of each hold
+    std::map<std::string, std::set<OperationId>> holds_;     // on each name
+    std::set<std::pair<std::string, OperationId>> marked_;
+    std::vector<std::pair<std::string, Contended>> asked_;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,59 @@
+// What a hold's owner wants to hear while it has it (S6, S24), and has not been told yet.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/instant.hpp"
+#include "embed/guarded.hpp"
+#include <mortise/duration.hpp>
+#include <mortise/enums.hpp>
+
+namespace mortise::detail {
+
+// Others want what this hold has.
+struct Contention {
+    LockMode mode = LockMode::exclusive;
+    std::size_t waiters = 0;
+    std::string reason;  // of who asked for it
+};
+
+// As named in AcquireOptions.
+struct HoldWishes {
+    std::function<void(Duration remaining)> on_at_risk;
+    std::function<void()> on_suspended;
+    std::function<void(LockMode mode, std::size_t waiters, std::string_view reason)> on_contended;
+
+    explicit operator bool() const { return on_at_risk || on_suspended || on_contended; }
+};
+
+// Thread-safe. What tells runs code of the program: on the notifier's threads only.
+class HoldWatcher {
+public:
+    explicit HoldWatcher(HoldWishes wishes) : wishes_{std::move(wishes)} {}
+
+    [[nodiscard]] bool wants_trouble() const {
+        return wishes_.on_at_risk || wishes_.on_suspended;
+    }
+    [[nodiscard]] bool wants_contentions() const { return static_cast<bool>(wishes_.on_contended); }
+
+    // Each time, once: of a lease that is valid until then.
+    void tell_at_risk(core::Instant until, core::Instant boot);
+    void tell_suspended(core::Instant until);
+    // However slow the owner is, it is told of the newest waiter, and of what was asked last.
+    // False when somebody is about to tell already.
+    [[nodiscard]] bool add(Contention contention);
+    void tell_contentions();
+
+private:
+    const HoldWishes wishes_;
+    std::atomic<std::int64_t> risk_told_{0};
+    std::atomic<std::int64_t> suspension_told_{0};
+    Guarded<std::vector<Contention>> contentions_;
+};
+
+}  // namespace mortise::detail

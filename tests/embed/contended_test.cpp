@@ -1,0 +1,199 @@
+// Holders who hear that others want what they have (S24).
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/embed/one_node.hpp"
+#include <mortise/testing/local_cluster.hpp>
+
+namespace mortise {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What a holder was told.
+class Told {
+public:
+    [[nodiscard]] AcquireOptions options() {
+        AcquireOptions options;
+        options.on_contended = [this](LockMode mode, std::size_t waiters, std::string_view reason) {
+            const std::scoped_lock lock{mutex_};
+            all_.push_back(std::string{to_string(mode)} + " " + std::to_string(waiters) +
+                           (reason.empty() ? "" : " " + std::string{reason}));
+        };
+        return options;
+    }
+    [[nodiscard]] std::vector<std::string> all() const {
+        const std::scoped_lock lock{mutex_};
+        return all_;
+    }
+    // Empty when that does not come to pass.
+    [[nodiscard]] std::string newest_of(std::size_t count) const {
+        const auto give_up = std::chrono::steady_clock::now() + patience;
+        while (std::chrono::steady_clock::now() < give_up) {
+            if (const auto told = all(); told.size() >= count) return told.back();
+            std::this_thread::sleep_for(1ms);
+        }
+        return {};
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<std::string> all_;
+};
+
+class OnContended : public OneNode {
+protected:
+    [[nodiscard]] std::future<Hold> wait_for(const char* name) {
+        return std::async(std::launch::async, [this, name] { return node_.acquire(name); });
+    }
+};
+
+TEST_F(OnContended, TellsTheHolderAndNobodyElse) {
+    Told told;
+    auto hold = node_.acquire("a", told.options());
+    auto next = wait_for("a");
+    EXPECT_EQ(told.newest_of(1), "exclusive 1");
+    EXPECT_FALSE(hold.release());
+    auto granted = next.get();
+    auto after = wait_for("a");
+    ASSERT_TRUE(wait_for_waiters("a", 1));
+    EXPECT_FALSE(granted.release());
+    (void)after.get();
+    EXPECT_EQ(told.all().size(), 1U);
+}
+
+TEST_F(OnContended, TellsOfThoseWhoWaitedBefore) {
+    Told told;
+    auto hold = node_.acquire("a");
+    auto second = std::async(std::launch::async, [&] { return node_.acquire("a", told.options()); });
+    ASSERT_TRUE(wait_for_waiters("a", 1));
+    auto third = wait_for("a");
+    ASSERT_TRUE(wait_for_waiters("a", 2));
+    EXPECT_TRUE(told.all().empty());
+    EXPECT_FALSE(hold.release());
+    auto granted = second.get();
+    EXPECT_EQ(told.newest_of(1), "exclusive 1");
+    EXPECT_FALSE(granted.release());
+    (void)third.get();
+}
+
+// Each of them has the lock, and each may be what the others wait for.
+TEST_F(OnContended, TellsEveryHoldOfALocker) {
+    Told outer;
+    Told inner;
+    const Locker locker{node_};
+    auto options = outer.options();
+    options.locker = locker;
+    const auto first = node_.acquire("a", options);
+    options = inner.options();
+    options.locker = locker;
+    auto second = node_.acquire("a", options);
+    EXPECT_FALSE(second.release());
+    const auto third = node_.acquire("a", options);
+    auto next = wait_for("a");
+    EXPECT_EQ(outer.newest_of(1), "exclusive 1");
+    EXPECT_EQ(inner.newest_of(1), "exclusive 1");
+    node_.break_lock("a", first.token(), "enough", BreakMode::immediate);
+    (void)next.get();
+    EXPECT_EQ(inner.all().size(), 1U);
+}
+
+TEST_F(OnContended, IsForHoldsOfSeveralNamesAndForHandlersToo) {
+    Told told;
+    const auto set = node_.acquire_all({{"a"}, {"b"}}, told.options());
+    Told other;
+    std::promise<Hold> granted;
+    node_.async_acquire("c", other.options(),
+                        [&](std::error_code, Hold hold) { granted.set_value(std::move(hold)); });
+    const auto hold = granted.get_future().get();
+    AcquireOptions reader;
+    reader.mode = LockMode::shared;
+    reader.wait_max = 1ms;
+    EXPECT_THROW((void)node_.acquire("b", reader), LockError);
+    EXPECT_THROW((void)node_.acquire("c", reader), LockError);
+    EXPECT_EQ(told.newest_of(1), "shared 1");
+    EXPECT_EQ(other.newest_of(1), "shared 1");
+}
+
+// He is not told a hundred times what he has no time to hear once.
+TEST_F(OnContended, ASlowHolderIsToldOfTheNewest) {
+    std::promise<void> go_on;
+    auto gate = go_on.get_future().share();
+    std::mutex mutex;
+    std::vector<std::size_t> told;
+    AcquireOptions options;
+    options.on_contended = [&, gate](LockMode, std::size_t waiters, std::string_view) {
+        gate.wait();
+        const std::scoped_lock lock{mutex};
+        told.push_back(waiters);
+    };
+    auto hold = node_.acquire("a", options);
+    std::vector<std::future<Hold>> waiters;
+    for (std::size_t i = 1; i <= 20; ++i) {
+        waiters.push_back(wait_for("a"));
+        ASSERT_TRUE(wait_for_waiters("a", i));
+    }
+    go_on.set_value();
+    const auto give_up = std::chrono::steady_clock::now() + patience;
+    const auto newest = [&] {
+        const std::scoped_lock lock{mutex};
+        return told.empty() ? 0 : told.back();
+    };
+    while (newest() != 20 && std::chrono::steady_clock::now() < give_up)
+        std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(newest(), 20U);
+    {
+        const std::scoped_lock lock{mutex};
+        EXPECT_LE(told.size(), 3U);
+    }
+    EXPECT_FALSE(hold.release());
+    for (auto& waiter : waiters)
+        (void)waiter.get().release();
+}
+
+class RequestRelease : public OnContended {};
+
+TEST_F(RequestRelease, IsHeardByTheHolder) {
+    Told told;
+    auto hold = node_.acquire("a", told.options());
+    node_.request_release("a", "upgrade of the schema");
+    EXPECT_EQ(told.newest_of(1), "exclusive 0 upgrade of the schema");
+    EXPECT_TRUE(hold.valid());  // to yield is up to him
+}
+
+TEST_F(RequestRelease, SaysWhenNobodyHoldsIt) {
+    std::error_code ec;
+    node_.request_release("a", "please", ec);
+    EXPECT_EQ(ec, Errc::not_held);
+    EXPECT_THROW(node_.request_release("a", "please"), LockError);
+}
+
+TEST_F(RequestRelease, RefusesWhatMakesNoSense) {
+    const auto hold = node_.acquire("a");
+    std::error_code ec;
+    node_.request_release("", "please", ec);
+    EXPECT_EQ(ec, Errc::invalid_argument);
+    node_.request_release("a", std::string(257, 'x'), ec);
+    EXPECT_EQ(ec, Errc::invalid_argument);
+    node_.request_release("a", std::string(256, 'x'), ec);
+    EXPECT_FALSE(ec);
+}
+
+// The leader goes, and who asks is answered, once.
+TEST(RequestReleaseOnACluster, OutlivesALeader) {
+    testing::LocalCluster cluster{3};
+    Told told;
+    const auto leader = await_leader(cluster);
+    const auto hold = cluster.node((leader + 1) % 3).acquire("a", told.options());
+    cluster.stop(leader);
+    cluster.node((leader + 2) % 3).request_release("a", "please");
+    EXPECT_EQ(told.newest_of(1), "exclusive 0 please");
+    EXPECT_TRUE(hold.valid());
+}
+
+}  // namespace
+}  // namespace mortise

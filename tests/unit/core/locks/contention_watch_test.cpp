@@ -1,0 +1,141 @@
+// Holders that want to hear of others (S24).
+#include "core/node/contention_watch.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/core/locks/machine_fixture.hpp"
+
+namespace mortise::core {
+namespace {
+
+using enum LockMode;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr OperationId first{SessionId{1}, Seq{1}};
+constexpr OperationId second{SessionId{2}, Seq{1}};
+
+Contended told(OperationId hold, LockMode mode, std::size_t waiters) {
+    return {hold, mode, waiters, {}};
+}
+
+class ContentionWatchTest : public LockMachineTest {
+protected:
+    // Somebody begins to wait, and the watch hears of it.
+    void waits(std::uint64_t session, std::uint64_t seq, LockMode mode) {
+        put(acquire(session, seq, mode));
+        watch_.somebody_waits("a");
+    }
+    std::vector<Contended> take() { return watch_.take(machine_); }
+
+    ContentionWatch watch_;
+};
+
+TEST_F(ContentionWatchTest, TellsTheHolderWhoBeginsToWait) {
+    put(acquire(1, 1, exclusive));
+    watch_.watch(first, {"a"});
+    EXPECT_THAT(take(), IsEmpty());
+    waits(2, 1, shared);
+    EXPECT_THAT(take(), ElementsAre(told(first, shared, 1)));
+    EXPECT_THAT(take(), IsEmpty());
+    waits(3, 1, exclusive);
+    EXPECT_THAT(take(), ElementsAre(told(first, shared, 2)));  // he is the first still
+}
+
+TEST_F(ContentionWatchTest, TellsOnceAStepHoweverManyCame) {
+    put(acquire(1, 1, exclusive));
+    watch_.watch(first, {"a"});
+    for (std::uint64_t seq = 1; seq <= 5; ++seq)
+        waits(2, seq, exclusive);
+    EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 5)));
+}
+
+TEST_F(ContentionWatchTest, TellsOfThoseWhoWaitedBeforeTheGrant) {
+    put(acquire(3, 1, exclusive));
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    put(release(3, 2, 1));
+    watch_.watch(first, {"a"});
+    EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 1)));
+}
+
+TEST_F(ContentionWatchTest, TellsOnlyWhomTheyWaitFor) {
+    put(acquire(1, 1, intent_shared));
+    put(acquire(2, 1, shared));
+    watch_.watch(first, {"a"});
+    watch_.watch(second, {"a"});
+    waits(3, 1, intent_exclusive);
+    EXPECT_THAT(take(), ElementsAre(told(second, intent_exclusive, 1)));
+    waits(3, 2, exclusive);
+    EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 2), told(second, intent_exclusive, 2)));
+}
+
+TEST_F(ContentionWatchTest, AnUpgradeIsWaitedForByTheOthersAlone) {
+    put(acquire(1, 1, shared));
+    put(acquire(2, 1, update));
+    watch_.watch(first, {"a"});
+    watch_.watch(second, {"a"});
+    put(request(2, 2, Upgrade{Seq{1}, true}));
+    watch_.somebody_waits("a");
+    EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 1)));
+}
+
+TEST_F(ContentionWatchTest, ABarrierIsAWaiterToo) {
+    put(acquire(1, 1, shared));
+    watch_.watch(first, {"a"});
+    put(request(2, 1, AcquireSeveral{AcquireSeveral::Which::all,
+                                     {{"a", exclusive}, {"b", exclusive}},
+                                     true,
+                                     {},
+                                     false,
+                                     {}}));
+    watch_.somebody_waits("a");
+    EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 1)));
+}
+
+TEST_F(ContentionWatchTest, OfSeveralNamesEachCounts) {
+    put(request(1, 1, AcquireSeveral{AcquireSeveral::Which::all,
+                                     {{"a", exclusive}, {"b", exclusive}},
+                                     true,
+                                     {},
+                                     false,
+                                     {}}));
+    watch_.watch(first, {"a", "b"});
+    put(acquire(2, 1, shared, "b"));
+    watch_.somebody_waits("b");
+    EXPECT_THAT(take(), ElementsAre(told(first, shared, 1)));
+}
+
+TEST_F(ContentionWatchTest, WhoLeftIsToldNothing) {
+    put(acquire(1, 1, exclusive));
+    watch_.watch(first, {"a"});
+    waits(2, 1, exclusive);
+    watch_.on(ReleaseAsked{{SessionId{3}, Seq{1}}, "a", {first}, "please"});
+    put(release(1, 2, 1));
+    watch_.forget(first);
+    watch_.forget(first);  // once more does no harm
+    EXPECT_TRUE(watch_.is_empty());
+    EXPECT_THAT(take(), IsEmpty());
+}
+
+TEST_F(ContentionWatchTest, PassesOnWhoAsks) {
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    watch_.watch(first, {"a"});
+    (void)take();
+    watch_.on(ReleaseAsked{{SessionId{3}, Seq{1}}, "a", {first, second}, "please"});
+    EXPECT_THAT(take(), ElementsAre(Contended{first, exclusive, 1, "please"}));
+}
+
+TEST_F(ContentionWatchTest, LooksEverywhereWhenTheStateWasReplaced) {
+    put(acquire(1, 1, exclusive));
+    watch_.watch(first, {"a"});
+    (void)take();
+    put(acquire(2, 1, exclusive));
+    EXPECT_THAT(take(), IsEmpty());
+    watch_.on_state_replaced();
+    EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 1)));
+}
+
+}  // namespace
+}  // namespace mortise::core
