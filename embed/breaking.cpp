@@ -4,6 +4,7 @@
 #include "core/locks/limits.hpp"
 #include "embed/asking.hpp"
 #include "embed/node_runtime.hpp"
+#include "embed/unsound.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/node.hpp>
@@ -13,22 +14,19 @@ namespace mortise {
 namespace {
 
 // `runtime` by value: while this waits the node may go.
-std::error_code write(std::shared_ptr<detail::NodeRuntime> runtime, bool is_sound,
+std::error_code write(std::shared_ptr<detail::NodeRuntime> runtime, std::string_view unsound,
                       core::RequestBody body) {
     if (!runtime) return Errc::node_stopped;
     if (runtime->is_forked()) return Errc::forked;
-    if (!is_sound) return Errc::invalid_argument;
+    if (!unsound.empty()) return Errc::invalid_argument;
     return detail::ask(runtime->gate(), core::WriteCall{{}, {}, std::move(body)}).error;
 }
 
-bool is_sound(std::string_view name, std::string_view reason) {
-    return core::is_valid_name(name) && reason.size() <= core::reason_bytes_max;
-}
-
-void throw_if(std::error_code ec, std::string_view name) {
+void throw_if(std::error_code ec, std::string_view name, std::string_view unsound) {
     if (!ec) return;
     ErrorDetail detail;
     detail.name = name;
+    if (ec == Errc::invalid_argument) detail.reason = unsound;
     throw LockError{ec, std::move(detail)};
 }
 
@@ -36,10 +34,8 @@ void throw_if(std::error_code ec, std::string_view name) {
 
 void Node::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                       BreakMode mode, std::error_code& ec) {
-    const bool sound =
-        is_sound(name, reason) && expected.raw() > 0 && mode <= BreakMode::immediate;
     const core::FencingToken token{static_cast<std::uint64_t>(expected.raw())};
-    ec = write(runtime_, sound,
+    ec = write(runtime_, detail::unsound_break(name, expected, reason, mode),
                core::BreakLock{std::string{name}, token, std::string{reason},
                                mode == BreakMode::immediate});
 }
@@ -53,18 +49,18 @@ void Node::break_lock(std::string_view name, FencingToken expected, std::string_
                       BreakMode mode) {
     std::error_code ec;
     break_lock(name, expected, reason, mode, ec);
-    throw_if(ec, name);
+    throw_if(ec, name, detail::unsound_break(name, expected, reason, mode));
 }
 
 void Node::request_release(std::string_view name, std::string_view reason, std::error_code& ec) {
-    ec = write(runtime_, is_sound(name, reason),
+    ec = write(runtime_, detail::unsound_reason(name, reason),
                core::AskRelease{std::string{name}, std::string{reason}});
 }
 
 void Node::request_release(std::string_view name, std::string_view reason) {
     std::error_code ec;
     request_release(name, reason, ec);
-    throw_if(ec, name);
+    throw_if(ec, name, detail::unsound_reason(name, reason));
 }
 
 }  // namespace mortise

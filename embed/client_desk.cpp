@@ -28,7 +28,9 @@ bool is_leaving(const core::Configuration& present, core::NodeId id) {
 }
 
 transport::ChangeAnswer change_answer_of(const core::CallAnswer& given) {
-    if (std::holds_alternative<core::Changed>(given.result)) return core::Changed{};
+    const bool is_done = std::holds_alternative<core::Changed>(given.result) ||
+                         std::holds_alternative<core::Written>(given.result);
+    if (is_done) return core::Changed{};
     if (const auto* why = std::get_if<core::MembershipRefusal>(&given.result)) return *why;
     const auto* error = std::get_if<core::CallError>(&given.result);
     return error != nullptr ? *error : core::CallError::outcome_unknown;
@@ -103,6 +105,13 @@ void ClientDesk::change(core::MembershipGoal goal, core::Nanoseconds patience,
     const auto deadline = steady_now() + std::min(patience, longest);
     loop_.submit(
         core::ChangeCall{{}, std::move(goal), deadline},
+        [answer = std::move(answer)](core::CallAnswer& given) { answer(change_answer_of(given)); });
+}
+
+void ClientDesk::break_lock(core::BreakLock request,
+                            std::function<void(transport::ChangeAnswer)> answer) {
+    loop_.submit(
+        core::WriteCall{{}, {}, std::move(request)},
         [answer = std::move(answer)](core::CallAnswer& given) { answer(change_answer_of(given)); });
 }
 

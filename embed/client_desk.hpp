@@ -18,6 +18,8 @@ public:
               std::function<void(transport::ListAnswer)> answer) override;
     void change(core::MembershipGoal goal, core::Nanoseconds patience,
                 std::function<void(transport::ChangeAnswer)> answer) override;
+    void break_lock(core::BreakLock request,
+                    std::function<void(transport::ChangeAnswer)> answer) override;
     [[nodiscard]] transport::ForwardReply forward(core::Forward forward) override;
     [[nodiscard]] transport::SubscribeAnswer subscribe(const transport::OutcomesRequest& request,
                                                        transport::OutcomeSink& sink) override;

@@ -34,7 +34,7 @@ ChangeOutcome outcome_of(const transport::ChangeAnswer& answer) {
                           [](const transport::ChangeDenied&) {
                               return ChangeOutcome{
                                   Errc::permission_denied,
-                                  "members are changed from a member's own machine"};
+                                  "a cluster is changed from a member's own machine"};
                           },
                       },
                       answer);

@@ -57,9 +57,28 @@ public:
                         {request.is_exact ? request.prefix : std::string{}, {}, {}}};
     }
 
-    // At the first member that can be asked. Once it was, nobody else is: who knows what it did.
     void change(const core::MembershipGoal& goal) {
         detail::throw_unless_changed(detail::check_goal(goal), goal.member.raw());
+        const auto outcome = ask_once([&](auto& client) { return client.change(goal); });
+        detail::throw_unless_changed(outcome, goal.member.raw());
+    }
+
+    void break_lock(const core::BreakLock& request) {
+        auto outcome = ask_once([&](auto& client) { return client.break_lock(request); });
+        if (!outcome.error) return;
+        throw LockError{outcome.error, {request.name, {}, {}, std::move(outcome.reason)}};
+    }
+
+private:
+    // The last of each kind.
+    struct Failures {
+        std::optional<std::error_code> answer;  // a member said that it cannot say
+        std::optional<core::Error> contact;     // names the member
+    };
+
+    // At the first member that can be asked. Once it was, nobody else is: who knows what it did.
+    template <class Ask>
+    detail::ChangeOutcome ask_once(Ask ask) const {
         std::optional<core::Error> contact;
         for (const auto& address : addresses_) {
             transport::BlockingMemberClient client{patience_};
@@ -69,21 +88,12 @@ public:
                     contact->what = address + ": " + contact->what;
                 continue;
             }
-            const auto answer = client.change(goal);
-            return detail::throw_unless_changed(
-                detail::outcome_of(answer ? *answer : core::CallError::outcome_unknown),
-                goal.member.raw());
+            const auto answer = ask(client);
+            return detail::outcome_of(answer ? *answer : core::CallError::outcome_unknown);
         }
         if (!contact) throw LockError{Errc::no_quorum};
         throw detail::in_one_line(*contact);
     }
-
-private:
-    // The last of each kind.
-    struct Failures {
-        std::optional<std::error_code> answer;  // a member said that it cannot say
-        std::optional<core::Error> contact;     // names the member
-    };
 
     MemberReport report_of(const std::string& address) const {
         MemberReport report;
@@ -196,6 +206,15 @@ void Remote::remove_member(NodeId id) {
 
 void Remote::transfer_leadership(NodeId to) {
     impl_->change({Kind::leader, core::NodeId{to}, {}});
+}
+
+void Remote::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
+                        BreakMode mode) {
+    if (const auto bad = detail::unsound_break(name, expected, reason, mode); !bad.empty())
+        throw LockError{Errc::invalid_argument, {std::string{name}, {}, {}, std::string{bad}}};
+    impl_->break_lock({std::string{name},
+                       core::FencingToken{static_cast<std::uint64_t>(expected.raw())},
+                       std::string{reason}, mode == BreakMode::immediate});
 }
 
 }  // namespace mortise

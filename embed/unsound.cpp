@@ -33,6 +33,18 @@ std::string_view unsound_name(std::string_view name) {
     return core::is_valid_name(name) ? "" : "a name has 1 to 512 bytes";
 }
 
+std::string_view unsound_reason(std::string_view name, std::string_view reason) {
+    if (const auto bad = unsound_name(name); !bad.empty()) return bad;
+    return reason.size() <= core::reason_bytes_max ? "" : "a reason has at most 256 bytes";
+}
+
+std::string_view unsound_break(std::string_view name, FencingToken expected,
+                               std::string_view reason, BreakMode mode) {
+    if (const auto bad = unsound_reason(name, reason); !bad.empty()) return bad;
+    if (expected.raw() <= 0) return "a token is 1 or more: inspect() tells the holder's";
+    return mode <= BreakMode::immediate ? "" : "that is no BreakMode";
+}
+
 std::string_view unsound_part(const AcquireOrder& order) {
     const auto& options = order.options;
     if (const auto bad = unsound_name(order.name); !bad.empty()) return bad;

@@ -10,5 +10,9 @@ namespace mortise::detail {
 // Why no cluster would take it; empty when nothing is wrong with it.
 [[nodiscard]] std::string_view unsound_part(const AcquireOrder& order);
 [[nodiscard]] std::string_view unsound_name(std::string_view name);
+// Of Node::request_release and Node::break_lock.
+[[nodiscard]] std::string_view unsound_reason(std::string_view name, std::string_view reason);
+[[nodiscard]] std::string_view unsound_break(std::string_view name, FencingToken expected,
+                                             std::string_view reason, BreakMode mode);
 
 }  // namespace mortise::detail

@@ -41,6 +41,10 @@ core::Result<ChangeAnswer> BlockingMemberClient::change(const core::MembershipGo
     return wait<ChangeAnswer>([&](auto done) { client_.change(goal, patience, std::move(done)); });
 }
 
+core::Result<ChangeAnswer> BlockingMemberClient::break_lock(const core::BreakLock& request) {
+    return wait<ChangeAnswer>([&](auto done) { client_.break_lock(request, std::move(done)); });
+}
+
 core::Result<ForwardReply> BlockingMemberClient::forward(core::Forward forward) {
     return wait<ForwardReply>(
         [&](auto done) { client_.forward(std::move(forward), std::move(done)); });

@@ -22,6 +22,7 @@ public:
     core::Result<MemberStatus> status();
     core::Result<ListAnswer> list(ListRequest request);
     core::Result<ChangeAnswer> change(const core::MembershipGoal& goal);
+    core::Result<ChangeAnswer> break_lock(const core::BreakLock& request);
     core::Result<ForwardReply> forward(core::Forward forward);
 
 private:

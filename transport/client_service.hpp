@@ -131,6 +131,7 @@ public:
     // Likewise. Whether the caller may ask for it was looked at before.
     virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(ChangeAnswer)> answer) = 0;
+    virtual void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) = 0;
     // Commands are not decoded yet; the leader refuses what is malformed.
     [[nodiscard]] virtual ForwardReply forward(core::Forward forward) = 0;
 

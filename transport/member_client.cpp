@@ -307,6 +307,21 @@ void MemberClient::change(const core::MembershipGoal& goal, core::Nanoseconds pa
     impl_->call<ChangeAnswer>(std::move(done), make, take);
 }
 
+void MemberClient::break_lock(const core::BreakLock& request, Done<ChangeAnswer> done) {
+    const auto make = [&](wire::Member::Client& member) {
+        auto call = member.breakLockRequest();
+        call.setName(data_of(request.name));
+        call.setToken(request.expected.raw());
+        call.setReason(data_of(request.reason));
+        call.setImmediate(request.immediate);
+        return call;
+    };
+    const auto take = [](auto& response) {
+        return read_guarded([&] { return response.getAnswer(); });
+    };
+    impl_->call<ChangeAnswer>(std::move(done), make, take);
+}
+
 void MemberClient::forward(core::Forward forward, Done<ForwardReply> done) {
     const auto make = [&](wire::Member::Client& member) {
         auto call = member.forwardRequest();

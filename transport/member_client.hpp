@@ -37,6 +37,7 @@ public:
     // The member answers within `patience`, if at all.
     void change(const core::MembershipGoal& goal, core::Nanoseconds patience,
                 Done<ChangeAnswer> done);
+    void break_lock(const core::BreakLock& request, Done<ChangeAnswer> done);
     void forward(core::Forward forward, Done<ForwardReply> done);
     // One stream at a time; answers with the index behind which it begins. The sink is called until
     // it is told of the end, the connection breaks, or the client is closed.

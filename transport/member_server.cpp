@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <utility>
 #include <variant>
 
@@ -40,6 +41,7 @@ public:
     kj::Promise<void> list(ListContext context) override;
     kj::Promise<void> inspect(InspectContext context) override;
     kj::Promise<void> change(ChangeContext context) override;
+    kj::Promise<void> breakLock(BreakLockContext context) override;
     kj::Promise<void> forward(ForwardContext context) override;
     kj::Promise<void> outcomes(OutcomesContext context) override;
 
@@ -57,7 +59,9 @@ private:
         return !visit || visit->is_congested();
     }
     kj::Promise<ListAnswer> ask(ListRequest request);
-    kj::Promise<ChangeAnswer> ask(core::MembershipGoal goal, core::Nanoseconds patience);
+    // `begin` asks the service.
+    using Answered = std::function<void(const ChangeAnswer&)>;
+    kj::Promise<ChangeAnswer> ask_to_change(const std::function<void(Answered)>& begin);
 
     std::weak_ptr<Visit> visit_;
     KjLoop& loop_;
@@ -115,7 +119,7 @@ kj::Promise<void> Member::inspect(InspectContext context) {
 }
 
 // Nothing says yet who may change a cluster but where they are (docs/decisions/0016).
-kj::Promise<ChangeAnswer> Member::ask(core::MembershipGoal goal, core::Nanoseconds patience) {
+kj::Promise<ChangeAnswer> Member::ask_to_change(const std::function<void(Answered)>& begin) {
     const auto visit = visit_.lock();
     if (!visit || !visit->is_local()) return ChangeAnswer{ChangeDenied{}};
     auto place = changes_.take();
@@ -123,12 +127,10 @@ kj::Promise<ChangeAnswer> Member::ask(core::MembershipGoal goal, core::Nanosecon
     auto promised = kj::newPromiseAndFulfiller<ChangeAnswer>();
     auto fulfiller =
         std::make_shared<kj::Own<kj::PromiseFulfiller<ChangeAnswer>>>(kj::mv(promised.fulfiller));
-    service_.change(
-        std::move(goal), patience,
-        [fulfiller, loop = loop_.handle(), place = std::move(place)](const ChangeAnswer& answer) {
-            const auto alive = loop.lock();
-            if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(ChangeAnswer{answer}); });
-        });
+    begin([fulfiller, loop = loop_.handle(), place = std::move(place)](const ChangeAnswer& answer) {
+        const auto alive = loop.lock();
+        if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(ChangeAnswer{answer}); });
+    });
     return kj::mv(promised.promise);
 }
 
@@ -139,7 +141,26 @@ kj::Promise<void> Member::change(ChangeContext context) {
     constexpr std::uint64_t patience_max = std::chrono::nanoseconds{std::chrono::hours{1}}.count();
     const auto patience = std::min(context.getParams().getPatienceNs(), patience_max);
     context.allowCancellation();
-    return ask(std::move(*goal), core::Nanoseconds{patience})
+    return ask_to_change([&](Answered answered) {
+               service_.change(std::move(*goal), core::Nanoseconds{patience}, std::move(answered));
+           })
+        .then([context](ChangeAnswer&& answer) mutable {
+            write(answer, context.getResults().initAnswer());
+        });
+}
+
+kj::Promise<void> Member::breakLock(BreakLockContext context) {
+    if (!is_open()) return useless();
+    const auto params = context.getParams();
+    core::BreakLock request{bytes_of(params.getName()), core::FencingToken{params.getToken()},
+                            bytes_of(params.getReason()), params.getImmediate()};
+    const bool sound = core::is_valid_name(request.name) && request.expected.is_set() &&
+                       request.reason.size() <= core::reason_bytes_max;
+    if (!sound) return malformed();
+    context.allowCancellation();
+    return ask_to_change([&](Answered answered) {
+               service_.break_lock(std::move(request), std::move(answered));
+           })
         .then([context](ChangeAnswer&& answer) mutable {
             write(answer, context.getResults().initAnswer());
         });

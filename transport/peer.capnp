@@ -349,6 +349,10 @@ interface Member {
   # Passed on to the leader, and answered when the cluster has; within the patience, and within what
   # this member takes for its own calls. Only for callers on the same machine (docs/decisions/0016).
   # One at a time for each connection.
+
+  breakLock @6 (name :Data, token :UInt64, reason :Data, immediate :Bool) -> (answer :ChangeAnswer);
+  # As this member's own program would, and answered when the cluster has. For the same callers, and
+  # one at a time with those.
 }
 
 struct ChangeAnswer {

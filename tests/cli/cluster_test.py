@@ -4,7 +4,7 @@ import json
 import signal
 import unittest
 
-from program import HOLDER, OK, UNAVAILABLE, Cluster, run, start, wait_until
+from program import FAILED, HOLDER, OK, UNAVAILABLE, Cluster, run, start, wait_until
 
 
 class ThreeNodes(unittest.TestCase):
@@ -112,6 +112,28 @@ class AProgramThatHolds(unittest.TestCase):
                               ["orders/42", "waits", "shared", "3"]])
             self.cluster.processes[2].stdin.close()
             self.assertEqual(self.cluster.processes[2].wait(60), OK)
+            self.assertEqual(self.json("locks"), [])
+
+
+    def test_its_lock_can_be_taken_away(self):
+        with Cluster(last=HOLDER) as self.cluster:
+            token = self.cluster.wait_ready()[2].split()[1]
+            wait_until(lambda: self.json("locks")[0]["waiters"])
+            words = ["break", "orders/42", "--reason", "it hangs", *self.cluster.peers()]
+            wrong = run(*words, "--token", str(int(token) + 1))
+            self.assertEqual((wrong.returncode, wrong.stdout, wrong.stderr), (
+                FAILED, "",
+                f"mortise: orders/42 is not held under token {int(token) + 1}\n"))
+            self.assertEqual(len(self.json("locks")[0]["holders"]), 1)
+            broken = run(*words, "--token", token)
+            self.assertEqual((broken.returncode, broken.stdout, broken.stderr),
+                             (OK, "orders/42 is broken\n", ""))
+            wait_until(lambda: self.json("locks")[0]["holders"])
+            holder, = self.json("locks")[0]["holders"]  # who waited, once the first one knew
+            self.assertEqual((holder["label"], holder["mode"]), ("the waiter", "shared"))
+            again = self.json("break", "orders/42", "--token", str(holder["token"]), "--reason", "too",
+                              "--now")
+            self.assertEqual(again["done"], "broken")
             self.assertEqual(self.json("locks"), [])
 
 

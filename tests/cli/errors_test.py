@@ -87,6 +87,16 @@ class Errors(unittest.TestCase):
         self.expect(run("inspect", "", "--peer", "127.0.0.1:1"), USAGE,
                     "mortise: a name has 1 to 512 bytes: ")
 
+    def test_a_break_that_makes_no_sense_is_usage(self):
+        def expect(name, token, reason, line):
+            words = ["--token", token, "--reason", reason, "--peer", "127.0.0.1:1"]
+            self.expect(run("break", name, *words), USAGE, line)
+        expect("", "1", "r", "a name has 1 to 512 bytes")
+        expect("x", "0", "r", "a token is 1 or more: inspect() tells the holder's")
+        expect("x", "7x", "r", "--token")
+        expect("x", "1", "r" * 257, "a reason has at most 256 bytes")
+        self.expect(run("break", "x", "--token", "1"), USAGE, "--reason is required")
+
     def test_the_hidden_command_is_not_for_people(self):
         self.expect(run("member", "demo"), USAGE)
 

@@ -6,7 +6,10 @@
 #include <thread>
 #include <vector>
 
+#include <asio/use_future.hpp>
+
 #include "tests/embed/one_node.hpp"
+#include <mortise/async.hpp>
 #include <mortise/testing/local_cluster.hpp>
 
 namespace mortise {
@@ -69,7 +72,8 @@ TEST_F(OnContended, TellsTheHolderAndNobodyElse) {
 TEST_F(OnContended, TellsOfThoseWhoWaitedBefore) {
     Told told;
     auto hold = node_.acquire("a");
-    auto second = std::async(std::launch::async, [&] { return node_.acquire("a", told.options()); });
+    auto second =
+        std::async(std::launch::async, [&] { return node_.acquire("a", told.options()); });
     ASSERT_TRUE(wait_for_waiters("a", 1));
     auto third = wait_for("a");
     ASSERT_TRUE(wait_for_waiters("a", 2));
@@ -104,12 +108,10 @@ TEST_F(OnContended, TellsEveryHoldOfALocker) {
 
 TEST_F(OnContended, IsForHoldsOfSeveralNamesAndForHandlersToo) {
     Told told;
-    const auto set = node_.acquire_all({{"a"}, {"b"}}, told.options());
+    const auto set =
+        node_.acquire_all({{"a", LockMode::exclusive}, {"b", LockMode::exclusive}}, told.options());
     Told other;
-    std::promise<Hold> granted;
-    node_.async_acquire("c", other.options(),
-                        [&](std::error_code, Hold hold) { granted.set_value(std::move(hold)); });
-    const auto hold = granted.get_future().get();
+    const auto hold = async_acquire(node_, "c", other.options(), asio::use_future).get();
     AcquireOptions reader;
     reader.mode = LockMode::shared;
     reader.wait_max = 1ms;
@@ -186,10 +188,11 @@ TEST_F(RequestRelease, RefusesWhatMakesNoSense) {
 // The leader goes, and who asks is answered, once.
 TEST(RequestReleaseOnACluster, OutlivesALeader) {
     testing::LocalCluster cluster{3};
+    ASSERT_TRUE(cluster.wait_ready(patience));
     Told told;
-    const auto leader = await_leader(cluster);
+    const auto leader = cluster.leader().value();
     const auto hold = cluster.node((leader + 1) % 3).acquire("a", told.options());
-    cluster.stop(leader);
+    cluster.kill(leader);
     cluster.node((leader + 2) % 3).request_release("a", "please");
     EXPECT_EQ(told.newest_of(1), "exclusive 0 please");
     EXPECT_TRUE(hold.valid());

@@ -30,6 +30,7 @@ public:
         add_members();
         add_locks();
         add_inspect();
+        add_break();
         add_demo();
         add_bench();
         add_member();
@@ -134,6 +135,15 @@ private:
         sub->add_flag("--local", inspect_.local, "As the member knows it, perhaps old");
         add_access(*sub, inspect_.access);
     }
+    void add_break() {
+        auto* sub = add("break", "Take a lock away from whoever holds it", break_);
+        sub->add_option("NAME", break_.name, "The lock")->required();
+        sub->add_option("--token", break_.token, "Under which it is held; mortise inspect tells")
+            ->required();
+        sub->add_option("--reason", break_.reason, "For those who read of it")->required();
+        sub->add_flag("--now", break_.now, "Do not wait for the holder to know: two may hold it");
+        add_access(*sub, break_.access);
+    }
     void add_demo() {
         auto* sub =
             add("demo", "Three nodes on this machine, a kill and a partition, a verdict", demo_);
@@ -171,6 +181,7 @@ private:
     ChangeCommand lead_;
     LocksCommand locks_;
     InspectCommand inspect_;
+    BreakCommand break_;
     DemoCommand demo_;
     BenchCommand bench_;
     MemberCommand member_;

@@ -61,6 +61,15 @@ struct InspectCommand {
 };
 ExitCode run(const InspectCommand& command);
 
+struct BreakCommand {
+    Access access{.timeout = "15s"};
+    std::string name;
+    std::int64_t token = 0;
+    std::string reason;
+    bool now = false;
+};
+ExitCode run(const BreakCommand& command);
+
 struct DemoCommand {
     std::uint64_t seed = 0;          // 0: another one each time
     std::filesystem::path keep_log;  // where to leave the fenced log; empty: nowhere

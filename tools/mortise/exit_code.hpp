@@ -9,7 +9,7 @@ namespace mortise::cli {
 
 enum class ExitCode : int {
     ok = 0,
-    failed = 1,        // the demonstration found a promise broken
+    failed = 1,        // the demonstration found a promise broken; break: not held under that token
     usage = 64,        // the command line
     data_error = 65,   // the data directory is damaged, newer, or another node's
     no_input = 66,     // the configuration file cannot be read

@@ -1,4 +1,4 @@
-// status, locks, inspect: a cluster as it is seen from outside.
+// status, locks, inspect, break: a cluster as it is seen from outside.
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
@@ -130,6 +130,33 @@ ExitCode run(const InspectCommand& command) {
     if (lock.value) {
         std::cout << "value: " << lock.value->bytes.size() << " bytes, version "
                   << lock.value->version << (lock.value->dirty ? ", dirty" : "") << '\n';
+    }
+    return ExitCode::ok;
+}
+
+ExitCode run(const BreakCommand& command) {
+    const auto mode = command.now ? BreakMode::immediate : BreakMode::confirmed;
+    try {
+        answer_of(command.access, [&](Remote& remote) {
+            remote.break_lock(command.name, FencingToken::from_raw(command.token), command.reason,
+                              mode);
+            return true;
+        });
+    } catch (const LockError& error) {
+        if (error.code() == Errc::not_held) {
+            throw Failure{ExitCode::failed, escaped(command.name) + " is not held under token " +
+                                                std::to_string(command.token)};
+        }
+        if (error.detail().reason.empty()) throw;
+        throw Failure{exit_code_of(error),
+                      escaped(command.name) + ": " + escaped(error.detail().reason)};
+    }
+    if (command.access.json) {
+        std::cout
+            << Json{{"name", command.name}, {"token", command.token}, {"done", "broken"}}.dump(2)
+            << '\n';
+    } else {
+        std::cout << escaped(command.name) << " is broken\n";
     }
     return ExitCode::ok;
 }

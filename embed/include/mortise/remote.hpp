@@ -9,6 +9,7 @@
 
 #include <mortise/duration.hpp>
 #include <mortise/enums.hpp>
+#include <mortise/fencing_token.hpp>
 #include <mortise/info.hpp>
 
 namespace mortise {
@@ -49,6 +50,11 @@ public:
     void promote_member(NodeId id);
     void remove_member(NodeId id);
     void transfer_leadership(NodeId to);
+
+    // As Node::break_lock, at the first member that can be asked, for which the rules are those of
+    // add_member.
+    void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
+                    BreakMode mode = BreakMode::confirmed);
 
 private:
     class Impl;
