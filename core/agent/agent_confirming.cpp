@@ -27,17 +27,27 @@ void SessionAgent::forget_confirm(CallTag tag) {
 
 // Whose hold is there no more, which is told as `error`; and whom this renewal answers.
 void SessionAgent::answer_confirms(std::uint64_t renewed, CallError error) {
-    std::vector<CallAnswer> answers;
+    std::vector<CallTag> over;
     for (const auto& [tag, one] : confirming_) {
         const bool since = renewed > one.newest || planted(Mutant::confirmed_by_any_renewal);
         if (!holds_.contains(one.hold)) {
-            answers.push_back({tag, error});
+            out_.answers.push_back({tag, error});
         } else if (since && !lapsed_) {
-            answers.push_back({tag, Confirmed{}});
+            confirmed_.emplace_back(tag, one.hold);
+        } else {
+            continue;
         }
+        over.push_back(tag);
     }
-    for (auto& answer : answers) {
-        forget_confirm(answer.tag);
+    for (const auto tag : over)
+        forget_confirm(tag);
+}
+
+// At the end of a step: what it lost meanwhile is not confirmed.
+void SessionAgent::tell_confirmed() {
+    for (const auto& [tag, hold] : std::exchange(confirmed_, {})) {
+        CallAnswer answer{tag, Confirmed{}};
+        if (!holds_.contains(hold)) answer.result = CallError::lock_lost;
         out_.answers.push_back(std::move(answer));
     }
 }

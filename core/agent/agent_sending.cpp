@@ -185,6 +185,7 @@ AgentOutput SessionAgent::collect(Now now) {
         resend_at_ = now.steady + options_.resend_after;
     }
     if (!outbound.is_empty()) out_.outbound = std::move(outbound);
+    tell_confirmed();
     return std::exchange(out_, {});
 }
 

@@ -18,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/agent/call.hpp"
@@ -205,6 +206,7 @@ private:
     [[nodiscard]] std::map<Seq, Held> take_holds();
     void answer_confirms(std::uint64_t renewed, CallError error);
     void forget_confirm(CallTag tag);
+    void tell_confirmed();
 
     [[nodiscard]] static bool is_write(const RequestBody& body);
     void on_write_answered(const Sent& sent, AnswerKind kind);
@@ -250,11 +252,12 @@ private:
     std::map<std::string, Seq> newest_on_name_;  // sent, not known to be applied
     std::map<CallTag, Ender> enders_;
     std::map<CallTag, Confirming> confirming_;
-    std::map<Seq, Held> holds_;     // those that live
-    std::size_t held_names_ = 0;    // of all of them
-    std::size_t names_beyond_ = 0;  // besides the first, of all outstanding()
-    std::size_t unapplied_ = 0;     // of sent_, those not known to be applied
-    std::size_t unsure_ = 0;        // of sent_; until there are none nothing is acknowledged
+    std::vector<std::pair<CallTag, Seq>> confirmed_;  // in the step that is under way
+    std::map<Seq, Held> holds_;                       // those that live
+    std::size_t held_names_ = 0;                      // of all of them
+    std::size_t names_beyond_ = 0;                    // besides the first, of all outstanding()
+    std::size_t unapplied_ = 0;                       // of sent_, those not known to be applied
+    std::size_t unsure_ = 0;  // of sent_; until there are none nothing is acknowledged
     CallTag close_tag_;
     bool resend_all_ = false;
     Instant resend_at_ = Instant::never();
