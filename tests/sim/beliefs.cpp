@@ -27,7 +27,7 @@ void Beliefs::begins(core::NodeId node, core::OperationId hold,
 
 void Beliefs::changes(core::OperationId hold, core::LockMode mode) {
     const auto found = believed_.find(hold);
-    if (found == believed_.end()) return;
+    if (found == believed_.end() || found->second.names.empty()) return;
     found->second.names.front().mode = mode;
     check(hold);
 }
@@ -36,6 +36,12 @@ std::optional<core::LockMode> Beliefs::mode_of(core::OperationId hold) const {
     const auto found = believed_.find(hold);
     if (found == believed_.end() || found->second.names.size() != 1) return std::nullopt;
     return found->second.names.front().mode;
+}
+
+void Beliefs::ends(core::OperationId hold, const std::string& name) {
+    const auto found = believed_.find(hold);
+    if (found == believed_.end()) return;
+    std::erase_if(found->second.names, [&](const auto& one) { return one.name == name; });
 }
 
 void Beliefs::node_lost(core::NodeId node) {

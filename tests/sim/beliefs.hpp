@@ -36,6 +36,8 @@ public:
     [[nodiscard]] std::optional<core::LockMode> mode_of(core::OperationId hold) const;
     // False when it was over already.
     bool ends(core::OperationId hold) { return believed_.erase(hold) != 0; }
+    // Of one of its names nothing is to be said any more.
+    void ends(core::OperationId hold, const std::string& name);
     void node_lost(core::NodeId node);
     void lease_changed(core::NodeId node, const core::LeaseChanged& lease);
 

@@ -110,4 +110,21 @@ core::ConfirmCall CallDrawing::confirm(core::OperationId hold, core::Instant now
     return {{}, hold, now + core::Nanoseconds{prng_.between(0, most)}};
 }
 
+// Most write; some have seen that it was dirty, or do as if.
+core::WriteCall CallDrawing::write(core::OperationId hold, const std::string& name,
+                                   core::CallTag tag) {
+    if (prng_.one_in(4)) return {tag, hold, core::MarkConsistent{hold.seq, name}};
+    if (prng_.one_in(6)) return {tag, hold, core::SetValue{hold.seq, name, {}}};
+    const auto bytes = "written by call " + std::to_string(tag.raw());
+    return {tag, hold, core::SetValue{hold.seq, name, bytes}};
+}
+
+// Now and then under a token of somebody else, or without patience.
+core::WriteCall CallDrawing::take_away(const std::string& name, core::FencingToken token,
+                                       core::CallTag tag) {
+    core::BreakLock request{name, token, "call " + std::to_string(tag.raw()), prng_.one_in(6)};
+    if (prng_.one_in(12)) request.expected = token.next();
+    return {tag, {}, std::move(request)};
+}
+
 }  // namespace mortise::sim

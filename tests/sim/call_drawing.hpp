@@ -24,6 +24,12 @@ public:
                                         core::Instant now);
     [[nodiscard]] core::InspectCall inspect();
     [[nodiscard]] core::ConfirmCall confirm(core::OperationId hold, core::Instant now);
+    // Under a hold of that name. What is written stands for the call: nobody else writes the same.
+    [[nodiscard]] core::WriteCall write(core::OperationId hold, const std::string& name,
+                                        core::CallTag tag);
+    // So does the reason.
+    [[nodiscard]] core::WriteCall take_away(const std::string& name, core::FencingToken token,
+                                            core::CallTag tag);
 
 private:
     [[nodiscard]] core::LockMode mode();

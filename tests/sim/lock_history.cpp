@@ -90,6 +90,8 @@ void LockHistory::specify(core::NodeId node, const core::Applied& applied) {
     }
     book_.read(applied.entry.id.index, *batch, applied.outcomes);
     const auto expected = spec_.apply(applied.entry.id.index, *batch);
+    for (const auto& [hold, name] : book_.opened())
+        beliefs_.ends(hold, name);
     book_.learn_policies([this](const std::string& name) { return spec_.policy_of(name); });
     if (!spec::same(expected, applied.outcomes)) {
         report(node,
@@ -132,6 +134,12 @@ void LockHistory::asked(core::NodeId node, const core::ConfirmCall& call) {
     suspensions_.asked(node, call, clocks_.boot(node), answered_up_to_);
 }
 
+void LockHistory::asked(core::NodeId node, const core::WriteCall& call) {
+    auto& asked = asked_[{node, call.tag}];
+    asked = {answered_up_to_, {}, {}};
+    asked.written = LogBook::written_by(call.body);
+}
+
 void LockHistory::releasing(core::OperationId hold) {
     beliefs_.ends(hold);
     suspensions_.ends(hold);
@@ -154,6 +162,7 @@ void LockHistory::answered(core::NodeId node, const core::CallAnswer& answer,
                    [&](const core::Converted& one) { on(node, asked, one); },
                    [&](core::CallError error) { on(node, asked, error); },
                    [&](const core::Deadlocked& one) { on(node, asked, one); },
+                   [&](core::Written one) { on(node, asked, one); },
                    [&](const core::Busy&) {
                        check_read(node, asked, applied);
                        if (!asked.wanted.empty()) tally_.probe("try found it busy");
@@ -178,7 +187,10 @@ void LockHistory::check_view(core::NodeId node, const core::Viewed& viewed) {
     tally_.probe("name inspected");
     answered_up_to_ = std::max(answered_up_to_, last_);
     for (const auto& seen : viewed.locks) {
-        if (seen == spec_.inspect(seen.name)) continue;
+        auto wanted = spec_.inspect(seen.name);
+        const bool is_listed = seen.value && seen.value->bytes.empty();
+        if (is_listed && wanted.value) wanted.value->bytes.clear();
+        if (seen == wanted) continue;
         report(node,
                "witness: " + seen.name + " looks other than specified at index " + in_words(last_));
     }
@@ -205,8 +217,9 @@ void LockHistory::grant_told(core::NodeId node, const Asked& asked, core::Operat
     }
     std::vector<core::NamedMode> names;
     for (const auto& one : given->names) {
-        names.push_back({one.name, one.mode});
-        if (std::ranges::find(asked.wanted, names.back()) != asked.wanted.end()) continue;
+        const core::NamedMode held{one.name, one.mode};
+        if (!book_.opened().contains({hold, one.name})) names.push_back(held);
+        if (std::ranges::find(asked.wanted, held) != asked.wanted.end()) continue;
         report(node, "a grant of what was not asked for: " + in_words(hold));
     }
     if (given->asked_at <= asked.floor) {
@@ -227,12 +240,27 @@ void LockHistory::on(core::NodeId node, const Asked& asked, const core::Converte
     if (asked.upgrades) beliefs_.changes(asked.hold, core::LockMode::exclusive);
 }
 
-// A downgrade that was refused changed nothing.
-void LockHistory::on(core::NodeId /*node*/, const Asked& asked, core::CallError error) {
+// What was refused changed nothing: no downgrade, and nothing that was to be written.
+void LockHistory::on(core::NodeId node, const Asked& asked, core::CallError error) {
     const bool refused = error == core::CallError::invalid_argument ||
                          error == core::CallError::incompatible ||
                          error == core::CallError::resource_exhausted;
     if (refused && asked.former) beliefs_.changes(asked.hold, *asked.former);
+    const bool is_unknown = error == core::CallError::outcome_unknown;
+    if (is_unknown) tally_.probe("nobody knows what became of a write");
+    if (asked.written.empty() || is_unknown) return;
+    tally_.probe("write refused");
+    if (!book_.written_at(asked.written).is_set()) return;
+    report(node, "what was refused is in the log: " + asked.written);
+}
+
+void LockHistory::on(core::NodeId node, const Asked& asked, core::Written /*written*/) {
+    if (asked.written.empty()) return;  // others write the same
+    const auto at = book_.written_at(asked.written);
+    if (at <= asked.floor) {
+        return report(node, "a write that the log does not have: " + asked.written);
+    }
+    answered_up_to_ = std::max(answered_up_to_, at);
 }
 
 void LockHistory::on(core::NodeId node, const Asked& asked, const core::Deadlocked& deadlocked) {

@@ -9,7 +9,11 @@
 //   (5) tokens rise, and nobody is passed too often (log_book);
 //   (6) what its lease takes along is lost or suspended as was asked for, and a confirmation is
 //       true (suspensions);
-//   (7) no circle of lockers stands (circles), and who is told of one was refused for it.
+//   (7) no circle of lockers stands (circles), and who is told of one was refused for it;
+//   (8) what was written, or broken, is in the log behind where it was asked for, and what was
+//       refused is not.
+// A name that was broken without waiting for its holder is nobody's in (3): that is what is said of
+// such a break (S24).
 #pragma once
 
 #include <map>
@@ -44,6 +48,7 @@ public:
     // From now on it is not used as before (S27).
     void asked(core::NodeId node, const core::DowngradeCall& call);
     void asked(core::NodeId node, const core::ConfirmCall& call);
+    void asked(core::NodeId node, const core::WriteCall& call);
     void inspected(core::NodeId node, const core::InspectCall& call);
     // What is believed ends before the release is sent.
     void releasing(core::OperationId hold);
@@ -61,6 +66,7 @@ private:
         bool upgrades = false;
         std::optional<core::LockMode> former{};  // before a downgrade, as it was believed
         bool suspends = false;                   // the hold that comes of it
+        std::string written{};                   // as LogBook::written_at() has it
     };
 
     void specify(core::NodeId node, const core::Applied& applied);
@@ -69,6 +75,7 @@ private:
     void on(core::NodeId node, const Asked& asked, const core::Converted& converted);
     void on(core::NodeId node, const Asked& asked, core::CallError error);
     void on(core::NodeId node, const Asked& asked, const core::Deadlocked& deadlocked);
+    void on(core::NodeId node, const Asked& asked, core::Written);
     void check_circles(core::NodeId node, core::LogIndex index);
     void grant_told(core::NodeId node, const Asked& asked, core::OperationId hold,
                     const std::vector<core::NamedGrant>& grants);

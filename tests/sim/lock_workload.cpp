@@ -197,6 +197,8 @@ void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
     world_.heap.after(length, [this, node, hold] { release(node, hold); });
     convert_sometimes(node, hold, length);
     confirm_sometimes(node, hold, length);
+    write_sometimes(node, hold, length);
+    break_sometimes(hold, length);
 }
 
 void LockWorkload::release(core::NodeId node, core::OperationId hold) {

@@ -57,6 +57,11 @@ private:
     void conversion_answered(const core::CallAnswer& answer);
     void confirm_sometimes(core::NodeId node, core::OperationId hold, SimTime within);
     void confirm(core::NodeId node, core::OperationId hold);
+    void write_sometimes(core::NodeId node, core::OperationId hold, SimTime within);
+    void write(core::NodeId node, core::OperationId hold);
+    void break_sometimes(core::OperationId hold, SimTime within);
+    void take_away(core::OperationId hold);
+    void call_write(core::NodeId node, core::WriteCall call);
     void transfer();
     void ask_again();
     void call(core::NodeId node, core::Call call);

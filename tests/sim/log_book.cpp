@@ -6,11 +6,23 @@
 
 namespace mortise::sim {
 
+namespace {
+
+bool ends(const core::Outcomes& outcomes, core::ClosureId closure) {
+    return std::ranges::find(outcomes, core::Outcome{core::ClosureEnded{closure}}) !=
+           outcomes.end();
+}
+
+}  // namespace
+
 void LogBook::read(core::LogIndex index, const std::vector<core::Command>& batch,
                    const core::Outcomes& outcomes) {
     index_ = index;
     for (const auto& command : batch) {
         const auto* request = std::get_if<core::Request>(&command);
+        const auto* closure = std::get_if<core::EndClosure>(&command);
+        if (closure != nullptr && ends(outcomes, closure->closure))
+            tally_.probe("broken name opened by a quorum");
         if (request == nullptr) continue;
         const core::OperationId operation{request->session, request->seq};
         requests_.emplace(operation, request->body);
@@ -21,6 +33,7 @@ void LogBook::read(core::LogIndex index, const std::vector<core::Command>& batch
         if (const auto* answered = std::get_if<core::Answered>(&outcome)) {
             on_answered(answered->operation, answered->answer);
         }
+        if (const auto* broken = std::get_if<core::LockBroken>(&outcome)) on_broken(*broken);
         if (const auto* ended = std::get_if<core::SessionEnded>(&outcome)) {
             fairness_.ended(ended->session);
             ended_.emplace(ended->session, index_);
@@ -117,7 +130,10 @@ void LogBook::on_answered(core::OperationId operation, const core::Answer& answe
         case core::AnswerKind::stale_request: return;
         case core::AnswerKind::cancelled: fairness_.left(operation); break;
         case core::AnswerKind::deadlock: on_deadlock(operation, answer); break;
+        case core::AnswerKind::lost: tally_.probe("break confirmed"); [[fallthrough]];
         case core::AnswerKind::released: on_released(operation); break;
+        case core::AnswerKind::stored:
+        case core::AnswerKind::broken: on_written(operation); break;
         default: break;
     }
     if (refused_.insert(operation).second) probe_refusal(operation, answer.kind);
@@ -139,6 +155,47 @@ void LogBook::on_released(core::OperationId operation) {
                         : cancel != nullptr ? cancel->operation
                                             : core::Seq{};
     released_.emplace(core::OperationId{operation.session, target}, index_);
+}
+
+// A name that is broken again, or a value that is dropped, is as it was.
+std::string LogBook::written_by(const core::RequestBody& body) {
+    if (const auto* value = std::get_if<core::SetValue>(&body)) return value->bytes;
+    const auto* broken = std::get_if<core::BreakLock>(&body);
+    return broken == nullptr ? std::string{} : broken->reason;
+}
+
+core::LogIndex LogBook::written_at(const std::string& what) const {
+    const auto found = written_.find(what);
+    return found == written_.end() ? core::LogIndex{} : found->second.second;
+}
+
+// Once (S17).
+void LogBook::on_written(core::OperationId operation) {
+    const auto what = written_by(requests_.at(operation));
+    const auto* breaks = body_of<core::BreakLock>(operation);
+    tally_.probe(breaks != nullptr ? "lock broken" : "value written");
+    if (breaks != nullptr && breaks->immediate) on_broken_at_once(*breaks);
+    if (what.empty()) return;
+    const auto known = written_.emplace(what, std::pair{operation, index_}).first;
+    if (known->second.first == operation) return;  // the first, or a repeat of its answer
+    report("witness: written twice: " + what);
+}
+
+// As if it were given back: nobody is told any more that it is held.
+void LogBook::on_broken(const core::LockBroken& broken) {
+    for (const auto hold : broken.holds)
+        released_.emplace(hold, index_);
+}
+
+// Those that had been broken with patience as well.
+void LogBook::on_broken_at_once(const core::BreakLock& request) {
+    tally_.probe("lock broken at once");
+    for (const auto& [hold, given] : given_) {
+        const bool is_it = std::ranges::any_of(given.names, [&](const GivenName& one) {
+            return one.name == request.name && one.token == request.expected;
+        });
+        if (is_it) opened_.emplace(hold, request.name);
+    }
 }
 
 void LogBook::probe_refusal(core::OperationId operation, core::AnswerKind kind) {

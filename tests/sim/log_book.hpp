@@ -54,6 +54,13 @@ public:
     // When somebody was last refused for this circle, which begins with whom it was told to; not
     // set: never.
     [[nodiscard]] core::LogIndex refused_at(const std::vector<core::CircleStep>& circle) const;
+    // What tells this write or break from all others; empty: nothing does.
+    [[nodiscard]] static std::string written_by(const core::RequestBody& body);
+    // Where that took effect; not set: nowhere.
+    [[nodiscard]] core::LogIndex written_at(const std::string& what) const;
+    // Names that were taken from holds without waiting for their nodes (S24).
+    using Opened = std::set<std::pair<core::OperationId, std::string>>;
+    [[nodiscard]] const Opened& opened() const { return opened_; }
     // Has anybody asked for something as a locker?
     [[nodiscard]] bool has_lockers() const { return has_lockers_; }
     [[nodiscard]] bool takes_any(core::OperationId operation) const;
@@ -75,6 +82,9 @@ private:
     void on_converted(core::OperationId operation, const core::Answer& answer);
     void on_deadlock(core::OperationId operation, const core::Answer& answer);
     void on_released(core::OperationId operation);
+    void on_written(core::OperationId operation);
+    void on_broken(const core::LockBroken& broken);
+    void on_broken_at_once(const core::BreakLock& request);
     void probe_refusal(core::OperationId operation, core::AnswerKind kind);
     void probe_locker(core::OperationId operation, const Given& given);
     [[nodiscard]] std::uint64_t locker_of(core::OperationId operation) const;
@@ -98,6 +108,8 @@ private:
     std::map<core::OperationId, Refused> deadlocks_;
     std::map<core::OperationId, core::LogIndex> released_;
     std::map<core::SessionId, core::LogIndex> ended_;
+    std::map<std::string, std::pair<core::OperationId, core::LogIndex>> written_;
+    Opened opened_;
     bool has_lockers_ = false;
     std::map<std::string, Newest> newest_;
 };

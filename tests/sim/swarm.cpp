@@ -120,7 +120,7 @@ void draw_features(core::Prng& prng, WorkloadOptions& workload) {
     if (prng.one_in(2)) workload.policy = queue_policies[prng.below(queue_policies.size())];
 }
 
-// Lockers, and holds that outlive their lease.
+// Lockers, holds that outlive their lease, values, and breaks.
 void draw_ties(core::Prng& own, Swarm& swarm) {
     auto& workload = swarm.workload;
     if (workload.burst != 0) return;
@@ -131,6 +131,10 @@ void draw_ties(core::Prng& own, Swarm& swarm) {
     }
     // What suspends them is what a lease trial is made of.
     if (own.one_in(swarm.lease_trial ? 2 : 5)) workload.suspend_percent = 10 + own.below(90);
+    if (own.one_in(5)) workload.write_percent = 10 + own.below(90);
+    // The search of tests/check knows of no breaks.
+    const bool breaks = own.one_in(swarm.lease_trial ? 2 : 5) && !swarm.judged_from_outside;
+    if (breaks) workload.break_percent = 5 + own.below(60);
 }
 
 // Of bytes, in truth: a few large messages fill what hundreds of small ones do not.
@@ -240,6 +244,8 @@ std::string describe(const Swarm& swarm) {
                 (swarm.workload.locker_percent != 0 ? ", lockers" : "") +
                 (swarm.workload.suspend_percent != 0 ? ", suspensions" : "") +
                 (swarm.network.unread_max < NetworkOptions{}.unread_max ? ", small buffers" : "") +
+                (swarm.workload.write_percent != 0 ? ", values" : "") +
+                (swarm.workload.break_percent != 0 ? ", breaks" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;

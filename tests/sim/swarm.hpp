@@ -44,6 +44,8 @@ struct WorkloadOptions {
     core::QueuePolicy policy{};            // of most names
     std::uint64_t locker_percent = 0;      // of acquires that are a locker's
     std::uint64_t suspend_percent = 0;     // of acquires whose hold outlives its lease
+    std::uint64_t write_percent = 0;       // of holds under which values are written
+    std::uint64_t break_percent = 0;       // of holds that somebody breaks
 };
 
 inline constexpr std::array<core::QueuePolicy, 4> queue_policies{

@@ -146,6 +146,13 @@ constexpr std::string_view expected_probes[] = {
     "suspended hold confirmed",
     "confirm refused",
     "confirm without an answer",
+    "value written",
+    "lock broken",
+    "lock broken at once",
+    "break confirmed",
+    "broken name opened by a quorum",
+    "write refused",
+    "nobody knows what became of a write",
 };
 
 }  // namespace
