@@ -152,8 +152,9 @@ kj::Promise<void> Member::change(ChangeContext context) {
 kj::Promise<void> Member::breakLock(BreakLockContext context) {
     if (!is_open()) return useless();
     const auto params = context.getParams();
-    core::BreakLock request{bytes_of(params.getName()), core::FencingToken{params.getToken()},
-                            bytes_of(params.getReason()), params.getImmediate()};
+    core::BreakLock request{std::string{bytes_of(params.getName())},
+                            core::FencingToken{params.getToken()},
+                            std::string{bytes_of(params.getReason())}, params.getImmediate()};
     const bool sound = core::is_valid_name(request.name) && request.expected.is_set() &&
                        request.reason.size() <= core::reason_bytes_max;
     if (!sound) return malformed();

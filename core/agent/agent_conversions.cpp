@@ -24,6 +24,16 @@ const std::vector<std::string>* SessionAgent::names_of(OperationId hold) const {
     return found == holds_.end() ? nullptr : &found->second.names;
 }
 
+OperationId SessionAgent::converted_by(OperationId request) const {
+    const auto found = session_ == request.session ? sent_.find(request.seq) : sent_.end();
+    if (found == sent_.end()) return {};
+    const auto& body = found->second.request.body;
+    if (const auto* upgrade = std::get_if<Upgrade>(&body)) return {*session_, upgrade->operation};
+    if (const auto* downgrade = std::get_if<Downgrade>(&body))
+        return {*session_, downgrade->operation};
+    return {};
+}
+
 void SessionAgent::on_downgrade(const DowngradeCall& call, Now now) {
     const auto* held = find_hold(call.hold);
     const Downgrade downgrade{call.hold.seq, call.mode};

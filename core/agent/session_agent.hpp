@@ -111,6 +111,8 @@ public:
     }
     // Null for what this node does not hold.
     [[nodiscard]] const std::vector<std::string>* names_of(OperationId hold) const;
+    // The hold that this request of ours, which has no answer yet, converts; else not set.
+    [[nodiscard]] OperationId converted_by(OperationId request) const;
     [[nodiscard]] bool is_closed() const { return stage_ == Stage::closed; }
     // The operations that a call, a hold or the reaper answers for, rising: the invariant above.
     [[nodiscard]] std::vector<Seq> accounted_for() const;

@@ -26,6 +26,13 @@ void ContentionWatch::forget(OperationId hold) {
     std::erase_if(asked_, [&](const auto& one) { return one.second.hold == hold; });
 }
 
+void ContentionWatch::converted(OperationId hold) {
+    const auto found = names_.find(hold);
+    if (found == names_.end()) return;
+    for (const auto& name : found->second)
+        marked_.emplace(name, hold);
+}
+
 void ContentionWatch::somebody_waits(const std::string& name) {
     const auto found = holds_.find(name);
     if (found == holds_.end()) return;

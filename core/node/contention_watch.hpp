@@ -1,5 +1,5 @@
-// Which of this node's holds want to hear that others wait for what they have (S24). Marks the names
-// on which something happened, and tells of each hold once a step, however many came.
+// Which of this node's holds want to hear that others wait for what they have (S24). Marks the
+// names on which something happened, and tells of each hold once a step, however many came.
 #pragma once
 
 #include <map>
@@ -21,6 +21,8 @@ public:
     void forget(OperationId hold);
     [[nodiscard]] bool is_empty() const { return names_.empty(); }
 
+    // It has another mode now.
+    void converted(OperationId hold);
     // Somebody began to wait for it.
     void somebody_waits(const std::string& name);
     void on(const ReleaseAsked& asked);

@@ -179,6 +179,10 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
                        closures_.stop(end.closure);
                        closure_quorum_.forget(end.closure);
                    },
+                   [&](const Answered& answered) {
+                       if (answered.answer.kind == AnswerKind::converted)
+                           contentions_.converted(agent_.converted_by(answered.operation));
+                   },
                    [&](const Queued& queued) { note_waiter(queued.operation); },
                    [&](const ReleaseAsked& asked) { contentions_.on(asked); },
                    [](const auto&) {},

@@ -119,6 +119,10 @@ core::WriteCall CallDrawing::write(core::OperationId hold, const std::string& na
     return {tag, hold, core::SetValue{hold.seq, name, bytes}};
 }
 
+core::WriteCall CallDrawing::ask_for(const std::string& name, core::CallTag tag) {
+    return {tag, {}, core::AskRelease{name, "call " + std::to_string(tag.raw())}};
+}
+
 // Now and then under a token of somebody else, or without patience.
 core::WriteCall CallDrawing::take_away(const std::string& name, core::FencingToken token,
                                        core::CallTag tag) {

@@ -27,7 +27,8 @@ public:
     // Under a hold of that name. What is written stands for the call: nobody else writes the same.
     [[nodiscard]] core::WriteCall write(core::OperationId hold, const std::string& name,
                                         core::CallTag tag);
-    // So does the reason.
+    // So do the reasons.
+    [[nodiscard]] static core::WriteCall ask_for(const std::string& name, core::CallTag tag);
     [[nodiscard]] core::WriteCall take_away(const std::string& name, core::FencingToken token,
                                             core::CallTag tag);
 

@@ -18,6 +18,7 @@ public:
     void node_lost(core::NodeId) override {}
     void lost(core::NodeId, const core::HoldLost&) override {}
     void suspended(core::NodeId, core::OperationId) override {}
+    void contended(core::NodeId, const core::Contended&) override {}
     void lease_changed(core::NodeId, const core::LeaseChanged&) override {}
     void answered(core::NodeId, const core::CallAnswer&) override {}
     void applied(core::NodeId, const core::Applied&) override {}

@@ -28,6 +28,7 @@ const char* words_of(const core::Call& call) {
             [](const core::UpgradeCall&) { return "is asked to upgrade, call {}"; },
             [](const core::WriteCall&) { return "is asked to write, call {}"; },
             [](const core::ConfirmCall&) { return "is asked to confirm a hold, call {}"; },
+            [](const core::WatchCall&) { return "is asked to watch a hold"; },
         },
         call);
 }
@@ -64,7 +65,8 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
                {[this](core::NodeId node) { return cluster_.at(node).now().boot; },
                 [this](core::NodeId node) { return cluster_.clocks_out_of_bounds(node); }},
                core::holder_trust(world.swarm.session_ttl_ms, core::AgentOptions{}.rho_ppm)},
-      deadlines_{world.swarm.call_timeout, world.violations} {}
+      deadlines_{world.swarm.call_timeout, world.violations},
+      contentions_{world.violations, world.tally} {}
 
 void LockWorkload::start() {
     if (world_.swarm.judged_from_outside) outside_.emplace(world_.heap);
@@ -199,6 +201,7 @@ void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
     confirm_sometimes(node, hold, length);
     write_sometimes(node, hold, length);
     break_sometimes(hold, length);
+    watch_sometimes(node, hold);
 }
 
 void LockWorkload::release(core::NodeId node, core::OperationId hold) {
@@ -215,6 +218,7 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
     }
     holds_.erase(hold);
     history_.releasing(hold);
+    contentions_.released(hold);
     const auto tag = prng_.one_in(2) ? core::CallTag{++newest_tag_} : core::CallTag{};
     if (outside_) outside_->releasing(node, tag, hold);
     if (tag.is_set()) waiting_.emplace(node, tag);
@@ -273,6 +277,7 @@ void LockWorkload::node_started(core::NodeId node) {
 
 void LockWorkload::node_lost(core::NodeId node) {
     history_.node_lost(node);
+    contentions_.node_lost(node);
     deadlines_.node_lost(node);
     if (outside_) outside_->node_lost(node);
     std::erase_if(conversions_, [&](const auto& one) {
@@ -289,6 +294,7 @@ void LockWorkload::node_lost(core::NodeId node) {
 void LockWorkload::lost(core::NodeId /*node*/, const core::HoldLost& lost) {
     holds_.erase(lost.hold);
     history_.lost(lost);
+    contentions_.lost(lost.hold);
     if (outside_) outside_->lost(lost);
 }
 
@@ -299,6 +305,10 @@ void LockWorkload::lease_changed(core::NodeId node, const core::LeaseChanged& le
 
 void LockWorkload::applied(core::NodeId node, const core::Applied& applied) {
     history_.applied(node, applied);
+    for (const auto& outcome : applied.outcomes) {
+        if (const auto* asked = std::get_if<core::ReleaseAsked>(&outcome))
+            contentions_.applied(node, *asked);
+    }
 }
 
 void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {

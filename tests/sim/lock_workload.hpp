@@ -11,6 +11,7 @@
 #include "tests/sim/call_deadlines.hpp"
 #include "tests/sim/call_drawing.hpp"
 #include "tests/sim/cluster.hpp"
+#include "tests/sim/contentions.hpp"
 #include "tests/sim/lock_history.hpp"
 #include "tests/sim/outside_history.hpp"
 #include "tests/sim/workload.hpp"
@@ -27,11 +28,13 @@ public:
     void node_lost(core::NodeId node) override;
     void lost(core::NodeId node, const core::HoldLost& lost) override;
     void suspended(core::NodeId node, core::OperationId hold) override;
+    void contended(core::NodeId node, const core::Contended& contended) override;
     void lease_changed(core::NodeId node, const core::LeaseChanged& lease) override;
     void answered(core::NodeId node, const core::CallAnswer& answer) override;
     void applied(core::NodeId node, const core::Applied& applied) override;
     void stepped(core::NodeId node, core::Instant now, core::Instant next) override {
         deadlines_.after_step(node, now, next);
+        contentions_.after_step(node, cluster_.at(node).driver().core().machine());
     }
     [[nodiscard]] core::NodeId holder(core::NodeId other_than) const override;
     void contest(core::NodeId holder, SimTime length) override;
@@ -61,6 +64,7 @@ private:
     void write(core::NodeId node, core::OperationId hold);
     void break_sometimes(core::OperationId hold, SimTime within);
     void take_away(core::OperationId hold);
+    void watch_sometimes(core::NodeId node, core::OperationId hold);
     void call_write(core::NodeId node, core::WriteCall call);
     void transfer();
     void ask_again();
@@ -73,6 +77,7 @@ private:
     CallDrawing drawing_;
     LockHistory history_;
     CallDeadlines deadlines_;
+    Contentions contentions_;
     std::optional<OutsideHistory> outside_;  // of some runs
     std::uint64_t next_name_ = 0;            // of a burst
     std::uint64_t newest_tag_ = 0;

@@ -1,5 +1,5 @@
-// Programs that write values under their holds (S36), and some that take away the holds of others
-// (S24).
+// Programs that write values under their holds (S36), and some that take away the holds of others,
+// or ask for them (S24).
 #include "core/locks/limits.hpp"
 #include "tests/sim/lock_workload.hpp"
 
@@ -33,7 +33,14 @@ void LockWorkload::take_away(core::OperationId hold) {
     const auto node = cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];
     if (given == nullptr || !core_.empty() || !cluster_.can_answer(node)) return;
     const auto& one = given->names[prng_.below(given->names.size())];
-    call_write(node, drawing_.take_away(one.name, one.token, core::CallTag{++newest_tag_}));
+    const core::CallTag tag{++newest_tag_};
+    if (prng_.one_in(3)) {
+        auto ask = CallDrawing::ask_for(one.name, tag);
+        contentions_.asking(std::get<core::AskRelease>(ask.body).reason);
+        call_write(node, std::move(ask));
+    } else {
+        call_write(node, drawing_.take_away(one.name, one.token, tag));
+    }
     // Impatient people ask twice.
     if (prng_.one_in(4)) break_sometimes(hold, world_.swarm.election_timeout.count());
 }

@@ -133,6 +133,7 @@ void LogBook::on_answered(core::OperationId operation, const core::Answer& answe
         case core::AnswerKind::lost: tally_.probe("break confirmed"); [[fallthrough]];
         case core::AnswerKind::released: on_released(operation); break;
         case core::AnswerKind::stored:
+        case core::AnswerKind::asked:
         case core::AnswerKind::broken: on_written(operation); break;
         default: break;
     }
@@ -160,6 +161,7 @@ void LogBook::on_released(core::OperationId operation) {
 // A name that is broken again, or a value that is dropped, is as it was.
 std::string LogBook::written_by(const core::RequestBody& body) {
     if (const auto* value = std::get_if<core::SetValue>(&body)) return value->bytes;
+    if (const auto* asked = std::get_if<core::AskRelease>(&body)) return asked->reason;
     const auto* broken = std::get_if<core::BreakLock>(&body);
     return broken == nullptr ? std::string{} : broken->reason;
 }
@@ -173,7 +175,8 @@ core::LogIndex LogBook::written_at(const std::string& what) const {
 void LogBook::on_written(core::OperationId operation) {
     const auto what = written_by(requests_.at(operation));
     const auto* breaks = body_of<core::BreakLock>(operation);
-    tally_.probe(breaks != nullptr ? "lock broken" : "value written");
+    const bool asks = body_of<core::AskRelease>(operation) != nullptr;
+    tally_.probe(breaks != nullptr ? "lock broken" : asks ? "lock asked for" : "value written");
     if (breaks != nullptr && breaks->immediate) on_broken_at_once(*breaks);
     if (what.empty()) return;
     const auto known = written_.emplace(what, std::pair{operation, index_}).first;

@@ -136,6 +136,14 @@ void SimNode::suspended(core::OperationId hold) {
     world_.workload->suspended(id_, hold);
 }
 
+void SimNode::contended(const core::Contended& contended) {
+    if (is_dead()) return;
+    effects_.number(contended.hold.seq.raw() << 8U | contended.waiters);
+    say("hears that others want its hold {}/{}", contended.hold.session.raw(),
+        contended.hold.seq.raw());
+    world_.workload->contended(id_, contended);
+}
+
 void SimNode::lease_changed(const core::LeaseChanged& lease) {
     if (is_dead()) return;
     effects_.number(static_cast<std::uint64_t>(lease.valid_until.ns));

@@ -81,6 +81,7 @@ public:
     void install(core::InstallStep step) override;
     void lost(const core::HoldLost& lost) override;
     void suspended(core::OperationId hold) override;
+    void contended(const core::Contended& contended) override;
     void lease_changed(const core::LeaseChanged& lease) override;
     void answered(core::CallAnswer answer) override;
     void membership_answered(core::MembershipAnswer answer) override;

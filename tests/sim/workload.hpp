@@ -23,6 +23,7 @@ public:
     virtual void node_lost(core::NodeId node) = 0;
     virtual void lost(core::NodeId node, const core::HoldLost& lost) = 0;
     virtual void suspended(core::NodeId node, core::OperationId hold) = 0;
+    virtual void contended(core::NodeId node, const core::Contended& contended) = 0;
     virtual void lease_changed(core::NodeId node, const core::LeaseChanged& lease) = 0;
     virtual void answered(core::NodeId node, const core::CallAnswer& answer) = 0;
     virtual void applied(core::NodeId node, const core::Applied& applied) = 0;

@@ -50,6 +50,36 @@ TEST_F(Contending, WhoIsGrantedWhileOthersWaitIsToldAsSoonAsItWantsToKnow) {
     EXPECT_THAT(next.contended, ElementsAre(Contended{granted, LockMode::exclusive, 1, {}}));
 }
 
+// Who waits for another one may wait for this one as well, once it is more than it was.
+TEST_F(Contending, AHoldThatBecomesStrongerKeepsOthersWaiting) {
+    auto& reader = cluster[n1];
+    const auto acquire = [](HandDrivenNode& node, std::uint64_t tag, LockMode mode) {
+        AcquireCall call;
+        call.tag = CallTag{tag};
+        call.request.name = "b";
+        call.request.mode = mode;
+        node.call(std::move(call));
+    };
+    acquire(holder, 10, LockMode::update);
+    acquire(reader, 11, LockMode::shared);
+    cluster.run_for(1s);
+    acquire(asker, 12, LockMode::intent_shared);
+    cluster.run_for(1s);
+    ASSERT_TRUE(asker.was_answered<Acquired>(12));
+    const auto strong = holder.granted(10);
+    holder.call(WatchCall{{}, strong});
+    holder.call(UpgradeCall{CallTag{13}, strong, true, Instant::never()});
+    cluster.run_for(1s);
+    acquire(reader, 14, LockMode::intent_shared);  // behind the upgrade, which is in its way
+    cluster.run_for(1s);
+    EXPECT_THAT(holder.contended, IsEmpty());
+    reader.call(ReleaseCall{CallTag{15}, reader.granted(11)});
+    asker.call(ReleaseCall{CallTag{16}, asker.granted(12)});
+    cluster.run_for(1s);
+    ASSERT_TRUE(holder.was_answered<Converted>(13));
+    EXPECT_THAT(holder.contended, ElementsAre(Contended{strong, LockMode::intent_shared, 1, {}}));
+}
+
 TEST_F(Contending, WhoAsksIsHeard) {
     ask_release();
     EXPECT_TRUE(asker.was_answered<Written>(9));
