@@ -36,9 +36,7 @@ class HoldWatcher {
 public:
     explicit HoldWatcher(HoldWishes wishes) : wishes_{std::move(wishes)} {}
 
-    [[nodiscard]] bool wants_trouble() const {
-        return wishes_.on_at_risk || wishes_.on_suspended;
-    }
+    [[nodiscard]] bool wants_trouble() const { return wishes_.on_at_risk || wishes_.on_suspended; }
     [[nodiscard]] bool wants_contentions() const { return static_cast<bool>(wishes_.on_contended); }
 
     // Each time, once: of a lease that is valid until then.

@@ -11,7 +11,8 @@ namespace mortise::transport {
 namespace {
 
 // Known by their numbers on both sides.
-static_assert(static_cast<int>(core::AnswerKind::asked) == static_cast<int>(wire::AnswerKind::ASKED));
+static_assert(static_cast<int>(core::AnswerKind::asked) ==
+              static_cast<int>(wire::AnswerKind::ASKED));
 static_assert(static_cast<int>(core::Predecessor::broken) ==
               static_cast<int>(wire::Predecessor::BROKEN));
 static_assert(static_cast<int>(core::OpenRefusal::table_full) ==

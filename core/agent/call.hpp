@@ -107,9 +107,9 @@ struct ChangeCall {
     Instant deadline;  // of the steady clock
 };
 
-using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
-                          AcquireSeveralCall, DowngradeCall, UpgradeCall, WriteCall, ConfirmCall,
-                          WatchCall>;
+using Call =
+    std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
+                 AcquireSeveralCall, DowngradeCall, UpgradeCall, WriteCall, ConfirmCall, WatchCall>;
 
 [[nodiscard]] inline CallTag tag_of(const Call& call) {
     return std::visit([](const auto& c) { return c.tag; }, call);

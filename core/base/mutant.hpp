@@ -118,7 +118,7 @@ namespace mortise::core {
     X(anybody_at_the_address,                                                                    \
       "whoever answers at an address is taken for the one who lived there")                      \
     X(broken_name_opens_at_once, "S24: nobody waits until the holder's node knows of a break")   \
-    X(contention_before_grant_untold, "S24: who waited before the grant is not told to the holder") \
+    X(contention_before_grant_untold, "S24: a new holder is not told of who waited before")      \
     X(renewal_silent_of_broken, "S24: a renewal's result tells nothing of what was broken")      \
     X(holder_extends_broken, "S24: a node extends what a renewal said was broken")               \
     X(break_confirmed_before_told, "S24: a break is confirmed before the hold was dropped")      \

@@ -169,9 +169,9 @@ struct ClosureEnded {
     friend bool operator==(const ClosureEnded&, const ClosureEnded&) = default;
 };
 
-using Outcome = std::variant<Answered, Queued, SessionOpened, OpenRefused, SessionRenewed,
-                             RenewalLost, SessionEnded, LockBroken, ClosureBegun, ClosureEnded,
-                             ReleaseAsked>;
+using Outcome =
+    std::variant<Answered, Queued, SessionOpened, OpenRefused, SessionRenewed, RenewalLost,
+                 SessionEnded, LockBroken, ClosureBegun, ClosureEnded, ReleaseAsked>;
 using Outcomes = std::vector<Outcome>;
 
 }  // namespace mortise::core

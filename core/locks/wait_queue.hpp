@@ -206,8 +206,8 @@ const Waiter* WaitQueue::oldest(const Fits& fits) const {
     for (const auto& [key, line] : lines_) {
         if (fits(key.mode)) look_at(line.begin()->second);
     }
-    const auto barrier = std::ranges::find_if(
-        barriers_, [&](const auto& place) { return fits(place.second.mode); });
+    const auto barrier =
+        std::ranges::find_if(barriers_, [&](const auto& place) { return fits(place.second.mode); });
     if (barrier != barriers_.end()) look_at(barrier->second);
     return oldest;
 }

@@ -21,6 +21,7 @@ void ContentionWatch::forget(OperationId hold) {
     for (const auto& name : found.mapped()) {
         const auto holds = holds_.find(name);
         holds->second.erase(hold);
+        marked_.erase({name, hold});  // one that was broken is in the machine still
         if (holds->second.empty()) holds_.erase(holds);
     }
     std::erase_if(asked_, [&](const auto& one) { return one.second.hold == hold; });

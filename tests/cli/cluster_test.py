@@ -131,8 +131,8 @@ class AProgramThatHolds(unittest.TestCase):
             wait_until(lambda: self.json("locks")[0]["holders"])
             holder, = self.json("locks")[0]["holders"]  # who waited, once the first one knew
             self.assertEqual((holder["label"], holder["mode"]), ("the waiter", "shared"))
-            again = self.json("break", "orders/42", "--token", str(holder["token"]), "--reason", "too",
-                              "--now")
+            again = self.json("break", "orders/42", "--token", str(holder["token"]),
+                              "--reason", "too", "--now")
             self.assertEqual(again["done"], "broken")
             self.assertEqual(self.json("locks"), [])
 

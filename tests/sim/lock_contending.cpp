@@ -4,11 +4,16 @@
 namespace mortise::sim {
 
 void LockWorkload::watch_sometimes(core::NodeId node, core::OperationId hold) {
-    const auto* given = history_.book().find(hold);
-    const bool may_be = world_.swarm.workload.break_percent != 0 && given != nullptr;
-    if (!may_be || prng_.one_in(2) || cluster_.at(node).is_catching_up()) return;
+    if (!core_.empty() || world_.swarm.workload.break_percent == 0 || prng_.one_in(2)) return;
+    const auto within = prng_.between(0, world_.swarm.election_timeout.count() / 4);
+    world_.heap.after(within, [this, node, hold] { watch(node, hold); });
+}
+
+void LockWorkload::watch(core::NodeId node, core::OperationId hold) {
+    if (!holds_.contains(hold) || !cluster_.can_answer(node)) return;
+    if (cluster_.at(node).is_catching_up()) return;  // it would hear of it later
     std::vector<std::string> names;
-    for (const auto& one : given->names)
+    for (const auto& one : history_.book().find(hold)->names)
         names.push_back(one.name);
     contentions_.watched(node, hold, std::move(names));
     call(node, core::WatchCall{{}, hold});

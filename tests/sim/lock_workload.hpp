@@ -65,6 +65,7 @@ private:
     void break_sometimes(core::OperationId hold, SimTime within);
     void take_away(core::OperationId hold);
     void watch_sometimes(core::NodeId node, core::OperationId hold);
+    void watch(core::NodeId node, core::OperationId hold);
     void call_write(core::NodeId node, core::WriteCall call);
     void transfer();
     void ask_again();

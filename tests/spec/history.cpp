@@ -303,9 +303,9 @@ void History::on(const core::LockBroken& broken) {
 
 void History::on(const core::ReleaseAsked& asked) {
     const auto& name = names_[asked.name];
-    const bool all = std::equal(
-        name.holders.begin(), name.holders.end(), asked.holds.begin(), asked.holds.end(),
-        [](const auto& holder, auto hold) { return holder.operation == hold; });
+    const bool all =
+        std::equal(name.holders.begin(), name.holders.end(), asked.holds.begin(), asked.holds.end(),
+                   [](const auto& holder, auto hold) { return holder.operation == hold; });
     need(all && !asked.holds.empty(), "S24: others are asked than hold it", words(asked.by));
 }
 

@@ -23,11 +23,21 @@ const char* name_of(core::QueuePolicy policy) {
 }
 
 const char* name_of(core::AnswerKind kind) {
-    constexpr std::array<const char*, 15> names{
-        "granted",   "busy",          "released",         "cancelled",
-        "not_held",  "stale_request", "kind_mismatch",    "resource_exhausted",
-        "converted", "deadlock",      "invalid_argument", "stored",
-        "broken",    "lost",          "asked"};
+    constexpr std::array<const char*, 15> names{"granted",
+                                                "busy",
+                                                "released",
+                                                "cancelled",
+                                                "not_held",
+                                                "stale_request",
+                                                "kind_mismatch",
+                                                "resource_exhausted",
+                                                "converted",
+                                                "deadlock",
+                                                "invalid_argument",
+                                                "stored",
+                                                "broken",
+                                                "lost",
+                                                "asked"};
     return names.at(static_cast<std::size_t>(kind));
 }
 

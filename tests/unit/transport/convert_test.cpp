@@ -822,7 +822,7 @@ TEST(Malformed, OutcomesThatDoNotMakeSense) {
     EXPECT_FALSE(code([&](auto o) { answered(o, 0, 1); }));
     EXPECT_EQ(code([&](auto o) { answered(o, 0, 0); }), Malformed::bad_number);
     EXPECT_EQ(code([&](auto o) { answered(o, 1, 1); }), Malformed::bad_number);
-    EXPECT_EQ(code([&](auto o) { answered(o, 14, 0); }), Malformed::unknown_kind);
+    EXPECT_EQ(code([&](auto o) { answered(o, 15, 0); }), Malformed::unknown_kind);
     EXPECT_EQ(code([](auto o) { o.initQueued(); }), Malformed::bad_number);
     EXPECT_EQ(code([](auto o) { o.setRenewalLost(0); }), Malformed::bad_number);
     EXPECT_EQ(code([](auto o) { o.initSessionOpened().setSession(1); }), Malformed::bad_number);

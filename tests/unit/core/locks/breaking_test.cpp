@@ -50,9 +50,7 @@ TEST_F(Breaking, OrUntilAQuorumCountedDownTheLastRenewalBefore) {  // S24
 }
 
 TEST_F(Breaking, AskingIsPassedOnToWhoHoldsIt) {  // S24
-    const auto ask = [](std::uint64_t seq) {
-        return request(3, seq, AskRelease{"a", "please"});
-    };
+    const auto ask = [](std::uint64_t seq) { return request(3, seq, AskRelease{"a", "please"}); };
     EXPECT_EQ(put(ask(1)), "3.1 not_held");
     put(acquire(1, 1, shared));
     put(acquire(2, 1, shared));

@@ -83,23 +83,25 @@ TEST_F(ContentionWatchTest, AnUpgradeIsWaitedForByTheOthersAlone) {
 TEST_F(ContentionWatchTest, ABarrierIsAWaiterToo) {
     put(acquire(1, 1, shared));
     watch_.watch(first, {"a"});
-    put(request(2, 1, AcquireSeveral{AcquireSeveral::Which::all,
-                                     {{"a", exclusive}, {"b", exclusive}},
-                                     true,
-                                     {},
-                                     false,
-                                     {}}));
+    put(request(2, 1,
+                AcquireSeveral{AcquireSeveral::Which::all,
+                               {{"a", exclusive}, {"b", exclusive}},
+                               true,
+                               {},
+                               false,
+                               {}}));
     watch_.somebody_waits("a");
     EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 1)));
 }
 
 TEST_F(ContentionWatchTest, OfSeveralNamesEachCounts) {
-    put(request(1, 1, AcquireSeveral{AcquireSeveral::Which::all,
-                                     {{"a", exclusive}, {"b", exclusive}},
-                                     true,
-                                     {},
-                                     false,
-                                     {}}));
+    put(request(1, 1,
+                AcquireSeveral{AcquireSeveral::Which::all,
+                               {{"a", exclusive}, {"b", exclusive}},
+                               true,
+                               {},
+                               false,
+                               {}}));
     watch_.watch(first, {"a", "b"});
     put(acquire(2, 1, shared, "b"));
     watch_.somebody_waits("b");
@@ -111,8 +113,7 @@ TEST_F(ContentionWatchTest, WhoLeftIsToldNothing) {
     watch_.watch(first, {"a"});
     waits(2, 1, exclusive);
     watch_.on(ReleaseAsked{{SessionId{3}, Seq{1}}, "a", {first}, "please"});
-    put(release(1, 2, 1));
-    watch_.forget(first);
+    watch_.forget(first);  // as when it is broken, and others wait for its node to say so
     watch_.forget(first);  // once more does no harm
     EXPECT_TRUE(watch_.is_empty());
     EXPECT_THAT(take(), IsEmpty());
