@@ -15,6 +15,7 @@
 #include "core/locks/limits.hpp"
 #include "tests/spec/lock_spec.hpp"
 #include "tests/spec/mode_rules.hpp"
+#include "tests/spec/number_set.hpp"
 
 namespace mortise::spec {
 
@@ -41,250 +42,337 @@ bool LockSpec::is_anybody_tied() const {
 
 // --- who waits for whom ---------------------------------------------------------------------
 
-// In the stretches before the last barrier everybody, in its own whoever is served before.
-LockSpec::Queue LockSpec::in_front_of(const Wait& wait) const {
-    Queue front;
-    Queue stretch;
-    const auto& record = *std::ranges::find(records_, wait.name, &Record::name);
-    for (const auto* one : queue(wait.name)) {
-        const bool is_later = one->number > wait.number;
-        if (one->part == Part::all_of && is_later) break;
-        if (wait.part == Part::all_of && !(one->number < wait.number)) break;
-        if (one->part == Part::all_of) {
-            const auto sorted = as_served(record, std::move(stretch));
-            front.insert(front.end(), sorted.begin(), sorted.end());
-            front.push_back(one);
-            stretch.clear();
-        } else {
-            stretch.push_back(one);
-        }
+// As it stands between two steps. Requests are numbered: a set of them is a row of bits.
+class LockSpec::WaitGraph {
+public:
+    explicit WaitGraph(const LockSpec& spec);
+
+    // The number of whoever is refused next.
+    [[nodiscard]] std::optional<std::size_t> victim() const;
+    [[nodiscard]] std::vector<CircleStep> circle(std::size_t of) const;
+    [[nodiscard]] OperationId operation(std::size_t request) const {
+        return requests_[request].wait->waiting.operation;
     }
-    for (const auto* one : as_served(record, std::move(stretch))) {
-        if (one->number == wait.number) break;
-        front.push_back(one);
-    }
-    std::erase_if(front,
-                  [&](const Wait* one) { return live(one->waiting.operation.session) == nullptr; });
-    return front;
+
+private:
+    struct Request {                                  // of a session that lives
+        const Wait* wait = nullptr;                   // one of its places
+        std::map<std::string_view, NumberSet> names;  // whom it waits for on each
+    };
+    struct Place {
+        const Wait* wait;
+        std::size_t request;
+        const NumberSet* of_locker;  // what its locker waits for; null: it has none
+    };
+    struct Line {  // what is on one name and lives
+        const Record* record;
+        std::vector<const core::Grant*> holders;  // of lockers, that are not broken
+        std::optional<Place> upgrade;
+        std::vector<Place> places;  // as they are served, without the upgrade
+    };
+    using Hops = std::map<std::uint64_t, std::pair<std::size_t, std::string_view>>;  // by age
+    using Path = std::vector<std::pair<std::size_t, std::string_view>>;
+
+    void number_requests();
+    [[nodiscard]] Place place_of(const Wait& wait) const;
+    [[nodiscard]] Line line_on(const Record& record) const;
+    void add_line(const Line& line);
+    void add_holders(const Line& line, const Place& place, NumberSet& found) const;
+    void add_front(const Line& line, std::size_t position, NumberSet& found) const;
+    void add_writers(const Line& line, std::size_t position, NumberSet& found) const;
+    static void add_blocker(const Place& place, const Place& front, bool until_released,
+                            NumberSet& found);
+    void add_locker(const core::Grant& holder, NumberSet& found) const;
+    void find_stuck();
+    [[nodiscard]] bool goes_on(const Request& request) const;
+    void find_reached();
+    [[nodiscard]] bool is_in_last_circle(std::size_t request) const;
+    [[nodiscard]] Hops hops_from(std::size_t request) const;
+    [[nodiscard]] std::vector<CircleStep> told(const Path& path) const;
+
+    const LockSpec& spec_;
+    std::vector<Request> requests_;
+    std::map<OperationId, std::size_t> numbers_;
+    std::map<LockerKey, NumberSet> of_lockers_;  // requests
+    NumberSet stuck_;
+    std::vector<NumberSet> reached_;  // from each of the stuck: among them, directly or not
+};
+
+LockSpec::WaitGraph::WaitGraph(const LockSpec& spec) : spec_{spec} {
+    number_requests();
+    for (const auto& record : spec_.records_)
+        add_line(line_on(record));
+    find_stuck();
+    find_reached();
 }
 
-LockSpec::Blockers LockSpec::blockers(const Wait& wait) const {
-    Blockers found;
-    add_holders(wait, found);
-    if (!wait.waiting.upgrades.is_set()) add_front(wait, found);
-    return found;
-}
-
-void LockSpec::add_holders(const Wait& wait, Blockers& found) const {
-    for (const auto& holder : holders(wait.name)) {
-        const auto session = holder.operation.session;
-        const bool is_own_hold = session == wait.waiting.operation.session &&
-                                 holder.operation.seq == wait.waiting.upgrades;
-        const bool is_lost = holder.broken || live(session) == nullptr;
-        const bool counts = holder.locker.is_set() && !is_lost;
-        if (!counts || is_own_hold || !clash(holder.mode, wait.waiting.mode)) continue;
-        found.lockers.insert({session, holder.locker.number});
+void LockSpec::WaitGraph::number_requests() {
+    for (const auto& wait : spec_.waits_) {
+        const auto operation = wait.waiting.operation;
+        if (spec_.live(operation.session) == nullptr) continue;
+        if (numbers_.emplace(operation, requests_.size()).second) requests_.push_back({&wait, {}});
+    }
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        const auto& waiting = requests_[i].wait->waiting;
+        if (!waiting.locker.is_set()) continue;
+        const LockerKey locker{waiting.operation.session, waiting.locker.number};
+        of_lockers_.try_emplace(locker, requests_.size()).first->second.insert(i);
     }
 }
 
-void LockSpec::add_front(const Wait& wait, Blockers& found) const {
-    const auto& record = *std::ranges::find(records_, wait.name, &Record::name);
-    const auto mode = wait.waiting.mode;
-    const auto front = in_front_of(wait);
-    const Wait* upgrade = nullptr;
-    for (const auto& one : waits_) {
-        const bool waits = one.name == wait.name && one.waiting.upgrades.is_set();
-        if (waits && live(one.waiting.operation.session) != nullptr) upgrade = &one;
+LockSpec::WaitGraph::Place LockSpec::WaitGraph::place_of(const Wait& wait) const {
+    const auto& waiting = wait.waiting;
+    const auto locker = of_lockers_.find({waiting.operation.session, waiting.locker.number});
+    return {&wait, numbers_.at(waiting.operation),
+            locker == of_lockers_.end() ? nullptr : &locker->second};
+}
+
+LockSpec::WaitGraph::Line LockSpec::WaitGraph::line_on(const Record& record) const {
+    Line line{&record, {}, {}, {}};
+    for (const auto& hold : spec_.holds_) {
+        const auto& grant = hold.grant;
+        const bool is_lost = grant.broken || spec_.live(grant.operation.session) == nullptr;
+        const bool counts = grant.locker.is_set() && hold.name == record.name;
+        if (counts && !is_lost) line.holders.push_back(&grant);
     }
-    if (upgrade != nullptr) add_blocker(wait, *upgrade, true, found);
+    for (const auto* wait : spec_.in_line(record)) {
+        if (spec_.live(wait->waiting.operation.session) == nullptr) continue;
+        line.places.push_back(place_of(*wait));
+    }
+    for (const auto& wait : spec_.waits_) {
+        if (!wait.waiting.upgrades.is_set() || wait.name != record.name) continue;
+        if (spec_.live(wait.waiting.operation.session) != nullptr) line.upgrade = place_of(wait);
+    }
+    return line;
+}
+
+void LockSpec::WaitGraph::add_line(const Line& line) {
+    const std::string_view name = line.record->name;
+    if (line.upgrade) {
+        NumberSet found{requests_.size()};
+        add_holders(line, *line.upgrade, found);
+        requests_[line.upgrade->request].names[name] = std::move(found);
+    }
+    for (std::size_t i = 0; i < line.places.size(); ++i) {
+        NumberSet found{requests_.size()};
+        add_holders(line, line.places[i], found);
+        add_front(line, i, found);
+        requests_[line.places[i].request].names[name] = std::move(found);
+    }
+}
+
+// Whoever has to let go is waited for through everything that it waits for itself.
+void LockSpec::WaitGraph::add_locker(const core::Grant& holder, NumberSet& found) const {
+    const auto of = of_lockers_.find({holder.operation.session, holder.locker.number});
+    if (of != of_lockers_.end()) found.merge(of->second);
+}
+
+void LockSpec::WaitGraph::add_holders(const Line& line, const Place& place,
+                                      NumberSet& found) const {
+    const auto& waiting = place.wait->waiting;
+    for (const auto* holder : line.holders) {
+        const bool is_own_hold = holder->operation.session == waiting.operation.session &&
+                                 holder->operation.seq == waiting.upgrades;
+        if (!is_own_hold && clash(holder->mode, waiting.mode)) add_locker(*holder, found);
+    }
+}
+
+void LockSpec::WaitGraph::add_front(const Line& line, std::size_t position,
+                                    NumberSet& found) const {
+    const auto& place = line.places[position];
+    const auto mode = place.wait->waiting.mode;
+    const bool is_barrier = place.wait->part == Part::all_of;
+    const bool by_phases = line.record->policy == core::QueuePolicy::phase_fair;
+    if (line.upgrade) add_blocker(place, *line.upgrade, true, found);
 
     bool waits_for_a_writer = false;
-    for (const auto* one : front) {
-        const bool clashes = clash(one->waiting.mode, mode);
-        const bool barrier = one->part == Part::all_of || wait.part == Part::all_of;
-        const bool in_order = barrier || record.policy != core::QueuePolicy::phase_fair;
+    for (std::size_t i = 0; i < position; ++i) {
+        const auto& front = line.places[i];
+        const auto front_mode = front.wait->waiting.mode;
+        const bool clashes = clash(front_mode, mode);
+        const bool barrier = is_barrier || front.wait->part == Part::all_of;
+        const bool in_order = barrier || !by_phases;
         if (!clashes && !barrier) continue;
-        if (!in_order && !is_a_writer(mode) && is_a_writer(one->waiting.mode)) {
+        if (!in_order && !is_a_writer(mode) && is_a_writer(front_mode)) {
             waits_for_a_writer = true;
             continue;
         }
-        add_blocker(wait, *one, clashes && (in_order || is_a_writer(one->waiting.mode)), found);
+        add_blocker(place, front, clashes && (in_order || is_a_writer(front_mode)), found);
     }
-    if (!waits_for_a_writer) return;
-    if (record.turn == Turn::readers) {
-        for (const auto& holder : holders(wait.name)) {
-            const auto session = holder.operation.session;
-            const bool is_lost = holder.broken || live(session) == nullptr;
-            const bool counts = holder.locker.is_set() && !is_lost;
-            if (counts && is_a_writer(holder.mode)) {
-                found.lockers.insert({session, holder.locker.number});
-            }
+    if (waits_for_a_writer) add_writers(line, position, found);
+}
+
+// S31: for the one whose turn it is.
+void LockSpec::WaitGraph::add_writers(const Line& line, std::size_t position,
+                                      NumberSet& found) const {
+    if (line.record->turn == Turn::readers) {
+        for (const auto* holder : line.holders) {
+            if (is_a_writer(holder->mode)) add_locker(*holder, found);
         }
-    } else if (upgrade == nullptr) {
+    } else if (!line.upgrade) {
         const auto writer = std::ranges::find_if(
-            front, [](const Wait* one) { return is_a_writer(one->waiting.mode); });
-        add_blocker(wait, **writer, true, found);
+            line.places, [](const Place& one) { return is_a_writer(one.wait->waiting.mode); });
+        add_blocker(line.places[position], *writer, true, found);
     }
 }
 
-void LockSpec::add_blocker(const Wait& wait, const Wait& front, bool until_released,
-                           Blockers& found) const {
-    const auto key = [](const Wait& one) {
-        return LockerKey{one.waiting.operation.session, one.waiting.locker.number};
-    };
-    found.requests.insert(front.waiting.operation);
-    const bool is_other = front.waiting.locker.is_set() && key(front) != key(wait);
-    if (until_released && is_other) found.lockers.insert(key(front));
-}
-
-// Of a locker, for all of its requests.
-LockSpec::Waits LockSpec::all_waits() const {
-    std::map<LockerKey, Requests> of_lockers;
-    for (const auto& [name, waiting, number, overtaken, part] : waits_)
-        of_lockers[{waiting.operation.session, waiting.locker.number}].insert(waiting.operation);
-    Waits waits;
-    for (const auto& wait : waits_) {
-        if (live(wait.waiting.operation.session) == nullptr) continue;
-        auto& [place, names] = waits[wait.waiting.operation];
-        if (place == nullptr) place = &wait;
-        const auto found = blockers(wait);
-        auto waited_for = found.requests;
-        for (const auto& locker : found.lockers) {
-            const auto requests = of_lockers.find(locker);
-            if (requests == of_lockers.end()) continue;
-            waited_for.insert(requests->second.begin(), requests->second.end());
-        }
-        names[wait.name] = std::move(waited_for);
-    }
-    return waits;
+void LockSpec::WaitGraph::add_blocker(const Place& place, const Place& front, bool until_released,
+                                      NumberSet& found) {
+    found.insert(front.request);
+    const bool is_other = front.of_locker != nullptr && front.of_locker != place.of_locker;
+    if (until_released && is_other) found.merge(*front.of_locker);
 }
 
 // --- who cannot go on -----------------------------------------------------------------------
 
-LockSpec::Requests LockSpec::stuck(const Waits& waits) {
-    Requests stuck;
-    for (const auto& [request, waits_for] : waits)
-        stuck.insert(request);
+bool LockSpec::WaitGraph::goes_on(const Request& request) const {
+    const auto is_free = [&](const auto& place) { return !place.second.meets(stuck_); };
+    return request.wait->part == Part::one_of ? std::ranges::any_of(request.names, is_free)
+                                              : std::ranges::all_of(request.names, is_free);
+}
+
+void LockSpec::WaitGraph::find_stuck() {
+    stuck_ = NumberSet{requests_.size()};
+    for (std::size_t i = 0; i < requests_.size(); ++i)
+        stuck_.insert(i);
     for (bool changed = true; changed;) {
         changed = false;
-        for (const auto& [request, waits_for] : waits) {
-            if (!stuck.contains(request)) continue;
-            const auto is_free = [&](const auto& place) {
-                return std::ranges::none_of(place.second,
-                                            [&](OperationId one) { return stuck.contains(one); });
-            };
-            const auto& names = waits_for.names;
-            const bool any = waits_for.wait->part == Part::one_of;
-            const bool goes_on =
-                any ? std::ranges::any_of(names, is_free) : std::ranges::all_of(names, is_free);
-            if (!goes_on) continue;
-            stuck.erase(request);
+        for (std::size_t i = 0; i < requests_.size(); ++i) {
+            if (!stuck_.contains(i) || !goes_on(requests_[i])) continue;
+            stuck_.erase(i);
             changed = true;
         }
     }
-    return stuck;
 }
 
-// Whom each of the stuck waits for among them, directly or not.
-LockSpec::Reached LockSpec::reached(const Waits& waits, const Requests& stuck) {
-    Reached all;
-    for (const auto from : stuck) {
-        auto& reached = all[from];
-        std::vector<OperationId> look_at{from};
-        while (!look_at.empty()) {
-            const auto request = look_at.back();
-            look_at.pop_back();
-            for (const auto& [name, found] : waits.at(request).names) {
-                for (const auto next : found) {
-                    const bool is_new = stuck.contains(next) && reached.insert(next).second;
-                    if (is_new) look_at.push_back(next);
-                }
-            }
+void LockSpec::WaitGraph::find_reached() {
+    reached_.resize(requests_.size());
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        if (!stuck_.contains(i)) continue;
+        reached_[i] = NumberSet{requests_.size()};
+        for (const auto& [name, found] : requests_[i].names)
+            reached_[i].merge(found);
+        reached_[i].keep(stuck_);
+    }
+    for (std::size_t by = 0; by < requests_.size(); ++by) {
+        if (!stuck_.contains(by)) continue;
+        for (std::size_t from = 0; from < requests_.size(); ++from) {
+            const bool leads_on = stuck_.contains(from) && reached_[from].contains(by);
+            if (leads_on) reached_[from].merge(reached_[by]);
         }
     }
-    return all;
+}
+
+// Whoever it waits for waits for it.
+bool LockSpec::WaitGraph::is_in_last_circle(std::size_t request) const {
+    if (!stuck_.contains(request)) return false;
+    for (std::size_t other = 0; other < requests_.size(); ++other) {
+        const bool waits_for_it = reached_[request].contains(other);
+        if (waits_for_it && !reached_[other].contains(request)) return false;
+    }
+    return true;
+}
+
+// Whoever closed it by coming is the youngest of all.
+std::optional<std::size_t> LockSpec::WaitGraph::victim() const {
+    std::optional<std::size_t> youngest;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        if (!is_in_last_circle(i)) continue;
+        const bool is_younger =
+            !youngest || requests_[*youngest].wait->number < requests_[i].wait->number;
+        if (is_younger) youngest = i;
+    }
+    return youngest;
 }
 
 // Breadth first, the oldest first.
-std::vector<CircleStep> LockSpec::circle(OperationId of, const Waits& waits,
-                                         const Requests& stuck) const {
-    using Path = std::vector<std::pair<OperationId, std::string>>;
-    std::deque<std::pair<OperationId, Path>> paths{{of, {}}};
-    Requests reached;
+std::vector<CircleStep> LockSpec::WaitGraph::circle(std::size_t of) const {
+    std::deque<std::pair<std::size_t, Path>> paths{{of, {}}};
+    NumberSet reached{requests_.size()};
     for (; !paths.empty(); paths.pop_front()) {
         const auto& [request, path] = paths.front();
-        std::map<std::uint64_t, std::pair<OperationId, std::string>> next;  // by age
-        for (const auto& [name, found] : waits.at(request).names) {
-            for (const auto one : found) {
-                if (stuck.contains(one)) next.try_emplace(waits.at(one).wait->number, one, name);
-            }
-        }
-        for (const auto& [age, hop] : next) {
-            if (!reached.insert(hop.first).second) continue;
+        for (const auto& [age, hop] : hops_from(request)) {
+            const auto& [next, name] = hop;
+            if (reached.contains(next)) continue;
+            reached.insert(next);
             auto longer = path;
-            longer.emplace_back(request, hop.second);
-            if (hop.first != of) {
-                paths.emplace_back(hop.first, std::move(longer));
-                continue;
-            }
-            std::vector<CircleStep> steps;
-            std::size_t bytes = 0;
-            for (const auto& [who, name] : longer) {
-                steps.push_back(circle_step(who, name));
-                bytes += steps.back().label.size() + name.size();
-                if (steps.size() == 1) continue;
-                if (steps.size() <= core::circle_steps_max && bytes <= core::circle_bytes_max) {
-                    continue;
-                }
-                steps.pop_back();
-                break;
-            }
-            return steps;
+            longer.emplace_back(request, name);
+            if (next == of) return told(longer);
+            paths.emplace_back(next, std::move(longer));
         }
     }
     return {};
 }
 
-CircleStep LockSpec::circle_step(OperationId request, const std::string& name) const {
-    const auto& waiting = find_wait(request)->waiting;
+LockSpec::WaitGraph::Hops LockSpec::WaitGraph::hops_from(std::size_t request) const {
+    Hops hops;
+    for (const auto& [name, found] : requests_[request].names) {
+        for (std::size_t next = 0; next < requests_.size(); ++next) {
+            if (!found.contains(next) || !stuck_.contains(next)) continue;
+            hops.try_emplace(requests_[next].wait->number, next, name);
+        }
+    }
+    return hops;
+}
+
+std::vector<CircleStep> LockSpec::WaitGraph::told(const Path& path) const {
+    std::vector<CircleStep> steps;
+    std::size_t bytes = 0;
+    for (const auto& [request, name] : path) {
+        auto step = spec_.circle_step(requests_[request].wait->waiting, name);
+        bytes += step.label.size() + name.size();
+        const bool fits = steps.size() < core::circle_steps_max && bytes <= core::circle_bytes_max;
+        if (!steps.empty() && !fits) break;
+        steps.push_back(std::move(step));
+    }
+    return steps;
+}
+
+CircleStep LockSpec::circle_step(const Waiting& waiting, std::string_view name) const {
+    const auto session = waiting.operation.session;
     auto label = waiting.label;
     for (const auto& hold : holds_) {
-        const bool is_it = hold.grant.operation.session == request.session &&
-                           hold.grant.operation.seq == waiting.upgrades;
+        const bool is_it =
+            hold.grant.operation.session == session && hold.grant.operation.seq == waiting.upgrades;
         if (is_it) label = hold.grant.label;
     }
     if (!waiting.locker.label.empty()) label = waiting.locker.label;
-    return {node_of(request.session), request.session, waiting.locker.number, label, name};
-}
-
-const LockSpec::Wait* LockSpec::find_wait(OperationId request) const {
-    const auto found =
-        std::ranges::find(waits_, request, [](const Wait& wait) { return wait.waiting.operation; });
-    return found == waits_.end() ? nullptr : &*found;
+    return {node_of(session), session, waiting.locker.number, label, std::string{name}};
 }
 
 // --- who is refused -------------------------------------------------------------------------
 
+// Everybody before the next barrier is served before it, and behind it nobody.
+LockSpec::Queue LockSpec::in_line(const Record& record) const {
+    Queue line;
+    Queue stretch;
+    const auto serve = [&] {
+        const auto sorted = as_served(record, std::move(stretch));
+        line.insert(line.end(), sorted.begin(), sorted.end());
+        stretch.clear();
+    };
+    for (const auto* one : queue(record.name)) {
+        if (one->part == Part::all_of) {
+            serve();
+            line.push_back(one);
+        } else {
+            stretch.push_back(one);
+        }
+    }
+    serve();
+    return line;
+}
+
 void LockSpec::refuse_deadlocks() {
     while (is_anybody_tied()) {
-        const auto waits = all_waits();
-        const auto stuck_ones = stuck(waits);
-        const auto all = reached(waits, stuck_ones);
-        std::optional<OperationId> victim;
-        for (const auto& [request, others] : all) {
-            // Whoever it waits for waits for it.
-            const bool is_in_last_circle = std::ranges::all_of(
-                others, [&](OperationId other) { return all.at(other).contains(request); });
-            if (!is_in_last_circle) continue;
-            // Whoever closed it by coming is the youngest of all.
-            const auto age = waits.at(request).wait->number;
-            if (!victim || waits.at(*victim).wait->number < age) victim = request;
-        }
+        const WaitGraph graph{*this};
+        const auto victim = graph.victim();
         if (!victim) return;
-        const auto steps = circle(*victim, waits, stuck_ones);
-        const auto names = waited_names(*victim);
-        withdraw(*victim);
-        answer(*victim, {core::AnswerKind::deadlock, {}, {}, {}, steps});
+        const auto operation = graph.operation(*victim);
+        const auto steps = graph.circle(*victim);
+        const auto names = waited_names(operation);
+        withdraw(operation);
+        answer(operation, {core::AnswerKind::deadlock, {}, {}, {}, steps});
         settle(names);
     }
 }

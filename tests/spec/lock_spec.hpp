@@ -83,17 +83,6 @@ private:
     using Queue = std::vector<const Wait*>;
     enum class Turn : std::uint8_t { writers, readers };
     using LockerKey = std::pair<core::SessionId, std::uint64_t>;
-    struct Blockers {
-        std::set<core::OperationId> requests;  // that have to be granted
-        std::set<LockerKey> lockers;           // that have to let go
-    };
-    using Requests = std::set<core::OperationId>;
-    struct WaitsFor {
-        const Wait* wait = nullptr;  // one of its places
-        std::map<std::string, Requests> names;
-    };
-    using Waits = std::map<core::OperationId, WaitsFor>;
-    using Reached = std::map<core::OperationId, Requests>;
     struct Record {
         std::string name;
         core::QueuePolicy policy = core::QueuePolicy::phase_fair;
@@ -194,20 +183,9 @@ private:
     // S33; in deadlock_spec.cpp.
     void refuse_deadlocks();
     [[nodiscard]] bool is_anybody_tied() const;
-    [[nodiscard]] Queue in_front_of(const Wait& wait) const;
-    [[nodiscard]] Blockers blockers(const Wait& wait) const;
-    void add_holders(const Wait& wait, Blockers& found) const;
-    void add_front(const Wait& wait, Blockers& found) const;
-    void add_blocker(const Wait& wait, const Wait& front, bool until_released,
-                     Blockers& found) const;
-    [[nodiscard]] Waits all_waits() const;
-    [[nodiscard]] static Requests stuck(const Waits& waits);
-    [[nodiscard]] static Reached reached(const Waits& waits, const Requests& stuck);
-    [[nodiscard]] std::vector<core::CircleStep> circle(core::OperationId of, const Waits& waits,
-                                                       const Requests& stuck) const;
-    [[nodiscard]] core::CircleStep circle_step(core::OperationId request,
-                                               const std::string& name) const;
-    [[nodiscard]] const Wait* find_wait(core::OperationId request) const;
+    [[nodiscard]] Queue in_line(const Record& record) const;
+    [[nodiscard]] core::CircleStep circle_step(const Waiting& waiting, std::string_view name) const;
+    class WaitGraph;
 
     [[nodiscard]] std::optional<std::string> next_waited(std::string_view after) const;
     [[nodiscard]] LockSpec for_trial() const;
