@@ -23,20 +23,21 @@ using core::CircleStep;
 using core::LockMode;
 using core::OperationId;
 
+// Has a locker anything beside what it waits for?
 bool LockSpec::is_anybody_tied() const {
-    const auto of_locker = [](const auto& party, const LockerKey& locker) {
-        return party.locker.is_set() && party.operation.session == locker.first &&
-               party.locker.number == locker.second;
-    };
-    return std::ranges::any_of(waits_, [&](const Wait& wait) {
-        if (!wait.waiting.locker.is_set()) return false;
-        const LockerKey locker{wait.waiting.operation.session, wait.waiting.locker.number};
-        const auto has = [&](const Hold& hold) { return of_locker(hold.grant, locker); };
-        const auto wants = [&](const Wait& one) {
-            return of_locker(one.waiting, locker) &&
-                   one.waiting.operation != wait.waiting.operation;
-        };
-        return std::ranges::any_of(holds_, has) || std::ranges::any_of(waits_, wants);
+    if (!has_lockers_) return false;
+    std::map<LockerKey, OperationId> waiting;
+    for (const auto& [name, places] : queues_) {
+        for (const auto& wait : places) {
+            const auto operation = wait.waiting.operation;
+            const auto locker = wait.waiting.locker.number;
+            if (locker == 0) continue;
+            const auto one = waiting.try_emplace({operation.session, locker}, operation).first;
+            if (one->second != operation) return true;
+        }
+    }
+    return std::ranges::any_of(holds_, [&](const Hold& hold) {
+        return waiting.contains({hold.grant.operation.session, hold.grant.locker.number});
     });
 }
 
@@ -107,10 +108,13 @@ LockSpec::WaitGraph::WaitGraph(const LockSpec& spec) : spec_{spec} {
 }
 
 void LockSpec::WaitGraph::number_requests() {
-    for (const auto& wait : spec_.waits_) {
-        const auto operation = wait.waiting.operation;
-        if (spec_.live(operation.session) == nullptr) continue;
-        if (numbers_.emplace(operation, requests_.size()).second) requests_.push_back({&wait, {}});
+    for (const auto& [name, places] : spec_.queues_) {
+        for (const auto& wait : places) {
+            const auto operation = wait.waiting.operation;
+            if (spec_.live(operation.session) == nullptr) continue;
+            const bool is_new = numbers_.emplace(operation, requests_.size()).second;
+            if (is_new) requests_.push_back({&wait, {}});
+        }
     }
     for (std::size_t i = 0; i < requests_.size(); ++i) {
         const auto& waiting = requests_[i].wait->waiting;
@@ -139,10 +143,10 @@ LockSpec::WaitGraph::Line LockSpec::WaitGraph::line_on(const Record& record) con
         if (spec_.live(wait->waiting.operation.session) == nullptr) continue;
         line.places.push_back(place_of(*wait));
     }
-    for (const auto& wait : spec_.waits_) {
-        if (!wait.waiting.upgrades.is_set() || wait.name != record.name) continue;
-        if (spec_.live(wait.waiting.operation.session) != nullptr) line.upgrade = place_of(wait);
-    }
+    const auto* upgrade = spec_.upgrade_on(record.name);
+    const bool waits =
+        upgrade != nullptr && spec_.live(upgrade->waiting.operation.session) != nullptr;
+    if (waits) line.upgrade = place_of(*upgrade);
     return line;
 }
 

@@ -164,6 +164,7 @@ void LockSpec::on(const core::Expire& command) {
 void LockSpec::end(Session& session, SessionEnd how) {
     session.ended = how;
     std::erase_if(broken_, [&](OperationId one) { return one.session == session.id; });
+    has_dead_ = first_dead().seq.is_set();
     waited_done_ = false;
     waited_cursor_.clear();
     outcomes_.emplace_back(core::SessionEnded{session.id, how});
@@ -232,13 +233,17 @@ bool LockSpec::passes_over(const Session& session, const core::Request& request)
 }
 
 std::size_t LockSpec::operations_of(const Session& session) const {
-    if (holds_.size() + waits_.size() < core::holds_max) return 0;  // whoever has them
+    auto all = holds_.size();
+    for (const auto& [name, places] : queues_)
+        all += places.size();
+    if (all < core::holds_max) return 0;  // whoever has them
     const auto is_its = [&](OperationId id) { return id.session == session.id; };
-    const auto holds = std::ranges::count_if(
-        holds_, [&](const auto& hold) { return is_its(hold.grant.operation); });
-    const auto waits = std::ranges::count_if(
-        waits_, [&](const auto& wait) { return is_its(wait.waiting.operation); });
-    return static_cast<std::size_t>(holds + waits);
+    auto count = static_cast<std::size_t>(std::ranges::count_if(
+        holds_, [&](const auto& hold) { return is_its(hold.grant.operation); }));
+    for (const auto& [operation, names] : waited_) {
+        if (is_its(operation)) count += names.size();
+    }
+    return count;
 }
 
 std::size_t LockSpec::runs_seen(const Session& session) {
@@ -301,10 +306,9 @@ void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
         answer(operation, {AnswerKind::resource_exhausted, {}, {}});
         return;
     }
-    waits_.push_back(
-        {acquire.name,
-         {operation, acquire.mode, index_, acquire.label, acquire.priority, {}, acquire.locker},
-         ++waits_ever_});
+    stand({acquire.name,
+           {operation, acquire.mode, index_, acquire.label, acquire.priority, {}, acquire.locker},
+           ++waits_ever_});
     settle({acquire.name});
     if (waited_names(operation).empty()) return;  // granted at once
     if (acquire.wait) {
@@ -356,11 +360,11 @@ void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
     ++waits_ever_;
     for (const auto& [name, mode] : wanted) {
         const auto priority = all ? core::Priority{0} : request.priority;
-        waits_.push_back({name,
-                          {operation, mode, index_, request.label, priority, {}, request.locker},
-                          waits_ever_,
-                          0,
-                          all ? Part::all_of : Part::one_of});
+        stand({name,
+               {operation, mode, index_, request.label, priority, {}, request.locker},
+               waits_ever_,
+               0,
+               all ? Part::all_of : Part::one_of});
     }
     settle(queues);
     if (waited_names(operation).empty()) return;
@@ -376,8 +380,8 @@ void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
 // S32: nobody in front of it, and no holder in its way, on any of its names.
 bool LockSpec::serve_barrier(OperationId operation) {
     for (const auto& name : waited_names(operation)) {
-        const auto& front = queue(name).front()->waiting;
-        if (upgrade_on(name) || front.operation != operation) return false;
+        const auto& front = front_of(name)->waiting;
+        if (upgrade_on(name) != nullptr || front.operation != operation) return false;
         if (!admits(name, front.mode)) return false;
     }
     grant_all(operation);
@@ -387,7 +391,7 @@ bool LockSpec::serve_barrier(OperationId operation) {
 void LockSpec::grant_all(OperationId operation) {
     Answer given{AnswerKind::granted, {}, {}};
     for (const auto& name : waited_names(operation)) {
-        const auto waiting = queue(name).front()->waiting;
+        const auto waiting = front_of(name)->waiting;
         withdraw(operation, name);
         given.names.push_back(hold(*find_record(name), waiting));
         moved_.insert(name);
@@ -416,8 +420,8 @@ void LockSpec::give_back(OperationId operation, OperationId hold, AnswerKind kin
         leave(hold, name, Predecessor::clean);
     answer(operation, {kind, {}, {}});
     if (upgrade) {
-        withdraw(upgrade->operation);
-        answer(upgrade->operation, {AnswerKind::cancelled, {}, {}});
+        withdraw(*upgrade);
+        answer(*upgrade, {AnswerKind::cancelled, {}, {}});
     }
     settle(names);
 }
@@ -530,8 +534,8 @@ void LockSpec::on(OperationId operation, const core::AskRelease& request) {
 void LockSpec::cancel_upgrade_of(OperationId hold) {
     const auto upgrade = upgrade_of(hold);
     if (!upgrade) return;
-    withdraw(upgrade->operation);
-    answer(upgrade->operation, {AnswerKind::cancelled, {}, {}});
+    withdraw(*upgrade);
+    answer(*upgrade, {AnswerKind::cancelled, {}, {}});
 }
 
 void LockSpec::close(const std::string& name, OperationId hold) {
@@ -592,7 +596,7 @@ void LockSpec::on(OperationId operation, const core::Upgrade& upgrade) {
     } else if (mode == LockMode::shared) {
         answer(operation, {AnswerKind::deadlock, {}, {}});
     } else {
-        waits_.push_back(
+        stand(
             {hold->name,
              {operation, LockMode::exclusive, index_, {}, 0, upgrade.operation, hold->grant.locker},
              ++waits_ever_});
@@ -610,13 +614,14 @@ void LockSpec::make_exclusive(Hold& hold) {
 
 // S28: before anybody else, as soon as nobody else holds.
 bool LockSpec::serve_upgrade(Record& record) {
-    const auto upgrade = upgrade_on(record.name);
-    if (!upgrade || holders(record.name).size() > 1) return false;
-    withdraw(upgrade->operation);
-    auto* hold = find_hold({upgrade->operation.session, upgrade->upgrades});
+    const auto* wait = upgrade_on(record.name);
+    if (wait == nullptr || holders(record.name).size() > 1) return false;
+    const auto upgrade = wait->waiting;
+    withdraw(upgrade.operation);
+    auto* hold = find_hold({upgrade.operation.session, upgrade.upgrades});
     make_exclusive(*hold);
-    if (upgrade->operation.session.is_set()) {
-        answer(upgrade->operation, {AnswerKind::converted, hold->grant.token, {}});
+    if (upgrade.operation.session.is_set()) {
+        answer(upgrade.operation, {AnswerKind::converted, hold->grant.token, {}});
     }
     return true;
 }
@@ -673,9 +678,10 @@ void LockSpec::enter(Record& record, const Wait& wait) {
 
 // S29: who came earlier and is still here was overtaken.
 void LockSpec::count_overtaking(std::string_view name, std::uint64_t number) {
-    for (auto& wait : waits_) {
-        const bool waits = wait.number < number && !wait.waiting.upgrades.is_set();
-        if (waits && wait.name == name) ++wait.overtaken;
+    const auto found = queues_.find(name);
+    if (found == queues_.end()) return;
+    for (auto& wait : found->second) {
+        if (wait.number < number && !wait.waiting.upgrades.is_set()) ++wait.overtaken;
     }
 }
 
@@ -772,15 +778,15 @@ LockSpec::Names LockSpec::step(const std::string& name) {
     auto* record = find_record(name);
     if (record == nullptr) return {};
     bool moved = serve_upgrade(*record);
-    if (upgrade_on(name)) return {};  // S28: nobody else enters meanwhile
+    if (upgrade_on(name) != nullptr) return {};  // S28: nobody else enters meanwhile
     if (!moved) {
         const auto waiting = ranked(*record);
         moved = (record->policy == QueuePolicy::phase_fair && take_turn(*record, waiting)) ||
                 enter_unhindered(*record, waiting);
     }
-    const auto waiting = moved ? Queue{} : queue(name);
-    if (!waiting.empty() && waiting.front()->part == Part::all_of) {
-        const auto barrier = waiting.front()->waiting.operation;
+    const auto* front = moved ? nullptr : front_of(name);
+    if (front != nullptr && front->part == Part::all_of) {
+        const auto barrier = front->waiting.operation;
         for (const auto& other : waited_names(barrier)) {
             const auto dead = dead_on(other);
             remove(dead, other, dead.size());
@@ -806,8 +812,8 @@ void LockSpec::settle(Names names) {
         }
         for (const auto& one : moved) {
             names.insert(one);
-            const auto waiting = queue(one);
-            if (!waiting.empty()) names.merge(waited_names(waiting.front()->waiting.operation));
+            const auto* front = front_of(one);
+            if (front != nullptr) names.merge(waited_names(front->waiting.operation));
         }
     }
 }
@@ -833,10 +839,9 @@ bool LockSpec::is_dead(OperationId operation) const {
 // The upgrade, the waiters, then the holders, as they came.
 std::vector<OperationId> LockSpec::dead_on(std::string_view name) const {
     std::vector<OperationId> dead;
-    for (const auto& wait : waits_) {
-        if (!is_dead(wait.waiting.operation) || wait.name != name) continue;
-        const bool upgrades = wait.waiting.upgrades.is_set();
-        dead.insert(upgrades ? dead.begin() : dead.end(), wait.waiting.operation);
+    if (!has_dead_) return dead;
+    for (const auto& wait : places_on(name)) {
+        if (is_dead(wait.waiting.operation)) dead.push_back(wait.waiting.operation);
     }
     for (const auto& hold : holds_) {
         if (is_dead(hold.grant.operation) && hold.name == name) {
@@ -851,8 +856,8 @@ OperationId LockSpec::first_dead() const {
     for (const auto& hold : holds_) {
         if (is_dead(hold.grant.operation)) dead.push_back(hold.grant.operation);
     }
-    for (const auto& wait : waits_) {
-        if (is_dead(wait.waiting.operation)) dead.push_back(wait.waiting.operation);
+    for (const auto& [operation, names] : waited_) {
+        if (is_dead(operation)) dead.push_back(operation);
     }
     return dead.empty() ? OperationId{} : *std::min_element(dead.begin(), dead.end());
 }
@@ -869,6 +874,7 @@ void LockSpec::remove(const std::vector<OperationId>& dead, const std::string& n
         withdraw(dead[i], name);
         leave(dead[i], name, left_by(*find_session(dead[i].session)->ended));
     }
+    if (!dead.empty()) has_dead_ = first_dead().seq.is_set();
 }
 
 void LockSpec::leave(OperationId operation, const std::string& name, Predecessor how) {
@@ -891,14 +897,28 @@ void LockSpec::leave(OperationId operation, const std::string& name, Predecessor
     });
 }
 
+// An upgrade before everybody (S28).
+void LockSpec::stand(Wait wait) {
+    has_lockers_ = has_lockers_ || wait.waiting.locker.is_set();
+    waited_[wait.waiting.operation].insert(wait.name);
+    auto& places = queues_[wait.name];
+    const auto at = wait.waiting.upgrades.is_set() ? places.begin() : places.end();
+    places.insert(at, std::move(wait));
+}
+
 void LockSpec::withdraw(OperationId operation) {
-    std::erase_if(waits_, [&](const Wait& wait) { return wait.waiting.operation == operation; });
+    for (const auto& name : waited_names(operation))
+        withdraw(operation, name);
 }
 
 void LockSpec::withdraw(OperationId operation, const std::string& name) {
-    std::erase_if(waits_, [&](const Wait& wait) {
-        return wait.waiting.operation == operation && wait.name == name;
-    });
+    const auto names = waited_.find(operation);
+    if (names == waited_.end() || names->second.erase(name) == 0) return;
+    if (names->second.empty()) waited_.erase(names);
+    const auto queue = queues_.find(name);
+    std::erase_if(queue->second,
+                  [&](const Wait& wait) { return wait.waiting.operation == operation; });
+    if (queue->second.empty()) queues_.erase(queue);
 }
 
 // --- looking things up ----------------------------------------------------------------------
@@ -940,11 +960,8 @@ LockSpec::Names LockSpec::held_names(OperationId operation) const {
 }
 
 LockSpec::Names LockSpec::waited_names(OperationId operation) const {
-    Names found;
-    for (const auto& wait : waits_) {
-        if (wait.waiting.operation == operation) found.insert(wait.name);
-    }
-    return found;
+    const auto found = waited_.find(operation);
+    return found == waited_.end() ? Names{} : found->second;
 }
 
 std::vector<core::Grant> LockSpec::holders(std::string_view name) const {
@@ -956,18 +973,32 @@ std::vector<core::Grant> LockSpec::holders(std::string_view name) const {
 }
 
 bool LockSpec::is_unused(std::string_view name) const {
+    const bool is_held = std::ranges::find(holds_, name, &Hold::name) != holds_.end();
     const auto has_value = [&](const Record& one) { return one.name == name && one.value; };
-    return std::ranges::find(holds_, name, &Hold::name) == holds_.end() && queue(name).empty() &&
-           std::ranges::none_of(records_, has_value);
+    return !is_held && front_of(name) == nullptr && std::ranges::none_of(records_, has_value);
+}
+
+const LockSpec::Places& LockSpec::places_on(std::string_view name) const {
+    static const Places none;
+    const auto found = queues_.find(name);
+    return found == queues_.end() ? none : found->second;
 }
 
 LockSpec::Queue LockSpec::queue(std::string_view name) const {
+    const auto& places = places_on(name);
     Queue found;
-    for (const auto& wait : waits_) {
-        const bool upgrades = wait.waiting.upgrades.is_set();
-        if (!upgrades && wait.name == name) found.push_back(&wait);
+    found.reserve(places.size());
+    for (const auto& wait : places) {
+        if (!wait.waiting.upgrades.is_set()) found.push_back(&wait);
     }
     return found;
+}
+
+const LockSpec::Wait* LockSpec::front_of(std::string_view name) const {
+    for (const auto& wait : places_on(name)) {
+        if (!wait.waiting.upgrades.is_set()) return &wait;
+    }
+    return nullptr;
 }
 
 LockSpec::Hold* LockSpec::find_hold(OperationId operation) {
@@ -984,19 +1015,17 @@ LockSpec::Hold& LockSpec::find_hold(OperationId operation, std::string_view name
     });
 }
 
-std::optional<Waiting> LockSpec::upgrade_on(std::string_view name) const {
-    for (const auto& wait : waits_) {
-        if (wait.waiting.upgrades.is_set() && wait.name == name) return wait.waiting;
-    }
-    return std::nullopt;
+const LockSpec::Wait* LockSpec::upgrade_on(std::string_view name) const {
+    const auto& places = places_on(name);
+    const bool waits = !places.empty() && places.front().waiting.upgrades.is_set();
+    return waits ? &places.front() : nullptr;
 }
 
-std::optional<Waiting> LockSpec::upgrade_of(OperationId hold) const {
-    for (const auto& wait : waits_) {
-        const auto& waiting = wait.waiting;
-        if (waiting.upgrades == hold.seq && waiting.operation.session == hold.session) {
-            return waiting;
-        }
+std::optional<OperationId> LockSpec::upgrade_of(OperationId hold) const {
+    for (const auto& name : held_names(hold)) {
+        const auto* wait = upgrade_on(name);
+        if (wait == nullptr || wait->waiting.upgrades != hold.seq) continue;
+        if (wait->waiting.operation.session == hold.session) return wait->waiting.operation;
     }
     return std::nullopt;
 }
@@ -1016,11 +1045,8 @@ bool LockSpec::writer_holds(std::string_view name) const {
 }
 
 std::optional<std::string> LockSpec::next_waited(std::string_view after) const {
-    std::optional<std::string> next;
-    for (const auto& wait : waits_) {
-        if (wait.name > after && (!next || wait.name < *next)) next = wait.name;
-    }
-    return next;
+    const auto next = queues_.upper_bound(after);
+    return next == queues_.end() ? std::nullopt : std::optional{next->first};
 }
 
 // --- what readers are told: S11, S20, S46 ---------------------------------------------------
@@ -1032,7 +1058,9 @@ LockSpec LockSpec::for_trial() const {
         trial.sessions_.push_back({id, opened, renewed_at, number, {}, {}, ended});
     trial.records_ = records_;
     trial.holds_ = holds_;
-    trial.waits_ = waits_;
+    trial.queues_ = queues_;
+    trial.waited_ = waited_;
+    trial.has_dead_ = has_dead_;
     trial.waits_ever_ = waits_ever_;
     return trial;
 }
@@ -1042,7 +1070,7 @@ bool LockSpec::would_grant(std::string_view name, LockMode mode, core::Priority 
     const std::string wanted{name};
     trial.clear(wanted);
     if (trial.find_record(wanted) == nullptr) return true;
-    trial.waits_.push_back({wanted, {{}, mode, {}, {}, priority, {}}, ++trial.waits_ever_});
+    trial.stand({wanted, {{}, mode, {}, {}, priority, {}}, ++trial.waits_ever_});
     trial.settle({wanted});
     return trial.waited_names({}).empty();
 }
@@ -1060,14 +1088,12 @@ LockView LockSpec::inspect(std::string_view name) const {
         view.holders.push_back(holder);
         view.nodes[session->id] = session->opened.node;
     }
-    std::vector<Waiting> waits;
-    if (const auto upgrade = upgrade_on(name)) waits.push_back(*upgrade);
-    for (const auto* wait : queue(name))
-        waits.push_back(wait->waiting);
-    for (const auto& waiting : waits) {
-        const auto* session = live(waiting.operation.session);
+    const auto& places = places_on(name);
+    view.waiters.reserve(places.size());
+    for (const auto& wait : places) {
+        const auto* session = live(wait.waiting.operation.session);
         if (session == nullptr) continue;
-        view.waiters.push_back(waiting);
+        view.waiters.push_back(wait.waiting);
         view.nodes[session->id] = session->opened.node;
     }
     for (const auto& record : records_) {

@@ -1,5 +1,5 @@
-// The executable specification of the lock machine: the rules as they read, over flat lists that
-// are searched from the front. It is the other side of the random tests, and was written from the
+// The executable specification of the lock machine: the rules as they read, over lists that are
+// searched from the front. It is the other side of the random tests, and was written from the
 // rules, not from core/locks. Of that it uses the vocabulary only.
 //
 // What the rules leave open is decided here, so that histories can be compared:
@@ -35,7 +35,7 @@ public:
     core::Outcomes apply(core::LogIndex index, const std::vector<core::Command>& batch);
 
     // As LockMachine's.
-    [[nodiscard]] bool needs_sweep() const { return first_dead().seq.is_set(); }
+    [[nodiscard]] bool needs_sweep() const { return has_dead_ && first_dead().seq.is_set(); }
     [[nodiscard]] bool would_grant(std::string_view name, core::LockMode mode,
                                    core::Priority priority = 0) const;
     [[nodiscard]] core::LockView inspect(std::string_view name) const;
@@ -80,6 +80,7 @@ private:
         std::uint64_t overtaken = 0;  // by those that count (S29)
         Part part = Part::alone;
     };
+    using Places = std::list<Wait>;
     using Queue = std::vector<const Wait*>;
     enum class Turn : std::uint8_t { writers, readers };
     using LockerKey = std::pair<core::SessionId, std::uint64_t>;
@@ -142,8 +143,10 @@ private:
     Names step(const std::string& name);
     [[nodiscard]] std::vector<core::Grant> holders(std::string_view name) const;
     [[nodiscard]] bool is_unused(std::string_view name) const;
+    [[nodiscard]] const Places& places_on(std::string_view name) const;
     // Without an upgrade; as they came.
     [[nodiscard]] Queue queue(std::string_view name) const;
+    [[nodiscard]] const Wait* front_of(std::string_view name) const;
     [[nodiscard]] static Queue as_served(const Record& record, Queue all);
     // As they are served.
     [[nodiscard]] Queue ranked(const Record& record) const;
@@ -158,6 +161,7 @@ private:
     bool take_turn(Record& record, const Queue& waiting);
     bool enter_unhindered(Record& record, const Queue& waiting);
     void leave(core::OperationId operation, const std::string& name, core::Predecessor how);
+    void stand(Wait wait);
     void withdraw(core::OperationId operation);
     void withdraw(core::OperationId operation, const std::string& name);
     void settle(Names names);
@@ -172,8 +176,8 @@ private:
     // What was broken is nobody's hold any more (S24).
     [[nodiscard]] Hold* find_hold(core::OperationId operation);
     [[nodiscard]] Hold& find_hold(core::OperationId operation, std::string_view name);
-    [[nodiscard]] std::optional<Waiting> upgrade_on(std::string_view name) const;
-    [[nodiscard]] std::optional<Waiting> upgrade_of(core::OperationId hold) const;
+    [[nodiscard]] const Wait* upgrade_on(std::string_view name) const;
+    [[nodiscard]] std::optional<core::OperationId> upgrade_of(core::OperationId hold) const;
     void give_back(core::OperationId operation, core::OperationId hold, core::AnswerKind kind);
     [[nodiscard]] core::AnswerKind may_write(core::OperationId hold, const std::string& name);
     void cancel_upgrade_of(core::OperationId hold);
@@ -192,10 +196,13 @@ private:
 
     std::vector<Session> sessions_;  // for ever, the ended ones as well
     std::vector<Record> records_;
-    std::vector<Hold> holds_;  // in the order in which they entered
-    std::list<Wait> waits_;    // in log order
+    std::vector<Hold> holds_;                            // in the order in which they entered
+    std::map<std::string, Places, std::less<>> queues_;  // an upgrade first, then as they came
+    std::map<core::OperationId, Names> waited_;          // the same, by who waits
     std::uint64_t waits_ever_ = 0;
-    Names moved_;  // by the step that is under way
+    bool has_dead_ = false;     // or had: somebody dead holds or waits
+    bool has_lockers_ = false;  // or had
+    Names moved_;               // by the step that is under way
     core::FencingToken newest_token_;
     std::set<core::OperationId> broken_;  // and not confirmed
     std::vector<Closing> closing_;
