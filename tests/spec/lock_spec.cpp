@@ -1066,6 +1066,8 @@ LockSpec LockSpec::for_trial() const {
 }
 
 bool LockSpec::would_grant(std::string_view name, LockMode mode, core::Priority priority) const {
+    const bool is_unknown = std::ranges::find(records_, name, &Record::name) == records_.end();
+    if (is_unknown) return true;
     auto trial = for_trial();
     const std::string wanted{name};
     trial.clear(wanted);
