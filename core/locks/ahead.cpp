@@ -7,11 +7,7 @@
 namespace mortise::core {
 
 Ahead::Ahead(const WaitQueue& queue, const Waiter& waiter)
-    : queue_{queue},
-      waiter_{waiter},
-      own_{queue.barriers_.lower_bound(waiter.ticket)},
-      barrier_{own_},
-      spans_{spans({own_, barrier_before(own_)})} {}
+    : queue_{queue}, waiter_{waiter}, own_{queue.barriers_.lower_bound(waiter.ticket)} {}
 
 Ticket Ahead::barrier_before(Line::const_iterator barrier) const {
     return barrier == queue_.barriers_.begin() ? Ticket{} : std::prev(barrier)->first;
@@ -25,6 +21,7 @@ std::vector<Ahead::Span> Ahead::spans(const Stretch& stretch) const {
     // A barrier passes nothing, so all that came before it is in front of it.
     const bool ranked = is_own(stretch) && waiter_.part != Part::all_of;
     std::vector<Span> spans;
+    spans.reserve(queue_.lines_.size());
     for (const auto& [key, line] : queue_.lines_) {
         auto limit = below;
         if (ranked) limit = std::min(limit, queue_.limit_before(key, queue_.rank_of(waiter_)));
@@ -36,6 +33,10 @@ std::vector<Ahead::Span> Ahead::spans(const Stretch& stretch) const {
 }
 
 const Waiter* Ahead::next(const WaitKinds& kinds) {
+    if (!barrier_) {
+        barrier_ = own_;
+        spans_ = spans({own_, barrier_before(own_)});
+    }
     for (;;) {
         std::erase_if(spans_, [&](const Span& span) {
             return span.begin == span.end || !kinds.contains(span.key.mode, false);
@@ -45,10 +46,10 @@ const Waiter* Ahead::next(const WaitKinds& kinds) {
         };
         const auto nearest = std::ranges::max_element(spans_, {}, last);
         if (nearest != spans_.end()) return &(--nearest->end)->second;
-        if (barrier_ == queue_.barriers_.begin()) return nullptr;
-        --barrier_;
-        spans_ = spans({barrier_, barrier_before(barrier_)});
-        const auto& barrier = barrier_->second;
+        if (*barrier_ == queue_.barriers_.begin()) return nullptr;
+        --*barrier_;
+        spans_ = spans({*barrier_, barrier_before(*barrier_)});
+        const auto& barrier = (*barrier_)->second;
         if (kinds.contains(barrier.mode, true)) return &barrier;
     }
 }

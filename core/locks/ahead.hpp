@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/locks/wait_queue.hpp"
@@ -62,9 +63,9 @@ private:
 
     const WaitQueue& queue_;
     const Waiter& waiter_;
-    Line::const_iterator own_;      // what ends the waiter's own stretch
-    Line::const_iterator barrier_;  // likewise of the stretch that is being told
-    std::vector<Span> spans_;
+    Line::const_iterator own_;                     // what ends the waiter's own stretch
+    std::optional<Line::const_iterator> barrier_;  // likewise of the stretch that is being told
+    std::vector<Span> spans_;                      // of that stretch, what was not told yet
 };
 
 template <class Accepts>
