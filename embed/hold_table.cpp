@@ -25,7 +25,7 @@ Hold HoldTable::add(GrantFacts facts, std::vector<GrantFacts> parts) {
 // The lease thread may have said so before.
 void HoldTable::suspended(core::OperationId hold) {
     const auto found = holds_.find(hold);
-    if (found == holds_.end()) return;
+    if (found == holds_.end() || !found->second->lease()->is_wary(found->second.get())) return;
     parts_.losses.post([record = found->second] { record->tell_trouble(); });
 }
 

@@ -23,19 +23,34 @@ void HoldWatcher::tell_suspended(core::Instant until) {
 }
 
 bool HoldWatcher::add(Contention contention) {
-    return contentions_.with([&](auto& waiting) {
-        const bool is_first = waiting.empty();
+    return untold_.with([&](Untold& untold) {
+        auto& waiting = untold.contentions;
         std::erase_if(waiting, [&](const auto& one) { return one.reason == contention.reason; });
         if (waiting.size() == contentions_max) waiting.erase(waiting.begin());
         waiting.push_back(std::move(contention));
-        return is_first;
+        return !std::exchange(untold.is_being_told, true);
     });
 }
 
 void HoldWatcher::tell_contentions() {
-    const auto told = contentions_.with([](auto& waiting) { return std::exchange(waiting, {}); });
-    for (const auto& one : told)
+    while (true) {
+        const auto told = untold_.with([](Untold& untold) {
+            untold.is_being_told = !untold.contentions.empty();
+            return std::exchange(untold.contentions, {});
+        });
+        if (told.empty()) return;
+        for (const auto& one : told)
+            tell(one);
+    }
+}
+
+// What it throws is dropped: the next is to be told all the same.
+void HoldWatcher::tell(const Contention& one) const noexcept {
+    try {
         wishes_.on_contended(one.mode, one.waiters, one.reason);
+    } catch (...) {
+        return;
+    }
 }
 
 }  // namespace mortise::detail

@@ -42,16 +42,23 @@ public:
     // Each time, once: of a lease that is valid until then.
     void tell_at_risk(core::Instant until, core::Instant boot);
     void tell_suspended(core::Instant until);
-    // However slow the owner is, it is told of the newest waiter, and of what was asked last.
-    // False when somebody is about to tell already.
+    // However slow the owner is, it is told one thing at a time: the newest waiter, and what was
+    // asked last. False when somebody is telling already, or about to.
     [[nodiscard]] bool add(Contention contention);
     void tell_contentions();
 
 private:
+    struct Untold {
+        std::vector<Contention> contentions;
+        bool is_being_told = false;
+    };
+
+    void tell(const Contention& one) const noexcept;
+
     const HoldWishes wishes_;
     std::atomic<std::int64_t> risk_told_{0};
     std::atomic<std::int64_t> suspension_told_{0};
-    Guarded<std::vector<Contention>> contentions_;
+    Guarded<Untold> untold_;
 };
 
 }  // namespace mortise::detail

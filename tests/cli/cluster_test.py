@@ -115,26 +115,34 @@ class AProgramThatHolds(unittest.TestCase):
             self.assertEqual(self.json("locks"), [])
 
 
+    def break_it(self, *words):
+        return run("break", "orders/42", "--reason", "it hangs", *words, *self.cluster.peers())
+
     def test_its_lock_can_be_taken_away(self):
         with Cluster(last=HOLDER) as self.cluster:
             token = self.cluster.wait_ready()[2].split()[1]
             wait_until(lambda: self.json("locks")[0]["waiters"])
-            words = ["break", "orders/42", "--reason", "it hangs", *self.cluster.peers()]
-            wrong = run(*words, "--token", str(int(token) + 1))
-            self.assertEqual((wrong.returncode, wrong.stdout, wrong.stderr), (
-                FAILED, "",
-                f"mortise: orders/42 is not held under token {int(token) + 1}\n"))
+            wrong = self.break_it("--token", int(token) + 1)
+            line = f"mortise: orders/42 is not held under token {int(token) + 1}\n"
+            self.assertEqual((wrong.returncode, wrong.stdout, wrong.stderr), (FAILED, "", line))
             self.assertEqual(len(self.json("locks")[0]["holders"]), 1)
-            broken = run(*words, "--token", token)
+            broken = self.break_it("--token", token)
             self.assertEqual((broken.returncode, broken.stdout, broken.stderr),
                              (OK, "orders/42 is broken\n", ""))
-            wait_until(lambda: self.json("locks")[0]["holders"])
-            holder, = self.json("locks")[0]["holders"]  # who waited, once the first one knew
-            self.assertEqual((holder["label"], holder["mode"]), ("the waiter", "shared"))
-            again = self.json("break", "orders/42", "--token", str(holder["token"]),
-                              "--reason", "too", "--now")
-            self.assertEqual(again["done"], "broken")
-            self.assertEqual(self.json("locks"), [])
+            # Its node lives and says that it knows: the waiter has it, and lets go of it.
+            wait_until(lambda: not self.json("locks"))
+
+    def test_nobody_need_wait_for_a_holder_that_does_not_answer(self):
+        with Cluster(last=HOLDER) as self.cluster:
+            token = self.cluster.wait_ready()[2].split()[1]
+            self.cluster.processes[2].send_signal(signal.SIGSTOP)
+            broken = self.break_it("--token", token, "--now", "--json")
+            self.assertEqual((broken.returncode, broken.stderr), (OK, ""))
+            self.assertEqual(json.loads(broken.stdout),
+                             {"done": "broken", "name": "orders/42", "token": token})
+            self.assertEqual([lock["holders"] for lock in self.json("locks")
+                              if any(holder["token"] == token for holder in lock["holders"])], [])
+            self.cluster.processes[2].send_signal(signal.SIGCONT)
 
 
 class Waiting(unittest.TestCase):

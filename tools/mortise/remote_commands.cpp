@@ -152,9 +152,11 @@ ExitCode run(const BreakCommand& command) {
                       escaped(command.name) + ": " + escaped(error.detail().reason)};
     }
     if (command.access.json) {
-        std::cout
-            << Json{{"name", command.name}, {"token", command.token}, {"done", "broken"}}.dump(2)
-            << '\n';
+        std::cout << Json{{"name", command.name},
+                          {"token", std::to_string(command.token)},
+                          {"done", "broken"}}
+                         .dump(2)
+                  << '\n';
     } else {
         std::cout << escaped(command.name) << " is broken\n";
     }

@@ -105,7 +105,7 @@ TEST_F(HoldTableTest, TheOwnerIsToldOnceThatItsHoldIsSuspended) {  // S6
     lease_until(boot_now());
     const auto hold = granted(true);
     std::promise<void> told;  // would throw at the second time
-    HoldRecord::watch(HoldRecord::of(hold), {{}, [&] { told.set_value(); }});
+    HoldRecord::watch(HoldRecord::of(hold), {{}, [&] { told.set_value(); }, {}});
     table_.suspended(operation);
     table_.suspended(operation);
     told.get_future().wait();

@@ -45,6 +45,10 @@ struct Service : ClientService {
         patiences.push_back(patience);
         held_changes.push_back(std::move(answer));
     }
+    void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) override {
+        breaks.push_back(std::move(request));
+        held_changes.push_back(std::move(answer));
+    }
     ForwardReply forward(core::Forward forward) override {
         forwarded.push_back(std::move(forward));
         return {true, NodeId{2}};
@@ -66,6 +70,7 @@ struct Service : ClientService {
     std::vector<core::MembershipGoal> goals;
     std::vector<core::Nanoseconds> patiences;
     std::vector<std::function<void(ChangeAnswer)>> held_changes;
+    std::vector<core::BreakLock> breaks;
     std::vector<core::Forward> forwarded;
     OutcomeSink* sink = nullptr;
 };
@@ -174,6 +179,34 @@ TEST_F(MemberClientTest, AsksForAChangeAndWaits) {
         ASSERT_TRUE(*answer);
         EXPECT_EQ(**answer, expected);
     }
+}
+
+TEST_F(MemberClientTest, AsksForALockToBeBroken) {
+    ASSERT_TRUE(connect());
+    const core::BreakLock request{"orders/7", core::FencingToken{7}, "hangs", true};
+    std::optional<core::Result<ChangeAnswer>> answer;
+    client_->break_lock(request, [&](auto result) { answer.emplace(std::move(result)); });
+    ASSERT_TRUE(run_until(io_, [&] { return !service_.held_changes.empty(); }));
+    EXPECT_EQ(service_.breaks, std::vector{request});
+    service_.held_changes.at(0)(core::CallError::not_held);
+    ASSERT_TRUE(run_until(io_, [&] { return answer.has_value(); }));
+    ASSERT_TRUE(*answer);
+    EXPECT_EQ(**answer, ChangeAnswer{core::CallError::not_held});
+}
+
+// No node asks for that: who does is not listened to any more.
+TEST_F(MemberClientTest, ABreakThatMakesNoSenseEndsTheConnection) {
+    const core::FencingToken token{7};
+    const std::string long_reason(core::reason_bytes_max + 1, 'x');
+    for (const auto& request :
+         {core::BreakLock{"", token, {}}, core::BreakLock{"a", core::FencingToken{}, {}},
+          core::BreakLock{"a", token, long_reason}}) {
+        ASSERT_TRUE(connect());
+        EXPECT_FALSE(
+            wait<ChangeAnswer>([&](auto done) { client_->break_lock(request, std::move(done)); }));
+        client_ = std::make_unique<MemberClient>(io_);
+    }
+    EXPECT_TRUE(service_.breaks.empty());
 }
 
 TEST_F(MemberClientTest, AsksForOneChangeAtATime) {

@@ -36,6 +36,10 @@ struct WordyService : ClientService {
                 std::function<void(ChangeAnswer)> answer) override {
         answer(core::Changed{});
     }
+    void break_lock(core::BreakLock /*request*/,
+                    std::function<void(ChangeAnswer)> answer) override {
+        answer(core::Changed{});
+    }
     ForwardReply forward(core::Forward /*forward*/) override { return {}; }
     SubscribeAnswer subscribe(const OutcomesRequest& /*request*/, OutcomeSink& /*sink*/) override {
         return StreamEnd::unspecified;
