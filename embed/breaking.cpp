@@ -13,13 +13,13 @@ namespace mortise {
 
 namespace {
 
-// `runtime` by value: while this waits the node may go.
-std::error_code write(std::shared_ptr<detail::NodeRuntime> runtime, std::string_view unsound,
+std::error_code write(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view unsound,
                       core::RequestBody body) {
     if (!runtime) return Errc::node_stopped;
     if (runtime->is_forked()) return Errc::forked;
     if (!unsound.empty()) return Errc::invalid_argument;
-    return detail::ask(runtime->gate(), core::WriteCall{{}, {}, std::move(body)}).error;
+    const auto gate = runtime->gate();  // outlives a node that goes while this waits
+    return detail::ask(gate, core::WriteCall{{}, {}, std::move(body)}).error;
 }
 
 void throw_if(std::error_code ec, std::string_view name, std::string_view unsound) {
