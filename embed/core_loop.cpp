@@ -141,9 +141,11 @@ void CoreLoop::remember_asked(PendingCall& pending, const core::Call& call) {
     if (const auto* acquire = std::get_if<core::AcquireCall>(&call)) {
         pending.asked = {{acquire->request.name, acquire->request.mode}};
         pending.suspends = acquire->suspends;
+        pending.progress_timeout = acquire->progress_timeout;
     } else if (const auto* several = std::get_if<core::AcquireSeveralCall>(&call)) {
         pending.asked = several->request.names;
         pending.suspends = several->suspends;
+        pending.progress_timeout = several->progress_timeout;
         pending.all = several->request.which == core::AcquireSeveral::Which::all;
     } else if (const auto* upgrade = std::get_if<core::UpgradeCall>(&call)) {
         pending.upgrades = upgrade->hold;
@@ -190,10 +192,18 @@ void CoreLoop::received(core::NodeId from, core::PeerMessage message) {
 
 // --- the timer ---------------------------------------------------------------------------------
 
+core::Instant CoreLoop::deadline() const {
+    const auto idle_at = holds_.idle_at();
+    const auto next = driver_->deadline();
+    if (idle_at == core::Instant::never()) return next;
+    const auto clocks = read_clocks();
+    return std::min(next, clocks.steady + (idle_at - clocks.boot));
+}
+
 // Deadlines move on with almost every message; a timer that is set too early is only looked at
 // again.
 void CoreLoop::set_timer() {
-    const auto due = driver_->deadline();
+    const auto due = deadline();
     if (due == core::Instant::never() || due >= timer_at_) return;
     timer_at_ = due;
     timer_.expires_at(asio::steady_timer::time_point{core::Nanoseconds{due.ns}});
@@ -206,7 +216,9 @@ void CoreLoop::timer_fired() {
     timer_at_ = core::Instant::never();
     if (ended_) return;
     take_calls();  // there may have been no memory to wake this for them
-    if (driver_->deadline() > steady_now()) {
+    auto releases = holds_.end_idle(boot_now());
+    if (!releases.calls.empty()) step(std::move(releases));
+    if (deadline() > steady_now()) {
         set_timer();
     } else {
         step(core::TimerFired{});

@@ -107,6 +107,7 @@ private:
     void peer_down(core::NodeId peer) override;
     void received(core::NodeId from, core::PeerMessage message) override;
     void after_step(core::Instant began);
+    [[nodiscard]] core::Instant deadline() const;
     void set_timer();
     void timer_fired();
 

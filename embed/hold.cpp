@@ -50,7 +50,7 @@ bool Hold::valid() const noexcept {
 
 BootClock::time_point Hold::valid_until() const noexcept {
     if (!valid()) return {};
-    const auto until = record_->lease()->valid_until();
+    const auto until = record_->valid_until();
     return BootClock::time_point{core::Nanoseconds{std::max<std::int64_t>(until.ns, 0)}};
 }
 
@@ -85,6 +85,10 @@ void Hold::check() const {
 
 void Hold::check(std::error_code& ec) const noexcept {
     ec = failure();
+}
+
+void Hold::checkpoint() const noexcept {
+    if (record_) record_->checkpoint();
 }
 
 Previous Hold::previous() const {

@@ -1,6 +1,7 @@
 #include "embed/hold_record.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "embed/call_gate.hpp"
@@ -40,8 +41,43 @@ FencingToken HoldRecord::token() const {
     return FencingToken::from_raw(token_.load(std::memory_order_acquire));
 }
 
+// Both began before the cluster could count anything of this hold.
+void HoldRecord::begin_work() {
+    const auto progress = facts_.progress_timeout;
+    if (progress == core::Nanoseconds{0}) return;
+    works_until_.store((boot_now() + progress).ns, std::memory_order_release);
+}
+
+core::Instant HoldRecord::works_until() const {
+    return {whole().works_until_.load(std::memory_order_acquire)};
+}
+
+core::Instant HoldRecord::ends_at() const {
+    return std::min(whole().facts_.ends, works_until());
+}
+
+core::Instant HoldRecord::valid_until() const {
+    return std::min(lease_->valid_until(), ends_at());
+}
+
+void HoldRecord::checkpoint() {
+    if (grant_) return grant_->checkpoint();
+    const auto progress = facts_.progress_timeout;
+    auto until = works_until();
+    const auto boot = boot_now();
+    if (progress == core::Nanoseconds{0} || boot >= until) return;
+    works_until_.compare_exchange_strong(until.ns, (boot + progress).ns);
+}
+
+// Whoever says at the same time that it gets on is too late, or this is too early.
+bool HoldRecord::end_if_idle(core::Instant boot) {
+    auto until = works_until();
+    if (boot < until) return false;
+    return works_until_.compare_exchange_strong(until.ns, std::numeric_limits<std::int64_t>::min());
+}
+
 bool HoldRecord::is_valid() const {
-    return end() == End::none && lease_->is_valid(boot_now());
+    return end() == End::none && boot_now() < valid_until();
 }
 
 HoldState HoldRecord::state() const {
@@ -49,6 +85,7 @@ HoldState HoldRecord::state() const {
     if (end == End::released) return HoldState::released;
     const auto boot = boot_now();
     if (end != End::none) return HoldState::lost;
+    if (boot >= ends_at()) return HoldState::lost;
     if (lease_->is_suspended(boot)) return HoldState::suspended;
     if (!lease_->is_valid(boot)) return HoldState::lost;
     return lease_->is_at_risk(boot) ? HoldState::at_risk : HoldState::held;
@@ -66,7 +103,7 @@ LossReason HoldRecord::why_lost() const {
     // Over, and nobody has got to this hold yet.
     const auto boot = boot_now();
     const bool may_be_held = lease_->is_valid(boot) || lease_->is_suspended(boot);
-    return may_be_held ? LossReason::none : LossReason::expired;
+    return may_be_held && boot < ends_at() ? LossReason::none : LossReason::expired;
 }
 
 std::error_code HoldRecord::failure() const {

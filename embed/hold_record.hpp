@@ -30,6 +30,8 @@ struct GrantFacts {
     core::OperationId operation;
     Previous previous;
     bool suspends = false;  // rather than being lost when its lease runs out (S6)
+    core::Instant ends = core::Instant::never();  // of the boot clock: by its max_hold (S8)
+    core::Nanoseconds progress_timeout{0};        // zero: none
 };
 
 // Thread-safe. It ends once: released by its owner, or lost. In the child of a fork it is lost.
@@ -50,7 +52,9 @@ public:
           gate_{std::move(gate)},
           release_{prepared(core::ReleaseCall{{}, facts_.operation})},
           mode_{facts_.mode},
-          token_{facts_.token.raw()} {}
+          token_{facts_.token.raw()} {
+        begin_work();
+    }
     // Shares a grant of that locker, in a mode that the grant's covers.
     HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
                std::shared_ptr<LockerState> locker);
@@ -77,6 +81,15 @@ public:
     }
     [[nodiscard]] const std::shared_ptr<Lease>& lease() const { return lease_; }
     [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
+
+    // Of the boot clock: valid until then, if nothing else happens.
+    [[nodiscard]] core::Instant valid_until() const;
+    // Its worker gets on: progress_timeout begins anew, unless it is over (S8).
+    void checkpoint();
+    // Until when its worker has to have said so, of the boot clock; never without progress_timeout.
+    [[nodiscard]] core::Instant works_until() const;
+    // True, and it stays so, when that is over.
+    [[nodiscard]] bool end_if_idle(core::Instant boot);
 
     [[nodiscard]] bool is_released() const { return end() == End::released; }
     [[nodiscard]] bool is_valid() const;
@@ -119,6 +132,11 @@ public:
 private:
     enum class End : std::uint8_t { none, released, expired, broken, node_stopped, forked };
 
+    void begin_work();
+    // Of what it shares, or its own.
+    [[nodiscard]] const HoldRecord& whole() const { return grant_ ? *grant_ : *this; }
+    // What it is lost by besides its lease.
+    [[nodiscard]] core::Instant ends_at() const;
     [[nodiscard]] End end() const;
     bool end_with(End end);
 
@@ -131,6 +149,7 @@ private:
     SubmittedCalls release_;
     std::atomic<LockMode> mode_;
     std::atomic<std::int64_t> token_;
+    std::atomic<std::int64_t> works_until_{core::Instant::never().ns};
     const ForkGeneration generation_;
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};

@@ -8,6 +8,16 @@
 
 namespace mortise::detail {
 
+namespace {
+
+LossReason reason_of(core::HoldLost::Reason reason) {
+    using Reason = core::HoldLost::Reason;
+    if (reason == Reason::broken) return LossReason::broken;
+    return reason == Reason::node_stopped ? LossReason::node_stopped : LossReason::expired;
+}
+
+}  // namespace
+
 Hold HoldTable::add(GrantFacts facts, std::vector<GrantFacts> parts) {
     const auto operation = facts.operation;
     const auto& lease = facts.suspends ? lasting_ : lease_;
@@ -19,6 +29,8 @@ Hold HoldTable::add(GrantFacts facts, std::vector<GrantFacts> parts) {
         parts_.losses.post(record);
     }
     holds_.emplace(operation, record);
+    const auto works_until = record->works_until();
+    if (works_until != core::Instant::never()) by_idle_.emplace(works_until, operation);
     return HoldRecord::hold_on(std::move(record));
 }
 
@@ -74,15 +86,33 @@ void HoldTable::lost(const core::HoldLost& lost) {
     const auto found = holds_.extract(lost.hold);
     if (found.empty()) return;
     const auto& hold = found.mapped();
-    using Reason = core::HoldLost::Reason;
-    const bool expired = lost.reason == Reason::expired;
+    const bool expired = lost.reason == core::HoldLost::Reason::expired;
     // One flag for all that depend on it, before the first of them is told.
     if (expired) hold->lease()->end();
-    const auto otherwise =
-        lost.reason == Reason::broken ? LossReason::broken : LossReason::node_stopped;
-    lose(hold, expired ? LossReason::expired : otherwise);
+    lose(hold, reason_of(lost.reason));
     hold->lease()->remove(hold.get());
     hold->lease()->remove_listeners(lost.hold);
+}
+
+// Most have said so, or are gone: a timer for each word would cost more.
+core::Calls HoldTable::end_idle(core::Instant boot) {
+    core::Calls releases;
+    while (!by_idle_.empty() && by_idle_.begin()->first <= boot) {
+        const auto operation = by_idle_.begin()->second;
+        by_idle_.erase(by_idle_.begin());
+        const auto found = holds_.find(operation);
+        if (found == holds_.end()) continue;
+        const auto hold = found->second;
+        if (!hold->end_if_idle(boot)) {
+            by_idle_.emplace(hold->works_until(), operation);
+            continue;
+        }
+        holds_.erase(found);
+        lose(hold, LossReason::expired);
+        hold->lease()->remove(hold.get());
+        releases.calls.emplace_back(core::ReleaseCall{{}, operation, true});
+    }
+    return releases;
 }
 
 core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
@@ -127,7 +157,7 @@ core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
             continue;
         }
         lose(hold->second, LossReason::expired);
-        releases.calls.emplace_back(core::ReleaseCall{{}, hold->first});
+        releases.calls.emplace_back(core::ReleaseCall{{}, hold->first, true});
         hold = holds_.erase(hold);
     }
     return releases;

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/agent/call.hpp"
@@ -40,6 +42,13 @@ public:
     void contended(const core::Contended& contended);
     // Answers what the core has to release: holds it still counts on, and their owners do not.
     [[nodiscard]] core::Calls lease_changed(const core::LeaseChanged& lease);
+    // Those whose workers have not said for too long that they get on are lost (S8): answers what
+    // the core has to release.
+    [[nodiscard]] core::Calls end_idle(core::Instant boot);
+    // When to ask for that next, of the boot clock.
+    [[nodiscard]] core::Instant idle_at() const {
+        return by_idle_.empty() ? core::Instant::never() : by_idle_.begin()->first;
+    }
     // The node stops, or gives its session up.
     void lose_everything(LossReason why);
 
@@ -59,6 +68,7 @@ private:
     const HoldTableParts parts_;
     const core::Nanoseconds margin_;
     std::map<core::OperationId, std::shared_ptr<HoldRecord>> holds_;
+    std::set<std::pair<core::Instant, core::OperationId>> by_idle_;  // those looked at some time
     std::shared_ptr<Lease> lease_;
     std::shared_ptr<Lease> lasting_;  // of the same session
     std::uint64_t holds_lost_ = 0;

@@ -38,13 +38,15 @@ std::error_code check(SeveralNames& several, const AcquireOptions& options) {
 
 core::Call to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline, bool wait) {
     const bool suspends = order.options.on_uncertain == OnUncertain::suspend;
+    const auto& timeout = order.options.progress_timeout;
+    const auto progress = timeout.is_set() ? timeout.to_nanoseconds() : core::Nanoseconds{0};
     if (!order.several) {
         return core::AcquireCall{tag, to_request(order.name, order.options, wait), deadline,
-                                 suspends};
+                                 suspends, progress};
     }
     auto& [requests, all] = *order.several;
     auto request = to_request(std::move(requests), all, order.options, wait);
-    return core::AcquireSeveralCall{tag, std::move(request), deadline, suspends};
+    return core::AcquireSeveralCall{tag, std::move(request), deadline, suspends, progress};
 }
 
 }  // namespace

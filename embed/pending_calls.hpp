@@ -19,6 +19,7 @@ struct PendingCall {
     std::vector<core::NamedMode> asked;               // of an acquire: one name, or several,
     bool all = false;                                 // of which it gets all
     bool suspends = false;                            // the hold that comes of it
+    core::Nanoseconds progress_timeout{0};            // likewise
     core::OperationId upgrades;                       // of an upgrade: the hold
     CallPlace place;                                  // of a call of this node's program
     bool releases = false;

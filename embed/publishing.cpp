@@ -115,7 +115,7 @@ void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
 namespace {
 
 GrantFacts facts_of(const PendingCall& call, core::OperationId hold, const std::string& name,
-                    core::FencingToken token, const core::Previous& previous) {
+                    core::FencingToken token, const core::Previous& previous, core::Instant ends) {
     GrantFacts facts;
     facts.name = name;
     facts.mode = from_core(std::ranges::find(call.asked, name, &core::NamedMode::name)->mode);
@@ -123,24 +123,28 @@ GrantFacts facts_of(const PendingCall& call, core::OperationId hold, const std::
     facts.operation = hold;
     facts.previous = from_core(previous);
     facts.suspends = call.suspends;
+    facts.progress_timeout = call.progress_timeout;
+    facts.ends = ends;
     return facts;
 }
 
 }  // namespace
 
 Hold CoreLoop::make_hold(const PendingCall& call, const core::Acquired& acquired) {
-    return holds_.add(
-        facts_of(call, acquired.hold, call.asked.front().name, acquired.token, acquired.previous));
+    return holds_.add(facts_of(call, acquired.hold, call.asked.front().name, acquired.token,
+                               acquired.previous, acquired.ends));
 }
 
 Hold CoreLoop::make_hold(const PendingCall& call, const core::AcquiredSeveral& acquired) {
     std::vector<GrantFacts> parts;
     for (const auto& [name, token, previous] : acquired.names)
-        parts.push_back(facts_of(call, acquired.hold, name, token, previous));
+        parts.push_back(facts_of(call, acquired.hold, name, token, previous, acquired.ends));
     if (!call.all) return holds_.add(std::move(parts.front()));
     GrantFacts whole;
     whole.operation = acquired.hold;
     whole.suspends = call.suspends;
+    whole.progress_timeout = call.progress_timeout;
+    whole.ends = acquired.ends;
     return holds_.add(std::move(whole), std::move(parts));
 }
 

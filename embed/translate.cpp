@@ -1,11 +1,13 @@
 #include "embed/translate.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 
 #include "core/locks/limits.hpp"
 #include "embed/locker_state.hpp"
+#include "embed/terms.hpp"
 
 namespace mortise::detail {
 
@@ -132,6 +134,7 @@ LockInfo from_core(const core::LockView& view) {
                                 waiter.upgrades.is_set(), waiter.priority});
     }
     info.is_closed = view.is_closed;
+    info.closed_under = from_core(view.closed_under);
     if (view.value)
         info.value.emplace(LockValue{view.value->bytes, view.value->version, view.value->dirty});
     return info;
@@ -196,18 +199,26 @@ std::error_code check_request(std::string_view name, LockMode mode) {
 std::error_code check_options(const AcquireOptions& options) {
     const bool sound = options.label.size() <= core::label_bytes_max && options.priority >= 0 &&
                        options.priority <= core::priority_max;
-    const bool later = options.max_hold.is_set() || options.min_hold.is_set() ||
-                       options.progress_timeout.is_set() || options.lock_delay.is_set();
+    const bool terms_known = is_limit(options.max_hold) && is_limit(options.progress_timeout) &&
+                             is_term(options.min_hold) && is_term(options.lock_delay);
     const bool suspension_known =
         options.on_uncertain == OnUncertain::suspend ||
         (options.on_uncertain == OnUncertain::lose && !options.on_suspended);
     const bool policy_known =
         !options.queue_policy || *options.queue_policy <= QueuePolicy::prefer_writers;
-    return sound && !later && policy_known && suspension_known ? std::error_code{}
-                                                               : Errc::invalid_argument;
+    const bool known = policy_known && suspension_known && terms_known;
+    return sound && known ? std::error_code{} : Errc::invalid_argument;
 }
 
 namespace {
+
+// Zero when there is none; otherwise at least a millisecond.
+std::uint32_t to_term(Duration term) {
+    using std::chrono::milliseconds;
+    if (!term.is_set()) return 0;
+    return static_cast<std::uint32_t>(
+        std::chrono::ceil<milliseconds>(term.to_nanoseconds()).count());
+}
 
 // What a request for one name and one for several have in common.
 template <class Request>
@@ -216,6 +227,8 @@ void fill(Request& request, const AcquireOptions& options, bool wait) {
     request.label = options.label;
     request.priority = static_cast<core::Priority>(options.priority);
     if (const auto locker = LockerState::of(options.locker)) request.locker = locker->tag();
+    request.terms = {to_term(options.max_hold), to_term(options.min_hold),
+                     to_term(options.lock_delay)};
     if (options.queue_policy) {
         request.policy = static_cast<core::QueuePolicy>(*options.queue_policy);
         request.policy_given = true;

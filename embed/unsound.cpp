@@ -1,23 +1,19 @@
 #include "embed/unsound.hpp"
 
 #include "core/locks/limits.hpp"
+#include "embed/terms.hpp"
 
 namespace mortise::detail {
 
 namespace {
 
-// What a later version takes.
-std::string_view set_too_early(const AcquireOptions& options) {
-    if (options.max_hold.is_set()) return "max_hold is not available in this version yet";
-    if (options.min_hold.is_set()) return "min_hold is not available in this version yet";
-    if (options.progress_timeout.is_set())
-        return "progress_timeout is not available in this version yet";
-    if (options.lock_delay.is_set()) return "lock_delay is not available in this version yet";
-    return {};
-}
-
 std::string_view unsound_value(const AcquireOptions& options) {
     if (options.mode > LockMode::exclusive) return "that is no LockMode";
+    if (!is_limit(options.max_hold)) return "max_hold is above zero, and at most 24 days";
+    if (!is_term(options.min_hold)) return "min_hold is at most 24 days";
+    if (!is_limit(options.progress_timeout))
+        return "progress_timeout is above zero, and at most 24 days";
+    if (!is_term(options.lock_delay)) return "lock_delay is at most 24 days";
     if (options.priority < 0 || options.priority > core::priority_max)
         return "a priority is from 0 to 7";
     if (options.queue_policy > QueuePolicy::prefer_writers) return "that is no queue policy";
@@ -52,7 +48,6 @@ std::string_view unsound_part(const AcquireOrder& order) {
         return "an attempt does not wait: leave wait_max out, or take acquire_for";
     if (options.label.size() > core::label_bytes_max) return "a label has at most 256 bytes";
     if (const auto bad = unsound_value(options); !bad.empty()) return bad;
-    if (const auto early = set_too_early(options); !early.empty()) return early;
     // What is left is known where the lockers are.
     if (options.locker != Locker{})
         return "its locker is another node's, or another thread acquires the name for it just now";

@@ -56,6 +56,7 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
         waiters[i].setPriority(view.waiters[i].priority);
     }
     to.setIsClosed(view.is_closed);
+    to.setClosedUnder(view.closed_under.raw());
     if (!view.value) return;
     to.setValue(data_of(view.value->bytes));
     to.setValueVersion(view.value->version);
@@ -79,6 +80,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
         view.waiters.back().priority = each.getPriority();
     });
     view.is_closed = from.getIsClosed();
+    view.closed_under = core::FencingToken{from.getClosedUnder()};
     if (from.getValueVersion() == 0) return view;
     view.value = core::LockValue{reading.text(from.getValue(), core::value_bytes_max, "Lock.value"),
                                  from.getValueVersion(), from.getValueIsDirty()};

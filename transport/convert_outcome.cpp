@@ -13,6 +13,8 @@ namespace {
 // Known by their numbers on both sides.
 static_assert(static_cast<int>(core::AnswerKind::asked) ==
               static_cast<int>(wire::AnswerKind::ASKED));
+static_assert(static_cast<int>(core::Closure::Kind::lock_delay) ==
+              static_cast<int>(wire::ClosureKind::LOCK_DELAY));
 static_assert(static_cast<int>(core::Predecessor::broken) ==
               static_cast<int>(wire::Predecessor::BROKEN));
 static_assert(static_cast<int>(core::OpenRefusal::table_full) ==
@@ -161,17 +163,26 @@ core::LockBroken get(CheckedReading& reading, wire::LockBroken::Reader from) {
 
 void put(const core::ClosureBegun& begun, wire::ClosureBegun::Builder to) {
     to.setClosure(begun.closure.raw());
-    to.setSession(begun.session.raw());
+    to.setKind(static_cast<wire::ClosureKind>(begun.kind));
+    to.setName(data_of(begun.name));
+    put_operation(begun.hold, to.initHold());
     to.setSince(begun.since.raw());
     to.setTimeMs(begun.time_ms);
     to.setRhoPpm(begun.rho_ppm);
 }
 
 core::ClosureBegun get(CheckedReading& reading, wire::ClosureBegun::Reader from) {
-    return {reading.set<core::ClosureId>(from.getClosure(), "ClosureBegun.closure"),
-            session(reading, from.getSession()),
-            reading.index(from.getSince(), "ClosureBegun.since"), from.getTimeMs(),
-            from.getRhoPpm()};
+    core::ClosureBegun begun;
+    begun.closure = reading.set<core::ClosureId>(from.getClosure(), "ClosureBegun.closure");
+    begun.kind =
+        reading.known(from.getKind(), core::Closure::Kind::lock_delay, "ClosureBegun.kind");
+    begun.name = reading.text(from.getName(), core::name_bytes_max, "ClosureBegun.name");
+    if (begun.name.empty()) reading.fail(Malformed::bad_number, "ClosureBegun.name");
+    begun.hold = get_operation(reading, from.getHold());
+    begun.since = reading.index(from.getSince(), "ClosureBegun.since");
+    begun.time_ms = from.getTimeMs();
+    begun.rho_ppm = from.getRhoPpm();
+    return begun;
 }
 
 void put(const core::Outcome& outcome, wire::Outcome::Builder to) {

@@ -460,7 +460,8 @@ struct Lock {
   value @4 :Data;              # listings of several leave it out,
   valueVersion @5 :UInt64;     # and say this; zero: there is none
   valueIsDirty @6 :Bool;
-  isClosed @7 :Bool;           # kept shut by somebody who does not hold it any more
+  isClosed @7 :Bool;           # kept shut by somebody who does not hold it any more,
+  closedUnder @8 :UInt64;      # under this token
 }
 
 struct Holder {
@@ -632,10 +633,19 @@ struct LockBroken {
 
 struct ClosureBegun {
   closure @0 :UInt64;
-  session @1 :UInt64;
+  hold @1 :Operation;
   since @2 :UInt64;    # log index
   timeMs @3 :UInt32;
   rhoPpm @4 :UInt32;
+  kind @5 :ClosureKind;
+  name @6 :Data;
+}
+
+enum ClosureKind {
+  broken @0;
+  minHold @1;
+  maxHold @2;
+  lockDelay @3;
 }
 
 struct SessionRenewed {

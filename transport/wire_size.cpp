@@ -94,8 +94,8 @@ std::size_t body_words(const auto& /*outcome*/) {
 std::size_t body_words(const core::SessionRenewed& o) {
     return 2 + 1 + o.broken.size();
 }
-std::size_t body_words(const core::ClosureBegun& /*o*/) {
-    return 4;
+std::size_t body_words(const core::ClosureBegun& o) {
+    return 4 + 2 + operation_words + data_words(o.name.size());
 }
 std::size_t body_words(const core::LockBroken& o) {
     return 2 + 4 + operation_words + data_words(o.name.size()) + data_words(o.reason.size()) + 1 +

@@ -1,5 +1,6 @@
 // What the cluster answers to what was sent.
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "core/agent/session_agent.hpp"
@@ -59,6 +60,16 @@ void SessionAgent::on_ending_answered(const Ending& ending, const Answer& given)
     out_.answers.push_back(std::move(answer));
 }
 
+namespace {
+
+Nanoseconds max_hold_of(const RequestBody& asked) {
+    const auto* one = std::get_if<Acquire>(&asked);
+    const auto& terms = one != nullptr ? one->terms : std::get<AcquireSeveral>(asked).terms;
+    return std::chrono::milliseconds{terms.max_hold_ms};
+}
+
+}  // namespace
+
 void SessionAgent::on_granted(const Sent& sent, const Answer& given, Now now) {
     const OperationId id{*session_, sent.request.seq};
     const auto* one = std::get_if<Acquire>(&sent.request.body);
@@ -72,11 +83,13 @@ void SessionAgent::on_granted(const Sent& sent, const Answer& given, Now now) {
         return answer(sent.tag, CallError::session_expired);
     }
     held.suspends = waiting_.at(sent.tag).suspends;
-    held_names_ += held.names.size();
-    holds_.emplace(id.seq, std::move(held));
+    const auto max_hold = max_hold_of(sent.request.body);
+    if (max_hold != Nanoseconds{0}) held.ends = now.boot + max_hold;
+    const auto ends = held.ends;
+    add_hold(id.seq, std::move(held));
     finish(sent.tag);
-    CallAnswer answer{sent.tag, Acquired{id, given.token, given.previous}};
-    if (one == nullptr) answer.result = AcquiredSeveral{id, given.names};
+    CallAnswer answer{sent.tag, Acquired{id, given.token, given.previous, ends}};
+    if (one == nullptr) answer.result = AcquiredSeveral{id, given.names, ends};
     out_.answers.push_back(std::move(answer));
 }
 

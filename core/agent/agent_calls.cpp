@@ -66,12 +66,11 @@ void SessionAgent::on_release(const ReleaseCall& call, Now now) {
         if (call.tag.is_set()) refuse(call.tag, CallError::lock_lost);
         return;
     }
-    auto held = std::move(holds_.extract(call.hold.seq).mapped());
-    held_names_ -= held.names.size();
+    auto held = take_hold(holds_.find(call.hold.seq));
     drop_upgrade(held, CallError::cancelled);
     if (call.tag.is_set()) expect_end(call.tag, true, now);
     answer_confirms(0, CallError::not_held);
-    end_operation({call.tag, Release{call.hold.seq}, std::move(held.names)});
+    end_operation({call.tag, Release{call.hold.seq, call.lost}, std::move(held.names)});
 }
 
 void SessionAgent::on_close(const CloseCall& call, Now now) {

@@ -12,13 +12,6 @@
 
 namespace mortise::core {
 
-// Null when it is none of this session's, or not any more.
-SessionAgent::Held* SessionAgent::find_hold(OperationId hold) {
-    if (session_ != hold.session) return nullptr;
-    const auto found = holds_.find(hold.seq);
-    return found == holds_.end() ? nullptr : &found->second;
-}
-
 const std::vector<std::string>* SessionAgent::names_of(OperationId hold) const {
     const auto found = session_ == hold.session ? holds_.find(hold.seq) : holds_.end();
     return found == holds_.end() ? nullptr : &found->second.names;

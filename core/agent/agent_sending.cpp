@@ -97,6 +97,9 @@ void SessionAgent::send_endings(BatchBuilder& urgent, Now now) {
         auto ending = std::move(endings_.front());
         endings_.pop_front();
         const bool is_ordered = std::holds_alternative<Downgrade>(ending.asked);
+        auto* release = std::get_if<Release>(&ending.asked);
+        // An older member knows no difference.
+        if (release != nullptr && format_ < format_needed(ending.asked)) release->lost = false;
         auto request = request_behind(ending.asked, is_ordered ? ending.names : Names{});
         urgent.add(request);
         auto names = ending.names;
@@ -173,7 +176,10 @@ AgentOutput SessionAgent::collect(Now now) {
             }
             const bool sends = !urgent.is_empty() || !acquires.is_empty() || outbound.renewal;
             const bool sure = unsure_ == 0 || planted(Mutant::unseen_answers_acknowledged);
-            if (sends && acknowledged_ < received_ && sure) {
+            // With each renewal again, as long as it may have got lost what is counted from it
+            // (S8).
+            const bool again = outbound.renewal && !uncounted_.empty();
+            if (sends && (acknowledged_ < received_ || again) && sure) {
                 acknowledged_ = received_;
                 urgent.add(Acknowledge{*session_, received_});
             }

@@ -65,8 +65,7 @@ void SessionAgent::on_write_answered(const Sent& sent, AnswerKind kind) {
 void SessionAgent::lose_broken(Seq operation) {
     const auto found = holds_.find(operation);
     if (found == holds_.end()) return give_up_broken(operation);
-    auto held = std::move(holds_.extract(found).mapped());
-    held_names_ -= held.names.size();
+    auto held = take_hold(found);
     drop_upgrade(held, CallError::lock_lost);
     if (!withdraw_grant(operation)) {
         out_.lost.push_back({{*session_, operation}, HoldLost::Reason::broken});

@@ -23,6 +23,8 @@ struct AcquireCall {
     // Once its lease has run out the hold is suspended instead of lost: it is held again when a
     // renewal gets through, and lost with the session (S6).
     bool suspends = false;
+    // Of the hold: for whoever has it from here (S8). Zero: none.
+    Nanoseconds progress_timeout{0};
 };
 
 // All of several names, or any (S32). Requires at most names_at_once_max of them.
@@ -31,6 +33,7 @@ struct AcquireSeveralCall {
     AcquireSeveral request;
     Instant deadline = Instant::never();
     bool suspends = false;
+    Nanoseconds progress_timeout{0};
 };
 
 // From when this is called the hold must not be used as if it had its former mode: it is asked for
@@ -81,6 +84,7 @@ struct CancelCall {
 struct ReleaseCall {
     CallTag tag;  // zero for destructors and unlock() (S21)
     OperationId hold;
+    bool lost = false;  // its owner was told that it is lost: this is no orderly end (S6, S8)
 };
 
 // Linearizable unless `local` (S46). `name` exactly, or every name with that prefix.
@@ -122,12 +126,14 @@ struct Acquired {
     OperationId hold;
     FencingToken token;
     Previous previous;
+    Instant ends = Instant::never();  // by its max_hold, of the boot clock: lost by then (S8)
 };
 
 // One hold, which is released as one: of all the names, or of the one that it got.
 struct AcquiredSeveral {
     OperationId hold;
     std::vector<NamedGrant> names;
+    Instant ends = Instant::never();
 };
 
 // The hold has the mode that was asked for.
@@ -189,7 +195,8 @@ struct CallAnswer {
 
 // A hold ended without being released (S6).
 struct HoldLost {
-    enum class Reason : std::uint8_t { expired, node_stopped, broken };
+    // `expired` with its lease, as all that hang on that one; `over` by its own max_hold.
+    enum class Reason : std::uint8_t { expired, node_stopped, broken, over };
     OperationId hold;
     Reason reason = Reason::expired;
 };

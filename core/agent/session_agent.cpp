@@ -39,13 +39,16 @@ void SessionAgent::open(Now now) {
 void SessionAgent::begin(Now now) {
     now_ = now;
     confirm_breaks();
+    end_holds_that_are_over();
     // At local expiry every hold is lost, whatever the network does, before anything else is done
     // (S6).
     if (session_ && !lapsed_ && !lease_.is_valid(now.boot)) lapse();
 }
 
-std::map<Seq, SessionAgent::Held> SessionAgent::take_holds() {
+SessionAgent::Holds SessionAgent::take_holds() {
     held_names_ = 0;
+    by_end_.clear();
+    uncounted_.clear();
     return std::exchange(holds_, {});
 }
 
@@ -59,12 +62,11 @@ void SessionAgent::lapse() {
             ++one;
             continue;
         }
-        auto held = std::move(holds_.extract(one++).mapped());
-        held_names_ -= held.names.size();
+        auto held = take_hold(one++);
         out_.lost.push_back({id, HoldLost::Reason::expired});
         drop_upgrade(held, CallError::lock_lost);
         if (planted(Mutant::local_loss_without_reaper)) continue;
-        end_operation({{}, Release{id.seq}, std::move(held.names)});
+        end_operation({{}, Release{id.seq, true}, std::move(held.names)});
     }
     answer_confirms(0, CallError::lock_lost);
 }
@@ -167,6 +169,11 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
                            if (mine && hold.session == *session_) lose_broken(hold.seq);
                        }
                    },
+                   [&](const ClosureBegun& begun) {
+                       const bool bounds = begun.kind == Closure::Kind::max_hold;
+                       if (mine && bounds && begun.hold.session == *session_)
+                           uncounted_.erase(begun.hold.seq);
+                   },
                    [](const auto&) {},
                },
                outcome);
@@ -259,6 +266,7 @@ Instant SessionAgent::deadline() const {
     auto next = std::min(resend_at_, renew_at_);
     if (stage_ == Stage::opening && leader_known_) next = std::min(next, open_again_at_);
     if (!by_deadline_.empty()) next = std::min(next, by_deadline_.begin()->first);
+    if (!by_end_.empty()) next = std::min(next, now_.steady + (by_end_.begin()->first - now_.boot));
     if (session_ && !lapsed_) {
         next = std::min(next, now_.steady + (lease_.valid_until() - now_.boot));
     }

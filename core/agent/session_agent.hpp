@@ -8,8 +8,9 @@
 // reaper.
 //
 // A source file per subject: session_agent.cpp has the session and its lease, agent_calls.cpp what
-// is asked and given up, agent_answers.cpp what comes back, agent_conversions.cpp holds that change
-// their mode, agent_confirming.cpp who wants to know that a hold is held, agent_sending.cpp what
+// is asked and given up, agent_answers.cpp what comes back, agent_holds.cpp what is held and for
+// how long, agent_conversions.cpp holds that change their mode, agent_confirming.cpp who wants to
+// know that a hold is held, agent_writes.cpp what changes a name for others, agent_sending.cpp what
 // goes out.
 #pragma once
 
@@ -144,6 +145,7 @@ private:
         CallTag upgrade;                      // the call that waits to upgrade it
         Seq unsettled;  // an upgrade that was given up, until its end is known
         bool suspends = false;
+        Instant ends = Instant::never();  // of the boot clock (S8)
     };
     struct Ending {  // a Release, a Cancel or a Downgrade: whoever waits for it, it is done
         CallTag tag;
@@ -202,10 +204,14 @@ private:
     [[nodiscard]] static Seq target_of(const Ending& ending);
 
     Held* find_hold(OperationId hold);
+    using Holds = std::map<Seq, Held>;
+    void add_hold(Seq operation, Held held);
+    [[nodiscard]] Held take_hold(Holds::iterator hold);
+    void end_holds_that_are_over();
     void on_upgrade_answered(const Sent& sent, const Answer& given);
     void settle_upgrade(const Ending& cancelled, AnswerKind kind);
     void drop_upgrade(const Held& held, CallError error);
-    [[nodiscard]] std::map<Seq, Held> take_holds();
+    [[nodiscard]] Holds take_holds();
     void answer_confirms(std::uint64_t renewed, CallError error);
     void forget_confirm(CallTag tag);
     void tell_confirmed();
@@ -255,7 +261,9 @@ private:
     std::map<CallTag, Ender> enders_;
     std::map<CallTag, Confirming> confirming_;
     std::vector<std::pair<CallTag, Seq>> confirmed_;  // in the step that is under way
-    std::map<Seq, Held> holds_;                       // those that live
+    Holds holds_;                                     // those that live
+    std::set<std::pair<Instant, Seq>> by_end_;        // those with a max_hold
+    std::set<Seq> uncounted_;                         // likewise, as far as is known by the cluster
     std::size_t held_names_ = 0;                      // of all of them
     std::size_t names_beyond_ = 0;                    // besides the first, of all outstanding()
     std::size_t unapplied_ = 0;                       // of sent_, those not known to be applied

@@ -125,6 +125,12 @@ namespace mortise::core {
     X(broken_by_leader_alone, "S24: the leader's clock alone opens a broken name")               \
     X(broken_hold_writes, "S36: a value is written under a hold that was broken")                \
     X(lost_holder_leaves_no_dirt, "S36: a value is clean though its writer was lost")            \
+    X(expired_given_back_cleanly, "S9, S36: what was lost is given back as if by its owner")     \
+    X(min_hold_ends_with_release, "S8: whoever gives back early opens the name early")           \
+    X(lock_delay_after_release, "S9: a name is closed after a clean release as well")            \
+    X(no_lock_delay, "S9: a name is open as soon as its holder is lost")                         \
+    X(max_hold_from_the_grant, "S8: counted before its node can know of the hold")               \
+    X(max_hold_left_to_the_cluster, "S8: a holder does not end what is over")                    \
     X(position_ahead_of_outcomes,                                                                \
       "S49: a client is told of a position before the outcomes up to it")
 

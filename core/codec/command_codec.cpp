@@ -32,6 +32,9 @@ enum class Kind : std::uint8_t {
     mark_consistent = 17,
     break_lock = 18,
     end_closure = 19,
+    acquire_on_terms = 20,
+    acquire_several_on_terms = 21,
+    release_lost = 22,
     ask_release = 23,
 };
 
@@ -100,7 +103,8 @@ void put(ByteWriter& out, const Acquire& c) {
     put_enum(out, c.policy);
     out.text(c.label);
     out.u8(c.priority);
-    if (c.locker.is_set()) put(out, c.locker);
+    if (c.locker.is_set() || c.terms.is_set()) put(out, c.locker);
+    if (c.terms.is_set()) put(out, c.terms);
 }
 
 void put(ByteWriter& out, const Release& c) {
@@ -159,23 +163,31 @@ void put(ByteWriter& out, const AcquireSeveral& c) {
     for (const auto seq : c.also_after)
         out.varint(seq.raw());
     put(out, c.locker);
+    if (c.terms.is_set()) put(out, c.terms);
+}
+
+Kind kind_of(const Acquire& c) {
+    if (c.terms.is_set()) return Kind::acquire_on_terms;
+    return c.locker.is_set() ? Kind::acquire_for_locker : Kind::acquire;
+}
+
+Kind kind_of(const AcquireSeveral& c) {
+    return c.terms.is_set() ? Kind::acquire_several_on_terms : Kind::acquire_several;
 }
 
 Kind kind_of(const RequestBody& body) {
-    return std::visit(Overloaded{[](const Acquire& c) {
-                                     return c.locker.is_set() ? Kind::acquire_for_locker
-                                                              : Kind::acquire;
-                                 },
-                                 [](const Release&) { return Kind::release; },
-                                 [](const Cancel&) { return Kind::cancel; },
-                                 [](const Downgrade&) { return Kind::downgrade; },
-                                 [](const Upgrade&) { return Kind::upgrade; },
-                                 [](const AcquireSeveral&) { return Kind::acquire_several; },
-                                 [](const SetValue&) { return Kind::set_value; },
-                                 [](const MarkConsistent&) { return Kind::mark_consistent; },
-                                 [](const BreakLock&) { return Kind::break_lock; },
-                                 [](const AskRelease&) { return Kind::ask_release; }},
-                      body);
+    return std::visit(
+        Overloaded{[](const Acquire& c) { return kind_of(c); },
+                   [](const Release& c) { return c.lost ? Kind::release_lost : Kind::release; },
+                   [](const Cancel&) { return Kind::cancel; },
+                   [](const Downgrade&) { return Kind::downgrade; },
+                   [](const Upgrade&) { return Kind::upgrade; },
+                   [](const AcquireSeveral& c) { return kind_of(c); },
+                   [](const SetValue&) { return Kind::set_value; },
+                   [](const MarkConsistent&) { return Kind::mark_consistent; },
+                   [](const BreakLock&) { return Kind::break_lock; },
+                   [](const AskRelease&) { return Kind::ask_release; }},
+        body);
 }
 
 void put_command(ByteWriter& out, const Request& c) {
@@ -219,14 +231,14 @@ Acquire get_acquire(ByteReader& in, Kind kind) {
     c.wait = (flags & acquire_waits) != 0;
     c.policy_given = (flags & acquire_names_policy) != 0;
     const bool known = flags <= (acquire_waits | acquire_names_policy);
-    const bool for_locker = kind == Kind::acquire_for_locker;
-    if (for_locker) c.locker = get_locker(in);
-    if (for_locker != c.locker.is_set()) in.fail();
+    if (kind != Kind::acquire) c.locker = get_locker(in);
+    if (kind == Kind::acquire_on_terms) c.terms = get_terms(in);
+    if (kind == Kind::acquire_for_locker && !c.locker.is_set()) in.fail();
     if (c.name.empty() || !known || c.priority > priority_max) in.fail();
     return c;
 }
 
-AcquireSeveral get_acquire_several(ByteReader& in) {
+AcquireSeveral get_acquire_several(ByteReader& in, Kind kind) {
     AcquireSeveral c;
     c.which = get_enum(in, AcquireSeveral::Which::any);
     for (auto left = in.count(2); left > 0 && in.ok(); --left) {
@@ -243,6 +255,7 @@ AcquireSeveral get_acquire_several(ByteReader& in) {
         c.also_after.push_back(get_id<Seq>(in));
     }
     c.locker = get_locker(in);
+    if (kind == Kind::acquire_several_on_terms) c.terms = get_terms(in);
     c.wait = (flags & acquire_waits) != 0;
     c.policy_given = (flags & acquire_names_policy) != 0;
     const bool known = flags <= (acquire_waits | acquire_names_policy);
@@ -298,11 +311,16 @@ Request get_request(ByteReader& in, Kind kind) {
     c.after = Seq{in.varint()};
     switch (kind) {
         case Kind::acquire:
+        case Kind::acquire_on_terms:
         case Kind::acquire_for_locker: c.body = get_acquire(in, kind); break;
-        case Kind::release: c.body = Release{get_id<Seq>(in)}; break;
+        case Kind::release:
+        case Kind::release_lost:
+            c.body = Release{get_id<Seq>(in), kind == Kind::release_lost};
+            break;
         case Kind::downgrade: c.body = get_downgrade(in); break;
         case Kind::upgrade: c.body = get_upgrade(in); break;
-        case Kind::acquire_several: c.body = get_acquire_several(in); break;
+        case Kind::acquire_several:
+        case Kind::acquire_several_on_terms: c.body = get_acquire_several(in, kind); break;
         case Kind::set_value: c.body = get_set_value(in); break;
         case Kind::mark_consistent: c.body = get_mark_consistent(in); break;
         case Kind::break_lock: c.body = get_break_lock(in); break;
@@ -340,6 +358,9 @@ Command get_command(ByteReader& in, std::uint8_t format) {
         case Kind::mark_consistent:
         case Kind::break_lock:
         case Kind::ask_release:
+        case Kind::acquire_on_terms:
+        case Kind::acquire_several_on_terms:
+        case Kind::release_lost:
         case Kind::acquire_for_locker: return get_request(in, kind);
     }
     in.fail();

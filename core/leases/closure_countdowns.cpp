@@ -1,15 +1,30 @@
 #include "core/leases/closure_countdowns.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 #include "core/base/check.hpp"
 
 namespace mortise::core {
+
+namespace {
+
+// Whoever starts again counts less than that twice.
+constexpr Nanoseconds save_period_min{std::chrono::milliseconds{250}};
+
+}  // namespace
+
+Nanoseconds ClosureCountdowns::Running::save_period() const {
+    return std::max((ends - started) / 8, save_period_min);
+}
 
 void ClosureCountdowns::start(ClosureId closure, Nanoseconds patience, Nanoseconds elapsed,
                               Instant now) {
     const auto started = now - elapsed;
     const auto ends = started + patience;
-    const bool is_new = running_.try_emplace(closure, Running{started, ends}).second;
+    const auto [running, is_new] = running_.try_emplace(closure, Running{started, ends});
     MORTISE_CHECK(is_new);
+    save_at_ = std::min(save_at_, now + running->second.save_period());
     by_end_.emplace(ends, closure);
 }
 
@@ -29,7 +44,14 @@ void ClosureCountdowns::advance(Instant now) {
 }
 
 Instant ClosureCountdowns::deadline() const {
-    return by_end_.empty() ? Instant::never() : by_end_.begin()->first;
+    const auto next = by_end_.empty() ? Instant::never() : by_end_.begin()->first;
+    return std::min(next, save_at_);
+}
+
+void ClosureCountdowns::saved(Instant now) {
+    save_at_ = Instant::never();
+    for (const auto& [closure, running] : running_)
+        save_at_ = std::min(save_at_, now + running.save_period());
 }
 
 std::vector<SavedCountdown> ClosureCountdowns::save(Instant now) const {

@@ -1,5 +1,6 @@
-// What every voter counts down besides sessions: the time for which a name stays closed (S24), on
-// its own steady clock (S5). As with sessions, what never ran, or is not running, has not run out.
+// What every voter counts down besides sessions: the time for which a name stays closed, or a hold
+// may last (S8, S9, S24), on its own steady clock (S5). As with sessions, what never ran, or is not
+// running, has not run out.
 #pragma once
 
 #include <map>
@@ -23,19 +24,26 @@ public:
     [[nodiscard]] const std::set<ClosureId>& run_out() const { return run_out_; }
     // Moves to run_out() what ran out by now.
     void advance(Instant now);
+    // When the next one runs out, or all are to be saved again.
     [[nodiscard]] Instant deadline() const;
 
+    // From then on what was saved is too old; never while none runs.
+    [[nodiscard]] Instant save_at() const { return save_at_; }
     [[nodiscard]] std::vector<SavedCountdown> save(Instant now) const;
+    void saved(Instant now);
 
 private:
     struct Running {
         Instant started;
         Instant ends;
+
+        [[nodiscard]] Nanoseconds save_period() const;
     };
 
     std::map<ClosureId, Running> running_;
     std::set<std::pair<Instant, ClosureId>> by_end_;
     std::set<ClosureId> run_out_;
+    Instant save_at_ = Instant::never();
 };
 
 }  // namespace mortise::core

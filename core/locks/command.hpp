@@ -39,6 +39,17 @@ struct LockerTag {
     friend bool operator==(const LockerTag&, const LockerTag&) = default;
 };
 
+// What a request says of the hold that it gets, in milliseconds, at most term_ms_max. Zero:
+// nothing.
+struct HoldTerms {
+    std::uint32_t max_hold_ms = 0;    // then it is lost (S8)
+    std::uint32_t min_hold_ms = 0;    // until then nobody else has the name, however it ends (S8)
+    std::uint32_t lock_delay_ms = 0;  // so long nobody else has it when it was lost (S9)
+
+    [[nodiscard]] bool is_set() const { return *this != HoldTerms{}; }
+    friend constexpr bool operator==(const HoldTerms&, const HoldTerms&) = default;
+};
+
 // --- sessions -----------------------------------------------------------------------------------
 
 // Repeated under the same nonce it opens the same session once. It is renewal 0 (S3).
@@ -86,7 +97,8 @@ struct Sweep {
     friend bool operator==(const Sweep&, const Sweep&) = default;
 };
 
-// The session's node has received every answer given at or below this index (S17).
+// The session's node has received every answer given at or below this index (S17). From here on the
+// cluster counts the max_hold of what was granted up to there (S8).
 struct Acknowledge {
     SessionId session;
     LogIndex received;
@@ -110,6 +122,7 @@ struct Acquire {
     std::string label;          // told to others who look, and to the next holder
     Priority priority = 0;      // at most priority_max
     LockerTag locker{};
+    HoldTerms terms{};
     friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
@@ -135,6 +148,7 @@ struct AcquireSeveral {
     // Besides Request::after: each name may have an order of its own (S20). At most one a name.
     std::vector<Seq> also_after{};
     LockerTag locker{};
+    HoldTerms terms{};  // of each name that it gets
     friend bool operator==(const AcquireSeveral&, const AcquireSeveral&) = default;
 };
 
@@ -142,6 +156,7 @@ struct AcquireSeveral {
 // that was broken it is the word of its node that nobody there believes in it any more (S24).
 struct Release {
     Seq operation;
+    bool lost = false;  // not given back: its time had run out (S6, S8)
     friend bool operator==(const Release&, const Release&) = default;
 };
 

@@ -1,5 +1,7 @@
 #include "core/locks/fields.hpp"
 
+#include <limits>
+
 #include "core/base/fields.hpp"
 #include "core/locks/limits.hpp"
 
@@ -38,6 +40,26 @@ LockerTag get_locker(ByteReader& in) {
     locker.number = in.varint();
     if (locker.is_set()) locker.label = in.text(label_bytes_max);
     return locker;
+}
+
+void put(ByteWriter& out, const HoldTerms& terms) {
+    out.varint(terms.max_hold_ms);
+    out.varint(terms.min_hold_ms);
+    out.varint(terms.lock_delay_ms);
+}
+
+HoldTerms get_terms(ByteReader& in) {
+    const auto get = [&] {
+        const auto ms = in.varint();
+        if (ms > std::numeric_limits<std::uint32_t>::max()) in.fail();
+        return static_cast<std::uint32_t>(ms);
+    };
+    HoldTerms terms;
+    terms.max_hold_ms = get();
+    terms.min_hold_ms = get();
+    terms.lock_delay_ms = get();
+    if (!terms.is_set()) in.fail();
+    return terms;
 }
 
 void put(ByteWriter& out, const Previous& previous) {

@@ -13,6 +13,9 @@ void put(ByteWriter& out, const OpenSession& opened);
 
 void put(ByteWriter& out, const LockerTag& locker);
 [[nodiscard]] LockerTag get_locker(ByteReader& in);
+void put(ByteWriter& out, const HoldTerms& terms);
+// Refuses those that say nothing.
+[[nodiscard]] HoldTerms get_terms(ByteReader& in);
 void put(ByteWriter& out, const Previous& previous);
 [[nodiscard]] Previous get_previous(ByteReader& in);
 

@@ -30,6 +30,10 @@ void LockMachine::answer(Session& session, Seq seq, Answer answer) {
 }
 
 void LockMachine::publish(LockTable::Grants grants) {
+    for (auto& [name, closure] : table_.take_begun_closures()) {
+        outcomes_->push_back(ClosureBegun{closure.id, closure.kind, std::move(name), closure.hold,
+                                          closure.since, closure.time_ms, closure.rho_ppm});
+    }
     for (const auto closure : table_.take_ended_closures())
         outcomes_->push_back(ClosureEnded{closure});
     for (const auto& [name, operations] : table_.take_gone()) {
@@ -50,6 +54,7 @@ void LockMachine::publish(LockTable::Grants grants) {
             continue;
         }
         operation.held = true;
+        if (operation.is_bounded) uncounted_[session->id].insert(seq);
         lockers_.grant(locker, seq);
         if (!grant.names.empty()) {  // of any names, one
             session->names -= operation.names.size() - grant.names.size();
@@ -140,6 +145,7 @@ void LockMachine::on(const Expire& command) {
 void LockMachine::end_session(SessionId id, SessionEnd how) {
     auto session = sessions_.remove(id);
     lockers_.forget(id);
+    uncounted_.erase(id);
     ++endings_;
     waited_cursor_.clear();
     waited_done_ = false;
@@ -156,7 +162,9 @@ void LockMachine::end_session(SessionId id, SessionEnd how) {
 
 void LockMachine::on(const Acknowledge& command) {
     const auto* found = sessions_.find(command.session);
-    if (found == nullptr || found->answered().empty()) return;
+    if (found == nullptr) return;
+    count_max_holds(*found, command.received);
+    if (found->answered().empty()) return;
     if (command.received < found->answered().front().first) return;
     sessions_.change(command.session)->acknowledge(command.received);
 }

@@ -42,15 +42,17 @@ struct LockView {
     std::vector<Waiting> waiters;       // an upgrade first (S28), the others in log order
     std::map<SessionId, NodeId> nodes;  // whose the sessions are that are named here
     std::optional<LockValue> value{};   // listings tell of one, without its bytes
-    bool is_closed = false;             // kept shut by somebody who does not hold it any more (S24)
+    bool is_closed = false;  // kept shut by somebody who does not hold it any more (S8, S9, S24)
+    FencingToken closed_under{};  // then: the newest token of those, which opens it
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 
 // A source file per subject: lock_machine.cpp has apply and the sessions, requests.cpp what
 // sessions ask for, conversions.cpp holds that change their mode, several_names.cpp requests for
-// several names, circles.cpp lockers that wait for each other, values.cpp and breaking.cpp what is
-// done to a name, sweeping.cpp what is cleared after they ended, lock_views.cpp what readers are
-// told, machine_rows.cpp the way to disk and back, lock_machine_invariants.cpp what is always true.
+// several names, circles.cpp lockers that wait for each other, hold_terms.cpp times that are
+// counted for a hold, values.cpp and breaking.cpp what is done to a name, sweeping.cpp what is
+// cleared after they ended, lock_views.cpp what readers are told, machine_rows.cpp the way to disk
+// and back, lock_machine_invariants.cpp what is always true.
 class LockMachine {
 public:
     // Applies the commands of one entry. Requires indexes to rise.
@@ -127,7 +129,10 @@ private:
     [[nodiscard]] AnswerKind may_write(const Session& session, Seq hold, const std::string& name);
     void take_away(const BreakLock& request, const std::vector<OperationId>& holds,
                    LockTable::Grants& grants);
-    void begin_closure(const std::string& name, OperationId hold);
+    void cancel_upgrade(Session& owner, const std::string& name, OperationId hold);
+    [[nodiscard]] static HoldTerms counted(const HoldTerms& terms, std::uint32_t rho_ppm);
+    void count_max_holds(const Session& session, LogIndex known);
+    void end_max_hold(const LockTable::Closed& over, LockTable::Grants& grants);
     void lose_name(OperationId hold, const std::string& name);
     void take_place(Session& session, Seq seq, LockTable::Result result, Operation operation);
     void tell(Session& session, Seq seq, LockTable::Result result);
@@ -137,7 +142,7 @@ private:
     void give_up(Session& session, Seq seq, Seq target, const Operation& operation,
                  AnswerKind kind);
     void give_back(Session& session, Seq seq, Seq target, const Operation& operation,
-                   AnswerKind kind);
+                   AnswerKind kind, Predecessor how);
 
     void end_former_life(Incarnation incarnation);
     void end_session(SessionId id, SessionEnd how);
@@ -168,6 +173,7 @@ private:
     void publish(LockTable::Grants grants);
     [[nodiscard]] bool is_live(OperationId operation) const;
     [[nodiscard]] bool is_clear(const LockRecord& record, const WaitQueue* queue) const;
+    [[nodiscard]] bool is_in_the_way(std::string_view name, const Grant& holder) const;
     [[nodiscard]] bool is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
                                    Priority priority) const;
     [[nodiscard]] const Operation* operation_of(OperationId id) const;
@@ -181,7 +187,8 @@ private:
     LockerBook lockers_;                // of live sessions
     std::map<SessionId, Ended> ended_;  // with something left to clear
     std::uint64_t endings_ = 0;         // sessions that ever ended
-    ClosureId newest_closure_;
+    // Held with a max_hold, and their node may not know: of no session without any.
+    std::map<SessionId, std::set<Seq>> uncounted_;
     std::string waited_cursor_;  // sweeping: names waited for up to here are done
     bool waited_done_ = true;
     std::set<SessionId> changed_ended_;  // as rows

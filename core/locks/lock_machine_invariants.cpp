@@ -52,6 +52,7 @@ void LockMachine::check_operations() const {
     std::size_t operations = 0;
     for (const auto& [name, record] : table_.records()) {
         for (const auto& holder : record.holders()) {
+            if (holder.left) continue;
             const auto* operation = operation_of(holder.operation);
             MORTISE_CHECK(operation != nullptr && operation->held && has(*operation, name));
             ++operations;

@@ -39,18 +39,40 @@ void LockRecord::add(Grant grant) {
     holders_.push_back(std::move(grant));
 }
 
-bool LockRecord::remove(OperationId operation, Predecessor how) {
+LockRecord::Place LockRecord::place_of(OperationId operation) {
     const auto found = std::ranges::find(holders_, operation, &Grant::operation);
-    if (found == holders_.end()) return false;
-    --held_[static_cast<std::size_t>(found->mode)];
-    previous = {found->broken ? Predecessor::broken : how, std::move(found->label), found->token};
-    holders_.erase(found);
+    MORTISE_CHECK(found != holders_.end());
+    return found;
+}
+
+// False when it stays in the way.
+bool LockRecord::leaves(Grant& grant, Predecessor how, const Keeps& keeps) {
+    if (grant.broken) how = Predecessor::broken;
+    if (keeps(grant, how)) {
+        grant.left = how;
+        return false;
+    }
+    --held_[static_cast<std::size_t>(grant.mode)];
+    previous = {how, std::move(grant.label), grant.token};
     return true;
 }
 
-void LockRecord::convert(OperationId operation, LockMode mode, FencingToken token) {
+bool LockRecord::remove(OperationId operation, Predecessor how, const Keeps& keeps) {
     const auto found = std::ranges::find(holders_, operation, &Grant::operation);
-    MORTISE_CHECK(found != holders_.end());
+    if (found == holders_.end() || found->left) return false;
+    if (leaves(*found, how, keeps)) holders_.erase(found);
+    return true;
+}
+
+void LockRecord::remove_left(OperationId operation) {
+    const auto found = place_of(operation);
+    MORTISE_CHECK(found->left);
+    (void)leaves(*found, *found->left, [](const Grant&, Predecessor) { return false; });
+    holders_.erase(found);
+}
+
+void LockRecord::convert(OperationId operation, LockMode mode, FencingToken token) {
+    const auto found = place_of(operation);
     --held_[static_cast<std::size_t>(found->mode)];
     ++held_[static_cast<std::size_t>(mode)];
     found->mode = mode;
@@ -58,22 +80,16 @@ void LockRecord::convert(OperationId operation, LockMode mode, FencingToken toke
 }
 
 void LockRecord::mark_broken(OperationId operation) {
-    const auto found = std::ranges::find(holders_, operation, &Grant::operation);
-    MORTISE_CHECK(found != holders_.end());
-    found->broken = true;
+    place_of(operation)->broken = true;
 }
 
-void LockRecord::remove_if(const Left& left) {
+void LockRecord::remove_if(const Left& left, const Keeps& keeps) {
     auto stays = holders_.begin();
     for (auto& grant : holders_) {
-        if (const auto how = left(grant.operation)) {
-            --held_[static_cast<std::size_t>(grant.mode)];
-            previous = {grant.broken ? Predecessor::broken : *how, std::move(grant.label),
-                        grant.token};
-        } else {
-            if (&*stays != &grant) *stays = std::move(grant);
-            ++stays;
-        }
+        const auto how = grant.left ? std::nullopt : left(grant.operation);
+        if (how && leaves(grant, *how, keeps)) continue;
+        if (&*stays != &grant) *stays = std::move(grant);
+        ++stays;
     }
     holders_.erase(stays, holders_.end());
 }
@@ -85,7 +101,7 @@ FencingToken LockRecord::take_token(LockMode mode, FencingToken& newest_of_clust
     const bool joins =
         !is_writer(mode) && newest_mode_ == mode &&
         std::ranges::any_of(holders_, [&](const Grant& grant) {
-            return grant.mode == mode && grant.token == newest_token_ && !grant.broken;
+            return grant.mode == mode && grant.token == newest_token_ && grant.is_held();
         });
     if (!joins) {
         const auto before =

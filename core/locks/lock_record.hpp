@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/locks/command.hpp"
 #include "core/locks/outcome.hpp"
 
 namespace mortise::core {
@@ -22,6 +23,12 @@ struct Grant {
     LockerTag locker{};
     // It was taken away, and is in the way all the same: its node may not know yet (S24).
     bool broken = false;
+    HoldTerms terms{};
+    ClosureId closures{};  // the first of its own, if it has terms
+    // How it left, when it is nobody's any more and in the way all the same (S8, S9).
+    std::optional<Predecessor> left{};
+
+    [[nodiscard]] bool is_held() const { return !broken && !left; }
 
     friend bool operator==(const Grant&, const Grant&) = default;
 };
@@ -49,15 +56,19 @@ public:
     [[nodiscard]] LockMode newest_mode() const { return newest_mode_; }
 
     void add(Grant grant);
+    // Asked for each that leaves, before it does: whether it stays in the way all the same.
+    using Keeps = std::function<bool(const Grant&, Predecessor how)>;
     // False when there is no such grant.
-    bool remove(OperationId operation, Predecessor how);
+    bool remove(OperationId operation, Predecessor how, const Keeps& keeps);
+    // Takes it out of the way; requires that it had left, and stayed.
+    void remove_left(OperationId operation);
     // The holder's mode and token from now on. Requires that it holds.
     void convert(OperationId operation, LockMode mode, FencingToken token);
     // Requires that it holds.
     void mark_broken(OperationId operation);
     // Removes every holder that `left` says is gone. Asks once for each, oldest first.
     using Left = std::function<std::optional<Predecessor>(OperationId)>;
-    void remove_if(const Left& left);
+    void remove_if(const Left& left, const Keeps& keeps);
 
     // The token of a grant in `mode` that is about to be given: that of the present holders if the
     // grant joins them (S13), otherwise a new one, drawn from the cluster's counter.
@@ -68,6 +79,10 @@ public:
     std::uint64_t swept_at = 0;  // no trace of sessions that ended before this count of endings
 
 private:
+    using Place = std::vector<Grant>::iterator;
+    [[nodiscard]] Place place_of(OperationId operation);
+    bool leaves(Grant& grant, Predecessor how, const Keeps& keeps);
+
     QueuePolicy policy_;
     std::vector<Grant> holders_;                    // oldest first
     std::array<std::uint32_t, lock_modes> held_{};  // how many hold in each mode

@@ -48,7 +48,7 @@ LockRecord& LockTable::ensure(const std::string& name, QueuePolicy policy, Previ
 }
 
 LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const Acquire& request,
-                                     Previous last, Grants& grants) {
+                                     Previous last, Grants& grants, const HoldTerms& terms) {
     const auto slot = slot_of(request.name);
     const bool is_new = slot.record == records_.end();
     if (is_new && records_.size() >= records_max) return Result::resource_exhausted;
@@ -56,12 +56,12 @@ LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const
         is_new ? ensure(request.name, request.policy, std::move(last)) : slot.record->second;
     if (request.policy_given && record.policy() != request.policy) return Result::kind_mismatch;
 
-    const Waiter waiter{ticket,        operation,   request.mode,  request.priority,
-                        request.label, Part::alone, request.locker};
+    const Waiter waiter{ticket,        operation,   request.mode,   request.priority,
+                        request.label, Part::alone, request.locker, terms};
     if (slot.queue == queues_.end() && record.admits(request.mode)) {
         // Alone and unhindered: what settle() would do, without a queue to do it with.
         if (!record.has_writer()) record.turn = Turn::writers;
-        grant(record, waiter, grants);
+        grant(request.name, record, waiter, grants);
         changes_.insert(request.name);
         return Result::granted;
     }
@@ -83,7 +83,8 @@ void LockTable::release(const NameList& names, OperationId operation, Predecesso
                         Grants& grants) {
     for (const auto& name : names) {
         const auto record = records_.find(name);
-        const bool freed = record != records_.end() && record->second.remove(operation, how);
+        const bool freed =
+            record != records_.end() && record->second.remove(operation, how, keeps_on(name));
         MORTISE_CHECK(freed);
         end_closures(name);
     }
@@ -126,11 +127,7 @@ LockTable::Cleared LockTable::remove_dead(const std::string& name, std::size_t m
         if (queue.is_empty()) queues_.erase(slot.queue);
     }
     auto& record = slot.record->second;
-    const bool alone =
-        record.holders().size() == 1 && holds_alone(name, record.holders().front().operation);
-    record.remove_if(left);
-    const bool abnormal = record.previous.how != Predecessor::clean;
-    if (alone && record.holders().empty() && abnormal) value_is_dirty(name);
+    record.remove_if(left, keeps_on(name));
     end_closures(name);
     if (!cleared.gone.empty()) {
         changes_.insert(name);

@@ -8,9 +8,10 @@
 //   (2) a name that has waiters has a holder, or one who waits for all of several names leads its
 //       queue; and nobody waits who could enter;
 //   (3) no token is above the cluster's counter; exclusive grants of a name only rise (P1);
-//   (4) a record has a holder, a waiter or a value (S37);
+//   (4) a record has a holder, a waiter or a value (S37); who left and is in the way is a holder;
 //   (5) whose upgrade waits holds the name for update, and is not alone (S27);
-//   (6) a hold that was broken stays exactly as long as its closure (S24).
+//   (6) a hold that was broken, or left early, stays exactly as long as a closure keeps it there
+//       (S8, S9, S24).
 // A name that is cleared by and by, with something left to clear, is excepted from the second half
 // of (2).
 #pragma once
@@ -56,13 +57,13 @@ public:
     // On `granted` the grant is one of `grants`: by its priority it may let others in with it. On
     // `queued` the operation comes back through the `grants` of some later call. `busy` leaves
     // nothing behind (S20). `last` is who had the name before, in case that nothing is left there
-    // to tell.
+    // to tell; `terms`, not those of the request, are what the hold is under.
     Result acquire(Ticket ticket, OperationId operation, const Acquire& request, Previous last,
-                   Grants& grants);
+                   Grants& grants, const HoldTerms& terms = {});
     // Likewise for several names, which are known to be in order and none twice. `last` is for each
     // of them.
     Result acquire(Ticket ticket, OperationId operation, const AcquireSeveral& request,
-                   std::vector<Previous> last, Grants& grants);
+                   std::vector<Previous> last, Grants& grants, const HoldTerms& terms = {});
     using NameList = std::vector<std::string>;
     // Frees what the operation holds of these names. Requires that it holds them all.
     void release(const NameList& names, OperationId operation, Predecessor how, Grants& grants);
@@ -87,22 +88,39 @@ public:
     // Who holds under this token, oldest first; broken or not (breaking.cpp).
     [[nodiscard]] std::vector<OperationId> holders_under(std::string_view name,
                                                          FencingToken token) const;
-    // The hold is broken, and stays until the closure ends. Requires that it holds. Lets nobody in.
-    void close(const std::string& name, const Closure& closure);
+    // The hold is broken, and stays for the time that the renewal at `since` gave to it. Requires
+    // that it holds. Lets nobody in.
+    void close(const std::string& name, OperationId hold, LogIndex since,
+               const OpenSession& session);
     // These are gone at once. Requires that they hold.
-    void break_off(const std::string& name, const std::vector<OperationId>& holds, Grants& grants);
-    // Lets in whom an upgrade kept out that was cancelled.
+    void take_off(const std::string& name, const std::vector<OperationId>& holds, Predecessor how,
+                  Grants& grants);
+    // What had left under this token and stayed in the way is gone. False when there is none. Lets
+    // nobody in.
+    bool open(const std::string& name, FencingToken token);
+    // Lets in whoever may.
     void look_again(const std::string& name, Grants& grants) { settle({name}, grants); }
+    // The cluster counts its max_hold from here on, if it does not yet. False, and it does not,
+    // when it was granted after that index. Requires that it is held, and has one (hold_terms.cpp).
+    bool count_max_hold(const std::string& name, OperationId hold, LogIndex known);
+    // What had left stays in the way no longer for the sake of this closure, which is there.
+    void end_closure(const std::string& name, ClosureId id, Grants& grants);
     // Of a closure that is there; empty when it is not.
     struct Closed {
         std::string name;
-        OperationId hold;
+        Closure closure;
     };
     [[nodiscard]] std::optional<Closed> find_closure(ClosureId id) const;
-    // Removed with the holds that they were about, since this was last asked.
+    // Begun and ended, since this was last asked: those that ended need no counting.
+    [[nodiscard]] std::vector<Closed> take_begun_closures() {
+        return std::exchange(begun_closures_, {});
+    }
     [[nodiscard]] std::vector<ClosureId> take_ended_closures() {
         return std::exchange(ended_closures_, {});
     }
+    [[nodiscard]] ClosureId newest_closure() const { return newest_closure_; }
+    // A closure keeps it in the way when it is nobody's any more.
+    [[nodiscard]] bool is_kept(const std::string& name, OperationId hold) const;
     // Null when it has none.
     [[nodiscard]] const NameExtras* extras_of(std::string_view name) const;
     using Extras = std::map<std::string, NameExtras, std::less<>>;
@@ -149,14 +167,17 @@ public:
 
     // For loading. False when the name is there, or contradicts others: then this is no table.
     bool restore(std::string name, LockRecord record, WaitQueue queue, NameExtras extras);
-    void restore_newest(FencingToken token) { newest_token_ = token; }
+    void restore_newest(FencingToken token, ClosureId closure) {
+        newest_token_ = token;
+        newest_closure_ = closure;
+    }
 
     // `unfinished`: names that are cleared in part.
     using Views = std::set<std::string_view>;
     void check_invariants(const Views& unfinished = {}) const;
     // (2) of those that wait for several names.
     void check_groups(const Views& unfinished) const;
-    // (1)-(5) of one name; requires it to be there.
+    // (1)-(6) of one name; requires it to be there.
     void check_name(std::string_view name, bool is_unfinished) const;
 
 private:
@@ -171,7 +192,11 @@ private:
     [[nodiscard]] const Conversion* waiting_upgrade(const Slot& slot, OperationId hold) const;
     FencingToken convert(LockRecord& record, OperationId hold);
     bool serve_conversion(Slot& slot, Grants& grants);
-    void grant(LockRecord& record, const Waiter& waiter, Grants& grants);
+    void grant(const std::string& name, LockRecord& record, const Waiter& waiter, Grants& grants);
+    void begin_terms(const std::string& name, const HoldTerms& terms, Grant& grant);
+    void begin_closure(const std::string& name, const Closure& closure);
+    [[nodiscard]] LockRecord::Keeps keeps_on(const std::string& name);
+    bool stays_on(const std::string& name, const Grant& grant, Predecessor how);
     LockRecord& ensure(const std::string& name, QueuePolicy policy, Previous last);
     [[nodiscard]] Result refusal(const AcquireSeveral& request) const;
     Result acquire_all(const Waiter& waiter, const AcquireSeveral& request,
@@ -199,6 +224,9 @@ private:
     [[nodiscard]] bool holds_alone(const std::string& name, OperationId hold) const;
     void value_is_dirty(const std::string& name);
     void end_closures(const std::string& name);
+    template <class IsOver>
+    void end_closures_if(const std::string& name, const IsOver& is_over);
+    [[nodiscard]] static bool is_over(const LockRecord* record, const Closure& closure);
     void forget_extras(const std::string& name);
     void settle(const NameList& names, Grants& grants);
     // Of each request for several names that waits: who it is, and its places.
@@ -214,13 +242,17 @@ private:
                                  bool is_unfinished);
     static void check_waiters(const LockRecord& record, const WaitQueue& queue);
     void check_extras(std::string_view name, const LockRecord& record) const;
+    void check_closure(std::string_view name, const LockRecord& record,
+                       const Closure& closure) const;
 
     Records records_;
     Queues queues_;
     Extras extras_;
     std::size_t value_bytes_ = 0;                // of all names
     std::map<ClosureId, std::string> closures_;  // on which name they are
+    std::vector<Closed> begun_closures_;
     std::vector<ClosureId> ended_closures_;
+    ClosureId newest_closure_;
     FencingToken newest_token_;
     LogIndex index_;
     std::uint64_t endings_ = 0;  // as begin() said: a new record has no older traces

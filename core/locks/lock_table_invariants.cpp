@@ -19,19 +19,33 @@ void LockTable::check_conversion(const LockRecord& record, const Conversion& con
 }
 
 // (6)
+void LockTable::check_closure(std::string_view name, const LockRecord& record,
+                              const Closure& closure) const {
+    using enum Closure::Kind;
+    MORTISE_CHECK(closures_.at(closure.id) == name && closure.id <= newest_closure_);
+    MORTISE_CHECK(!is_over(&record, closure));
+    const auto& hold = *record.find(closure.hold);
+    if (closure.kind == broken) return MORTISE_CHECK(hold.broken);
+    MORTISE_CHECK(hold.closures.is_set() && closure.id == closure_of(hold.closures, closure.kind));
+    if (closure.kind == lock_delay) MORTISE_CHECK(hold.left == Predecessor::expired);
+}
+
 void LockTable::check_extras(std::string_view name, const LockRecord& record) const {
-    const auto broken = std::ranges::count_if(record.holders(), &Grant::broken);
     const auto* extras = extras_of(name);
-    if (extras == nullptr) {
-        MORTISE_CHECK(broken == 0);
-        return;
+    std::set<OperationId> kept;
+    if (extras != nullptr) {
+        MORTISE_CHECK(!extras->is_empty());
+        for (const auto& closure : extras->closures) {
+            check_closure(name, record, closure);
+            if (closure.kind != Closure::Kind::max_hold) kept.insert(closure.hold);
+        }
     }
-    MORTISE_CHECK(!extras->is_empty());
-    MORTISE_CHECK(static_cast<std::size_t>(broken) == extras->closures.size());
-    for (const auto& closure : extras->closures) {
-        const auto* hold = record.find(closure.hold);
-        MORTISE_CHECK(hold != nullptr && hold->broken);
-        MORTISE_CHECK(closures_.at(closure.id) == name);
+    for (const auto& hold : record.holders()) {
+        MORTISE_CHECK(hold.is_held() || kept.contains(hold.operation));
+        MORTISE_CHECK(!hold.broken || !hold.left);
+        MORTISE_CHECK(hold.terms.is_set() == hold.closures.is_set());
+        MORTISE_CHECK(hold.closures.raw() + closures_of_a_hold <= newest_closure_.raw() + 1 ||
+                      !hold.closures.is_set());
     }
 }
 

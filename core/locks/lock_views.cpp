@@ -17,20 +17,31 @@ bool LockMachine::would_grant(std::string_view name, LockMode mode, Priority pri
     }
     // Only those that live are in anybody's way.
     const auto hinders = [&](const Grant& holder) {
-        return is_live(holder.operation) && conflict(holder.mode, mode);
+        return is_in_the_way(name, holder) && conflict(holder.mode, mode);
     };
     if (std::ranges::any_of(record->holders(), hinders)) return false;
     return barrier || queue == nullptr || !is_hindered(*record, *queue, mode, priority);
 }
 
 bool LockMachine::is_clear(const LockRecord& record, const WaitQueue* queue) const {
-    const auto lives = [&](const Grant& holder) { return is_live(holder.operation); };
+    const auto lives = [&](const Grant& holder) {
+        return holder.left || is_live(holder.operation);
+    };
     if (!std::ranges::all_of(record.holders(), lives)) return false;
     if (queue == nullptr) return true;
     const auto& upgrade = queue->conversion();
     return (!upgrade || is_live(upgrade->operation)) &&
            std::ranges::all_of(queue->in_order(),
                                [&](const Waiter* waiter) { return is_live(waiter->operation); });
+}
+
+// Also when the traces of its session will have been cleared.
+bool LockMachine::is_in_the_way(std::string_view name, const Grant& holder) const {
+    if (holder.left || is_live(holder.operation)) return true;
+    if (holder.broken || !holder.terms.is_set()) return false;
+    const auto how = ended_.at(holder.operation.session).how;
+    const bool delays = how == Predecessor::expired && holder.terms.lock_delay_ms != 0;
+    return delays || table_.is_kept(std::string{name}, holder.operation);
 }
 
 // By a waiter that lives, goes before, and is no writer that a batch may pass. Who wants any of
@@ -78,9 +89,12 @@ LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) co
     if (record == nullptr) return view;
     for (const auto& holder : record->holders()) {
         if (view.holders.size() == parties_max) break;
-        const bool live = is_live(holder.operation);
-        if (live && !holder.broken) view.holders.push_back(holder);
-        view.is_closed = view.is_closed || (live && holder.broken);
+        if (is_live(holder.operation) && holder.is_held()) {
+            view.holders.push_back(holder);
+        } else if (is_in_the_way(name, holder)) {
+            view.is_closed = true;
+            view.closed_under = std::max(view.closed_under, holder.token);
+        }
     }
     if (const auto* extras = table_.extras_of(name)) view.value = extras->value;
     if (const auto* queue = table_.queue_of(name)) {

@@ -59,7 +59,7 @@ std::string LockMachine::totals() const {
     totals.incarnations = sessions_.newest_epochs().size();
     totals.waited_cursor = waited_cursor_;
     totals.waited_done = waited_done_;
-    totals.newest_closure = newest_closure_;
+    totals.newest_closure = table_.newest_closure();
     return encode_totals(totals);
 }
 
@@ -135,10 +135,10 @@ bool MachineLoader::add_totals(std::string_view value) {
     totals_ = decode_totals(value);
     if (!totals_) return false;
     machine_.sessions_.restore_newest(totals_->newest_session);
-    if (!planted(Mutant::token_restarts_on_restore))
-        machine_.table_.restore_newest(totals_->newest_token);
+    const bool goes_on = !planted(Mutant::token_restarts_on_restore);
+    machine_.table_.restore_newest(goes_on ? totals_->newest_token : FencingToken{},
+                                   totals_->newest_closure);
     machine_.endings_ = totals_->endings;
-    machine_.newest_closure_ = totals_->newest_closure;
     machine_.waited_cursor_ = totals_->waited_cursor;
     machine_.waited_done_ = totals_->waited_done;
     const auto& ended = machine_.ended_;
@@ -157,7 +157,6 @@ bool MachineLoader::add_name(std::string_view name, std::string_view value) {
     const std::string key{name};
     for (const auto& closure : saved->extras.closures) {
         newest_index_ = std::max(newest_index_, closure.since);
-        if (closure.id > totals_->newest_closure) return false;
     }
     if (!machine_.table_.restore(key, std::move(saved->record), std::move(saved->queue),
                                  std::move(saved->extras)) ||
@@ -178,8 +177,11 @@ bool MachineLoader::put_operations_back(const std::string& name) {
     const auto& record = *machine_.table_.find(name);
     for (const auto& holder : record.holders()) {
         newest_index_ = std::max(newest_index_, holder.since);
-        Operation holds{{name}, {}, true, {}, holder.locker.number};
+        if (holder.left) continue;
+        const bool is_bounded = holder.terms.max_hold_ms != 0;
+        Operation holds{{name}, {}, true, {}, holder.locker.number, is_bounded};
         if (!put_back(holder.operation, std::move(holds))) return false;
+        if (is_bounded) machine_.uncounted_[holder.operation.session].insert(holder.operation.seq);
     }
     const auto* queue = machine_.table_.queue_of(name);
     if (queue == nullptr) return true;
@@ -192,7 +194,8 @@ bool MachineLoader::put_operations_back(const std::string& name) {
     }
     for (const auto* waiter : queue->in_order()) {
         newest_index_ = std::max(newest_index_, waiter->ticket.index);
-        Operation waits{{name}, waiter->ticket, false, {}, waiter->locker.number};
+        const bool is_bounded = waiter->terms.max_hold_ms != 0;
+        Operation waits{{name}, waiter->ticket, false, {}, waiter->locker.number, is_bounded};
         if (!put_back(waiter->operation, std::move(waits))) return false;
     }
     return true;
@@ -214,8 +217,8 @@ bool MachineLoader::add_to(std::map<Seq, Operation>& operations, Seq seq, Operat
     if (is_new) return true;
     auto& known = place->second;
     const bool same = known.held == part.held && known.ticket == part.ticket &&
-                      known.locker == part.locker && !known.upgrades.is_set() &&
-                      !part.upgrades.is_set();
+                      known.locker == part.locker && known.is_bounded == part.is_bounded &&
+                      !known.upgrades.is_set() && !part.upgrades.is_set();
     if (!same || known.names.back() >= name) return false;
     known.names.push_back(name);
     // Not alone on one of them.

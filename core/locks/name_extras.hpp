@@ -1,4 +1,5 @@
-// What few names have besides holders and waiters: a value (S36), and what keeps them closed (S24).
+// What few names have besides holders and waiters: a value (S36), and times that are counted (S8,
+// S9, S24).
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,15 @@ struct LockValue {
     friend bool operator==(const LockValue&, const LockValue&) = default;
 };
 
-// A time that a quorum counts down, and the hold that it is about: one that was broken, and whose
-// node may go on believing in it for as long as the renewal at `since` let it.
+// A time that a quorum counts down, and the hold that it is about.
 struct Closure {
+    // `broken`: it was broken, and its node may go on believing in it for as long as the renewal at
+    // `since` let it. The others are as the hold's terms say. Two of one kind are never about the
+    // same hold.
+    enum class Kind : std::uint8_t { broken, min_hold, max_hold, lock_delay };
+
     ClosureId id;
+    Kind kind = Kind::broken;
     OperationId hold;
     LogIndex since;
     std::uint32_t time_ms = 0;
@@ -29,6 +35,12 @@ struct Closure {
 
     friend bool operator==(const Closure&, const Closure&) = default;
 };
+
+// Those of a hold's terms are numbered from Grant::closures on.
+[[nodiscard]] constexpr ClosureId closure_of(ClosureId first, Closure::Kind kind) {
+    return ClosureId{first.raw() + static_cast<std::uint64_t>(kind) - 1};
+}
+constexpr std::uint64_t closures_of_a_hold = 3;
 
 struct NameExtras {
     std::optional<LockValue> value;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t holder_bytes_min = 6;
 constexpr std::size_t ticket_bytes_min = 2;
 constexpr std::size_t waiter_bytes_min = 8;
-constexpr std::size_t closure_bytes_min = 12;
+constexpr std::size_t closure_bytes_min = 13;
 
 void put(ByteWriter& out, OperationId operation) {
     out.varint(operation.session.raw());
@@ -125,7 +125,7 @@ WaitQueue::Overtakers get_overtakers(ByteReader& in) {
 
 // What only some names have comes last, each with a number in front: a row without any of it is
 // what it was before there was such a thing, so that members of two versions have the same rows.
-enum class RowPart : std::uint8_t { value = 1, closures = 2, lockers = 3 };
+enum class RowPart : std::uint8_t { value = 1, closures = 2, lockers = 3, terms = 4 };
 
 // Whose they are, holders first, if anybody is a locker's at all.
 void put_lockers(ByteWriter& out, const std::vector<const LockerTag*>& lockers) {
@@ -143,6 +143,65 @@ void get_lockers(ByteReader& in, std::vector<Grant>& holders, std::vector<Waiter
     };
     std::ranges::for_each(holders, get);
     std::ranges::for_each(waiters, get);
+    if (!is_any) in.fail();
+}
+
+constexpr std::uint8_t party_has_terms = 1;
+constexpr std::uint8_t party_has_left = 2;
+
+void put_terms_of(ByteWriter& out, const Grant& grant) {
+    std::uint8_t flags = 0;
+    if (grant.terms.is_set()) flags |= party_has_terms;
+    if (grant.left) flags |= party_has_left;
+    out.u8(flags);
+    if (!grant.terms.is_set()) return;
+    put(out, grant.terms);
+    out.varint(grant.closures.raw());
+    if (grant.left) put_enum(out, *grant.left);
+}
+
+void put_terms_of(ByteWriter& out, const Waiter& waiter) {
+    put_flag(out, waiter.terms.is_set());
+    if (waiter.terms.is_set()) put(out, waiter.terms);
+}
+
+// Of all, holders first, if anybody has any.
+void put_all_terms(ByteWriter& out, const std::vector<Grant>& holders,
+                   const std::vector<const Waiter*>& waiters) {
+    const auto has_terms = [](const Grant& grant) { return grant.terms.is_set(); };
+    const auto wants_terms = [](const Waiter* waiter) { return waiter->terms.is_set(); };
+    if (std::ranges::none_of(holders, has_terms) && std::ranges::none_of(waiters, wants_terms)) {
+        return;
+    }
+    put_enum(out, RowPart::terms);
+    for (const auto& grant : holders)
+        put_terms_of(out, grant);
+    for (const auto* waiter : waiters)
+        put_terms_of(out, *waiter);
+}
+
+void get_terms_of(ByteReader& in, Grant& grant) {
+    const auto flags = in.u8();
+    if (flags == 0) return;
+    if (flags > (party_has_terms | party_has_left) || (flags & party_has_terms) == 0) in.fail();
+    grant.terms = get_terms(in);
+    grant.closures = get_id<ClosureId>(in);
+    if ((flags & party_has_left) == 0) return;
+    grant.left = get_enum(in, Predecessor::expired);
+    if (grant.left == Predecessor::none) in.fail();
+}
+
+void get_all_terms(ByteReader& in, std::vector<Grant>& holders, std::vector<Waiter>& waiters) {
+    bool is_any = false;
+    for (auto& grant : holders) {
+        get_terms_of(in, grant);
+        is_any = is_any || grant.terms.is_set();
+    }
+    for (auto& waiter : waiters) {
+        if (!get_flag(in)) continue;
+        waiter.terms = get_terms(in);
+        is_any = true;
+    }
     if (!is_any) in.fail();
 }
 
@@ -167,6 +226,7 @@ void put(ByteWriter& out, const NameExtras& extras) {
     out.varint(extras.closures.size());
     for (const auto& closure : extras.closures) {
         out.varint(closure.id.raw());
+        put_enum(out, closure.kind);
         put(out, closure.hold);
         out.varint(closure.since.raw());
         out.u32(closure.time_ms);
@@ -189,6 +249,7 @@ void get_closures(ByteReader& in, NameExtras& extras) {
     for (auto left = in.count(closure_bytes_min); left > 0 && in.ok(); --left) {
         Closure closure;
         closure.id = get_id<ClosureId>(in);
+        closure.kind = get_enum(in, Closure::Kind::lock_delay);
         closure.hold = get_operation(in);
         closure.since = get_id<LogIndex>(in);
         closure.time_ms = in.u32();
@@ -206,6 +267,7 @@ void get_part(ByteReader& in, NameExtras& extras, std::vector<Grant>& holders,
         case RowPart::value: return get_value(in, extras);
         case RowPart::closures: return get_closures(in, extras);
         case RowPart::lockers: return get_lockers(in, holders, waiters);
+        case RowPart::terms: return get_all_terms(in, holders, waiters);
     }
     in.fail();
 }
@@ -215,7 +277,7 @@ bool mark_broken(SavedName& saved) {
     for (const auto& closure : saved.extras.closures) {
         const auto* hold = saved.record.find(closure.hold);
         if (hold == nullptr || hold->broken) return false;
-        saved.record.mark_broken(closure.hold);
+        if (closure.kind == Closure::Kind::broken) saved.record.mark_broken(closure.hold);
     }
     return true;
 }
@@ -243,6 +305,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue,
     for (const auto* waiter : waiting.in_order())
         lockers.push_back(&waiter->locker);
     put_lockers(out, lockers);
+    put_all_terms(out, record.holders(), waiting.in_order());
     return out.take();
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/locks/command.hpp"
+#include "core/locks/name_extras.hpp"
 
 namespace mortise::core {
 
@@ -153,10 +154,12 @@ struct ReleaseAsked {
     friend bool operator==(const ReleaseAsked&, const ReleaseAsked&) = default;
 };
 
-// From here on a quorum counts down a time (S4): what a session is trusted for, from `since` on.
+// From here on a quorum counts down a time (S4); of a hold that was broken, from `since` on.
 struct ClosureBegun {
     ClosureId closure;
-    SessionId session;
+    Closure::Kind kind = Closure::Kind::broken;
+    std::string name;
+    OperationId hold;
     LogIndex since;
     std::uint32_t time_ms = 0;
     std::uint32_t rho_ppm = 0;

@@ -64,8 +64,11 @@ void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
     const Ticket ticket{index_, place_};
     const OperationId id{session.id, seq};
     LockTable::Grants grants;
-    const auto result = table_.acquire(ticket, id, acquire, std::move(last), grants);
-    take_place(session, seq, result, {{acquire.name}, ticket, false, {}, acquire.locker.number});
+    const auto result = table_.acquire(ticket, id, acquire, std::move(last), grants,
+                                       counted(acquire.terms, session.opened.rho_ppm));
+    take_place(
+        session, seq, result,
+        {{acquire.name}, ticket, false, {}, acquire.locker.number, acquire.terms.max_hold_ms != 0});
     publish(std::move(grants));
     tell(session, seq, result);
 }
@@ -98,7 +101,9 @@ void LockMachine::on(Session& session, Seq seq, const Release& release) {
     auto operation = take_operation(session, release.operation, true);
     const bool lost = session.broken.erase(release.operation) != 0;
     const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
-    if (operation) return give_up(session, seq, release.operation, *operation, kind);
+    const bool expired = release.lost && !planted(Mutant::expired_given_back_cleanly);
+    const auto how = expired ? Predecessor::expired : Predecessor::clean;
+    if (operation) return give_back(session, seq, release.operation, *operation, kind, how);
     answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
 }
 
@@ -141,7 +146,9 @@ std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, 
 // enter.
 void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation,
                           AnswerKind kind) {
-    if (operation.held) return give_back(session, seq, target, operation, kind);
+    if (operation.held) {
+        return give_back(session, seq, target, operation, kind, Predecessor::clean);
+    }
     auto grants = withdraw(operation);
     answer(session, target, {AnswerKind::cancelled, {}, {}});
     answer(session, seq, {AnswerKind::cancelled, {}, {}});
@@ -160,13 +167,13 @@ LockTable::Grants LockMachine::withdraw(const Operation& operation) {
 
 // With the hold goes what waits to upgrade it (S27).
 void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operation& operation,
-                            AnswerKind kind) {
+                            AnswerKind kind, Predecessor how) {
     LockTable::Grants grants;
     const OperationId grant{session.id, target};
     const auto upgrade = planted(Mutant::upgrade_outlives_its_hold)
                              ? std::nullopt
                              : table_.cancel_upgrade(operation.names.front(), grant);
-    table_.release(operation.names, grant, Predecessor::clean, grants);
+    table_.release(operation.names, grant, how, grants);
     answer(session, seq, {kind, {}, {}});
     if (upgrade) {
         end_operation(session, upgrade->operation.seq);

@@ -47,6 +47,7 @@ struct Operation {
     bool held = false;
     Seq upgrades;  // the hold that an Upgrade waits for
     std::uint64_t locker = 0;
+    bool is_bounded = false;  // has a max_hold (S8)
 };
 
 struct Session {

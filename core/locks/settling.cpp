@@ -25,11 +25,14 @@ bool LockTable::would_grant(std::string_view name, LockMode mode, Priority prior
     return reader != nullptr && rank < queue->rank_of(*reader);
 }
 
-void LockTable::grant(LockRecord& record, const Waiter& waiter, Grants& grants) {
+void LockTable::grant(const std::string& name, LockRecord& record, const Waiter& waiter,
+                      Grants& grants) {
     MORTISE_CHECK(record.admits(waiter.mode));
     const auto token = record.take_token(waiter.mode, newest_token_);
     grants.push_back({waiter.operation, token, record.previous});
-    record.add({waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker});
+    Grant given{waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker};
+    if (waiter.terms.is_set()) begin_terms(name, waiter.terms, given);
+    record.add(std::move(given));
     const bool passes = !planted(Mutant::writers_keep_the_turn);
     if (is_writer(waiter.mode) && passes) record.turn = Turn::readers;  // after a writer, a batch
 }
@@ -37,7 +40,7 @@ void LockTable::grant(LockRecord& record, const Waiter& waiter, Grants& grants) 
 void LockTable::enter(Slot& slot, const Waiter& waiter, Grants& grants) {
     const auto entering = slot.queue->second.remove(waiter.ticket);
     entered_.push_back({entering.ticket, entering.priority});
-    grant(slot.record->second, entering, grants);
+    grant(slot.record->first, slot.record->second, entering, grants);
     if (entering.part == Part::alone) return;
     const auto& name = slot.record->first;
     auto& given = grants.back();

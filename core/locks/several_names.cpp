@@ -32,7 +32,7 @@ LockTable::Result LockTable::refusal(const AcquireSeveral& request) const {
 
 LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation,
                                      const AcquireSeveral& request, std::vector<Previous> last,
-                                     Grants& grants) {
+                                     Grants& grants, const HoldTerms& terms) {
     const auto refused = refusal(request);
     if (refused != Result::granted) return refused;
     const bool all = request.which == AcquireSeveral::Which::all;
@@ -42,7 +42,8 @@ LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation,
                         all ? Priority{0} : request.priority,
                         request.label,
                         all ? Part::all_of : Part::one_of,
-                        request.locker};
+                        request.locker,
+                        terms};
     return all ? acquire_all(waiter, request, std::move(last), grants)
                : acquire_any(waiter, request, std::move(last), grants);
 }
@@ -157,7 +158,7 @@ bool LockTable::serve_barrier(const Waiter& barrier, Grants& grants) {
         auto& record = records_.at(name);
         const auto waiter = queues_.at(name).remove(ticket);
         Grants one;
-        grant(record, waiter, one);
+        grant(name, record, waiter, one);
         given.names.push_back({name, one.front().token, std::move(one.front().previous)});
         moved_.insert(name);
     }
@@ -204,8 +205,15 @@ void LockMachine::on(Session& session, Seq seq, const AcquireSeveral& request) {
     std::ranges::sort(names);
     const Ticket ticket{index_, place_};
     LockTable::Grants grants;
-    const auto result = table_.acquire(ticket, {session.id, seq}, request, std::move(last), grants);
-    take_place(session, seq, result, {std::move(names), ticket, false, {}, request.locker.number});
+    const auto result = table_.acquire(ticket, {session.id, seq}, request, std::move(last), grants,
+                                       counted(request.terms, session.opened.rho_ppm));
+    take_place(session, seq, result,
+               {std::move(names),
+                ticket,
+                false,
+                {},
+                request.locker.number,
+                request.terms.max_hold_ms != 0});
     publish(std::move(grants));
     tell(session, seq, result);
 }

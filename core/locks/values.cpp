@@ -23,7 +23,7 @@ void LockTable::forget_extras(const std::string& name) {
 bool LockTable::holds_alone(const std::string& name, OperationId hold) const {
     const auto* record = find(name);
     const auto* grant = record == nullptr ? nullptr : record->find(hold);
-    return grant != nullptr && grant->mode == LockMode::exclusive && !grant->broken;
+    return grant != nullptr && grant->mode == LockMode::exclusive && grant->is_held();
 }
 
 // Without bytes there is no value any more, and a later one begins anew.

@@ -49,6 +49,7 @@ struct Waiter {
     std::string label;
     Part part = Part::alone;
     LockerTag locker{};
+    HoldTerms terms{};  // of the hold, in the cluster's clocks
 };
 
 // A hold that waits to become exclusive. It goes before every waiter (S28), and there is at most

@@ -82,7 +82,7 @@ void WaitFinder::add_holders(Asking& asking) const {
     const auto& holders = asking.record.holders();
     asking.steps += holders.size() / holders_per_step;
     for (const auto& holder : holders) {
-        const bool is_lost = holder.broken;  // adds no edge
+        const bool is_lost = !holder.is_held();  // adds no edge
         if (is_lost || !conflict(holder.mode, asking.mode) || holder.operation == asking.hold)
             continue;
         const LockerId locker{holder.operation.session, holder.locker.number};
@@ -122,7 +122,7 @@ void WaitFinder::add_phase(Asking& asking) const {
     for (const auto& holder : asking.record.holders()) {
         const LockerId locker{holder.operation.session, holder.locker.number};
         const bool counts =
-            !holder.broken && is_writer(holder.mode) && lockers_.find_tied(locker) != nullptr;
+            holder.is_held() && is_writer(holder.mode) && lockers_.find_tied(locker) != nullptr;
         if (counts) asking.found.lockers.push_back(locker);
     }
 }

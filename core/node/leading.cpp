@@ -173,7 +173,8 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
                        // From when the renewal was applied, not from the break.
                        closures_.start(
                            begun.closure, cluster_patience(begun.time_ms, begun.rho_ppm),
-                           countdowns_.elapsed(begun.session, begun.since, now.steady), now.steady);
+                           countdowns_.elapsed(begun.hold.session, begun.since, now.steady),
+                           now.steady);
                    },
                    [&](const ClosureEnded& end) {
                        closures_.stop(end.closure);

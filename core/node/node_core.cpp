@@ -102,9 +102,10 @@ Effects NodeCore::step(Event event, Now now) {
     effects_.suspended = std::move(agent.suspended);
     effects_.lease = agent.lease;
     std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
-    if (now.steady >= countdowns_.save_at()) {
+    if (now.steady >= std::min(countdowns_.save_at(), closures_.save_at())) {
         effects_.save_countdowns = countdowns(now);
         countdowns_.saved(now.steady);
+        closures_.saved(now.steady);
     }
     hand_over_state(now);
     effects_.deadline = deadline();

@@ -257,6 +257,7 @@ TEST(ApiContract, AnEmptyHoldAnswersEverything) {
     std::error_code ec;
     hold.check(ec);
     EXPECT_EQ(ec, Errc::not_held);
+    hold.checkpoint();
     EXPECT_EQ(hold.previous(), Previous{});
     EXPECT_EQ(hold.value(ec), "");
     EXPECT_EQ(ec, Errc::not_held);

@@ -44,7 +44,7 @@ TEST_F(Reasons, OfARefusedAcquireNameTheOption) {
         return words_of([&] { std::ignore = node_.acquire("x", options); });
     };
     EXPECT_SAYS(refusal({.label = std::string(257, 'x')}), "x: a label has at most 256 bytes: ");
-    EXPECT_SAYS(refusal({.max_hold = 1s}), "max_hold");
+    EXPECT_SAYS(refusal({.max_hold = 0s}), "max_hold");
     EXPECT_SAYS(refusal({.priority = 8}), "from 0 to 7");
     EXPECT_SAYS(refusal({.on_suspended = [] {}}), "on_suspended");
 }

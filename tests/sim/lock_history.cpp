@@ -47,7 +47,10 @@ std::uint64_t digest_of(const core::Outcomes& outcomes) {
                            sum.number(one.token.raw());
                        },
                        [&](const core::ReleaseAsked& one) { sum.text(one.name); },
-                       [&](const core::ClosureBegun& one) { sum.number(one.closure.raw()); },
+                       [&](const core::ClosureBegun& one) {
+                           sum.number(one.closure.raw());
+                           sum.number(one.time_ms);
+                       },
                        [&](const core::ClosureEnded& one) { sum.number(one.closure.raw()); },
                    },
                    outcome);

@@ -67,7 +67,7 @@ private:
     };
     struct Line {  // what is on one name and lives
         const Record* record;
-        std::vector<const core::Grant*> holders;  // of lockers, that are not broken
+        std::vector<const core::Grant*> holders;  // of lockers, that are held
         std::optional<Place> upgrade;
         std::vector<Place> places;  // as they are served, without the upgrade
     };
@@ -135,7 +135,7 @@ LockSpec::WaitGraph::Line LockSpec::WaitGraph::line_on(const Record& record) con
     Line line{&record, {}, {}, {}};
     for (const auto& hold : spec_.holds_) {
         const auto& grant = hold.grant;
-        const bool is_lost = grant.broken || spec_.live(grant.operation.session) == nullptr;
+        const bool is_lost = !grant.is_held() || spec_.live(grant.operation.session) == nullptr;
         const bool counts = grant.locker.is_set() && hold.name == record.name;
         if (counts && !is_lost) line.holders.push_back(&grant);
     }

@@ -78,8 +78,10 @@ private:
             }
             Entry entry{core::Sweep{}};
             // A quorum has counted all that there is to count.
-            for (std::uint64_t id = 1; round == 0 && id <= 4'000; ++id)
-                entry.push_back(core::EndClosure{core::ClosureId{id}});
+            for (const auto& [name, extras] : machine_.table().extras()) {
+                for (const auto& closure : extras.closures)
+                    entry.push_back(core::EndClosure{closure.id});
+            }
             for (const auto& view : listing) {
                 // The oldest first, one at a time.
                 if (view.holders.empty()) continue;

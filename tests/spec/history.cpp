@@ -25,6 +25,15 @@ bool clash(LockMode a, LockMode b) {
     return !(a == shared && (b == shared || b == update));
 }
 
+// But for what nobody is told.
+bool are_told_of(std::vector<core::Grant> listed, const std::vector<core::Grant>& told) {
+    for (auto& one : listed) {
+        one.terms = {};
+        one.closures = {};
+    }
+    return listed == told;
+}
+
 }  // namespace
 
 template <class Body>
@@ -101,11 +110,18 @@ void History::on(const core::RenewalLost& lost) {
 void History::on(const core::SessionEnded& ended) {
     need(is_live(ended.session), "S11: ended twice", words(ended));
     sessions_[ended.session].has_ended = true;
-    for (auto& [name, state] : names_) {
-        std::erase_if(state.holders,
-                      [&](const auto& one) { return one.operation.session == ended.session; });
-        std::erase_if(state.closed,
-                      [&](const auto& one) { return one.operation.session == ended.session; });
+    const bool is_lost = ended.how != core::SessionEnd::closed;
+    const auto is_its = [&](const auto& one) { return one.operation.session == ended.session; };
+    for (auto& named : names_) {
+        const auto& name = named.first;
+        auto& state = named.second;
+        std::erase_if(state.closed, [&](const auto& one) {
+            const HoldOnName who{name, one.operation};
+            return is_its(one) && !is_counted(who, {Kind::min_hold, Kind::lock_delay});
+        });
+        for (const auto& one : std::vector{state.holders}) {
+            if (is_its(one)) depart(name, state, one, is_lost);
+        }
         std::erase_if(state.queue,
                       [&](const auto& one) { return one.operation.session == ended.session; });
         if (state.upgrade && state.upgrade->operation.session == ended.session) {
@@ -201,16 +217,13 @@ void History::on_granted(OperationId operation, const core::Answer& answer) {
 void History::grant_one(OperationId operation, const core::Acquire& wanted,
                         core::FencingToken token) {
     auto& name = names_[wanted.name];
-    make_way(name, wanted.mode);
+    make_way(wanted.name, name, wanted.mode);
     const core::Grant grant{operation, wanted.mode, token, index_, wanted.label, wanted.locker};
     for (const auto& holder : name.holders) {
         need(!clash(holder.mode, grant.mode), "P2: two holders clash",
              words(operation) + " with " + words(holder.operation));
     }
-    for (const auto& closed : name.closed) {
-        need(!clash(closed.mode, grant.mode), "S24: granted while the former holder may not know",
-             words(operation) + " after " + words(closed.operation));
-    }
+    judge_closures(wanted.name, name, grant);
     need(!name.upgrade, "S28: somebody enters while an upgrade waits", words(operation));
     judge_token(name, grant);
     judge_overtaking(name, grant, wanted.priority);
@@ -220,7 +233,9 @@ void History::grant_one(OperationId operation, const core::Acquire& wanted,
 
 void History::on_released(OperationId operation) {
     const auto target = target_of(operation);
-    need(wanted_by(operation).empty() && (left_.contains(target) || remove_holder(target)),
+    const auto* release = body_of<core::Release>(operation);
+    const bool is_lost = release != nullptr && release->lost;
+    need(wanted_by(operation).empty() && (left_.contains(target) || remove_holder(target, is_lost)),
          "S19: released what is not held", words(operation));
 }
 
@@ -294,7 +309,7 @@ void History::on(const core::LockBroken& broken) {
         if (found == name.holders.end()) return;
         if (!broken.immediate) {
             name.closed.push_back(*found);
-            closing_.emplace_back(broken.name, hold);
+            closing_.insert({broken.name, hold});
         }
         name.holders.erase(found);
         unconfirmed_.insert(hold);
@@ -309,12 +324,61 @@ void History::on(const core::ReleaseAsked& asked) {
     need(all && !asked.holds.empty(), "S24: others are asked than hold it", words(asked.by));
 }
 
+// --- times that are counted: S8, S9, S24 -----------------------------------------------------
+
+core::HoldTerms History::terms_of(OperationId operation) const {
+    if (const auto* one = body_of<core::Acquire>(operation)) return one->terms;
+    const auto* several = body_of<core::AcquireSeveral>(operation);
+    return several == nullptr ? core::HoldTerms{} : several->terms;
+}
+
+bool History::is_counted(const HoldOnName& who, const std::set<Kind>& kinds) const {
+    return std::any_of(closures_.begin(), closures_.end(), [&](const auto& one) {
+        return one.second.who == who && kinds.contains(one.second.kind);
+    });
+}
+
 void History::on(const core::ClosureBegun& begun) {
-    need(!closing_.empty() && !closures_.contains(begun.closure), "S24: a closure of nothing",
+    const HoldOnName who{begun.name, begun.hold};
+    const auto terms = terms_of(begun.hold);
+    need(!closures_.contains(begun.closure) && !is_counted(who, {begun.kind}), "S8: counted twice",
          words(begun));
-    if (closing_.empty()) return;
-    closures_[begun.closure] = closing_.front();
-    closing_.erase(closing_.begin());
+    closures_[begun.closure] = {begun.kind, who};
+    switch (begun.kind) {
+        case Kind::broken:
+            need(closing_.erase(who) == 1, "S24: a closure of nothing", words(begun));
+            break;
+        case Kind::min_hold:
+            need(begun.time_ms >= terms.min_hold_ms && terms.min_hold_ms != 0,
+                 "S8: a short min_hold", words(begun));
+            break;
+        case Kind::max_hold: {
+            const auto& holders = names_[begun.name].holders;
+            const auto held = std::find_if(holders.begin(), holders.end(), [&](const auto& one) {
+                return one.operation == begun.hold;
+            });
+            need(held != holders.end() && begun.time_ms >= terms.max_hold_ms &&
+                     held->since <= sessions_[begun.hold.session].received,
+                 "S8: a max_hold is counted that its node may not know of", words(begun));
+            break;
+        }
+        case Kind::lock_delay:
+            if (!delays_owed_.contains(who)) end_by_cluster(who);
+            need(delays_owed_.erase(who) == 1 && begun.time_ms >= terms.lock_delay_ms,
+                 "S9: a delay after no loss", words(begun));
+            names_[begun.name].closed.push_back(departed_[who]);
+            break;
+    }
+}
+
+// A quorum has counted to the end of its max_hold.
+void History::end_by_cluster(const HoldOnName& who) {
+    auto& name = names_[who.first];
+    for (const auto& one : std::vector{name.holders}) {
+        if (one.operation != who.second || !is_counted(who, {Kind::max_hold})) continue;
+        depart(who.first, name, one, true);
+        unconfirmed_.insert(who.second);
+    }
 }
 
 // By the clocks of a quorum, by the word of its node, or with its session: then it is out of the
@@ -323,15 +387,45 @@ void History::on(const core::ClosureEnded& ended) {
     const auto closure = closures_.find(ended.closure);
     need(closure != closures_.end(), "S24: a closure ended that was not there", words(ended));
     if (closure == closures_.end()) return;
-    const auto [name, hold] = closure->second;
-    std::erase_if(names_[name].closed, [&](const auto& one) { return one.operation == hold; });
+    const auto [kind, who] = closure->second;
+    if (kind == Kind::max_hold) end_by_cluster(who);
     closures_.erase(closure);
+    if (is_counted(who, {Kind::broken, Kind::min_hold, Kind::lock_delay})) return;
+    std::erase_if(names_[who.first].closed,
+                  [&, hold = who.second](const auto& one) { return one.operation == hold; });
+}
+
+void History::depart(const std::string& name, Name& state, const core::Grant& grant, bool is_lost) {
+    const HoldOnName who{name, grant.operation};
+    const auto left = grant;  // of those that are erased
+    departed_[who] = left;
+    if (is_counted(who, {Kind::min_hold})) state.closed.push_back(left);
+    if (is_lost && terms_of(left.operation).lock_delay_ms != 0) delays_owed_.insert(who);
+    std::erase_if(state.holders, [&](const auto& one) { return one.operation == left.operation; });
+}
+
+void History::judge_closures(const std::string& called, const Name& name,
+                             const core::Grant& grant) {
+    const auto text = words(grant.operation);
+    for (const auto& closed : name.closed) {
+        need(!clash(closed.mode, grant.mode), "S24: granted while a former holder is in the way",
+             text + " after " + words(closed.operation));
+    }
+    for (const auto& who : delays_owed_) {
+        need(who.first != called || !clash(departed_[who].mode, grant.mode),
+             "S9: granted before a delay began", text + " after " + words(who.second));
+    }
+    const bool has_min = terms_of(grant.operation).min_hold_ms != 0;
+    need(has_min == is_counted({called, grant.operation}, {Kind::min_hold}),
+         "S8: a min_hold that nobody counts", text);
 }
 
 void History::on_lost(OperationId operation) {
     need(unconfirmed_.erase(target_of(operation)) == 1, "S24: lost, but it was not broken",
          words(operation));
-    remove_holder(target_of(operation));  // of several names, the others
+    const auto* release = body_of<core::Release>(operation);
+    // Of several names, the others.
+    remove_holder(target_of(operation), release != nullptr && release->lost);
 }
 
 void History::on_stored(OperationId operation) {
@@ -424,12 +518,12 @@ void History::on_refused(OperationId operation, AnswerKind kind) {
 
 // --- one grant ------------------------------------------------------------------------------
 
-void History::make_way(Name& name, LockMode mode) {
-    std::erase_if(name.holders, [&](const auto& holder) {
-        const bool leaves = leaving_.contains(holder.operation) && clash(holder.mode, mode);
-        if (leaves) left_.insert(holder.operation);
-        return leaves;
-    });
+void History::make_way(const std::string& called, Name& name, LockMode mode) {
+    for (const auto& holder : std::vector{name.holders}) {
+        if (!leaving_.contains(holder.operation) || !clash(holder.mode, mode)) continue;
+        left_.insert(holder.operation);
+        depart(called, name, holder, false);
+    }
 }
 
 void History::judge_token(Name& name, const core::Grant& grant) {
@@ -501,7 +595,8 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
         listed.insert(view.name);
         policies_[view.name] = view.policy;
         const auto& name = names_[view.name];
-        need(view.holders == name.holders, "P2: holders are not those told of", words(view));
+        need(are_told_of(view.holders, name.holders), "P2: holders are not those told of",
+             words(view));
         const auto& upgrade = name.upgrade;
         const auto locker =
             upgrade ? grant_on(names_[view.name], upgrade->hold).locker : core::LockerTag{};
@@ -635,13 +730,16 @@ bool History::is_queued(OperationId operation) const {
     return false;
 }
 
-bool History::remove_holder(OperationId operation) {
-    std::size_t removed = 0;
+bool History::remove_holder(OperationId operation, bool is_lost) {
+    bool removed = false;
     for (auto& [name, state] : names_) {
-        removed += std::erase_if(state.holders,
-                                 [&](const auto& one) { return one.operation == operation; });
+        for (const auto& one : std::vector{state.holders}) {
+            if (one.operation != operation) continue;
+            depart(name, state, one, is_lost);
+            removed = true;
+        }
     }
-    return removed > 0;
+    return removed;
 }
 
 bool History::remove_waiter(OperationId operation) {

@@ -12,6 +12,9 @@
 //   S29, S31, P9  writers first in, first out; nobody is overtaken more often than the bounds say
 //   S32           who asks for all gets all, who asks for any gets one; nobody passes a barrier
 //   S24           nobody has a name while its former holder may not know that he lost it
+//   S8, S9        nor before its min_hold is over, nor without a lock_delay after a loss; a
+//   max_hold
+//                 is counted from when its node knew of the hold
 //   S36           a value is written by who holds
 //   S30           nobody waits who conflicts with nobody
 #pragma once
@@ -67,7 +70,7 @@ private:
     };
     struct Name {
         std::vector<core::Grant> holders;
-        std::vector<core::Grant> closed;  // were broken, and may not know
+        std::vector<core::Grant> closed;  // are nobody's any more, and in the way
         std::optional<Upgrading> upgrade;
         std::vector<Waiter> queue;
         bool has_priorities = false;  // somebody had one, ever
@@ -105,7 +108,8 @@ private:
     void on_refused(core::OperationId operation, core::AnswerKind kind);
     void queue_upgrade(core::OperationId operation);
 
-    void make_way(Name& name, core::LockMode mode);
+    void make_way(const std::string& called, Name& name, core::LockMode mode);
+    void judge_closures(const std::string& called, const Name& name, const core::Grant& grant);
     void judge_token(Name& name, const core::Grant& grant);
     void judge_overtaking(Name& name, const core::Grant& grant, core::Priority priority);
     void judge_listing(const std::vector<core::LockView>& listing);
@@ -124,8 +128,10 @@ private:
     [[nodiscard]] core::OperationId target_of(core::OperationId operation) const;
     [[nodiscard]] bool is_held(core::OperationId operation) const;
     [[nodiscard]] bool is_queued(core::OperationId operation) const;
-    // False when it was not there.
-    bool remove_holder(core::OperationId operation);
+    // False when it was not there. `is_lost`: to its owner, so that a lock_delay begins.
+    bool remove_holder(core::OperationId operation, bool is_lost);
+    // A holder of that name, of its own or by its session.
+    void depart(const std::string& name, Name& state, const core::Grant& grant, bool is_lost);
     bool remove_waiter(core::OperationId operation);
 
     std::map<core::SessionId, SessionLife> sessions_;
@@ -136,9 +142,19 @@ private:
     std::set<core::OperationId> cancels_;                // what somebody asked to cancel
     // An entry may tell of the grant before it tells of the release that made way for it.
     using HoldOnName = std::pair<std::string, core::OperationId>;
-    std::vector<HoldOnName> closing_;  // broken, and told of so far
-    std::map<core::ClosureId, HoldOnName> closures_;
-    std::set<core::OperationId> unconfirmed_;  // broken
+    using Kind = core::Closure::Kind;
+    struct Counting {
+        Kind kind = Kind::broken;
+        HoldOnName who;
+    };
+    [[nodiscard]] bool is_counted(const HoldOnName& who, const std::set<Kind>& kinds) const;
+    [[nodiscard]] core::HoldTerms terms_of(core::OperationId operation) const;
+    void end_by_cluster(const HoldOnName& who);
+    std::set<HoldOnName> closing_;      // broken, and told of so far
+    std::set<HoldOnName> delays_owed_;  // lost, with a lock_delay that has not begun
+    std::map<HoldOnName, core::Grant> departed_;
+    std::map<core::ClosureId, Counting> closures_;
+    std::set<core::OperationId> unconfirmed_;  // broken, or ended by the cluster
     std::set<core::OperationId> leaving_;      // released in this entry
     std::set<core::OperationId> left_;         // and gone already
     core::FencingToken newest_;

@@ -45,34 +45,40 @@ Predecessor left_by(SessionEnd how) {
     return how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
 }
 
-// Of the same kind as far as the rules order them.
-int order_class(const core::Outcome& outcome) {
-    const auto* answered = std::get_if<Answered>(&outcome);
-    if (answered != nullptr && answered->answer.kind == AnswerKind::granted) return 1;
-    return std::holds_alternative<core::ClosureEnded>(outcome) ? 2 : 0;
+core::ClosureId closure_of(const core::Outcome& outcome) {
+    if (const auto* begun = std::get_if<core::ClosureBegun>(&outcome)) return begun->closure;
+    const auto* ended = std::get_if<core::ClosureEnded>(&outcome);
+    return ended == nullptr ? core::ClosureId{} : ended->closure;
+}
+
+struct ByKind {
+    Outcomes grants;
+    Outcomes begun;  // in the order of their numbers
+    Outcomes ended;
+    Outcomes others;
+
+    friend bool operator==(const ByKind&, const ByKind&) = default;
+};
+
+ByKind by_kind(const Outcomes& outcomes) {
+    ByKind sorted;
+    for (const auto& outcome : outcomes) {
+        const auto* answered = std::get_if<Answered>(&outcome);
+        const bool grants = answered != nullptr && answered->answer.kind == AnswerKind::granted;
+        auto& others = grants ? sorted.grants : sorted.others;
+        auto& begun = std::holds_alternative<core::ClosureBegun>(outcome) ? sorted.begun : others;
+        (std::holds_alternative<core::ClosureEnded>(outcome) ? sorted.ended : begun)
+            .push_back(outcome);
+    }
+    std::ranges::stable_sort(sorted.begun, {}, closure_of);
+    std::ranges::stable_sort(sorted.ended, {}, closure_of);
+    return sorted;
 }
 
 }  // namespace
 
 bool same(const Outcomes& a, const Outcomes& b) {
-    if (a == b) return true;
-    const auto pick = [](const Outcomes& from, int which) {
-        Outcomes picked;
-        for (const auto& outcome : from) {
-            if (order_class(outcome) == which) picked.push_back(outcome);
-        }
-        return picked;
-    };
-    // Nobody can tell in which order closures ended that ended in one entry.
-    const auto ended = [](const Outcomes& from) {
-        std::multiset<core::ClosureId> closures;
-        for (const auto& outcome : from) {
-            if (const auto* one = std::get_if<core::ClosureEnded>(&outcome))
-                closures.insert(one->closure);
-        }
-        return closures;
-    };
-    return pick(a, 0) == pick(b, 0) && pick(a, 1) == pick(b, 1) && ended(a) == ended(b);
+    return a == b || by_kind(a) == by_kind(b);
 }
 
 Outcomes LockSpec::apply(core::LogIndex index, const std::vector<core::Command>& batch) {
@@ -190,6 +196,7 @@ void LockSpec::on(const core::Sweep&) {
 void LockSpec::on(const core::Acknowledge& command) {
     auto* session = live(command.session);
     if (session == nullptr) return;
+    count_max_holds(*session, command.received);
     std::erase_if(session->answers,
                   [&](const KeptAnswer& kept) { return kept.at <= command.received; });
 }
@@ -308,7 +315,10 @@ void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
     }
     stand({acquire.name,
            {operation, acquire.mode, index_, acquire.label, acquire.priority, {}, acquire.locker},
-           ++waits_ever_});
+           ++waits_ever_,
+           0,
+           Part::alone,
+           counted(operation, acquire.terms)});
     settle({acquire.name});
     if (waited_names(operation).empty()) return;  // granted at once
     if (acquire.wait) {
@@ -364,7 +374,8 @@ void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
                {operation, mode, index_, request.label, priority, {}, request.locker},
                waits_ever_,
                0,
-               all ? Part::all_of : Part::one_of});
+               all ? Part::all_of : Part::one_of,
+               counted(operation, request.terms)});
     }
     settle(queues);
     if (waited_names(operation).empty()) return;
@@ -391,9 +402,9 @@ bool LockSpec::serve_barrier(OperationId operation) {
 void LockSpec::grant_all(OperationId operation) {
     Answer given{AnswerKind::granted, {}, {}};
     for (const auto& name : waited_names(operation)) {
-        const auto waiting = front_of(name)->waiting;
+        const auto wait = *front_of(name);
         withdraw(operation, name);
-        given.names.push_back(hold(*find_record(name), waiting));
+        given.names.push_back(hold(*find_record(name), wait.waiting, wait.terms));
         moved_.insert(name);
     }
     if (operation.session.is_set()) answer(operation, given);
@@ -406,18 +417,20 @@ void LockSpec::on(OperationId operation, const core::Release& release) {
     clear_name_of(target);
     const bool confirms = broken_.erase(target) > 0;
     if (!held_names(target).empty()) {
-        give_back(operation, target, confirms ? AnswerKind::lost : AnswerKind::released);
+        give_back(operation, target, confirms ? AnswerKind::lost : AnswerKind::released,
+                  release.lost ? Predecessor::expired : Predecessor::clean);
     } else {
         answer(operation, {confirms ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
     }
 }
 
 // S27: the upgrade that waits for it ends with it.
-void LockSpec::give_back(OperationId operation, OperationId hold, AnswerKind kind) {
+void LockSpec::give_back(OperationId operation, OperationId hold, AnswerKind kind,
+                         Predecessor how) {
     const auto names = held_names(hold);
     const auto upgrade = upgrade_of(hold);
     for (const auto& name : names)
-        leave(hold, name, Predecessor::clean);
+        leave(hold, name, how);
     answer(operation, {kind, {}, {}});
     if (upgrade) {
         withdraw(*upgrade);
@@ -443,7 +456,8 @@ void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
         answer(operation, {AnswerKind::cancelled, {}, {}});
         settle(waited);
     } else if (!held_names(target).empty()) {
-        give_back(operation, target, confirms ? AnswerKind::lost : AnswerKind::released);
+        give_back(operation, target, confirms ? AnswerKind::lost : AnswerKind::released,
+                  Predecessor::clean);
     } else {
         answer(operation, {confirms ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
     }
@@ -497,13 +511,14 @@ void LockSpec::on(OperationId operation, const core::BreakLock& request) {
     std::vector<OperationId> all;
     std::vector<OperationId> fresh;
     for (const auto& holder : holders(request.name)) {
-        if (holder.token != request.expected) continue;
+        if (holder.token != request.expected || holder.left) continue;
         all.push_back(holder.operation);
         if (!holder.broken) fresh.push_back(holder.operation);
     }
-    if (all.empty()) return answer(operation, {AnswerKind::not_held, {}, {}});
+    const bool opens = open(request.name, request.expected);
+    if (all.empty() && !opens) return answer(operation, {AnswerKind::not_held, {}, {}});
     answer(operation, {AnswerKind::broken, {}, {}});
-    if (!fresh.empty()) {
+    if (opens || !fresh.empty()) {
         outcomes_.emplace_back(core::LockBroken{operation, request.name, request.expected, fresh,
                                                 request.reason, request.immediate});
     }
@@ -523,7 +538,7 @@ void LockSpec::on(OperationId operation, const core::AskRelease& request) {
     clear(request.name);
     core::ReleaseAsked asked{operation, request.name, {}, request.reason};
     for (const auto& holder : holders(request.name)) {
-        if (!holder.broken) asked.holds.push_back(holder.operation);
+        if (holder.is_held()) asked.holds.push_back(holder.operation);
     }
     const bool is_held = !asked.holds.empty();
     answer(operation, {is_held ? AnswerKind::asked : AnswerKind::not_held, {}, {}});
@@ -543,21 +558,14 @@ void LockSpec::close(const std::string& name, OperationId hold) {
     grant.broken = true;
     auto& value = find_record(name)->value;
     if (value && grant.mode == LockMode::exclusive) value->dirty = true;
+    using enum core::Closure::Kind;
+    end_all(hold, name, {min_hold, max_hold});
     newest_closure_ = newest_closure_.next();
-    closing_.push_back({newest_closure_, name, hold});
-    const auto* session = live(hold.session);
-    outcomes_.emplace_back(core::ClosureBegun{newest_closure_, hold.session, session->renewed_at,
-                                              session->opened.ttl_ms, session->opened.rho_ppm});
-}
-
-void LockSpec::on(const core::EndClosure& command) {
-    for (const auto& closing : std::vector{closing_}) {
-        if (closing.id != command.closure) continue;
-        clear(closing.name);
-        if (live(closing.hold.session) == nullptr) return;  // it went with its session
-        leave(closing.hold, closing.name, Predecessor::broken);
-        settle({closing.name});
-    }
+    closing_.push_back({newest_closure_, broken, name, hold});
+    const auto& session = *live(hold.session);
+    outcomes_.emplace_back(core::ClosureBegun{newest_closure_, broken, name, hold,
+                                              session.renewed_at, session.opened.ttl_ms,
+                                              session.opened.rho_ppm});
 }
 
 // --- conversions: S27, S28 ------------------------------------------------------------------
@@ -640,7 +648,7 @@ FencingToken LockSpec::token_for(Record& record, LockMode mode) {
     bool joins = false;
     for (const auto& [name, holder] : holds_) {
         const bool is_newest =
-            holder.mode == mode && holder.token == record.newest_token && !holder.broken;
+            holder.mode == mode && holder.token == record.newest_token && holder.is_held();
         if (is_newest && name == record.name) joins = true;
     }
     if (is_a_writer(mode) || record.newest_mode != mode || !joins) {
@@ -651,11 +659,13 @@ FencingToken LockSpec::token_for(Record& record, LockMode mode) {
     return record.newest_token;
 }
 
-core::NamedGrant LockSpec::hold(Record& record, const Waiting& waiting) {
+core::NamedGrant LockSpec::hold(Record& record, const Waiting& waiting,
+                                const core::HoldTerms& terms) {
     const auto token = token_for(record, waiting.mode);
     holds_.push_back(
         {record.name,
          {waiting.operation, waiting.mode, token, index_, waiting.label, waiting.locker}});
+    if (terms.is_set()) begin_terms(holds_.back(), terms);
     if (is_a_writer(waiting.mode)) record.turn = Turn::readers;
     return {record.name, token, record.previous};
 }
@@ -664,9 +674,10 @@ core::NamedGrant LockSpec::hold(Record& record, const Waiting& waiting) {
 void LockSpec::enter(Record& record, const Wait& wait) {
     const auto waiting = wait.waiting;
     const auto part = wait.part;
+    const auto terms = wait.terms;
     moved_.merge(waited_names(waiting.operation));
     withdraw(waiting.operation);
-    const auto given = hold(record, waiting);
+    const auto given = hold(record, waiting, terms);
     // Nobody answers for the trial of would_grant().
     if (!waiting.operation.session.is_set()) return;
     if (part == Part::alone) {
@@ -844,7 +855,7 @@ std::vector<OperationId> LockSpec::dead_on(std::string_view name) const {
         if (is_dead(wait.waiting.operation)) dead.push_back(wait.waiting.operation);
     }
     for (const auto& hold : holds_) {
-        if (is_dead(hold.grant.operation) && hold.name == name) {
+        if (is_dead(hold.grant.operation) && hold.name == name && !hold.grant.left) {
             dead.push_back(hold.grant.operation);
         }
     }
@@ -854,7 +865,7 @@ std::vector<OperationId> LockSpec::dead_on(std::string_view name) const {
 OperationId LockSpec::first_dead() const {
     std::vector<OperationId> dead;
     for (const auto& hold : holds_) {
-        if (is_dead(hold.grant.operation)) dead.push_back(hold.grant.operation);
+        if (is_dead(hold.grant.operation) && !hold.grant.left) dead.push_back(hold.grant.operation);
     }
     for (const auto& [operation, names] : waited_) {
         if (is_dead(operation)) dead.push_back(operation);
@@ -877,24 +888,34 @@ void LockSpec::remove(const std::vector<OperationId>& dead, const std::string& n
     if (!dead.empty()) has_dead_ = first_dead().seq.is_set();
 }
 
+// S8, S9: it may be nobody's any more, and stay in the way.
 void LockSpec::leave(OperationId operation, const std::string& name, Predecessor how) {
-    const auto is_it = [&](const Hold& hold) {
-        return hold.grant.operation == operation && hold.name == name;
-    };
-    for (const auto& hold : holds_) {
-        if (!is_it(hold)) continue;
-        auto& record = *find_record(name);
-        if (hold.grant.broken) how = Predecessor::broken;
-        record.previous = {how, hold.grant.label, hold.grant.token};
-        const bool half_done = how != Predecessor::clean && hold.grant.mode == LockMode::exclusive;
-        if (record.value && half_done) record.value->dirty = true;
+    using enum core::Closure::Kind;
+    for (auto& hold : holds_) {
+        auto& grant = hold.grant;
+        if (grant.operation != operation || hold.name != name || grant.left) continue;
+        if (grant.broken) how = Predecessor::broken;
+        auto& value = find_record(name)->value;
+        const bool half_done = how != Predecessor::clean && grant.mode == LockMode::exclusive;
+        if (value && half_done) value->dirty = true;
+        const bool delays = how == Predecessor::expired && grant.terms.lock_delay_ms != 0;
+        if (delays) begin(hold, lock_delay);
+        if (how == Predecessor::broken || !is_kept(operation, name)) {
+            return go(operation, name, how);
+        }
+        grant.left = how;
+        return end_all(operation, name, {max_hold, core::Closure::Kind::broken});
     }
-    std::erase_if(holds_, is_it);
-    std::erase_if(closing_, [&](const Closing& closing) {
-        if (closing.hold != operation || closing.name != name) return false;
-        outcomes_.emplace_back(core::ClosureEnded{closing.id});
-        return true;
+}
+
+void LockSpec::go(OperationId operation, const std::string& name, Predecessor how) {
+    using enum core::Closure::Kind;
+    const auto& grant = find_hold(operation, name).grant;
+    find_record(name)->previous = {how, grant.label, grant.token};
+    std::erase_if(holds_, [&](const Hold& hold) {
+        return hold.grant.operation == operation && hold.name == name;
     });
+    end_all(operation, name, {broken, min_hold, max_hold, lock_delay});
 }
 
 // An upgrade before everybody (S28).
@@ -954,7 +975,7 @@ LockSpec::Record* LockSpec::find_record(std::string_view name) {
 LockSpec::Names LockSpec::held_names(OperationId operation) const {
     Names found;
     for (const auto& hold : holds_) {
-        if (hold.grant.operation == operation) found.insert(hold.name);
+        if (hold.grant.operation == operation && !hold.grant.left) found.insert(hold.name);
     }
     return found;
 }
@@ -1004,7 +1025,7 @@ const LockSpec::Wait* LockSpec::front_of(std::string_view name) const {
 LockSpec::Hold* LockSpec::find_hold(OperationId operation) {
     if (broken_.contains(operation)) return nullptr;
     for (auto& hold : holds_) {
-        if (hold.grant.operation == operation) return &hold;
+        if (hold.grant.operation == operation && !hold.grant.left) return &hold;
     }
     return nullptr;
 }
@@ -1062,6 +1083,7 @@ LockSpec LockSpec::for_trial() const {
     trial.waited_ = waited_;
     trial.has_dead_ = has_dead_;
     trial.waits_ever_ = waits_ever_;
+    trial.closing_ = closing_;
     return trial;
 }
 
@@ -1082,9 +1104,11 @@ LockView LockSpec::inspect(std::string_view name) const {
     view.name = name;
     for (const auto& holder : holders(name)) {
         const auto* session = live(holder.operation.session);
-        if (session == nullptr) continue;
-        if (holder.broken) {
+        const bool is_gone = session == nullptr && !is_to_stay(holder, name);
+        if (is_gone) continue;
+        if (session == nullptr || !holder.is_held()) {
             view.is_closed = true;
+            view.closed_under = std::max(view.closed_under, holder.token);
             continue;
         }
         view.holders.push_back(holder);

@@ -46,6 +46,7 @@ public:
     [[nodiscard]] core::QueuePolicy policy_of(std::string_view name) const;
 
     [[nodiscard]] core::FencingToken newest_token() const { return newest_token_; }
+    [[nodiscard]] core::ClosureId newest_closure() const { return newest_closure_; }
     [[nodiscard]] std::vector<core::SessionId> live_sessions() const;
     // Of a live session.
     [[nodiscard]] core::LogIndex renewed_at(core::SessionId session) const;
@@ -79,6 +80,7 @@ private:
         std::uint64_t number = 0;     // as they came
         std::uint64_t overtaken = 0;  // by those that count (S29)
         Part part = Part::alone;
+        core::HoldTerms terms{};
     };
     using Places = std::list<Wait>;
     using Queue = std::vector<const Wait*>;
@@ -93,9 +95,10 @@ private:
         core::LockMode newest_mode = core::LockMode::exclusive;
         std::optional<core::LockValue> value;
     };
-    // What a quorum counts: of a hold that was broken.
+    // What a quorum counts.
     struct Closing {
         core::ClosureId id;
+        core::Closure::Kind kind = core::Closure::Kind::broken;
         std::string name;
         core::OperationId hold;
     };
@@ -154,7 +157,7 @@ private:
     [[nodiscard]] bool writer_holds(std::string_view name) const;
 
     [[nodiscard]] core::FencingToken token_for(Record& record, core::LockMode mode);
-    core::NamedGrant hold(Record& record, const Waiting& waiting);
+    core::NamedGrant hold(Record& record, const Waiting& waiting, const core::HoldTerms& terms);
     void enter(Record& record, const Wait& wait);
     void count_overtaking(std::string_view name, std::uint64_t number);
     void enter_all(Record& record, const Queue& entering);
@@ -162,6 +165,21 @@ private:
     bool enter_unhindered(Record& record, const Queue& waiting);
     void leave(core::OperationId operation, const std::string& name, core::Predecessor how);
     void stand(Wait wait);
+    void go(core::OperationId operation, const std::string& name, core::Predecessor how);
+    // In terms_spec.cpp: S8, S9.
+    [[nodiscard]] core::HoldTerms counted(core::OperationId operation,
+                                          const core::HoldTerms& terms) const;
+    void begin_terms(Hold& hold, const core::HoldTerms& terms);
+    void begin(const Hold& hold, core::Closure::Kind kind);
+    void end(core::ClosureId closure);
+    void end_all(core::OperationId hold, const std::string& name,
+                 const std::set<core::Closure::Kind>& kinds);
+    [[nodiscard]] bool is_kept(core::OperationId hold, std::string_view name) const;
+    // Of a session that ended: also when what it left is cleared it will be in the way.
+    [[nodiscard]] bool is_to_stay(const core::Grant& grant, std::string_view name) const;
+    [[nodiscard]] std::optional<Closing> find_closing(core::ClosureId id) const;
+    void count_max_holds(const Session& session, core::LogIndex received);
+    bool open(const std::string& name, core::FencingToken token);
     void withdraw(core::OperationId operation);
     void withdraw(core::OperationId operation, const std::string& name);
     void settle(Names names);
@@ -178,7 +196,8 @@ private:
     [[nodiscard]] Hold& find_hold(core::OperationId operation, std::string_view name);
     [[nodiscard]] const Wait* upgrade_on(std::string_view name) const;
     [[nodiscard]] std::optional<core::OperationId> upgrade_of(core::OperationId hold) const;
-    void give_back(core::OperationId operation, core::OperationId hold, core::AnswerKind kind);
+    void give_back(core::OperationId operation, core::OperationId hold, core::AnswerKind kind,
+                   core::Predecessor how);
     [[nodiscard]] core::AnswerKind may_write(core::OperationId hold, const std::string& name);
     void cancel_upgrade_of(core::OperationId hold);
     void close(const std::string& name, core::OperationId hold);

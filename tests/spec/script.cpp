@@ -57,6 +57,7 @@ public:
         if (prng_.one_in(3)) priorities_ = prng_.one_in(2) ? 2 : core::priority_max + 1U;
         modes_ = pick_modes();
         weights_ = pick_weights();
+        if (weights_.back() > 0 && !prng_.one_in(3)) terms_percent_ = 10 + prng_.below(50);
         processes_.resize(1 + prng_.below(4));
         for (std::size_t i = 0; i < processes_.size(); ++i) {
             processes_[i].incarnation = core::Incarnation{100 + prng_.below(processes_.size())};
@@ -158,7 +159,8 @@ private:
             case Kind::acknowledge: return acknowledge();
             case Kind::sweep: return core::Sweep{};
             case Kind::acquire: return request(process, acquire());
-            case Kind::release: return request(process, core::Release{target(process, true)});
+            case Kind::release:
+                return request(process, core::Release{target(process, true), prng_.one_in(6)});
             case Kind::cancel: return request(process, core::Cancel{target(process, false)});
             case Kind::repeat: return repeat();
             case Kind::deliver: return deliver();
@@ -170,7 +172,7 @@ private:
                 if (prng_.one_in(8))
                     return request(process, core::AskRelease{name(prng_.below(names_)), "need it"});
                 return request(process, take_away());
-            case Kind::end_closure: return core::EndClosure{core::ClosureId{1 + prng_.below(12)}};
+            case Kind::end_closure: return end_closure();
         }
         return std::nullopt;
     }
@@ -240,6 +242,7 @@ private:
             if (prng_.one_in(4)) acquire.locker.label = "k";
         }
         if (prng_.one_in(3)) acquire.label = std::string(1 + prng_.below(3), 'l');
+        if (prng_.below(100) < terms_percent_) acquire.terms = terms();
         return acquire;
     }
 
@@ -255,6 +258,7 @@ private:
         several.label = one.label;
         several.priority = one.priority;
         several.locker = one.locker;
+        several.terms = one.terms;
         for (std::uint64_t i = 0; i < std::min<std::uint64_t>(names_, 5); ++i) {
             if (prng_.one_in(3)) continue;
             several.names.push_back({name(i), modes_[prng_.below(modes_.size())]});
@@ -264,6 +268,22 @@ private:
         if (!all || prng_.one_in(20)) std::swap(names.front(), names[prng_.below(names.size())]);
         if (prng_.one_in(40)) names.push_back(names.front());
         return several;
+    }
+
+    core::HoldTerms terms() {
+        core::HoldTerms terms;
+        const auto ms = [&] { return static_cast<std::uint32_t>(prng_.below(60)); };
+        if (prng_.one_in(2)) terms.max_hold_ms = ms();
+        if (prng_.one_in(2)) terms.min_hold_ms = ms();
+        if (prng_.one_in(2)) terms.lock_delay_ms = ms();
+        return terms;
+    }
+
+    // Mostly one of the newest.
+    core::EndClosure end_closure() {
+        const auto newest = spec_.newest_closure().raw();
+        const auto back = prng_.below(std::min<std::uint64_t>(newest, 16) + 1);
+        return {core::ClosureId{prng_.one_in(8) ? 1 + prng_.below(newest + 2) : newest + 1 - back}};
     }
 
     core::Command upgrade(Process& process) {
@@ -419,6 +439,7 @@ private:
     QueuePolicy policy_ = QueuePolicy::phase_fair;
     std::uint64_t priorities_ = 1;
     std::uint64_t lockers_ = 0;  // of a session
+    std::uint64_t terms_percent_ = 0;
     std::vector<LockMode> modes_;
     std::array<std::uint64_t, kinds> weights_{};
     std::vector<Process> processes_;

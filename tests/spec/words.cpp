@@ -22,6 +22,19 @@ const char* name_of(core::QueuePolicy policy) {
     return names.at(static_cast<std::size_t>(policy));
 }
 
+const char* name_of(core::Closure::Kind kind) {
+    constexpr std::array<const char*, 4> names{"broken", "min_hold", "max_hold", "lock_delay"};
+    return names.at(static_cast<std::size_t>(kind));
+}
+
+std::string terms_words(const core::HoldTerms& terms) {
+    std::string text;
+    if (terms.max_hold_ms != 0) text += " max_hold=" + std::to_string(terms.max_hold_ms);
+    if (terms.min_hold_ms != 0) text += " min_hold=" + std::to_string(terms.min_hold_ms);
+    if (terms.lock_delay_ms != 0) text += " lock_delay=" + std::to_string(terms.lock_delay_ms);
+    return text;
+}
+
 const char* name_of(core::AnswerKind kind) {
     constexpr std::array<const char*, 15> names{"granted",
                                                 "busy",
@@ -68,7 +81,7 @@ std::string body_words(const core::RequestBody& body) {
                     if (acquire.policy_given) text += "!";
                 }
                 if (acquire.priority > 0) text += " priority=" + std::to_string(acquire.priority);
-                text += locker_words(acquire.locker);
+                text += locker_words(acquire.locker) + terms_words(acquire.terms);
                 return acquire.label.empty() ? text : text + " label=" + acquire.label;
             },
             [](const core::AcquireSeveral& several) {
@@ -80,10 +93,12 @@ std::string body_words(const core::RequestBody& body) {
                 text += std::string{" "} + name_of(several.policy);
                 if (several.policy_given) text += "!";
                 if (several.priority > 0) text += " priority=" + std::to_string(several.priority);
-                text += locker_words(several.locker);
+                text += locker_words(several.locker) + terms_words(several.terms);
                 return several.label.empty() ? text : text + " label=" + several.label;
             },
-            [](const core::Release& release) { return "release " + number(release.operation); },
+            [](const core::Release& release) {
+                return (release.lost ? "release lost " : "release ") + number(release.operation);
+            },
             [](const core::Cancel& cancel) { return "cancel " + number(cancel.operation); },
             [](const core::Downgrade& downgrade) {
                 return "downgrade " + number(downgrade.operation) + " to " + words(downgrade.mode);
@@ -208,8 +223,13 @@ std::string words(const core::Outcome& outcome) {
                 return text + " because " + asked.reason;
             },
             [](const core::ClosureBegun& begun) {
-                return "closure " + number(begun.closure) + " of " + number(begun.session) + "@" +
-                       number(begun.since);
+                if (begun.kind == core::Closure::Kind::broken) {
+                    return "closure " + number(begun.closure) + " of " +
+                           number(begun.hold.session) + "@" + number(begun.since);
+                }
+                return "closure " + number(begun.closure) + " " + name_of(begun.kind) + "=" +
+                       std::to_string(begun.time_ms) + " of " + words(begun.hold) + " on " +
+                       begun.name;
             },
             [](const core::ClosureEnded& ended) {
                 return "closure " + number(ended.closure) + " ended";
@@ -236,7 +256,7 @@ std::string words(const core::LockView& view) {
                 number(waiter.since) + "/" + waiter.label;
         if (waiter.upgrades.is_set()) text += " upgrades " + number(waiter.upgrades);
     }
-    if (view.is_closed) text += ", closed";
+    if (view.is_closed) text += ", closed under " + number(view.closed_under);
     if (!view.value) return text;
     text += ", value " + std::to_string(view.value->version) + "=" + view.value->bytes;
     return text + (view.value->dirty ? " dirty" : "");

@@ -80,6 +80,10 @@ public:
     void confirm(std::error_code& ec) const;
     void confirm(std::chrono::steady_clock::time_point deadline, std::error_code& ec) const;
 
+    // The worker gets on: AcquireOptions::progress_timeout begins anew. Of a hold without one, or
+    // that is lost, it changes nothing. As cheap as valid().
+    void checkpoint() const noexcept;
+
     // How the holder before this one left (S23).
     [[nodiscard]] Previous previous() const;
 

@@ -64,7 +64,11 @@ struct LockInfo {
     std::vector<HolderInfo> holders{};  // oldest first
     std::vector<WaiterInfo> waiters{};  // an upgrade first, the others as they came
     std::optional<LockValue> value{};
-    bool is_closed = false;  // broken, and its former holder may not know yet (S24)
+    // Nobody has it, or not everybody may: it was broken, and its former holder may not know yet
+    // (S24), or a min_hold or a lock_delay runs (S8, S9). break_lock() opens what is closed under
+    // that token; immediate, in the first case.
+    bool is_closed = false;
+    FencingToken closed_under{};
 
     [[nodiscard]] bool is_held() const noexcept { return !holders.empty(); }
 

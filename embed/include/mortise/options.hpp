@@ -18,9 +18,6 @@ namespace mortise {
 //
 //   node.acquire("orders/42", {.label = "nightly", .wait_max = 5s});
 //
-// What this version cannot do yet is refused with Errc::invalid_argument when it is set, never
-// ignored: max_hold, min_hold, progress_timeout and lock_delay.
-//
 // In a coroutine, name the options before co_await: g++ 12 destroys aggregate temporaries there
 // while they are still in use.
 struct AcquireOptions {
@@ -28,9 +25,23 @@ struct AcquireOptions {
     std::string label{};  // at most 256 bytes; shown to who looks, told to the next holder
 
     Duration wait_max = Duration::max();  // acquire() throws timed_out after it
+
+    // Bounds on the hold, each at most 24 days. They are those of the grant: a locker that has the
+    // name already gets no other ones. While a member of the cluster is too old to know them the
+    // request is refused with incompatible.
+    //
+    // The hold is lost (expired) so long after it was granted, however well it is renewed. Its node
+    // sees to that; the cluster does, a little later, if the node is silent (S8).
     Duration max_hold = Duration::max();
+    // Nobody gets the name before so long after the grant, however early the hold ends, this
+    // program included: what took 5 ms is not done again by somebody whose clock is late (S8).
+    // break_lock() ends it.
     Duration min_hold = Duration::max();
+    // The hold is lost (expired) unless Hold::checkpoint() is called at least so often (S8). Seen
+    // to by its node; if that is silent the name is free with its session.
     Duration progress_timeout = Duration::max();
+    // When the hold is lost, not given back, nobody gets the name for so long: time for what is
+    // still on its way to the resource (S9). break_lock() leaves none, and ends it.
     Duration lock_delay = Duration::max();
 
     // 0 to 7, the higher first. Nobody starves: who was overtaken 8 times moves up one class.

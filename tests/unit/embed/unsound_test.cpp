@@ -20,10 +20,12 @@ std::vector<std::pair<std::string, AcquireOptions>> refused() {
     return {
         {"label", {.label = std::string(257, 'x')}},
         {"LockMode", {.mode = static_cast<LockMode>(6)}},
-        {"max_hold", {.max_hold = 1s}},
-        {"min_hold", {.min_hold = 1s}},
-        {"progress_timeout", {.progress_timeout = 1s}},
-        {"lock_delay", {.lock_delay = 1s}},
+        {"max_hold", {.max_hold = 0s}},
+        {"max_hold", {.max_hold = std::chrono::days{25}}},
+        {"min_hold", {.min_hold = -1s}},
+        {"min_hold", {.min_hold = std::chrono::days{25}}},
+        {"progress_timeout", {.progress_timeout = 0s}},
+        {"lock_delay", {.lock_delay = -1s}},
         {"priority", {.priority = -1}},
         {"queue policy", {.queue_policy = static_cast<QueuePolicy>(4)}},
         {"OnUncertain", {.on_uncertain = static_cast<OnUncertain>(2)}},
@@ -47,6 +49,10 @@ TEST(UnsoundPart, IsEmptyWhenNothingIsWrong) {
     const AcquireOptions options{.mode = LockMode::shared,
                                  .label = std::string(256, 'x'),
                                  .wait_max = 1s,
+                                 .max_hold = 1ns,
+                                 .min_hold = 0s,
+                                 .progress_timeout = std::chrono::days{24},
+                                 .lock_delay = std::chrono::days{24},
                                  .queue_policy = QueuePolicy::fifo};
     EXPECT_EQ(part(std::string(512, 'x'), options), "");
 }

@@ -207,7 +207,11 @@ core::Outcome outcome(Prng& prng) {
             return o;
         }
         case 8:
-            return core::ClosureBegun{core::ClosureId{positive(prng)}, session, index(prng),
+            return core::ClosureBegun{core::ClosureId{positive(prng)},
+                                      static_cast<core::Closure::Kind>(prng.below(4)),
+                                      "x" + text(prng, 20),
+                                      operation(prng),
+                                      index(prng),
                                       static_cast<std::uint32_t>(prng.below(1'000)),
                                       static_cast<std::uint32_t>(prng.below(1'000))};
         case 9: return core::ClosureEnded{core::ClosureId{positive(prng)}};
@@ -240,6 +244,7 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = core::NodeId{positive(prng)};
     view.is_closed = coin(prng);
+    view.closed_under = core::FencingToken{number(prng)};
     if (coin(prng)) view.value = core::LockValue{text(prng, 60), positive(prng), coin(prng)};
     return view;
 }

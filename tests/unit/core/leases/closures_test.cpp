@@ -23,9 +23,11 @@ TEST(ClosureCountdowns, RunOutWhenTheirTimeIsOver) {
     ClosureCountdowns closures;
     closures.start(first, 10s, 0s, at(0s));
     closures.start(second, 10s, 4s, at(0s));
+    closures.saved(at(5s));
     EXPECT_EQ(closures.deadline(), at(6s));
     closures.advance(at(6s));
     EXPECT_THAT(closures.run_out(), ElementsAre(second));
+    closures.saved(at(9s));
     EXPECT_EQ(closures.deadline(), at(10s));
     closures.advance(at(10s) - 1ns);
     EXPECT_THAT(closures.run_out(), ElementsAre(second));
@@ -41,6 +43,7 @@ TEST(ClosureCountdowns, OneThatWasStoppedNeverRunsOut) {
     closures.stop(first);
     closures.stop(second);
     EXPECT_THAT(closures.run_out(), IsEmpty());
+    closures.saved(at(2s));
     EXPECT_EQ(closures.deadline(), Instant::never());
 }
 
@@ -48,6 +51,9 @@ TEST(ClosureCountdowns, AreSavedWithTheTimeThatIsOver) {
     ClosureCountdowns closures;
     closures.start(first, 10s, 3s, at(0s));
     EXPECT_THAT(closures.save(at(2s)), ElementsAre(SavedCountdown{{}, {}, 5s, first}));
+    EXPECT_EQ(closures.save_at(), at(1'250ms));
+    closures.saved(at(2s));
+    EXPECT_EQ(closures.save_at(), at(3'250ms));
 }
 
 class ClosureQuorumTest : public testing::Test {

@@ -21,6 +21,11 @@ Grant grant(std::uint64_t session, LockMode mode, FencingToken token) {
     return {operation(session), mode, token, LogIndex{1}, "label " + std::to_string(session)};
 }
 
+// Nothing keeps it in the way.
+bool remove(LockRecord& record, std::uint64_t session, Predecessor how) {
+    return record.remove(operation(session), how, [](const Grant&, Predecessor) { return false; });
+}
+
 TEST(LockRecord, AdmitsWhatNoHolderConflictsWith) {
     LockRecord record{QueuePolicy::phase_fair};
     EXPECT_TRUE(record.admits(exclusive));
@@ -29,7 +34,7 @@ TEST(LockRecord, AdmitsWhatNoHolderConflictsWith) {
     EXPECT_FALSE(record.admits(exclusive));
     EXPECT_TRUE(record.admits(shared_intent_exclusive));
     EXPECT_FALSE(record.has_writer());
-    EXPECT_TRUE(record.remove(operation(1), Predecessor::clean));
+    EXPECT_TRUE(remove(record, 1, Predecessor::clean));
     EXPECT_FALSE(record.admits(exclusive));  // the other one still holds
     record.add(grant(3, update, FencingToken{2}));
     EXPECT_TRUE(record.has_writer());
@@ -41,9 +46,9 @@ TEST(LockRecord, KeepsHowTheLastOneLeft) {  // S23
     record.add(grant(1, shared, FencingToken{4}));
     record.add(grant(2, shared, FencingToken{4}));
     EXPECT_EQ(record.previous, Previous{});
-    EXPECT_FALSE(record.remove(operation(9), Predecessor::expired));
+    EXPECT_FALSE(remove(record, 9, Predecessor::expired));
     EXPECT_EQ(record.previous, Previous{});
-    EXPECT_TRUE(record.remove(operation(2), Predecessor::expired));
+    EXPECT_TRUE(remove(record, 2, Predecessor::expired));
     EXPECT_EQ(record.previous, (Previous{Predecessor::expired, "label 2", FencingToken{4}}));
     EXPECT_EQ(record.find(operation(2)), nullptr);
     EXPECT_NE(record.find(operation(1)), nullptr);
@@ -64,7 +69,7 @@ TEST(LockRecord, JoinsOnlyTheNewestTokenTakenInThatMode) {  // S13
     EXPECT_EQ(enter(5, shared), 13U);  // 11 is not the newest any more
     EXPECT_EQ(enter(6, update), 14U);
     EXPECT_EQ(enter(7, shared), 15U);  // an update holder came in between (P1)
-    record.remove(operation(7), Predecessor::clean);
+    EXPECT_TRUE(remove(record, 7, Predecessor::clean));
     EXPECT_EQ(enter(8, shared), 16U);  // whoever had it has left
     EXPECT_EQ(newest, FencingToken{16});
 }

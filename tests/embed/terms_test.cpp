@@ -1,0 +1,106 @@
+// Bounds on holds, and names that stay taken (S8, S9), on a node and on a cluster.
+#include <chrono>
+#include <thread>
+
+#include "tests/embed/one_node.hpp"
+#include <mortise/testing/local_cluster.hpp>
+
+namespace mortise {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+class Terms : public OneNode {
+protected:
+    static bool is_lost(const Hold& hold) {
+        const auto give_up = Clock::now() + patience;
+        while (!hold.lost().stop_requested() && Clock::now() < give_up)
+            std::this_thread::sleep_for(1ms);
+        return hold.lost().stop_requested();
+    }
+};
+
+TEST_F(Terms, AHoldIsLostAfterItsMaxHold) {  // S8
+    const auto asked = Clock::now();
+    auto hold = node_.acquire("job", {.max_hold = 200ms});
+    EXPECT_LE(hold.remaining(), 200ms);
+    hold.set_value("half done");
+    ASSERT_TRUE(is_lost(hold));
+    EXPECT_GE(Clock::now() - asked, 200ms);
+    EXPECT_FALSE(hold.valid());
+    EXPECT_EQ(hold.why_lost(), LossReason::expired);
+    EXPECT_EQ(hold.failure(), Errc::lock_lost);
+    // Its node gave it back: nobody waits for a session to run out.
+    const auto next = node_.acquire("job");
+    EXPECT_EQ(next.previous().how, Predecessor::expired);
+    EXPECT_TRUE(node_.inspect("job").value->dirty);
+}
+
+TEST_F(Terms, TheOtherHoldsOfTheSessionStay) {
+    auto other = node_.acquire("other");
+    auto hold = node_.acquire("job", {.max_hold = 50ms});
+    ASSERT_TRUE(is_lost(hold));
+    EXPECT_TRUE(other.valid());
+}
+
+TEST_F(Terms, AWorkerThatSaysSoKeepsItsHold) {  // S8
+    auto hold = node_.acquire("job", {.progress_timeout = 1s});
+    hold.set_value("half done");
+    const auto end = Clock::now() + 1'500ms;
+    while (Clock::now() < end) {
+        hold.checkpoint();
+        std::this_thread::sleep_for(10ms);
+    }
+    EXPECT_TRUE(hold.valid());
+    ASSERT_TRUE(is_lost(hold));
+    EXPECT_EQ(hold.why_lost(), LossReason::expired);
+    hold.checkpoint();
+    EXPECT_FALSE(hold.valid());
+    EXPECT_EQ(node_.acquire("job").previous().how, Predecessor::expired);
+}
+
+TEST_F(Terms, ANameStaysTakenForItsMinHold) {  // S8
+    const auto asked = Clock::now();
+    EXPECT_FALSE(node_.acquire("cron", {.min_hold = 300ms}).release());
+    EXPECT_FALSE(node_.try_acquire("cron").has_value());
+    EXPECT_TRUE(node_.inspect("cron").is_closed);
+    const auto next = node_.acquire("cron");
+    EXPECT_GE(Clock::now() - asked, 300ms);
+    EXPECT_EQ(next.previous().how, Predecessor::clean);
+}
+
+TEST_F(Terms, ALockDelayFollowsALossAlone) {  // S9
+    EXPECT_FALSE(node_.acquire("job", {.lock_delay = 10min}).release());
+    auto hold = node_.acquire("job", {.max_hold = 50ms, .lock_delay = 300ms});
+    ASSERT_TRUE(is_lost(hold));
+    const auto lost = Clock::now();
+    const auto next = node_.acquire("job");
+    EXPECT_GE(Clock::now() - lost, 290ms);
+}
+
+TEST_F(Terms, ABreakOpensWhatIsClosed) {  // S9, S24
+    EXPECT_FALSE(node_.acquire("job", {.min_hold = 10min}).release());
+    const auto info = node_.inspect("job");
+    ASSERT_TRUE(info.is_closed);
+    node_.break_lock("job", info.closed_under, "needed now");
+    EXPECT_TRUE(node_.try_acquire("job").has_value());
+}
+
+// The cluster frees what a silent node holds by its max_hold, before the session runs out.
+TEST(TermsInACluster, AMaxHoldOfASilentNodeEnds) {  // S8
+    testing::LocalCluster cluster{3};
+    auto hold = cluster.node(0).acquire("job", {.max_hold = 1s});
+    hold.confirm();  // a renewal, and with it the word that this node knows of its hold
+    cluster.isolate(0);
+    const auto asked = Clock::now();
+    const auto next = cluster.node(1).acquire_for("job", 8s);
+    ASSERT_TRUE(next.has_value());
+    EXPECT_LT(Clock::now() - asked, 8s);
+    EXPECT_FALSE(hold.valid());
+    EXPECT_EQ(next->previous().how, Predecessor::expired);
+    cluster.heal();
+}
+
+}  // namespace
+}  // namespace mortise

@@ -1,0 +1,229 @@
+// What a request says of the hold that it gets (S8, S9). rho is one in a hundred.
+#include "tests/unit/core/locks/machine_fixture.hpp"
+
+namespace mortise::core {
+namespace {
+
+using enum LockMode;
+
+class HoldTermsTest : public LockMachineTest {
+protected:
+    static Request on_terms(std::uint64_t session, std::uint64_t seq, HoldTerms terms,
+                            LockMode mode = exclusive) {
+        return request(session, seq, Acquire{"a", mode, true, {}, false, {}, 0, {}, terms});
+    }
+    static Command end_closure(std::uint64_t id) { return EndClosure{ClosureId{id}}; }
+    static Command renew(std::uint64_t session, std::uint64_t number) {
+        return Renew{{{SessionId{session}, number}}};
+    }
+    static Request lost(std::uint64_t session, std::uint64_t seq, std::uint64_t operation) {
+        return request(session, seq, Release{Seq{operation}, true});
+    }
+    static Request break_lock(std::uint64_t session, std::uint64_t seq, std::uint64_t token) {
+        return request(session, seq, BreakLock{"a", FencingToken{token}, {}});
+    }
+    // Its session's node has everything up to now.
+    Command received(std::uint64_t session) const {
+        return Acknowledge{SessionId{session}, index_};
+    }
+};
+
+// --- min_hold -----------------------------------------------------------------------------------
+
+class MinHold : public HoldTermsTest {
+protected:
+    static constexpr HoldTerms terms{0, 1'000, 0};
+};
+
+TEST_F(MinHold, OutlivesARelease) {  // S8: for the same session, too
+    EXPECT_EQ(put(on_terms(1, 1, terms)),
+              "closure 1 min_hold=1010 of 1.1 on a; 1.1 granted token=1 previous=none/0/");
+    EXPECT_EQ(put(release(1, 2, 1)), "1.2 released");
+    EXPECT_EQ(put(acquire(1, 3, exclusive)), "1.3 queued");
+    EXPECT_EQ(put(try_acquire(2, 1, shared)), "2.1 busy");
+    EXPECT_EQ(shown(), "| 1:X");
+    EXPECT_TRUE(machine_.inspect("a").is_closed);
+    EXPECT_EQ(machine_.inspect("a").closed_under, FencingToken{1});
+    EXPECT_FALSE(machine_.would_grant("a", shared, 0));
+    EXPECT_EQ(put(end_closure(1)), "closure 1 ended; 1.3 granted token=2 previous=clean/1/");
+}
+
+TEST_F(MinHold, OutlivesItsSession) {  // S8
+    put(on_terms(1, 1, terms));
+    put(acquire(2, 1, exclusive));
+    put(close(1));
+    EXPECT_TRUE(machine_.inspect("a").is_closed);  // also before its traces are cleared
+    EXPECT_EQ(put(Sweep{}), "");
+    EXPECT_EQ(shown(), "| 2:X");
+    EXPECT_EQ(put(Sweep{}), "");
+    EXPECT_EQ(put(end_closure(1)), "closure 1 ended; 2.1 granted token=2 previous=clean/1/");
+}
+
+TEST_F(MinHold, ThatIsOverLeavesAHoldAsItIs) {
+    put(on_terms(1, 1, terms));
+    EXPECT_EQ(put(end_closure(1)), "closure 1 ended");
+    EXPECT_EQ(shown(), "1:X:1 |");
+    EXPECT_EQ(put(end_closure(1)), "");
+    EXPECT_EQ(put(release(1, 2, 1)), "1.2 released");
+    EXPECT_TRUE(machine_.table().records().empty());
+}
+
+TEST_F(MinHold, KeepsTheNameInItsModeAlone) {
+    put(on_terms(1, 1, terms, shared));
+    put(release(1, 2, 1));
+    EXPECT_EQ(put(acquire(2, 1, shared)), "2.1 granted token=2 previous=none/0/");  // joins nobody
+    EXPECT_EQ(put(acquire(3, 1, exclusive)), "3.1 queued");
+}
+
+TEST_F(MinHold, EndsWithABreakUnderItsToken) {  // S24
+    put(on_terms(1, 1, terms));
+    put(acquire(2, 1, exclusive));
+    put(release(1, 2, 1));
+    EXPECT_EQ(put(break_lock(3, 1, 7)), "3.1 not_held");
+    EXPECT_EQ(put(break_lock(3, 2, 1)),
+              "3.2 broken; a:1 broken by 3.2 because ; closure 1 ended; "
+              "2.1 granted token=2 previous=clean/1/");
+}
+
+TEST_F(MinHold, IsNobodysToReleaseAgain) {  // S19
+    put(on_terms(1, 1, terms));
+    put(release(1, 2, 1));
+    EXPECT_EQ(put(release(1, 3, 1)), "1.3 not_held");
+    EXPECT_EQ(put(request(1, 4, Downgrade{Seq{1}, shared})), "1.4 not_held");
+}
+
+// --- lock_delay ---------------------------------------------------------------------------------
+
+class LockDelay : public HoldTermsTest {
+protected:
+    static constexpr HoldTerms terms{0, 0, 500};
+};
+
+TEST_F(LockDelay, FollowsALossOfTheSession) {  // S9
+    put(on_terms(1, 1, terms));
+    put(acquire(2, 1, exclusive));
+    put(expiry(1));
+    EXPECT_FALSE(machine_.would_grant("a", exclusive, 0));
+    EXPECT_EQ(machine_.inspect("a").closed_under, FencingToken{1});
+    EXPECT_EQ(put(Sweep{}), "closure 3 lock_delay=505 of 1.1 on a");
+    EXPECT_EQ(shown(), "| 2:X");
+    EXPECT_EQ(put(end_closure(3)), "closure 3 ended; 2.1 granted token=2 previous=expired/1/");
+}
+
+TEST_F(LockDelay, FollowsALossThatItsNodeTellsOf) {  // S6, S9
+    put(on_terms(1, 1, terms));
+    EXPECT_EQ(put(lost(1, 2, 1)), "1.2 released; closure 3 lock_delay=505 of 1.1 on a");
+    EXPECT_EQ(put(acquire(1, 3, exclusive)), "1.3 queued");
+}
+
+TEST_F(LockDelay, NeverFollowsAnOrderlyEnd) {  // S9
+    put(on_terms(1, 1, terms));
+    put(release(1, 2, 1));
+    EXPECT_EQ(shown(), "|");
+    EXPECT_FALSE(machine_.inspect("a").is_closed);
+    put(on_terms(1, 3, terms));
+    put(close(1));
+    put(Sweep{});
+    EXPECT_TRUE(machine_.table().records().empty());
+}
+
+TEST_F(LockDelay, NeverFollowsABreakAndEndsWithOne) {  // S9, S24
+    put(on_terms(1, 1, terms));
+    put(acquire(2, 1, exclusive));
+    put(break_lock(3, 1, 1));
+    EXPECT_EQ(put(release(1, 2, 1)),
+              "1.2 lost; closure 4 ended; 2.1 granted token=2 previous=broken/1/");
+    put(lost(2, 2, 1));
+    put(on_terms(2, 3, terms));
+    put(lost(2, 4, 3));
+    put(acquire(3, 2, exclusive));
+    EXPECT_EQ(shown(), "| 3:X");
+    put(break_lock(3, 3, 3));
+    EXPECT_EQ(shown(), "3:X:4 |");
+}
+
+// --- max_hold -----------------------------------------------------------------------------------
+
+class MaxHold : public HoldTermsTest {
+protected:
+    static constexpr HoldTerms terms{1'000, 0, 0};
+};
+
+// Its node counts from before that, by a clock that may be slow.
+TEST_F(MaxHold, IsCountedFromWhenItsNodeKnows) {  // S8
+    const auto before = received(1);
+    put(on_terms(1, 1, terms));
+    put(acquire(2, 1, exclusive));
+    EXPECT_EQ(put(before), "");
+    EXPECT_EQ(put(received(1)), "closure 2 max_hold=1021 of 1.1 on a");
+    EXPECT_EQ(put(received(1)), "");
+    EXPECT_EQ(put(end_closure(2)), "closure 2 ended; 2.1 granted token=2 previous=expired/1/");
+    // In case that its node believes in it all the same.
+    EXPECT_EQ(put(renew(1, 1)), "renewed 1#1 broken=1");
+    EXPECT_EQ(put(lost(1, 2, 1)), "1.2 lost");
+    EXPECT_EQ(put(renew(1, 2)), "renewed 1#2");
+}
+
+TEST_F(MaxHold, GoesWithItsHold) {  // S8
+    put(on_terms(1, 1, terms));
+    put(received(1));
+    EXPECT_EQ(put(release(1, 2, 1)), "1.2 released; closure 2 ended");
+    EXPECT_EQ(put(end_closure(2)), "");
+    put(on_terms(1, 3, terms));
+    put(release(1, 4, 3));
+    EXPECT_EQ(put(received(1)), "");
+}
+
+TEST_F(MaxHold, LeavesAValueDirtyAndADelayBehind) {  // S9, S36
+    put(on_terms(1, 1, {1'000, 0, 500}));
+    put(request(1, 2, SetValue{Seq{1}, "a", "half"}));
+    put(received(1));
+    EXPECT_EQ(put(end_closure(2)), "closure 3 lock_delay=505 of 1.1 on a; closure 2 ended");
+    EXPECT_TRUE(machine_.inspect("a").value->dirty);
+    EXPECT_TRUE(machine_.inspect("a").is_closed);
+}
+
+TEST_F(MaxHold, EndsAnUpgradeThatWaits) {  // S27
+    put(on_terms(1, 1, terms, update));
+    put(acquire(2, 1, shared));
+    put(request(1, 2, Upgrade{Seq{1}, true}));
+    put(received(1));
+    EXPECT_EQ(put(end_closure(2)), "1.2 cancelled; closure 2 ended");
+    EXPECT_EQ(shown(), "2:S:2 |");
+}
+
+// --- all of them, and several names -------------------------------------------------------------
+
+TEST_F(HoldTermsTest, EachNameOfSeveralHasItsOwn) {  // S32
+    AcquireSeveral both;
+    both.names = {{"a", exclusive}, {"b", exclusive}};
+    both.terms = {0, 1'000, 0};
+    put(request(1, 1, both));
+    put(release(1, 2, 1));
+    EXPECT_TRUE(machine_.inspect("a").is_closed && machine_.inspect("b").is_closed);
+    put(end_closure(4));
+    EXPECT_TRUE(machine_.inspect("a").is_closed);
+    EXPECT_FALSE(machine_.inspect("b").is_closed);
+}
+
+TEST_F(HoldTermsTest, WhatIsLostEarlyStaysForTheLonger) {  // S8, S9
+    put(on_terms(1, 1, {0, 1'000, 500}));
+    put(expiry(1));
+    EXPECT_EQ(put(Sweep{}), "closure 3 lock_delay=505 of 1.1 on a");
+    EXPECT_EQ(put(end_closure(3)), "closure 3 ended");
+    EXPECT_TRUE(machine_.inspect("a").is_closed);
+    put(end_closure(1));
+    EXPECT_TRUE(machine_.table().records().empty());
+}
+
+// A value is not clean because its node gave back what was lost there (S6, S36).
+TEST_F(HoldTermsTest, AHoldThatWasLostToItsOwnerIsNotGivenBackCleanly) {
+    put(acquire(1, 1, exclusive));
+    put(request(1, 2, SetValue{Seq{1}, "a", "half"}));
+    put(lost(1, 3, 1));
+    EXPECT_TRUE(machine_.inspect("a").value->dirty);
+    EXPECT_EQ(put(acquire(2, 1, exclusive)), "2.1 granted token=2 previous=expired/1/");
+}
+
+}  // namespace
+}  // namespace mortise::core
