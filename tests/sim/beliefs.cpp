@@ -1,5 +1,7 @@
 #include "tests/sim/beliefs.hpp"
 
+#include <algorithm>
+
 #include "tests/sim/in_words.hpp"
 
 namespace mortise::sim {
@@ -19,9 +21,9 @@ const std::string* conflict_of(const std::vector<core::NamedMode>& mine,
 
 }  // namespace
 
-void Beliefs::begins(core::NodeId node, core::OperationId hold,
-                     std::vector<core::NamedMode> names) {
-    believed_[hold] = {node, std::move(names)};
+void Beliefs::begins(core::NodeId node, core::OperationId hold, std::vector<core::NamedMode> names,
+                     core::Instant ends) {
+    believed_[hold] = {node, std::move(names), ends};
     check(hold);
 }
 
@@ -57,7 +59,8 @@ void Beliefs::lease_changed(core::NodeId node, const core::LeaseChanged& lease) 
 
 bool Beliefs::is_believed(core::OperationId hold, const Believed& believed) const {
     const auto until = valid_until_.find(hold.session);
-    return until != valid_until_.end() && clocks_.boot(believed.node) < until->second;
+    return until != valid_until_.end() &&
+           clocks_.boot(believed.node) < std::min(until->second, believed.ends);
 }
 
 // Belief only ends by itself, so it is enough to look when one begins, changes or is prolonged.

@@ -27,8 +27,9 @@ public:
     Beliefs(Violations& violations, Tally& tally, Clocks clocks)
         : violations_{violations}, tally_{tally}, clocks_{std::move(clocks)} {}
 
-    // A hold begins, of one name or several.
-    void begins(core::NodeId node, core::OperationId hold, std::vector<core::NamedMode> names);
+    // A hold begins, of one name or several; over at that time of the boot clock, if not before.
+    void begins(core::NodeId node, core::OperationId hold, std::vector<core::NamedMode> names,
+                core::Instant ends);
     // Of one name: it is believed to be in that mode from now on. Nothing when it is believed no
     // more.
     void changes(core::OperationId hold, core::LockMode mode);
@@ -45,6 +46,7 @@ private:
     struct Believed {
         core::NodeId node;
         std::vector<core::NamedMode> names;
+        core::Instant ends;
     };
 
     [[nodiscard]] bool is_believed(core::OperationId hold, const Believed& believed) const;

@@ -42,6 +42,7 @@ void CallDrawing::dress(AnyAcquire& request) {
         request.priority = static_cast<core::Priority>(prng_.below(core::priority_max + 1));
     }
     if (percent(swarm_.workload.locker_percent)) request.locker = locker();
+    if (percent(swarm_.workload.terms_percent)) request.terms = terms();
 }
 
 bool CallDrawing::percent(std::uint64_t chance) {
@@ -53,6 +54,19 @@ core::LockerTag CallDrawing::locker() {
     const auto number = 1 + prng_.below(3);
     if (number == 3) return {number, {}};
     return {number, "locker " + std::to_string(number)};
+}
+
+// A hold may end long before its lease, or need never; names are taken for less than a session.
+core::HoldTerms CallDrawing::terms() {
+    const auto up_to = [&](std::uint32_t most) {
+        return static_cast<std::uint32_t>(1 + prng_.below(most));
+    };
+    const auto ttl = swarm_.session_ttl_ms;
+    core::HoldTerms terms;
+    if (prng_.one_in(2)) terms.max_hold_ms = up_to(prng_.one_in(2) ? ttl / 2 : 2 * ttl);
+    if (prng_.one_in(4)) terms.min_hold_ms = up_to(ttl / 4);
+    if (prng_.one_in(3)) terms.lock_delay_ms = up_to(ttl / 4);
+    return terms;
 }
 
 core::AcquireCall CallDrawing::acquire(core::Instant now) {

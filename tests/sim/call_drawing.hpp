@@ -42,6 +42,7 @@ private:
     // Nothing is drawn in a run that has none of it.
     [[nodiscard]] bool percent(std::uint64_t chance);
     [[nodiscard]] core::LockerTag locker();
+    [[nodiscard]] core::HoldTerms terms();
 
     core::Prng& prng_;
     const Swarm& swarm_;

@@ -1,6 +1,7 @@
 #include "tests/sim/lock_history.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/base/checksum.hpp"
 #include "core/base/overloaded.hpp"
@@ -116,11 +117,13 @@ void LockHistory::check_circles(core::NodeId node, core::LogIndex index) {
 void LockHistory::asked(core::NodeId node, const core::AcquireCall& call) {
     asked_[{node, call.tag}] = {answered_up_to_, {{call.request.name, call.request.mode}}, {}};
     asked_[{node, call.tag}].suspends = call.suspends;
+    asked_[{node, call.tag}].max_hold_ms = call.request.terms.max_hold_ms;
 }
 
 void LockHistory::asked(core::NodeId node, const core::AcquireSeveralCall& call) {
     asked_[{node, call.tag}] = {answered_up_to_, call.request.names, {}};
     asked_[{node, call.tag}].suspends = call.suspends;
+    asked_[{node, call.tag}].max_hold_ms = call.request.terms.max_hold_ms;
 }
 
 void LockHistory::asked(core::NodeId node, const core::UpgradeCall& call) {
@@ -201,16 +204,16 @@ void LockHistory::check_view(core::NodeId node, const core::Viewed& viewed) {
 
 void LockHistory::on(core::NodeId node, const Asked& asked, const core::Acquired& acquired) {
     grant_told(node, asked, acquired.hold,
-               {{asked.wanted.front().name, acquired.token, acquired.previous}});
+               {{asked.wanted.front().name, acquired.token, acquired.previous}}, acquired.ends);
 }
 
 void LockHistory::on(core::NodeId node, const Asked& asked, const core::AcquiredSeveral& acquired) {
-    grant_told(node, asked, acquired.hold, acquired.names);
+    grant_told(node, asked, acquired.hold, acquired.names, acquired.ends);
 }
 
 // (2): the place in the queue, or the grant, is behind everything answered before.
 void LockHistory::grant_told(core::NodeId node, const Asked& asked, core::OperationId hold,
-                             const std::vector<core::NamedGrant>& grants) {
+                             const std::vector<core::NamedGrant>& grants, core::Instant ends) {
     const auto* given = book_.find(hold);
     const auto is_told = [](const LogBook::GivenName& one, const core::NamedGrant& told) {
         return one.name == told.name && one.token == told.token;
@@ -229,7 +232,11 @@ void LockHistory::grant_told(core::NodeId node, const Asked& asked, core::Operat
         report(node, "real time: " + in_words(hold) + " took effect before it was asked");
     }
     answered_up_to_ = std::max(answered_up_to_, given->given_at);
-    beliefs_.begins(node, hold, std::move(names));
+    const auto most = clocks_.boot(node) + std::chrono::milliseconds{asked.max_hold_ms};
+    if (asked.max_hold_ms != 0 && ends > most) {
+        report(node, "a hold that outlives its max_hold: " + in_words(hold));
+    }
+    beliefs_.begins(node, hold, std::move(names), ends);
     suspensions_.begins(node, hold, asked.suspends);
 }
 
@@ -285,6 +292,7 @@ void LockHistory::lease_changed(core::NodeId node, const core::LeaseChanged& lea
 void LockHistory::lost(const core::HoldLost& lost) {
     suspensions_.lost(lost, book_.ended_at(lost.hold.session).is_set());
     if (beliefs_.ends(lost.hold)) tally_.probe("hold lost");
+    if (lost.reason == core::HoldLost::Reason::over) tally_.probe("hold over by its max_hold");
 }
 
 void LockHistory::suspended(core::NodeId node, core::OperationId hold) {

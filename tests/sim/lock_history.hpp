@@ -11,7 +11,8 @@
 //       true (suspensions);
 //   (7) no circle of lockers stands (circles), and who is told of one was refused for it;
 //   (8) what was written, or broken, is in the log behind where it was asked for, and what was
-//       refused is not.
+//       refused is not;
+//   (9) a hold with a max_hold is over so long after it was told, and not believed beyond.
 // A name that was broken without waiting for its holder is nobody's in (3): that is what is said of
 // such a break (S24).
 #pragma once
@@ -67,6 +68,7 @@ private:
         std::optional<core::LockMode> former{};  // before a downgrade, as it was believed
         bool suspends = false;                   // the hold that comes of it
         std::string written{};                   // as LogBook::written_at() has it
+        std::uint32_t max_hold_ms = 0;           // of the hold that comes of it; zero: none
     };
 
     void specify(core::NodeId node, const core::Applied& applied);
@@ -78,7 +80,7 @@ private:
     void on(core::NodeId node, const Asked& asked, core::Written);
     void check_circles(core::NodeId node, core::LogIndex index);
     void grant_told(core::NodeId node, const Asked& asked, core::OperationId hold,
-                    const std::vector<core::NamedGrant>& grants);
+                    const std::vector<core::NamedGrant>& grants, core::Instant ends);
     void check_read(core::NodeId node, const Asked& asked, core::LogIndex applied);
     void check_view(core::NodeId node, const core::Viewed& viewed);
     void report(core::NodeId node, std::string what) { violations_.report(node, std::move(what)); }

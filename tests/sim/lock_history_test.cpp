@@ -126,6 +126,45 @@ TEST_F(TwoBelieve, SeesTwoThatBelieveToHoldTheSame) {
     EXPECT_VIOLATION("local validity: node 2 and node 1 both believe to hold name");
 }
 
+// a's hold is over by its own clock at 500.
+struct MaxHoldTold : LockHistoryTest {
+    void tell(std::uint32_t max_hold_ms) {
+        core::AcquireCall call;
+        call.tag = core::CallTag{1};
+        call.request.name = "name";
+        call.request.terms.max_hold_ms = max_hold_ms;
+        history.asked(a, call);
+        apply({acquire(of_a, 1)});
+        const auto token = token_of(operation(of_a, 1));
+        history.answered(
+            a, {core::CallTag{1}, core::Acquired{operation(of_a, 1), token, {}, {500}}}, last);
+    }
+    void let_another_have_it() {
+        apply({release(of_a, 2, 1)});
+        acquire_and_tell(b, of_b, 1);
+    }
+};
+
+TEST_F(MaxHoldTold, IsBelievedUntilThen) {
+    tell(1);
+    boot[a] = {499};
+    let_another_have_it();
+    EXPECT_VIOLATION("local validity");
+}
+
+TEST_F(MaxHoldTold, IsNotBelievedAnyMore) {
+    tell(1);
+    boot[a] = {500};
+    let_another_have_it();
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(MaxHoldTold, IsNoLongerThanWasAskedFor) {
+    boot[a] = {-1'000'000};
+    tell(1);
+    EXPECT_VIOLATION("a hold that outlives its max_hold");
+}
+
 TEST_F(TwoBelieve, SeesALeaseThatIsProlongedTooLate) {
     boot[a] = {2'000};  // its lease was over when the other one began
     let_a_hold_beyond_its_session();

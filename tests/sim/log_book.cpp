@@ -21,8 +21,7 @@ void LogBook::read(core::LogIndex index, const std::vector<core::Command>& batch
     for (const auto& command : batch) {
         const auto* request = std::get_if<core::Request>(&command);
         const auto* closure = std::get_if<core::EndClosure>(&command);
-        if (closure != nullptr && ends(outcomes, closure->closure))
-            tally_.probe("broken name opened by a quorum");
+        if (closure != nullptr && ends(outcomes, closure->closure)) probe_end(closure->closure);
         if (request == nullptr) continue;
         const core::OperationId operation{request->session, request->seq};
         requests_.emplace(operation, request->body);
@@ -34,6 +33,9 @@ void LogBook::read(core::LogIndex index, const std::vector<core::Command>& batch
             on_answered(answered->operation, answered->answer);
         }
         if (const auto* broken = std::get_if<core::LockBroken>(&outcome)) on_broken(*broken);
+        if (const auto* begun = std::get_if<core::ClosureBegun>(&outcome)) {
+            closures_.emplace(begun->closure, begun->kind);
+        }
         if (const auto* ended = std::get_if<core::SessionEnded>(&outcome)) {
             fairness_.ended(ended->session);
             ended_.emplace(ended->session, index_);
@@ -182,6 +184,17 @@ void LogBook::on_written(core::OperationId operation) {
     const auto known = written_.emplace(what, std::pair{operation, index_}).first;
     if (known->second.first == operation) return;  // the first, or a repeat of its answer
     report("witness: written twice: " + what);
+}
+
+void LogBook::probe_end(core::ClosureId closure) {
+    const auto found = closures_.find(closure);
+    if (found == closures_.end()) return;  // begun in the same entry
+    switch (found->second) {
+        case core::Closure::Kind::broken: return tally_.probe("broken name opened by a quorum");
+        case core::Closure::Kind::min_hold: return tally_.probe("min_hold over");
+        case core::Closure::Kind::max_hold: return tally_.probe("hold ended by the cluster");
+        case core::Closure::Kind::lock_delay: return tally_.probe("lock delay over");
+    }
 }
 
 // As if it were given back: nobody is told any more that it is held.

@@ -84,6 +84,7 @@ private:
     void on_released(core::OperationId operation);
     void on_written(core::OperationId operation);
     void on_broken(const core::LockBroken& broken);
+    void probe_end(core::ClosureId closure);
     void on_broken_at_once(const core::BreakLock& request);
     void probe_refusal(core::OperationId operation, core::AnswerKind kind);
     void probe_locker(core::OperationId operation, const Given& given);
@@ -110,6 +111,7 @@ private:
     std::map<core::SessionId, core::LogIndex> ended_;
     std::map<std::string, std::pair<core::OperationId, core::LogIndex>> written_;
     Opened opened_;
+    std::map<core::ClosureId, core::Closure::Kind> closures_;
     bool has_lockers_ = false;
     std::map<std::string, Newest> newest_;
 };

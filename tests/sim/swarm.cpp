@@ -142,6 +142,13 @@ void draw_buffers(core::Prng& own, NetworkOptions& network) {
     if (own.one_in(2)) network.unread_max = static_cast<std::size_t>(draw_scale(own, 8, 256));
 }
 
+// How long holds last. The search of tests/check knows nothing of it.
+void draw_terms(core::Prng& own, Swarm& swarm) {
+    auto& workload = swarm.workload;
+    if (workload.burst != 0 || swarm.judged_from_outside) return;
+    if (own.one_in(swarm.lease_trial ? 2 : 5)) workload.terms_percent = 5 + own.below(90);
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -219,6 +226,7 @@ Swarm draw_swarm(core::Prng& prng) {
     core::Prng own{core::Prng{prng}.next()};
     draw_ties(own, swarm);
     draw_buffers(own, swarm.network);
+    draw_terms(own, swarm);
     return swarm;
 }
 
@@ -246,6 +254,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.network.unread_max < NetworkOptions{}.unread_max ? ", small buffers" : "") +
                 (swarm.workload.write_percent != 0 ? ", values" : "") +
                 (swarm.workload.break_percent != 0 ? ", breaks" : "") +
+                (swarm.workload.terms_percent != 0 ? ", terms" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;

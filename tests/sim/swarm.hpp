@@ -46,6 +46,7 @@ struct WorkloadOptions {
     std::uint64_t suspend_percent = 0;     // of acquires whose hold outlives its lease
     std::uint64_t write_percent = 0;       // of holds under which values are written
     std::uint64_t break_percent = 0;       // of holds that somebody breaks
+    std::uint64_t terms_percent = 0;       // of acquires that say how long
 };
 
 inline constexpr std::array<core::QueuePolicy, 4> queue_policies{

@@ -156,6 +156,10 @@ constexpr std::string_view expected_probes[] = {
     "broken name opened by a quorum",
     "write refused",
     "nobody knows what became of a write",
+    "hold over by its max_hold",
+    "hold ended by the cluster",
+    "min_hold over",
+    "lock delay over",
 };
 
 }  // namespace
