@@ -47,8 +47,8 @@ LockRecord& LockTable::ensure(const std::string& name, QueuePolicy policy, Previ
     return record;
 }
 
-LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const Acquire& request,
-                                     Previous last, Grants& grants, const HoldTerms& terms) {
+LockTable::Result LockTable::acquire(const Newcomer& who, const Acquire& request, Previous last,
+                                     Grants& grants) {
     const auto slot = slot_of(request.name);
     const bool is_new = slot.record == records_.end();
     if (is_new && records_.size() >= records_max) return Result::resource_exhausted;
@@ -56,8 +56,8 @@ LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const
         is_new ? ensure(request.name, request.policy, std::move(last)) : slot.record->second;
     if (request.policy_given && record.policy() != request.policy) return Result::kind_mismatch;
 
-    const Waiter waiter{ticket,        operation,   request.mode,   request.priority,
-                        request.label, Part::alone, request.locker, terms};
+    const Waiter waiter{who.ticket,    who.operation, request.mode,   request.priority,
+                        request.label, Part::alone,   request.locker, who.terms};
     if (slot.queue == queues_.end() && record.admits(request.mode)) {
         // Alone and unhindered: what settle() would do, without a queue to do it with.
         if (!record.has_writer()) record.turn = Turn::writers;
@@ -69,7 +69,7 @@ LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation, const
         return Result::busy;
     }
     queues_.try_emplace(request.name, record.policy()).first->second.add(waiter);
-    return settle_newcomer({request.name}, operation, grants);
+    return settle_newcomer({request.name}, who.operation, grants);
 }
 
 LockTable::Result LockTable::settle_newcomer(const NameList& names, OperationId operation,

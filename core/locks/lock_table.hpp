@@ -54,16 +54,20 @@ public:
         ended_ = ended;
     }
 
+    struct Newcomer {
+        Ticket ticket;
+        OperationId operation;
+        HoldTerms terms{};  // that the hold is under, whatever the request says
+    };
     // On `granted` the grant is one of `grants`: by its priority it may let others in with it. On
     // `queued` the operation comes back through the `grants` of some later call. `busy` leaves
     // nothing behind (S20). `last` is who had the name before, in case that nothing is left there
-    // to tell; `terms`, not those of the request, are what the hold is under.
-    Result acquire(Ticket ticket, OperationId operation, const Acquire& request, Previous last,
-                   Grants& grants, const HoldTerms& terms = {});
+    // to tell.
+    Result acquire(const Newcomer& who, const Acquire& request, Previous last, Grants& grants);
     // Likewise for several names, which are known to be in order and none twice. `last` is for each
     // of them.
-    Result acquire(Ticket ticket, OperationId operation, const AcquireSeveral& request,
-                   std::vector<Previous> last, Grants& grants, const HoldTerms& terms = {});
+    Result acquire(const Newcomer& who, const AcquireSeveral& request, std::vector<Previous> last,
+                   Grants& grants);
     using NameList = std::vector<std::string>;
     // Frees what the operation holds of these names. Requires that it holds them all.
     void release(const NameList& names, OperationId operation, Predecessor how, Grants& grants);

@@ -64,8 +64,8 @@ void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
     const Ticket ticket{index_, place_};
     const OperationId id{session.id, seq};
     LockTable::Grants grants;
-    const auto result = table_.acquire(ticket, id, acquire, std::move(last), grants,
-                                       counted(acquire.terms, session.opened.rho_ppm));
+    const auto terms = counted(acquire.terms, session.opened.rho_ppm);
+    const auto result = table_.acquire({ticket, id, terms}, acquire, std::move(last), grants);
     take_place(
         session, seq, result,
         {{acquire.name}, ticket, false, {}, acquire.locker.number, acquire.terms.max_hold_ms != 0});

@@ -30,20 +30,15 @@ LockTable::Result LockTable::refusal(const AcquireSeveral& request) const {
     return fits ? Result::granted : Result::resource_exhausted;
 }
 
-LockTable::Result LockTable::acquire(Ticket ticket, OperationId operation,
-                                     const AcquireSeveral& request, std::vector<Previous> last,
-                                     Grants& grants, const HoldTerms& terms) {
+LockTable::Result LockTable::acquire(const Newcomer& who, const AcquireSeveral& request,
+                                     std::vector<Previous> last, Grants& grants) {
     const auto refused = refusal(request);
     if (refused != Result::granted) return refused;
     const bool all = request.which == AcquireSeveral::Which::all;
-    const Waiter waiter{ticket,
-                        operation,
-                        LockMode::exclusive,
-                        all ? Priority{0} : request.priority,
-                        request.label,
-                        all ? Part::all_of : Part::one_of,
-                        request.locker,
-                        terms};
+    const Waiter waiter{who.ticket,          who.operation,
+                        LockMode::exclusive, all ? Priority{0} : request.priority,
+                        request.label,       all ? Part::all_of : Part::one_of,
+                        request.locker,      who.terms};
     return all ? acquire_all(waiter, request, std::move(last), grants)
                : acquire_any(waiter, request, std::move(last), grants);
 }
@@ -205,8 +200,9 @@ void LockMachine::on(Session& session, Seq seq, const AcquireSeveral& request) {
     std::ranges::sort(names);
     const Ticket ticket{index_, place_};
     LockTable::Grants grants;
-    const auto result = table_.acquire(ticket, {session.id, seq}, request, std::move(last), grants,
-                                       counted(request.terms, session.opened.rho_ppm));
+    const auto terms = counted(request.terms, session.opened.rho_ppm);
+    const auto result =
+        table_.acquire({ticket, {session.id, seq}, terms}, request, std::move(last), grants);
     take_place(session, seq, result,
                {std::move(names),
                 ticket,

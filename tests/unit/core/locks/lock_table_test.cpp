@@ -80,7 +80,7 @@ protected:
                    const std::string& name = "a") {
         const Ticket ticket{LogIndex{session}, 0};
         const Acquire request{name, mode, wait, {}, false, {}};
-        const auto result = table_.acquire(ticket, operation(session), request, {}, grants_);
+        const auto result = table_.acquire({ticket, operation(session)}, request, {}, grants_);
         table_.check_invariants();
         return result;
     }
