@@ -141,8 +141,12 @@ private:
     LockTable::Grants withdraw(const Operation& operation);
     void give_up(Session& session, Seq seq, Seq target, const Operation& operation,
                  AnswerKind kind);
+    struct Leaving {
+        AnswerKind answer = AnswerKind::released;
+        Predecessor how = Predecessor::clean;
+    };
     void give_back(Session& session, Seq seq, Seq target, const Operation& operation,
-                   AnswerKind kind, Predecessor how);
+                   Leaving leaving);
 
     void end_former_life(Incarnation incarnation);
     void end_session(SessionId id, SessionEnd how);

@@ -103,7 +103,7 @@ void LockMachine::on(Session& session, Seq seq, const Release& release) {
     const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
     const bool expired = release.lost && !planted(Mutant::expired_given_back_cleanly);
     const auto how = expired ? Predecessor::expired : Predecessor::clean;
-    if (operation) return give_back(session, seq, release.operation, *operation, kind, how);
+    if (operation) return give_back(session, seq, release.operation, *operation, {kind, how});
     answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
 }
 
@@ -147,7 +147,7 @@ std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, 
 void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation,
                           AnswerKind kind) {
     if (operation.held) {
-        return give_back(session, seq, target, operation, kind, Predecessor::clean);
+        return give_back(session, seq, target, operation, {kind, Predecessor::clean});
     }
     auto grants = withdraw(operation);
     answer(session, target, {AnswerKind::cancelled, {}, {}});
@@ -167,14 +167,14 @@ LockTable::Grants LockMachine::withdraw(const Operation& operation) {
 
 // With the hold goes what waits to upgrade it (S27).
 void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operation& operation,
-                            AnswerKind kind, Predecessor how) {
+                            Leaving leaving) {
     LockTable::Grants grants;
     const OperationId grant{session.id, target};
     const auto upgrade = planted(Mutant::upgrade_outlives_its_hold)
                              ? std::nullopt
                              : table_.cancel_upgrade(operation.names.front(), grant);
-    table_.release(operation.names, grant, how, grants);
-    answer(session, seq, {kind, {}, {}});
+    table_.release(operation.names, grant, leaving.how, grants);
+    answer(session, seq, {leaving.answer, {}, {}});
     if (upgrade) {
         end_operation(session, upgrade->operation.seq);
         answer(session, upgrade->operation.seq, {AnswerKind::cancelled, {}, {}});
