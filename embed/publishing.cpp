@@ -114,37 +114,39 @@ void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
 
 namespace {
 
-GrantFacts facts_of(const PendingCall& call, core::OperationId hold, const std::string& name,
-                    core::FencingToken token, const core::Previous& previous, core::Instant ends) {
+// Of all the names of a grant.
+template <class AnyAcquired>
+GrantFacts facts_of(const PendingCall& call, const AnyAcquired& acquired) {
     GrantFacts facts;
-    facts.name = name;
-    facts.mode = from_core(std::ranges::find(call.asked, name, &core::NamedMode::name)->mode);
-    facts.token = from_core(token);
-    facts.operation = hold;
-    facts.previous = from_core(previous);
+    facts.operation = acquired.hold;
     facts.suspends = call.suspends;
     facts.progress_timeout = call.progress_timeout;
-    facts.ends = ends;
+    facts.ends = acquired.ends;
+    return facts;
+}
+
+// And of one.
+GrantFacts facts_of(const PendingCall& call, GrantFacts facts, const core::NamedGrant& one) {
+    facts.name = one.name;
+    facts.mode = from_core(std::ranges::find(call.asked, one.name, &core::NamedMode::name)->mode);
+    facts.token = from_core(one.token);
+    facts.previous = from_core(one.previous);
     return facts;
 }
 
 }  // namespace
 
 Hold CoreLoop::make_hold(const PendingCall& call, const core::Acquired& acquired) {
-    return holds_.add(facts_of(call, acquired.hold, call.asked.front().name, acquired.token,
-                               acquired.previous, acquired.ends));
+    const core::NamedGrant one{call.asked.front().name, acquired.token, acquired.previous};
+    return holds_.add(facts_of(call, facts_of(call, acquired), one));
 }
 
 Hold CoreLoop::make_hold(const PendingCall& call, const core::AcquiredSeveral& acquired) {
+    auto whole = facts_of(call, acquired);
     std::vector<GrantFacts> parts;
-    for (const auto& [name, token, previous] : acquired.names)
-        parts.push_back(facts_of(call, acquired.hold, name, token, previous, acquired.ends));
+    for (const auto& one : acquired.names)
+        parts.push_back(facts_of(call, whole, one));
     if (!call.all) return holds_.add(std::move(parts.front()));
-    GrantFacts whole;
-    whole.operation = acquired.hold;
-    whole.suspends = call.suspends;
-    whole.progress_timeout = call.progress_timeout;
-    whole.ends = acquired.ends;
     return holds_.add(std::move(whole), std::move(parts));
 }
 
