@@ -252,6 +252,16 @@ TEST_F(CheckerTest, SeesAnOfferOfWhatIsNotOnDisk) {
     EXPECT_VIOLATION("claim: offers");
 }
 
+// Its state is on disk, and the log behind it is not yet.
+TEST_F(CheckerTest, WhoHasTheStateOfAnotherKnowsWhoFounded) {
+    platter(a).configuration_there =
+        core::decode_configuration(founding(7).payload).value_or(core::Configuration{});
+    checker.sent(a, b, core::FormationOffer{founding(7)});
+    EXPECT_FALSE(violations.first());
+    checker.sent(a, b, core::FormationOffer{founding(8)});
+    EXPECT_VIOLATION("offers what it has not on disk");
+}
+
 TEST_F(CheckerTest, SeesEntriesSentByWhoDoesNotLead) {
     platter(a).hard_state = {core::Term{3}, a};
     platter(b).hard_state = {core::Term{3}, a};

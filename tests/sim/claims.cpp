@@ -16,7 +16,12 @@ void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& 
                    [](const core::TooBusy&) {},
                    [](const core::Superseded&) {},
                    [&](const core::FormationOffer& offer) {
-                       if (view(from).platter->founding == offer.founding.checksum) return;
+                       const auto& platter = *view(from).platter;
+                       if (platter.founding == offer.founding.checksum) return;
+                       // Or, where the log is still to be begun behind it, the state of another.
+                       const auto& there = platter.configuration_there;
+                       if (there.is_formed() && core::founding_entry(there) == offer.founding)
+                           return;
                        violations_.report(from, "claim: offers what it has not on disk");
                    },
                },
