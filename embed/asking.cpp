@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <mortise/errc.hpp>
+#include <mortise/lock_error.hpp>
 
 namespace mortise::detail {
 
@@ -29,6 +30,14 @@ CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::InspectCall call) {
 
 CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::WriteCall call) {
     return wait_for(gate, std::move(call), Errc::outcome_unknown);
+}
+
+void throw_if(std::error_code ec, std::string_view name, std::string_view unsound) {
+    if (!ec) return;
+    ErrorDetail detail;
+    detail.name = name;
+    if (ec == Errc::invalid_argument) detail.reason = unsound;
+    throw LockError{ec, std::move(detail)};
 }
 
 }  // namespace mortise::detail

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
+#include <system_error>
 
 #include "core/agent/call.hpp"
 #include "embed/call_gate.hpp"
@@ -13,5 +15,8 @@ namespace mortise::detail {
 // something outcome_unknown.
 [[nodiscard]] CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::InspectCall call);
 [[nodiscard]] CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::WriteCall call);
+
+// As LockError, with the name and, of what nobody can be asked, why.
+void throw_if(std::error_code ec, std::string_view name, std::string_view unsound = {});
 
 }  // namespace mortise::detail

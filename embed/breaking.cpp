@@ -6,7 +6,6 @@
 #include "embed/node_runtime.hpp"
 #include "embed/unsound.hpp"
 #include <mortise/errc.hpp>
-#include <mortise/lock_error.hpp>
 #include <mortise/node.hpp>
 
 namespace mortise {
@@ -20,14 +19,6 @@ std::error_code write(const std::shared_ptr<detail::NodeRuntime>& runtime, std::
     if (!unsound.empty()) return Errc::invalid_argument;
     const auto gate = runtime->gate();  // outlives a node that goes while this waits
     return detail::ask(gate, core::WriteCall{{}, {}, std::move(body)}).error;
-}
-
-void throw_if(std::error_code ec, std::string_view name, std::string_view unsound) {
-    if (!ec) return;
-    ErrorDetail detail;
-    detail.name = name;
-    if (ec == Errc::invalid_argument) detail.reason = unsound;
-    throw LockError{ec, std::move(detail)};
 }
 
 }  // namespace
@@ -49,7 +40,7 @@ void Node::break_lock(std::string_view name, FencingToken expected, std::string_
                       BreakMode mode) {
     std::error_code ec;
     break_lock(name, expected, reason, mode, ec);
-    throw_if(ec, name, detail::unsound_break(name, expected, reason, mode));
+    detail::throw_if(ec, name, detail::unsound_break(name, expected, reason, mode));
 }
 
 void Node::request_release(std::string_view name, std::string_view reason, std::error_code& ec) {
@@ -60,7 +51,7 @@ void Node::request_release(std::string_view name, std::string_view reason, std::
 void Node::request_release(std::string_view name, std::string_view reason) {
     std::error_code ec;
     request_release(name, reason, ec);
-    throw_if(ec, name, detail::unsound_reason(name, reason));
+    detail::throw_if(ec, name, detail::unsound_reason(name, reason));
 }
 
 }  // namespace mortise

@@ -59,6 +59,8 @@ void HoldTable::upgraded(core::OperationId hold, FencingToken token) {
 // it told its owner as well. What its owner gave back meanwhile was not lost.
 void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
     const bool marked = hold->mark_lost(why);
+    hold->lease()->remove(hold.get());
+    hold->lease()->remove_listeners(hold->facts().operation);
     if (hold->is_released()) return;
     ++holds_lost_;
     if (marked) parts_.losses.post(hold);
@@ -90,8 +92,6 @@ void HoldTable::lost(const core::HoldLost& lost) {
     // One flag for all that depend on it, before the first of them is told.
     if (expired) hold->lease()->end();
     lose(hold, reason_of(lost.reason));
-    hold->lease()->remove(hold.get());
-    hold->lease()->remove_listeners(lost.hold);
 }
 
 // Most have said so, or are gone: a timer for each word would cost more.
@@ -109,7 +109,6 @@ core::Calls HoldTable::end_idle(core::Instant boot) {
         }
         holds_.erase(found);
         lose(hold, LossReason::expired);
-        hold->lease()->remove(hold.get());
         releases.calls.emplace_back(core::ReleaseCall{{}, operation, true});
     }
     return releases;

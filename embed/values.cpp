@@ -6,18 +6,10 @@
 #include "embed/hold_record.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/hold.hpp>
-#include <mortise/lock_error.hpp>
 
 namespace mortise {
 
 namespace {
-
-void throw_if(std::error_code ec, std::string name) {
-    if (!ec) return;
-    ErrorDetail detail;
-    detail.name = std::move(name);
-    throw LockError{ec, std::move(detail)};
-}
 
 // Of several names that are held together, and of what a locker's holds share.
 core::OperationId operation_of(const detail::HoldRecord& record) {
@@ -47,7 +39,7 @@ std::string Hold::value(std::error_code& ec) const {
 std::string Hold::value() const {
     std::error_code ec;
     auto bytes = value(ec);
-    throw_if(ec, name());
+    detail::throw_if(ec, name());
     return bytes;
 }
 
@@ -62,7 +54,7 @@ void Hold::set_value(std::string_view bytes, std::error_code& ec) const {
 void Hold::set_value(std::string_view bytes) const {
     std::error_code ec;
     set_value(bytes, ec);
-    throw_if(ec, name());
+    detail::throw_if(ec, name());
 }
 
 void Hold::consistent(std::error_code& ec) const {
@@ -75,7 +67,7 @@ void Hold::consistent(std::error_code& ec) const {
 void Hold::consistent() const {
     std::error_code ec;
     consistent(ec);
-    throw_if(ec, name());
+    detail::throw_if(ec, name());
 }
 
 }  // namespace mortise

@@ -56,7 +56,7 @@ void ContentionWatch::on_state_replaced() {
 std::vector<Contended> ContentionWatch::take(const LockMachine& machine) {
     std::vector<Contended> told;
     for (auto& [name, one] : std::exchange(asked_, {})) {
-        if (const auto* queue = machine.table().queue_of(name)) one.waiters = queue->size();
+        if (const auto found = machine.contention(name, one.hold)) one.waiters = found->waiters;
         told.push_back(std::move(one));
     }
     for (const auto& [name, hold] : std::exchange(marked_, {})) {

@@ -1,9 +1,9 @@
 // Holders who hear that others want what they have (S24).
 #include <chrono>
+#include <condition_variable>
 #include <future>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <asio/use_future.hpp>
@@ -26,6 +26,7 @@ public:
             const std::scoped_lock lock{mutex_};
             all_.push_back(std::string{to_string(mode)} + " " + std::to_string(waiters) +
                            (reason.empty() ? "" : " " + std::string{reason}));
+            more_.notify_all();
         };
         return options;
     }
@@ -35,16 +36,14 @@ public:
     }
     // Empty when that does not come to pass.
     [[nodiscard]] std::string newest_of(std::size_t count) const {
-        const auto give_up = std::chrono::steady_clock::now() + patience;
-        while (std::chrono::steady_clock::now() < give_up) {
-            if (const auto told = all(); told.size() >= count) return told.back();
-            std::this_thread::sleep_for(1ms);
-        }
-        return {};
+        std::unique_lock lock{mutex_};
+        const bool came = more_.wait_for(lock, patience, [&] { return all_.size() >= count; });
+        return came ? all_.back() : std::string{};
     }
 
 private:
     mutable std::mutex mutex_;
+    mutable std::condition_variable more_;
     std::vector<std::string> all_;
 };
 
@@ -126,12 +125,14 @@ TEST_F(OnContended, ASlowHolderIsToldOfTheNewest) {
     std::promise<void> go_on;
     auto gate = go_on.get_future().share();
     std::mutex mutex;
-    std::vector<std::size_t> told;
+    std::condition_variable more;
+    std::vector<std::size_t> told{0};
     AcquireOptions options;
     options.on_contended = [&, gate](LockMode, std::size_t waiters, std::string_view) {
         gate.wait();
         const std::scoped_lock lock{mutex};
         told.push_back(waiters);
+        more.notify_all();
     };
     auto hold = node_.acquire("a", options);
     std::vector<std::future<Hold>> waiters;
@@ -140,18 +141,11 @@ TEST_F(OnContended, ASlowHolderIsToldOfTheNewest) {
         ASSERT_TRUE(wait_for_waiters("a", i));
     }
     go_on.set_value();
-    const auto give_up = std::chrono::steady_clock::now() + patience;
-    const auto newest = [&] {
-        const std::scoped_lock lock{mutex};
-        return told.empty() ? 0 : told.back();
-    };
-    while (newest() != 20 && std::chrono::steady_clock::now() < give_up)
-        std::this_thread::sleep_for(1ms);
-    EXPECT_EQ(newest(), 20U);
-    {
-        const std::scoped_lock lock{mutex};
-        EXPECT_LE(told.size(), 2U);
-    }
+    std::unique_lock lock{mutex};
+    const bool heard = more.wait_for(lock, patience, [&] { return told.back() == 20; });
+    EXPECT_TRUE(heard);
+    EXPECT_LE(told.size(), 3U);  // the first one is ours
+    lock.unlock();
     EXPECT_FALSE(hold.release());
     for (auto& waiter : waiters)
         (void)waiter.get().release();

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -12,6 +14,20 @@ namespace mortise {
 
 // Long enough to be no limit: nothing here waits for it unless it hangs.
 constexpr std::chrono::seconds patience{30};
+
+// True as soon as the hold is lost, or after `longest`, whether it is.
+inline bool is_lost_within(const Hold& hold, std::chrono::milliseconds longest) {
+    std::mutex mutex;
+    std::unique_lock lock{mutex};
+    const auto lost = hold.lost();
+    std::condition_variable_any nobody;
+    nobody.wait_for(lock, lost, longest, [&] { return lost.stop_requested(); });
+    return lost.stop_requested();
+}
+
+inline bool is_lost(const Hold& hold) {
+    return is_lost_within(hold, patience);
+}
 
 // A cluster of one, in memory, with a session.
 class OneNode : public testing::Test {
