@@ -3,11 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <set>
 #include <vector>
 
 #include "core/base/ids.hpp"
+#include "core/leases/run_out_quorum.hpp"
 #include "core/locks/command.hpp"
 #include "core/raft/configuration.hpp"
 
@@ -15,10 +15,12 @@ namespace mortise::core {
 
 class ClosureQuorum {
 public:
-    // What a member reported in an append reply. That a time is over stays true.
-    void report(NodeId from, const std::vector<ClosureId>& run_out);
+    // What a member reported in an append reply.
+    void report(NodeId from, const std::vector<ClosureId>& run_out) {
+        quorum_.report(from, run_out);
+    }
     // Nothing that was heard or decided in another term counts.
-    void clear();
+    void clear() { quorum_.clear(); }
     void forget(ClosureId closure);
 
     // The closures to end now, each once: those that ran out at a majority of the voters, counted
@@ -29,8 +31,7 @@ public:
                                                  const IsThere& is_there);
 
 private:
-    std::map<ClosureId, std::set<NodeId>> reported_;
-    std::set<ClosureId> decided_;
+    RunOutQuorum<ClosureId> quorum_;
 };
 
 }  // namespace mortise::core

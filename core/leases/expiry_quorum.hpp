@@ -3,12 +3,12 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <set>
 #include <vector>
 
 #include "core/base/instant.hpp"
 #include "core/leases/run_out.hpp"
+#include "core/leases/run_out_quorum.hpp"
 #include "core/locks/command.hpp"
 #include "core/locks/session_table.hpp"
 #include "core/raft/configuration.hpp"
@@ -19,9 +19,9 @@ class ExpiryQuorum {
 public:
     // What a member reported in its newest append reply. Kept although a later reply may have been
     // overtaken by it: a countdown that ran out stays so.
-    void report(NodeId from, const std::vector<RunOut>& run_out);
+    void report(NodeId from, const std::vector<RunOut>& run_out) { quorum_.report(from, run_out); }
     // Nothing that was heard or decided in another term counts.
-    void clear();
+    void clear() { quorum_.clear(); }
     void forget(SessionId session);
 
     // The sessions to expire now, each once per renewal: those whose last renewal ran out at a
@@ -34,13 +34,10 @@ public:
                                              const HasRenewal& has_renewal);
 
     // What is kept for a decision still to come.
-    [[nodiscard]] std::size_t pending() const { return reported_.size(); }
+    [[nodiscard]] std::size_t pending() const { return quorum_.pending(); }
 
 private:
-    void drop_void(const SessionTable& sessions);
-
-    std::map<RunOut, std::set<NodeId>> reported_;
-    std::set<RunOut> decided_;
+    RunOutQuorum<RunOut> quorum_;
 };
 
 }  // namespace mortise::core

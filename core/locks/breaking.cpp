@@ -61,7 +61,7 @@ void LockMachine::on(Session& session, Seq seq, const BreakLock& request) {
         if (!table_.find(request.name)->find(hold)->broken) told.holds.push_back(hold);
     }
     const auto fresh = told.holds;
-    if (opens || !fresh.empty()) outcomes_->push_back(std::move(told));
+    if (opens || !fresh.empty() || request.immediate) outcomes_->push_back(std::move(told));
     LockTable::Grants grants;
     take_away(request, fresh, grants);
     if (!holds.empty() && (request.immediate || planted(Mutant::broken_name_opens_at_once))) {

@@ -518,7 +518,7 @@ void LockSpec::on(OperationId operation, const core::BreakLock& request) {
     const bool opens = open(request.name, request.expected);
     if (all.empty() && !opens) return answer(operation, {AnswerKind::not_held, {}, {}});
     answer(operation, {AnswerKind::broken, {}, {}});
-    if (opens || !fresh.empty()) {
+    if (opens || !fresh.empty() || request.immediate) {
         outcomes_.emplace_back(core::LockBroken{operation, request.name, request.expected, fresh,
                                                 request.reason, request.immediate});
     }

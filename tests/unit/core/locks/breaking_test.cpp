@@ -98,8 +98,10 @@ TEST_F(Breaking, WhoDoesNotWaitAnyLongerBreaksItAgain) {  // S24
     put(acquire(2, 1, exclusive));
     put(break_lock(3, 1, 1));
     EXPECT_EQ(put(break_lock(3, 2, 1)), "3.2 broken");
+    // Who did not wait is told of to everybody, though nobody loses anything new.
     EXPECT_EQ(put(break_lock(3, 3, 1, true)),
-              "3.3 broken; closure 1 ended; 2.1 granted token=2 previous=broken/1/");
+              "3.3 broken; a:1 broken now by 3.3 because stuck; closure 1 ended; 2.1 granted "
+              "token=2 previous=broken/1/");
 }
 
 TEST_F(Breaking, ThoseWhoShareATokenLoseItTogether) {  // S13, S24
