@@ -1,10 +1,10 @@
 #include "tests/process/process_cluster.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
@@ -113,8 +113,27 @@ std::vector<std::string> Process::expect(const std::string& beginning,
         }
         return found.has_value();
     });
-    if (!came) throw std::runtime_error{"no \"" + beginning + "\" came; heard:\n" + heard_};
+    if (!came) throw did_not_come(beginning);
     return words_of(*found);
+}
+
+std::vector<std::string> Process::await(const std::string& beginning,
+                                        std::chrono::seconds patience) {
+    std::unique_lock lock{mutex_};
+    auto found = lines_.end();
+    const bool came = came_.wait_for(lock, patience, [&] {
+        found = std::ranges::find_if(lines_,
+                                     [&](const auto& line) { return line.starts_with(beginning); });
+        return found != lines_.end();
+    });
+    if (!came) throw did_not_come(beginning);
+    const auto words = words_of(*found);
+    lines_.erase(found);
+    return words;
+}
+
+std::runtime_error Process::did_not_come(const std::string& beginning) const {
+    return std::runtime_error{"no \"" + beginning + "\" came; heard:\n" + heard_};
 }
 
 std::vector<std::vector<std::string>> Process::take_all(const std::string& beginning) {
@@ -132,6 +151,12 @@ void Process::kill_hard() {
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
     pid_ = -1;
+}
+
+void Process::pause() {
+    kill(pid_, SIGSTOP);
+    while (!has_stopped())
+        std::this_thread::yield();
 }
 
 void Process::resume() {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,15 +36,19 @@ public:
     // The next line that begins so, as words; earlier ones that do not are passed over. Throws
     // std::runtime_error with all that was said when the time is over.
     std::vector<std::string> expect(const std::string& beginning, std::chrono::seconds patience);
+    // The same, and every other line stays, for those that come in no known order.
+    std::vector<std::string> await(const std::string& beginning, std::chrono::seconds patience);
     // Every line so far that begins so and was not passed over yet.
     std::vector<std::vector<std::string>> take_all(const std::string& beginning);
     void kill_hard();  // SIGKILL, and waits until it is gone
+    void pause();      // SIGSTOP, and waits until it stands still
     void resume();     // SIGCONT
     // True when it stopped itself (SIGSTOP) and was not resumed since.
     [[nodiscard]] bool has_stopped();
 
 private:
     void read_lines();
+    [[nodiscard]] std::runtime_error did_not_come(const std::string& beginning) const;
 
     pid_t pid_ = -1;
     int in_ = -1;
