@@ -90,5 +90,7 @@ function(mortise_test name)
   endif()
   add_test(NAME ${name} COMMAND ${arg_PROGRAM} ${arg_ARGS}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT})
+  # What may take long begins first, so that nothing long is left to run alone.
+  set_tests_properties(${name} PROPERTIES
+    LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT})
 endfunction()
