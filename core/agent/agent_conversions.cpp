@@ -67,10 +67,11 @@ void SessionAgent::on_upgrade_answered(const Sent& sent, const Answer& given) {
         case AnswerKind::busy: return answer_busy(tag, {});
         case AnswerKind::deadlock: return answer(tag, CallError::deadlock);
         case AnswerKind::invalid_argument: return answer(tag, CallError::invalid_argument);
-        case AnswerKind::not_held: return answer(tag, CallError::lock_lost);
+        case AnswerKind::not_held:
+        case AnswerKind::cancelled:  // with the hold, by the cluster
+            return answer(tag, CallError::lock_lost);
         case AnswerKind::granted:
         case AnswerKind::released:
-        case AnswerKind::cancelled:
         case AnswerKind::stale_request:
         case AnswerKind::kind_mismatch:
         case AnswerKind::resource_exhausted:

@@ -153,6 +153,21 @@ void SessionAgent::check_invariants() const {
     }
 }
 
+// What was lost before does not end in an orderly way with the session (S23): the cluster hears of
+// that first.
+bool SessionAgent::may_close() const {
+    if (stage_ != Stage::closing) return false;
+    const auto tells_of_loss = [](const Ending& ending) {
+        const auto* release = std::get_if<Release>(&ending.asked);
+        return release != nullptr && release->lost;
+    };
+    return confirmations_.empty() && std::ranges::none_of(endings_, tells_of_loss) &&
+           std::ranges::none_of(sent_, [&](const auto& entry) {
+               const auto& sent = entry.second;
+               return !sent.applied && sent.ending && tells_of_loss(*sent.ending);
+           });
+}
+
 AgentOutput SessionAgent::collect(Now now) {
     Outbound outbound;
     if (leader_known_) {
@@ -167,7 +182,7 @@ AgentOutput SessionAgent::collect(Now now) {
             if (resend_all_) resend(urgent, acquires, now);
             send_endings(urgent, now);
             send_acquires(acquires, now);
-            if (stage_ == Stage::closing && now.steady >= open_again_at_) {
+            if (may_close() && now.steady >= open_again_at_) {
                 urgent.add(CloseSession{*session_});
                 open_again_at_ = now.steady + options_.resend_after;
             }

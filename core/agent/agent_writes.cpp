@@ -67,10 +67,10 @@ void SessionAgent::lose_broken(Seq operation) {
     if (found == holds_.end()) return give_up_broken(operation);
     auto held = take_hold(found);
     drop_upgrade(held, CallError::lock_lost);
-    if (!withdraw_grant(operation)) {
-        out_.lost.push_back({{*session_, operation}, HoldLost::Reason::broken});
-    }
-    Ending confirmation{{}, Release{operation}, std::move(held.names)};
+    const bool was_had = !withdraw_grant(operation);
+    if (was_had) out_.lost.push_back({{*session_, operation}, HoldLost::Reason::broken});
+    // Of several names the others are lost with it (S23).
+    Ending confirmation{{}, Release{operation, was_had}, std::move(held.names)};
     if (planted(Mutant::break_confirmed_before_told)) return end_operation(std::move(confirmation));
     confirmations_.push_back(std::move(confirmation));
 }

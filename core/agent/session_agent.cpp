@@ -264,7 +264,8 @@ void SessionAgent::on_removed() {
 Instant SessionAgent::deadline() const {
     if (!confirmations_.empty()) return now_.steady;
     auto next = std::min(resend_at_, renew_at_);
-    if (stage_ == Stage::opening && leader_known_) next = std::min(next, open_again_at_);
+    const bool asks_again = stage_ == Stage::opening || may_close();
+    if (asks_again && leader_known_) next = std::min(next, open_again_at_);
     if (!by_deadline_.empty()) next = std::min(next, by_deadline_.begin()->first);
     if (!by_end_.empty()) next = std::min(next, now_.steady + (by_end_.begin()->first - now_.boot));
     if (session_ && !lapsed_) {

@@ -224,6 +224,7 @@ private:
     void confirm_breaks();
 
     void send_endings(BatchBuilder& urgent, Now now);
+    [[nodiscard]] bool may_close() const;
     void send_acquires(BatchBuilder& acquires, Now now);
     void resend(BatchBuilder& urgent, BatchBuilder& acquires, Now now);
     [[nodiscard]] std::vector<Seq> sent_before(const Names& names) const;

@@ -31,7 +31,7 @@ void LockTable::close(const std::string& name, OperationId hold, LogIndex since,
     newest_closure_ = newest_closure_.next();
     begin_closure(name, {newest_closure_, Closure::Kind::broken, hold, since, session.ttl_ms,
                          session.rho_ppm});
-    end_closures(name);  // of its terms
+    end_closures_of(name, hold);  // of its terms
     note_turn(name);
 }
 

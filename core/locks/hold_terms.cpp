@@ -44,17 +44,34 @@ void LockTable::end_closures_if(const std::string& name, const IsOver& is_over) 
 
 // A hold that is gone is in nobody's way. One that left waits for its own terms alone, and one that
 // was broken for its node.
-bool LockTable::is_over(const LockRecord* record, const Closure& closure) {
+bool LockTable::is_over(const Grant* hold, const Closure& closure) {
     using enum Closure::Kind;
-    const auto* hold = record == nullptr ? nullptr : record->find(closure.hold);
     if (hold == nullptr) return true;
     if (hold->left) return closure.kind == max_hold || closure.kind == broken;
     return hold->broken && closure.kind != broken;
 }
 
+// Of thousands that hold a name together many may go at once: each is looked up in an index.
 void LockTable::end_closures(const std::string& name) {
+    if (extras_of(name) == nullptr) return;
+    std::map<OperationId, const Grant*> holds;
+    if (const auto* record = find(name)) {
+        for (const auto& grant : record->holders())
+            holds.emplace(grant.operation, &grant);
+    }
+    end_closures_if(name, [&](const Closure& closure) {
+        const auto hold = holds.find(closure.hold);
+        return is_over(hold == holds.end() ? nullptr : hold->second, closure);
+    });
+}
+
+// Nobody else's have changed.
+void LockTable::end_closures_of(const std::string& name, OperationId hold) {
     const auto* record = find(name);
-    end_closures_if(name, [&](const Closure& closure) { return is_over(record, closure); });
+    const auto* grant = record == nullptr ? nullptr : record->find(hold);
+    end_closures_if(name, [&](const Closure& closure) {
+        return closure.hold == hold && is_over(grant, closure);
+    });
 }
 
 void LockTable::end_closure(const std::string& name, ClosureId id, Grants& grants) {
@@ -84,6 +101,16 @@ bool LockTable::open(const std::string& name, FencingToken token) {
 }
 
 // --- of a hold ----------------------------------------------------------------------------------
+
+// Who shares a name leaves nothing that a session is charged for, and stays in it all the same.
+bool LockTable::is_left_by_too_many(const std::string& name, const HoldTerms& terms) const {
+    if (terms.min_hold_ms == 0 && terms.lock_delay_ms == 0) return false;
+    const auto* record = find(name);
+    if (record == nullptr || record->holders().size() < left_max) return false;
+    const auto left = std::ranges::count_if(
+        record->holders(), [](const Grant& grant) { return grant.left.has_value(); });
+    return static_cast<std::size_t>(left) >= left_max;
+}
 
 void LockTable::begin_terms(const std::string& name, const HoldTerms& terms, Grant& grant) {
     grant.terms = terms;

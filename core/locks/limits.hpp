@@ -16,6 +16,7 @@ constexpr std::size_t value_bytes_max = 4'096;                    // of one name
 constexpr std::uint32_t term_ms_max = 1U << 31U;                  // of a hold: 24 days (S8, S9)
 constexpr std::size_t values_bytes_max = std::size_t{64} << 20U;  // of all names
 constexpr std::size_t records_max = 4'000'000;
+constexpr std::size_t left_max = 4'096;  // of one name, whose holders are gone: then no terms (S8)
 constexpr std::size_t sessions_max = 100'000;
 constexpr std::size_t operations_max = 65'536;  // of one session, queued or not acknowledged (S17)
 constexpr std::size_t holds_max = 1'000'000;    // of one session

@@ -80,6 +80,10 @@ public:
         LockMode mode = LockMode::exclusive;
         std::size_t waiters = 0;
     };
+    // Of those among the holds of that name that somebody waits for.
+    using Contentions = std::vector<std::pair<OperationId, Contention>>;
+    [[nodiscard]] Contentions contentions(std::string_view name,
+                                          const std::set<OperationId>& holds) const;
     [[nodiscard]] std::optional<Contention> contention(std::string_view name,
                                                        OperationId hold) const;
     // The node that a session belongs to; not set for one that ended.
@@ -178,6 +182,8 @@ private:
     [[nodiscard]] bool is_live(OperationId operation) const;
     [[nodiscard]] bool is_clear(const LockRecord& record, const WaitQueue* queue) const;
     [[nodiscard]] bool is_in_the_way(std::string_view name, const Grant& holder) const;
+    [[nodiscard]] static std::optional<Contention> contention_of(const Grant& held,
+                                                                 const WaitQueue& queue);
     [[nodiscard]] bool is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
                                    Priority priority) const;
     [[nodiscard]] const Operation* operation_of(OperationId id) const;

@@ -55,6 +55,7 @@ LockTable::Result LockTable::acquire(const Newcomer& who, const Acquire& request
     auto& record =
         is_new ? ensure(request.name, request.policy, std::move(last)) : slot.record->second;
     if (request.policy_given && record.policy() != request.policy) return Result::kind_mismatch;
+    if (is_left_by_too_many(request.name, who.terms)) return Result::resource_exhausted;
 
     const Waiter waiter{who.ticket,    who.operation, request.mode,   request.priority,
                         request.label, Part::alone,   request.locker, who.terms};
@@ -86,7 +87,7 @@ void LockTable::release(const NameList& names, OperationId operation, Predecesso
         const bool freed =
             record != records_.end() && record->second.remove(operation, how, keeps_on(name));
         MORTISE_CHECK(freed);
-        end_closures(name);
+        end_closures_of(name, operation);
     }
     settle(names, grants);
 }

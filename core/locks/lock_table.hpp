@@ -194,6 +194,7 @@ private:
 
     [[nodiscard]] Slot slot_of(const std::string& name);
     [[nodiscard]] const Conversion* waiting_upgrade(const Slot& slot, OperationId hold) const;
+    [[nodiscard]] bool is_left_by_too_many(const std::string& name, const HoldTerms& terms) const;
     FencingToken convert(LockRecord& record, OperationId hold);
     bool serve_conversion(Slot& slot, Grants& grants);
     void grant(const std::string& name, LockRecord& record, const Waiter& waiter, Grants& grants);
@@ -228,9 +229,10 @@ private:
     [[nodiscard]] bool holds_alone(const std::string& name, OperationId hold) const;
     void value_is_dirty(const std::string& name);
     void end_closures(const std::string& name);
+    void end_closures_of(const std::string& name, OperationId hold);
     template <class IsOver>
     void end_closures_if(const std::string& name, const IsOver& is_over);
-    [[nodiscard]] static bool is_over(const LockRecord* record, const Closure& closure);
+    [[nodiscard]] static bool is_over(const Grant* hold, const Closure& closure);
     void forget_extras(const std::string& name);
     void settle(const NameList& names, Grants& grants);
     // Of each request for several names that waits: who it is, and its places.

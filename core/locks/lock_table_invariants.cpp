@@ -23,7 +23,7 @@ void LockTable::check_closure(std::string_view name, const LockRecord& record,
                               const Closure& closure) const {
     using enum Closure::Kind;
     MORTISE_CHECK(closures_.at(closure.id) == name && closure.id <= newest_closure_);
-    MORTISE_CHECK(!is_over(&record, closure));
+    MORTISE_CHECK(!is_over(record.find(closure.hold), closure));
     const auto& hold = *record.find(closure.hold);
     if (closure.kind == broken) return MORTISE_CHECK(hold.broken);
     MORTISE_CHECK(hold.closures.is_set() && closure.id == closure_of(hold.closures, closure.kind));

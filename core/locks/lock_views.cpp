@@ -61,15 +61,30 @@ bool LockMachine::is_hindered(const LockRecord& record, const WaitQueue& queue, 
 
 std::optional<LockMachine::Contention> LockMachine::contention(std::string_view name,
                                                                OperationId hold) const {
+    const auto found = contentions(name, {hold});
+    return found.empty() ? std::nullopt : std::optional{found.front().second};
+}
+
+LockMachine::Contentions LockMachine::contentions(std::string_view name,
+                                                  const std::set<OperationId>& holds) const {
+    Contentions found;
     const auto* record = table_.find(name);
     const auto* queue = table_.queue_of(name);
-    const auto* held = record == nullptr ? nullptr : record->find(hold);
-    if (held == nullptr || queue == nullptr) return std::nullopt;
-    const auto& upgrade = queue->conversion();
-    const auto waiters = queue->size() + (upgrade ? 1 : 0);
-    if (upgrade && OperationId{upgrade->operation.session, upgrade->hold} != hold)
+    if (record == nullptr || queue == nullptr) return found;
+    for (const auto& held : record->holders()) {
+        if (!holds.contains(held.operation)) continue;
+        if (const auto one = contention_of(held, *queue)) found.emplace_back(held.operation, *one);
+    }
+    return found;
+}
+
+std::optional<LockMachine::Contention> LockMachine::contention_of(const Grant& held,
+                                                                  const WaitQueue& queue) {
+    const auto& upgrade = queue.conversion();
+    const auto waiters = queue.size() + (upgrade ? 1 : 0);
+    if (upgrade && OperationId{upgrade->operation.session, upgrade->hold} != held.operation)
         return Contention{LockMode::exclusive, waiters};
-    const auto* first = queue->oldest([&](LockMode mode) { return conflict(held->mode, mode); });
+    const auto* first = queue.oldest([&](LockMode mode) { return conflict(held.mode, mode); });
     if (first == nullptr) return std::nullopt;
     return Contention{first->mode, waiters};
 }

@@ -181,7 +181,6 @@ bool MachineLoader::put_operations_back(const std::string& name) {
         const bool is_bounded = holder.terms.max_hold_ms != 0;
         Operation holds{{name}, {}, true, {}, holder.locker.number, is_bounded};
         if (!put_back(holder.operation, std::move(holds))) return false;
-        if (is_bounded) machine_.uncounted_[holder.operation.session].insert(holder.operation.seq);
     }
     const auto* queue = machine_.table_.queue_of(name);
     if (queue == nullptr) return true;
@@ -236,6 +235,7 @@ bool MachineLoader::add_session(SessionId id, std::string_view value) {
         session->names += operation.names.size();
         machine_.lockers_.begin(locker, seq);
         if (operation.held) machine_.lockers_.grant(locker, seq);
+        if (operation.held && operation.is_bounded) machine_.uncounted_[id].insert(seq);
     }
     return is_sound(*session) && machine_.sessions_.restore(std::move(*session));
 }

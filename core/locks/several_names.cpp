@@ -26,7 +26,10 @@ LockTable::Result LockTable::refusal(const AcquireSeveral& request) const {
         const bool differs = record != nullptr && record->policy() != request.policy;
         if (differs && request.policy_given) return Result::kind_mismatch;
     }
-    const bool fits = records_.size() + created <= records_max;
+    const bool fits = records_.size() + created <= records_max &&
+                      std::ranges::none_of(request.names, [&](const NamedMode& one) {
+                          return is_left_by_too_many(one.name, request.terms);
+                      });
     return fits ? Result::granted : Result::resource_exhausted;
 }
 

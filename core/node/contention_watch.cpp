@@ -11,17 +11,22 @@ void ContentionWatch::watch(OperationId hold, const std::vector<std::string>& na
     for (const auto& name : names) {
         holds_[name].insert(hold);
         // A queue of ten tells each in turn that nine are left: those came before it was granted.
-        if (!planted(Mutant::contention_before_grant_untold)) marked_.emplace(name, hold);
+        if (!planted(Mutant::contention_before_grant_untold)) marked_[name].insert(hold);
     }
+    if (auto early = asked_early_.extract(hold); !early.empty())
+        asked_.push_back(std::move(early.mapped()));
 }
 
 void ContentionWatch::forget(OperationId hold) {
+    asked_early_.erase(hold);
     const auto found = names_.extract(hold);
     if (found.empty()) return;
     for (const auto& name : found.mapped()) {
         const auto holds = holds_.find(name);
         holds->second.erase(hold);
-        marked_.erase({name, hold});  // one that was broken is in the machine still
+        // One that was broken is in the machine still.
+        if (const auto marked = marked_.find(name); marked != marked_.end())
+            marked->second.erase(hold);
         if (holds->second.empty()) holds_.erase(holds);
     }
     std::erase_if(asked_, [&](const auto& one) { return one.second.hold == hold; });
@@ -31,37 +36,49 @@ void ContentionWatch::converted(OperationId hold) {
     const auto found = names_.find(hold);
     if (found == names_.end()) return;
     for (const auto& name : found->second)
-        marked_.emplace(name, hold);
+        marked_[name].insert(hold);
 }
 
 void ContentionWatch::somebody_waits(const std::string& name) {
     const auto found = holds_.find(name);
     if (found == holds_.end()) return;
-    for (const auto hold : found->second)
-        marked_.emplace(name, hold);
+    marked_[name] = found->second;
 }
 
-void ContentionWatch::on(const ReleaseAsked& asked) {
+void ContentionWatch::on(const ReleaseAsked& asked, const AreHere& are_here) {
     for (const auto hold : asked.holds) {
-        if (!names_.contains(hold)) continue;
-        asked_.emplace_back(asked.name, Contended{hold, LockMode::exclusive, 0, asked.reason});
+        const std::pair told{asked.name, Contended{hold, LockMode::exclusive, 0, asked.reason}};
+        if (names_.contains(hold)) {
+            asked_.push_back(told);
+        } else if (are_here(hold)) {
+            asked_early_.insert_or_assign(hold, told);
+        }
     }
 }
 
 void ContentionWatch::on_state_replaced() {
-    for (const auto& [name, holds] : holds_)
-        somebody_waits(name);
+    marked_ = holds_;
 }
 
+// Of a name once, however many hold it together.
 std::vector<Contended> ContentionWatch::take(const LockMachine& machine) {
+    std::map<std::string, std::set<OperationId>> asked;
+    for (const auto& [name, one] : asked_)
+        asked[name].insert(one.hold);
+    std::map<std::pair<std::string, OperationId>, std::size_t> waiters;
+    for (const auto& [name, holds] : asked) {
+        for (const auto& [hold, found] : machine.contentions(name, holds))
+            waiters[{name, hold}] = found.waiters;
+    }
     std::vector<Contended> told;
     for (auto& [name, one] : std::exchange(asked_, {})) {
-        if (const auto found = machine.contention(name, one.hold)) one.waiters = found->waiters;
+        if (const auto found = waiters.find({name, one.hold}); found != waiters.end())
+            one.waiters = found->second;
         told.push_back(std::move(one));
     }
-    for (const auto& [name, hold] : std::exchange(marked_, {})) {
-        const auto found = machine.contention(name, hold);
-        if (found) told.push_back({hold, found->mode, found->waiters, {}});
+    for (const auto& [name, holds] : std::exchange(marked_, {})) {
+        for (const auto& [hold, found] : machine.contentions(name, holds))
+            told.push_back({hold, found.mode, found.waiters, {}});
     }
     return told;
 }

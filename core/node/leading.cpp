@@ -157,38 +157,40 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
                           now.steady);
         expiry_.forget(id);
     };
-    std::visit(Overloaded{
-                   [&](const SessionOpened& opened) {
-                       const auto* session = machine_.sessions().find(opened.session);
-                       if (session != nullptr && session->renewed_at == index)
-                           renewed(opened.session);
-                   },
-                   [&](const SessionRenewed& renewal) {
-                       renewed(renewal.session);
-                       proposer_.renewal_applied(renewal.session, renewal.number);
-                   },
-                   [&](const RenewalLost& lost) { ended(lost.session); },
-                   [&](const SessionEnded& end) { ended(end.session); },
-                   [&](const ClosureBegun& begun) {
-                       // From when the renewal was applied, not from the break.
-                       closures_.start(
-                           begun.closure, cluster_patience(begun.time_ms, begun.rho_ppm),
-                           countdowns_.elapsed(begun.hold.session, begun.since, now.steady),
-                           now.steady);
-                   },
-                   [&](const ClosureEnded& end) {
-                       closures_.stop(end.closure);
-                       closure_quorum_.forget(end.closure);
-                   },
-                   [&](const Answered& answered) {
-                       if (answered.answer.kind == AnswerKind::converted)
-                           contentions_.converted(agent_.converted_by(answered.operation));
-                   },
-                   [&](const Queued& queued) { note_waiter(queued.operation); },
-                   [&](const ReleaseAsked& asked) { contentions_.on(asked); },
-                   [](const auto&) {},
-               },
-               outcome);
+    std::visit(
+        Overloaded{
+            [&](const SessionOpened& opened) {
+                const auto* session = machine_.sessions().find(opened.session);
+                if (session != nullptr && session->renewed_at == index) renewed(opened.session);
+            },
+            [&](const SessionRenewed& renewal) {
+                renewed(renewal.session);
+                proposer_.renewal_applied(renewal.session, renewal.number);
+            },
+            [&](const RenewalLost& lost) { ended(lost.session); },
+            [&](const SessionEnded& end) { ended(end.session); },
+            [&](const ClosureBegun& begun) {
+                // From when the renewal was applied, not from the break.
+                closures_.start(begun.closure, cluster_patience(begun.time_ms, begun.rho_ppm),
+                                countdowns_.elapsed(begun.hold.session, begun.since, now.steady),
+                                now.steady);
+            },
+            [&](const ClosureEnded& end) {
+                closures_.stop(end.closure);
+                closure_quorum_.forget(end.closure);
+            },
+            [&](const Answered& answered) {
+                if (answered.answer.kind == AnswerKind::converted)
+                    contentions_.converted(agent_.converted_by(answered.operation));
+            },
+            [&](const Queued& queued) { note_waiter(queued.operation); },
+            [&](const ReleaseAsked& asked) {
+                contentions_.on(asked,
+                                [&](OperationId hold) { return agent_.names_of(hold) != nullptr; });
+            },
+            [](const auto&) {},
+        },
+        outcome);
     agent_.on_outcome(outcome, index, now);
 }
 

@@ -59,7 +59,9 @@ void History::step(core::LogIndex index, const std::vector<core::Command>& batch
     }
     leaving_.clear();
     left_.clear();
+    ending_.clear();
     for (const auto& outcome : outcomes) {
+        if (const auto* ended = std::get_if<core::ClosureEnded>(&outcome)) note_ending(*ended);
         const auto* answered = std::get_if<core::Answered>(&outcome);
         if (answered == nullptr || answered->answer.kind != AnswerKind::released) continue;
         if (answers_.contains(answered->operation)) continue;
@@ -251,7 +253,9 @@ void History::on_cancelled(OperationId operation) {
              "S18: cancelled, but its operation is not", words(operation));
     } else {
         const auto* upgrade = body_of<core::Upgrade>(operation);
-        need(upgrade != nullptr && !is_held({operation.session, upgrade->operation}),
+        const OperationId hold{operation.session,
+                               upgrade == nullptr ? core::Seq{} : upgrade->operation};
+        need(upgrade != nullptr && (!is_held(hold) || ending_.contains(hold)),
              "S18: cancelled by nobody", words(operation));
         remove_waiter(operation);
     }
@@ -369,6 +373,13 @@ void History::on(const core::ClosureBegun& begun) {
             names_[begun.name].closed.push_back(departed_[who]);
             break;
     }
+}
+
+// The upgrade that waits goes before its hold, if that is over in the same entry.
+void History::note_ending(const core::ClosureEnded& ended) {
+    const auto closure = closures_.find(ended.closure);
+    if (closure != closures_.end() && closure->second.kind == Kind::max_hold)
+        ending_.insert(closure->second.who.second);
 }
 
 // A quorum has counted to the end of its max_hold.

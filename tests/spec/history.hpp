@@ -150,12 +150,14 @@ private:
     [[nodiscard]] bool is_counted(const HoldOnName& who, const std::set<Kind>& kinds) const;
     [[nodiscard]] core::HoldTerms terms_of(core::OperationId operation) const;
     void end_by_cluster(const HoldOnName& who);
+    void note_ending(const core::ClosureEnded& ended);
     std::set<HoldOnName> closing_;      // broken, and told of so far
     std::set<HoldOnName> delays_owed_;  // lost, with a lock_delay that has not begun
     std::map<HoldOnName, core::Grant> departed_;
     std::map<core::ClosureId, Counting> closures_;
     std::set<core::OperationId> unconfirmed_;  // broken, or ended by the cluster
     std::set<core::OperationId> leaving_;      // released in this entry
+    std::set<core::OperationId> ending_;       // whose max_hold is over in it
     std::set<core::OperationId> left_;         // and gone already
     core::FencingToken newest_;
     core::LogIndex index_;

@@ -296,6 +296,15 @@ bool LockSpec::create(const Names& names, QueuePolicy policy,
     return true;
 }
 
+bool LockSpec::is_left_by_too_many(const Names& names, const core::HoldTerms& terms) const {
+    if (terms.min_hold_ms == 0 && terms.lock_delay_ms == 0) return false;
+    return std::ranges::any_of(names, [&](const std::string& name) {
+        const auto all = holders(name);
+        return std::ranges::count_if(all, [](const auto& one) { return one.left.has_value(); }) >=
+               4'096;
+    });
+}
+
 bool LockSpec::is_mismatch(const std::string& name, QueuePolicy policy, bool given) const {
     for (const auto& record : records_) {
         if (record.name == name && given && record.policy != policy) return true;
@@ -309,7 +318,8 @@ void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
         answer(operation, {AnswerKind::kind_mismatch, {}, {}});
         return;
     }
-    if (!create({acquire.name}, acquire.policy, {{acquire.name, last}})) {
+    if (is_left_by_too_many({acquire.name}, acquire.terms) ||
+        !create({acquire.name}, acquire.policy, {{acquire.name, last}})) {
         answer(operation, {AnswerKind::resource_exhausted, {}, {}});
         return;
     }
@@ -363,7 +373,8 @@ void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
     Names queues;
     for (const auto& one : wanted)
         queues.insert(one.name);
-    if (!create(all ? names : queues, request.policy, last)) {
+    if (is_left_by_too_many(names, request.terms) ||
+        !create(all ? names : queues, request.policy, last)) {
         answer(operation, {AnswerKind::resource_exhausted, {}, {}});
         return;
     }

@@ -137,6 +137,7 @@ private:
     [[nodiscard]] Record* find_record(std::string_view name);
     [[nodiscard]] bool create(const Names& names, core::QueuePolicy policy,
                               const std::map<std::string, core::Previous>& last);
+    [[nodiscard]] bool is_left_by_too_many(const Names& names, const core::HoldTerms& terms) const;
     [[nodiscard]] bool is_mismatch(const std::string& name, core::QueuePolicy policy,
                                    bool given) const;
     [[nodiscard]] Names held_names(core::OperationId operation) const;

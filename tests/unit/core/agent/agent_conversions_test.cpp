@@ -69,7 +69,8 @@ TEST_F(AgentConversions, WhatTheClusterAnswersIsPassedOn) {
     const std::vector<std::pair<AnswerKind, CallError>> refusals{
         {AnswerKind::deadlock, CallError::deadlock},
         {AnswerKind::invalid_argument, CallError::invalid_argument},
-        {AnswerKind::not_held, CallError::lock_lost}};
+        {AnswerKind::not_held, CallError::lock_lost},
+        {AnswerKind::cancelled, CallError::lock_lost}};  // its max_hold was over (S8)
     std::uint64_t seq = 1;
     for (const auto& [kind, expected] : refusals) {
         upgrade();

@@ -95,6 +95,40 @@ TEST(SessionAgent, ClosingTakesTheHoldsAway) {
     EXPECT_EQ(output.lost.front().reason, HoldLost::Reason::node_stopped);
 }
 
+// The end of the session is an orderly one, and what was lost before is none of that (S23).
+TEST(SessionAgent, ClosingTellsFirstOfWhatWasLost) {
+    Agent of;
+    constexpr std::uint64_t count = 1'100;  // more than go out at once
+    of.acquire(count, Instant::never());
+    of.send_all();
+    for (std::uint64_t seq = 1; seq <= count; ++seq)
+        of.answered(Seq{seq}, AnswerKind::granted);
+    of.agent.collect(of.now);
+    of.agent.on_leader(false, of.now);
+    of.pass(60s);  // the lease is over
+    of.close();
+    of.agent.on_leader(true, of.now);
+    std::size_t told = 0;
+    const auto goes_out = [&] {
+        std::size_t closings = 0;
+        const auto outbound = of.agent.collect(of.now).outbound.value_or(Outbound{});
+        for (const auto& command : decode_batch(outbound.urgent).value_or(std::vector<Command>{})) {
+            if (std::holds_alternative<CloseSession>(command)) ++closings;
+            const auto* request = std::get_if<Request>(&command);
+            if (request != nullptr && std::get<Release>(request->body).lost) ++told;
+        }
+        return closings;
+    };
+    for (int rounds = 0; rounds < 3; ++rounds)
+        EXPECT_EQ(goes_out(), 0U);
+    EXPECT_EQ(told, count);
+    for (std::uint64_t seq = count + 1; seq < 2 * count; ++seq)
+        of.answered(Seq{seq}, AnswerKind::released);
+    EXPECT_EQ(goes_out(), 0U) << "one of them may come after the end";
+    of.answered(Seq{2 * count}, AnswerKind::released);
+    EXPECT_EQ(goes_out(), 1U);
+}
+
 TEST(SessionAgent, AReleaseThatEndsWithTheSessionIsARelease) {
     for (const auto how : {SessionEnd::closed, SessionEnd::expired}) {
         Agent of;

@@ -27,6 +27,10 @@ protected:
         watch_.somebody_waits("a");
     }
     std::vector<Contended> take() { return watch_.take(machine_); }
+    void asks_for(std::vector<OperationId> holds, bool is_here = true) {
+        watch_.on(ReleaseAsked{{SessionId{3}, Seq{1}}, "a", std::move(holds), "please"},
+                  [=](OperationId) { return is_here; });
+    }
 
     ContentionWatch watch_;
 };
@@ -112,7 +116,7 @@ TEST_F(ContentionWatchTest, WhoLeftIsToldNothing) {
     put(acquire(1, 1, exclusive));
     watch_.watch(first, {"a"});
     waits(2, 1, exclusive);
-    watch_.on(ReleaseAsked{{SessionId{3}, Seq{1}}, "a", {first}, "please"});
+    asks_for({first});
     watch_.forget(first);  // as when it is broken, and others wait for its node to say so
     watch_.forget(first);  // once more does no harm
     EXPECT_TRUE(watch_.is_empty());
@@ -124,8 +128,28 @@ TEST_F(ContentionWatchTest, PassesOnWhoAsks) {
     put(acquire(2, 1, exclusive));
     watch_.watch(first, {"a"});
     (void)take();
-    watch_.on(ReleaseAsked{{SessionId{3}, Seq{1}}, "a", {first, second}, "please"});
+    asks_for({first, second});
     EXPECT_THAT(take(), ElementsAre(Contended{first, exclusive, 1, "please"}));
+}
+
+// Its owner learns that it has it a moment after the cluster does.
+TEST_F(ContentionWatchTest, PassesOnWhoAskedJustBefore) {
+    put(acquire(1, 1, exclusive));
+    asks_for({first});
+    EXPECT_THAT(take(), IsEmpty());
+    watch_.watch(first, {"a"});
+    EXPECT_THAT(take(), ElementsAre(Contended{first, exclusive, 0, "please"}));
+    asks_for({second}, false);  // another node's
+    watch_.watch(second, {"a"});
+    EXPECT_THAT(take(), IsEmpty());
+}
+
+TEST_F(ContentionWatchTest, ForgetsWhoAskedForWhatIsGone) {
+    put(acquire(1, 1, exclusive));
+    asks_for({first});
+    watch_.forget(first);
+    watch_.watch(first, {"a"});
+    EXPECT_THAT(take(), IsEmpty());
 }
 
 TEST_F(ContentionWatchTest, LooksEverywhereWhenTheStateWasReplaced) {

@@ -3,6 +3,8 @@
 #include <ctime>
 #include <deque>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/prng.hpp"
 #include "tests/unit/core/locks/machine_fixture.hpp"
@@ -15,6 +17,7 @@ struct Crowd {
     bool has_priorities = false;
     bool has_readers = false;
     bool has_lockers = false;  // each with another name besides
+    bool leaves = false;       // for each who is granted it, somebody in the middle gives up
 };
 
 // As many as there were before wait at any time: whoever gives the name back asks for it again.
@@ -79,13 +82,33 @@ private:
         std::vector<Command> batch{Acknowledge{leaving.session, index_}};
         batch.emplace_back(request(session, Release{leaving.seq}));
         batch.emplace_back(request(session, wish()));
+        if (crowd_.leaves) give_up(batch);
         apply(batch);
+    }
+    // Whoever it is; somebody else comes.
+    void give_up(std::vector<Command>& batch) {
+        OperationId leaving;
+        do {
+            const auto place = static_cast<std::size_t>(prng_.below(waiting_.size()));
+            std::swap(waiting_[place], waiting_.back());
+            leaving = waiting_.back();
+            waiting_.pop_back();
+        } while (!waits(leaving));
+        batch.emplace_back(request(leaving.session.raw(), Cancel{leaving.seq}));
+        batch.emplace_back(request(leaving.session.raw(), wish()));
+    }
+    [[nodiscard]] bool waits(OperationId one) const {
+        const auto& operations = machine_.sessions().find(one.session)->operations;
+        const auto found = operations.find(one.seq);
+        return found != operations.end() && !found->second.held;
     }
     void apply(const std::vector<Command>& batch) {
         index_ = index_.next();
         Outcomes outcomes;
         machine_.apply(index_, batch, outcomes);
         for (const auto& outcome : outcomes) {
+            if (const auto* queued = std::get_if<Queued>(&outcome))
+                waiting_.push_back(queued->operation);
             const auto* answered = std::get_if<Answered>(&outcome);
             const bool grant = answered != nullptr && answered->answer.kind == AnswerKind::granted;
             if (!grant || !is_of_the_crowd(answered->operation)) continue;
@@ -95,7 +118,8 @@ private:
     }
     [[nodiscard]] bool is_of_the_crowd(OperationId operation) const {
         const auto& operations = machine_.sessions().find(operation.session)->operations;
-        return operations.at(operation.seq).names.front() == "crowded";
+        const auto found = operations.find(operation.seq);  // it may have given up meanwhile
+        return found != operations.end() && found->second.names.front() == "crowded";
     }
 
     const Crowd crowd_;
@@ -106,6 +130,7 @@ private:
     LockMachine machine_;
     LogIndex index_;
     std::deque<OperationId> holders_;
+    std::vector<OperationId> waiting_;  // some of them no more
     std::size_t granted_ = 0;
 };
 
@@ -124,7 +149,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, CrowdedQueue,
                          testing::Values(Crowd{.name = "Writers"},
                                          Crowd{.name = "Priorities", .has_priorities = true},
                                          Crowd{.name = "Readers", .has_readers = true},
-                                         Crowd{.name = "Lockers", .has_lockers = true}),
+                                         Crowd{.name = "Lockers", .has_lockers = true},
+                                         Crowd{.name = "Leavers", .leaves = true}),
                          [](const auto& kind) { return std::string{kind.param.name}; });
 
 }  // namespace

@@ -1,4 +1,6 @@
 // What one session may make every replica keep (P11), by the machine and by its specification.
+#include <algorithm>
+
 #include "tests/spec/lock_spec.hpp"
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
@@ -50,6 +52,60 @@ TEST_F(LockMachineBounds, WhatASessionDoesNotAcknowledgeIsBounded) {
     EXPECT_EQ(put(release(1, next, 1)), "");
     apply({Acknowledge{SessionId{1}, index_}});
     EXPECT_EQ(put(release(1, next, 1)), "1." + std::to_string(next) + " released");
+}
+
+// Nobody's any more, and in the way all the same: no session is charged for them.
+TEST_F(LockMachineBounds, WhatStaysOfReadersThatLeftIsBounded) {  // S8
+    const auto read = [](std::uint64_t seq, HoldTerms terms) {
+        return request(1, seq, Acquire{"a", shared, true, {}, false, {}, 0, {}, terms});
+    };
+    const HoldTerms closed{0, 3'600'000, 0};
+    std::uint64_t seq = 0;
+    for (std::size_t i = 0; i < left_max; ++i) {
+        apply({read(++seq, closed)});
+        apply({release(1, seq + 1, seq)});
+        ++seq;
+        apply({Acknowledge{SessionId{1}, index_}});
+    }
+    EXPECT_EQ(machine_.table().find("a")->holders().size(), left_max);
+    EXPECT_TRUE(put(read(++seq, closed)).ends_with("resource_exhausted"));
+    const auto both = [&](std::uint64_t number, HoldTerms terms) {
+        AcquireSeveral several;
+        several.names = {{"a", shared}, {"b", shared}};
+        several.terms = terms;
+        return request(1, number, several);
+    };
+    EXPECT_TRUE(put(both(++seq, closed)).ends_with("resource_exhausted"));
+    EXPECT_TRUE(put(read(++seq, {})).find("granted") != std::string::npos);
+    EXPECT_TRUE(put(both(++seq, {})).find("granted") != std::string::npos);
+    // The end of one makes room.
+    apply({EndClosure{machine_.table().extras_of("a")->closures.front().id}});
+    EXPECT_TRUE(put(read(++seq, closed)).find("granted") != std::string::npos);
+}
+
+// Looking at all of them for each of them would take minutes (P10).
+TEST_F(LockMachineBounds, ACrowdOfReadersIsBrokenAndGoesInNoTime) {  // S8, S24
+    constexpr std::uint64_t readers = 10'000;
+    std::vector<Command> asked;
+    std::vector<Command> confirmed;
+    for (std::uint64_t seq = 1; seq <= readers; ++seq) {
+        const HoldTerms terms{0, 3'600'000, 0};
+        asked.push_back(request(1, seq, Acquire{"a", shared, true, {}, false, {}, 0, {}, terms}));
+        confirmed.push_back(release(1, readers + seq, seq));
+    }
+    apply(asked);
+    const auto count = [](const Outcomes& outcomes, const auto& is_it) {
+        return static_cast<std::uint64_t>(std::ranges::count_if(outcomes, is_it));
+    };
+    const auto broken = apply({request(3, 1, BreakLock{"a", FencingToken{1}, "stuck", false})});
+    EXPECT_EQ(
+        count(broken, [](const Outcome& one) { return std::holds_alternative<ClosureEnded>(one); }),
+        readers);
+    EXPECT_EQ(
+        count(broken, [](const Outcome& one) { return std::holds_alternative<ClosureBegun>(one); }),
+        readers);
+    apply(confirmed);
+    EXPECT_TRUE(machine_.table().records().empty());
 }
 
 class BoundsOfTheSpecification : public LockMachineBounds {
