@@ -13,7 +13,7 @@ namespace mortise::detail {
 GivenBack give_back(HoldRecord& record, core::CallTag tag,
                     std::shared_ptr<Completion> waiting) noexcept {
     const bool is_released = record.mark_released();
-    if (is_released) record.forget_watcher();
+    record.forget_watcher();  // its owner lets go of what was lost, too
     GivenBack given;
     if (!record.grant()) {
         std::ignore = record.leave();

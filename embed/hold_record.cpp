@@ -169,10 +169,13 @@ HoldRecord::End HoldRecord::end() const {
     return grant_ ? grant_->end() : End::none;
 }
 
-// Of a grant that is gone nothing is left to release.
+// Of a grant that is gone nothing is left to release; nor of one that is over since its worker was
+// silent for too long, which nobody but the table gives back, as what was lost (S23).
 bool HoldRecord::mark_released() {
     const bool is_over = grant_ ? end() != End::none : generation_.is_forked();
-    return !is_over && end_with(End::released);
+    const auto until = works_until();
+    const bool is_idle = until != core::Instant::never() && boot_now() >= until;
+    return !is_over && !is_idle && end_with(End::released);
 }
 
 SubmittedCalls HoldRecord::take_release(core::CallTag tag,

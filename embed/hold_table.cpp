@@ -28,17 +28,29 @@ Hold HoldTable::add(GrantFacts facts, std::vector<GrantFacts> parts) {
     if (lease->is_over() && record->mark_lost(LossReason::expired)) {
         parts_.losses.post(record);
     }
-    holds_.emplace(operation, record);
     const auto works_until = record->works_until();
+    holds_.emplace(operation, Listed{record, works_until});
     if (works_until != core::Instant::never()) by_idle_.emplace(works_until, operation);
     return HoldRecord::hold_on(std::move(record));
+}
+
+std::shared_ptr<HoldRecord> HoldTable::take(Holds::iterator hold) {
+    by_idle_.erase({hold->second.looked_at, hold->first});
+    return std::move(holds_.extract(hold).mapped().record);
+}
+
+void HoldTable::given_back(core::OperationId hold) {
+    const auto found = holds_.find(hold);
+    if (found != holds_.end()) take(found);
 }
 
 // The lease thread may have said so before.
 void HoldTable::suspended(core::OperationId hold) {
     const auto found = holds_.find(hold);
-    if (found == holds_.end() || !found->second->lease()->is_wary(found->second.get())) return;
-    parts_.losses.post([record = found->second] { record->tell_trouble(); });
+    if (found == holds_.end()) return;
+    const auto& record = found->second.record;
+    if (record->lease()->is_wary(record.get()))
+        parts_.losses.post([record] { record->tell_trouble(); });
 }
 
 // Its owners, of a locker's grant all that want to hear of it.
@@ -46,13 +58,13 @@ void HoldTable::contended(const core::Contended& contended) {
     const auto found = holds_.find(contended.hold);
     if (found == holds_.end()) return;
     const Contention contention{from_core(contended.mode), contended.waiters, contended.reason};
-    for (const auto& hold : found->second->lease()->listeners(contended.hold))
+    for (const auto& hold : found->second.record->lease()->listeners(contended.hold))
         HoldRecord::contended(hold, contention);
 }
 
 void HoldTable::upgraded(core::OperationId hold, FencingToken token) {
     const auto found = holds_.find(hold);
-    if (found != holds_.end()) found->second->upgraded(token);
+    if (found != holds_.end()) found->second.record->upgraded(token);
 }
 
 // Once for each hold, as it is taken off the list. The lease thread may have marked it before; then
@@ -85,9 +97,9 @@ void HoldTable::publish_lost(const HoldRecord& hold, const std::string& name, Fe
 }
 
 void HoldTable::lost(const core::HoldLost& lost) {
-    const auto found = holds_.extract(lost.hold);
-    if (found.empty()) return;
-    const auto& hold = found.mapped();
+    const auto found = holds_.find(lost.hold);
+    if (found == holds_.end()) return;
+    const auto hold = take(found);
     const bool expired = lost.reason == core::HoldLost::Reason::expired;
     // One flag for all that depend on it, before the first of them is told.
     if (expired) hold->lease()->end();
@@ -99,16 +111,15 @@ core::Calls HoldTable::end_idle(core::Instant boot) {
     core::Calls releases;
     while (!by_idle_.empty() && by_idle_.begin()->first <= boot) {
         const auto operation = by_idle_.begin()->second;
-        by_idle_.erase(by_idle_.begin());
         const auto found = holds_.find(operation);
-        if (found == holds_.end()) continue;
-        const auto hold = found->second;
-        if (!hold->end_if_idle(boot)) {
-            by_idle_.emplace(hold->works_until(), operation);
+        auto& listed = found->second;
+        if (!listed.record->end_if_idle(boot)) {
+            by_idle_.erase(by_idle_.begin());
+            listed.looked_at = listed.record->works_until();
+            by_idle_.emplace(listed.looked_at, operation);
             continue;
         }
-        holds_.erase(found);
-        lose(hold, LossReason::expired);
+        lose(take(found), LossReason::expired);
         releases.calls.emplace_back(core::ReleaseCall{{}, operation, true});
     }
     return releases;
@@ -150,14 +161,11 @@ void HoldTable::session_expired() {
 // still counts on these holds, their owners do not.
 core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
     core::Calls releases;
-    for (auto hold = holds_.begin(); hold != holds_.end();) {
-        if (hold->second->lease().get() != &lease) {
-            ++hold;
-            continue;
-        }
-        lose(hold->second, LossReason::expired);
+    for (auto next = holds_.begin(); next != holds_.end();) {
+        const auto hold = next++;
+        if (hold->second.record->lease().get() != &lease) continue;
         releases.calls.emplace_back(core::ReleaseCall{{}, hold->first, true});
-        hold = holds_.erase(hold);
+        lose(take(hold), LossReason::expired);
     }
     return releases;
 }
@@ -165,8 +173,9 @@ core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
 void HoldTable::lose_everything(LossReason why) {
     if (lease_) lease_->end();
     if (lasting_) lasting_->end();
-    for (const auto& [operation, hold] : std::exchange(holds_, {}))
-        lose(hold, why);
+    by_idle_.clear();
+    for (const auto& [operation, listed] : std::exchange(holds_, {}))
+        lose(listed.record, why);
 }
 
 bool HoldTable::has_valid_lease() const {

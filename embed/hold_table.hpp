@@ -36,7 +36,7 @@ public:
     // before.
     [[nodiscard]] Hold add(GrantFacts facts, std::vector<GrantFacts> parts = {});
     void upgraded(core::OperationId hold, FencingToken token);
-    void given_back(core::OperationId hold) { holds_.erase(hold); }
+    void given_back(core::OperationId hold);
     void lost(const core::HoldLost& lost);
     void suspended(core::OperationId hold);
     void contended(const core::Contended& contended);
@@ -59,6 +59,13 @@ public:
     [[nodiscard]] std::uint64_t sessions_expired() const { return sessions_expired_; }
 
 private:
+    struct Listed {
+        std::shared_ptr<HoldRecord> record;
+        core::Instant looked_at = core::Instant::never();  // when by_idle_ has it
+    };
+    using Holds = std::map<core::OperationId, Listed>;
+
+    std::shared_ptr<HoldRecord> take(Holds::iterator hold);
     void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
     void report_lost(const HoldRecord& hold) noexcept;
     void publish_lost(const HoldRecord& hold, const std::string& name, FencingToken token);
@@ -67,7 +74,7 @@ private:
 
     const HoldTableParts parts_;
     const core::Nanoseconds margin_;
-    std::map<core::OperationId, std::shared_ptr<HoldRecord>> holds_;
+    Holds holds_;
     std::set<std::pair<core::Instant, core::OperationId>> by_idle_;  // those looked at some time
     std::shared_ptr<Lease> lease_;
     std::shared_ptr<Lease> lasting_;  // of the same session

@@ -19,9 +19,10 @@ constexpr core::OperationId operation{session, core::Seq{1}};
 class HoldTableTest : public testing::Test {
 protected:
     core::Calls lease_until(core::Instant boot) { return table_.lease_changed({session, boot}); }
-    Hold granted(bool suspends = false) {
+    Hold granted(bool suspends = false, core::Nanoseconds progress_timeout = {}) {
         GrantFacts facts;
         facts.suspends = suspends;
+        facts.progress_timeout = progress_timeout;
         facts.name = "name";
         facts.token = FencingToken::from_raw(7);
         facts.operation = operation;
@@ -129,6 +130,38 @@ TEST_F(HoldTableTest, WhatWasGivenBackIsNotLost) {
     table_.lose_everything(LossReason::node_stopped);
     EXPECT_EQ(table_.holds_lost(), 0U);
     EXPECT_FALSE(hold.lost().stop_requested());
+}
+
+TEST_F(HoldTableTest, WhoeverLetsGoAfterTooLongASilenceHasLostIt) {  // S8, S23
+    lease_until(boot_now() + 1h);
+    auto hold = granted(false, 1ms);
+    while (hold.valid()) {
+    }
+    EXPECT_EQ(hold.release(), Errc::lock_lost);
+    EXPECT_EQ(hold.state(), HoldState::lost);
+    const auto releases = table_.end_idle(boot_now());
+    ASSERT_EQ(releases.calls.size(), 1U);
+    EXPECT_TRUE(std::get<core::ReleaseCall>(releases.calls.front()).lost);
+    EXPECT_EQ(table_.holds_lost(), 1U);
+}
+
+TEST_F(HoldTableTest, WhatWasGivenBackIsNotLookedAtAnyMore) {  // P11
+    lease_until(boot_now() + 1h);
+    const auto hold = granted(false, 1h);
+    EXPECT_NE(table_.idle_at(), core::Instant::never());
+    table_.given_back(operation);
+    EXPECT_EQ(table_.idle_at(), core::Instant::never());
+}
+
+TEST_F(HoldTableTest, NobodyWatchesWhatWasLostAndLetGo) {  // P11
+    lease_until(boot_now() + 1h);
+    auto hold = granted();
+    const auto record = HoldRecord::of(hold);
+    HoldRecord::watch(record, {[](Duration) {}, {}, {}});
+    table_.lost({operation, core::HoldLost::Reason::broken});
+    EXPECT_TRUE(record->lease()->is_wary(record.get()));
+    hold.unlock();
+    EXPECT_FALSE(record->lease()->is_wary(record.get()));
 }
 
 TEST_F(HoldTableTest, TheEndOfTheNodeIsTheEndOfItsHolds) {
