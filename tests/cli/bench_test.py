@@ -15,7 +15,11 @@ class Bench(unittest.TestCase):
         self.directory = Path(directory.name)
 
     def bench(self, *words):
-        result = run("bench", "--seconds", 1, "--clients", 4, "--directory", self.directory, *words)
+        asked = ["bench", "--seconds", 1, "--clients", 4, "--directory", self.directory, *words]
+        for _ in range(5):  # a machine that is busy with other things changes its leader
+            result = run(*asked)
+            if "the leader changed" not in result.stderr:
+                break
         self.assertEqual((result.returncode, result.stderr), (OK, ""))
         self.assertEqual(list(self.directory.iterdir()), [])
         return result.stdout

@@ -24,12 +24,6 @@ protected:
         std::string before;
         std::int64_t at;
     };
-    struct Loss {
-        explicit Loss(const Words& words) : at{std::stoll(words.at(3))}, why{words.at(4)} {}
-        std::int64_t at;
-        std::string why;
-    };
-
     Process& holder() { return cluster_[holder_]; }
     Process& waiter() { return cluster_[waiter_]; }
 
@@ -43,8 +37,6 @@ protected:
         hold("watched", "watch");
         hold("stuck", "watch");
         hold("closed", "min_hold=6s");
-        hold("bounded", "max_hold=2s");
-        hold("delayed", "max_hold=2s lock_delay=2s");
         hold("worked", "progress_timeout=2s");
         holder().tell("work worked");
         hold("written", "watch");
@@ -52,6 +44,8 @@ protected:
         holder().await("wrote written", patience);
         holder().tell("release closed");
         holder().await("released closed", patience);
+        hold("bounded", "max_hold=2s");
+        hold("delayed", "max_hold=2s lock_delay=2s");
         for (const auto& [name, grant] : held_)
             if (name != "watched") waiter().tell("acquire " + name);
         for (const auto* told : {"stuck", "written"})
@@ -62,8 +56,8 @@ protected:
         waiter().tell("break stuck " + std::to_string(held_.at("stuck").token));
     }
 
-    Loss lost(const std::string& name) {
-        return Loss{holder().await("lost " + name + " ", patience)};
+    std::string why_lost(const std::string& name) {
+        return holder().await("lost " + name + " ", patience).at(4);
     }
     // The waiter's turn; of which the token must be the greater one.
     Grant granted(const std::string& name) {
@@ -71,13 +65,16 @@ protected:
         EXPECT_GT(next.token, held_.at(name).token) << name;
         return next;
     }
+    // That nobody believed in it any more by then is judged by the history (P3).
     void expect_handed_over(const std::string& name, const std::string& why,
                             const std::string& before) {
-        const auto end = lost(name);
-        const auto next = granted(name);
-        EXPECT_EQ(end.why, why) << name;
-        EXPECT_EQ(next.before, before) << name;
-        EXPECT_LT(end.at, next.at) << name << " had two holders";  // P3
+        EXPECT_EQ(why_lost(name), why) << name;
+        EXPECT_EQ(granted(name).before, before) << name;
+    }
+    void expect_delayed() {
+        using namespace std::chrono;
+        EXPECT_EQ(why_lost("delayed"), "expired");
+        EXPECT_GE(granted("delayed").at - asked_.at("delayed"), nanoseconds{2s + 2s}.count());
     }
     // Whatever befell it, nobody had it any earlier.
     void expect_was_closed(std::chrono::nanoseconds min_hold) {
@@ -110,8 +107,7 @@ TEST_F(Endings, GoOnUnderTheNextLeader) {
     EXPECT_EQ(holder().await("contended watched exclusive 0", patience).back(), "please");
     expect_handed_over("stuck", "broken", "broken");
     expect_handed_over("bounded", "expired", "expired");
-    const auto end = lost("delayed");
-    EXPECT_GE(granted("delayed").at - end.at, std::chrono::nanoseconds{2s}.count());
+    expect_delayed();
     // For longer by now than it may be silent.
     expect_valid("worked", "yes");
     holder().tell("rest worked");
@@ -159,7 +155,7 @@ TEST_F(Endings, OfAHolderThatIsStoppedAreToldWhenItGoesOn) {
     holder().resume();
     for (const auto* name :
          {"trusted", "watched", "stuck", "bounded", "delayed", "worked", "written"}) {
-        lost(name);
+        EXPECT_NE(why_lost(name), "none");
         expect_valid(name, "no");
     }
     holder().tell("write written late");
@@ -176,8 +172,7 @@ TEST_F(Endings, OfAHolderThatIsCutOffComeBeforeTheNextGrant) {
     expect_handed_over("stuck", "expired", "broken");
     for (const auto* name : {"bounded", "worked", "written"})
         expect_handed_over(name, "expired", "expired");
-    const auto end = lost("delayed");
-    EXPECT_GE(granted("delayed").at - end.at, std::chrono::nanoseconds{2s}.count());
+    expect_delayed();
     expect_was_closed(6s);
     expect_value("half", "dirty");
     holder().tell("write written late");
@@ -186,7 +181,7 @@ TEST_F(Endings, OfAHolderThatIsCutOffComeBeforeTheNextGrant) {
     EXPECT_EQ(granted("trusted").before, "expired");
     expect_valid("trusted", "no");
     cluster_.heal(holder_);
-    EXPECT_EQ(lost("trusted").why, "expired");
+    EXPECT_EQ(why_lost("trusted"), "expired");
     waiter().tell("release written");
     waiter().await("released written", patience);
     holder().tell("acquire written watch");

@@ -25,7 +25,7 @@ void KeptHolds::keep(RecordedHold got) {
     kept.hold = hold;
     std::function<void()> lost = [this, name, token, hold = hold.get(),
                                   seen_valid = got.seen_valid] {
-        calls_.lost(name, token, seen_valid);
+        calls_.lost(name, token, seen_valid, hold->why_lost());
         say("lost " + name + " " + token + " " + boot_time() + " " +
             std::string{to_string(hold->why_lost())});
     };

@@ -49,15 +49,17 @@ public:
         if (held.hold.valid()) {
             begin_release(held.hold);
         } else {
-            lost(held.hold.name(), to_string(held.hold.token()), held.seen_valid);
+            lost(held.hold.name(), to_string(held.hold.token()), held.seen_valid,
+                 held.hold.why_lost());
         }
     }
 
-    void lost(const std::string& name, const std::string& token, std::int64_t seen_valid) {
+    void lost(const std::string& name, const std::string& token, std::int64_t seen_valid,
+              LossReason why) {
         JsonLine line;
         line.add("call", history_.next_call()).add("operation", "lost").add("name", name);
         line.add("token", token).add("invoke", seen_valid).add("return", boot_nanoseconds());
-        history_.put(line);
+        history_.put(line.add("why", to_string(why)));
     }
 
 private:

@@ -10,7 +10,7 @@ import cgroups
 from namespaces import run
 
 SLOW = "slow"  # with long holds
-QUICK = ["hot", "a", "b", "c", "d"]
+QUICK = ["hot", "a", "b", "c", "closed"]
 DISK = "96m"  # of each node
 TTL = 3.0  # seconds, as are the others
 ELECTION = 0.5

@@ -2,7 +2,9 @@
 
 A worker writes a line before a call and one after it. Joined they are the lines of
 tests/check/history_file.hpp, with a few keys more: `bound` (how long the call may take), `error`,
-and writes to the store (`value`, outcome accepted or refused). All times are of CLOCK_BOOTTIME.
+`max_hold`, `min_hold` and `lock_delay` of an acquire, `why` something was lost; and besides writes
+to the store (`value`, outcome accepted or refused), reads and writes of the values of names. All
+times are of CLOCK_BOOTTIME.
 """
 
 import bisect
@@ -50,7 +52,10 @@ class Hold:
 
     def hear(self, call):
         if call["operation"] == "lost":
-            self.end = min(self.end, call["return"])
+            # Of one that was broken its node says that nobody believes in it when nobody does,
+            # which its owner may hear of later than others have the name.
+            heard = "invoke" if call.get("why") == "broken" else "return"
+            self.end = min(self.end, call[heard])
         elif call["operation"] == "release":
             self.end = min(self.end, call["invoke"])
         if call["operation"] in ("release", "valid"):
@@ -149,6 +154,50 @@ def store(calls):
                 yield f"{name}: nobody wrote {value}, but somebody read it"
 
 
+def values(calls):
+    """P2, S36: a holder reads what was written last under the tokens before its own, or what
+    somebody wrote since who does not know. Every write is of its own token."""
+    for name, found in by_name(calls, lambda call: call["name"]).items():
+        writes = [(int(call["token"]), call.get("outcome")) for call in found
+                  if call["operation"] == "write_value" and call.get("outcome") != "refused"]
+        sure = sorted(token for token, outcome in writes if outcome == "accepted")
+        possible = {0, *(token for token, _ in writes)}
+        for read in found:
+            if read["operation"] != "read_value" or read.get("outcome") != "accepted":
+                continue
+            value, token = int(read["value"]), int(read["token"])
+            before = bisect.bisect_left(sure, token)
+            least = sure[before - 1] if before else 0
+            if value not in possible or not least <= value < token:
+                yield f"{name}: {token} read the value of {value}, {least} wrote last"
+
+
+def terms(calls):
+    """S8, S9: nobody holds for longer, and nobody is granted earlier, than was asked for."""
+    for name, found in by_name(calls, lambda call: call["name"]).items():
+        grants = sorted(filter(is_grant, found), key=lambda call: int(call["token"]))
+        holders = {(grant["process"], grant["token"]): grant for grant in grants}
+        closed = [(grant, grant["invoke"] + grant["min_hold"], "min_hold") for grant in grants
+                  if "min_hold" in grant]
+        for call in found:
+            grant = holders.get((call["process"], call.get("token")))
+            if grant is None:
+                continue
+            if (call["operation"] == "valid" and "max_hold" in grant
+                    and call["invoke"] > grant["return"] + grant["max_hold"]):
+                yield f"{name}: {describe(grant)} had it still at {call['invoke']}"
+            if (call["operation"] == "lost" and call.get("why") == "expired"
+                    and "lock_delay" in grant):
+                closed.append((grant, call["invoke"] + grant["lock_delay"], "lock_delay"))
+        for grant, until, why in closed:
+            place = bisect.bisect_right(grants, int(grant["token"]), key=lambda g: int(g["token"]))
+            for other in grants[place:]:
+                if conflict(grant, other):
+                    if other["return"] < until:
+                        yield f"{name}: {describe(other)} within the {why} of {describe(grant)}"
+                    break
+
+
 def unanswered(calls, deaths):
     """P6: calls that never came back, of processes that were not killed."""
     for call in calls:
@@ -216,5 +265,5 @@ def for_the_search(calls, deaths, restarts):
 
 def judge(calls, deaths, slowed):
     """Everything that is wrong, in words."""
-    return [*overlaps(calls, deaths), *tokens(calls), *store(calls), *unanswered(calls, deaths),
-            *late(calls, slowed)]
+    return [*overlaps(calls, deaths), *tokens(calls), *store(calls), *values(calls), *terms(calls),
+            *unanswered(calls, deaths), *late(calls, slowed)]

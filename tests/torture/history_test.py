@@ -61,6 +61,11 @@ class Overlaps(unittest.TestCase):
         self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 41)), 0)
         self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 39)), 1)
 
+    def test_what_is_broken_was_over_when_its_owner_heard_of_it(self):
+        lost = told("lost", "p", 1, 30, 50, why="broken")
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 31)), 0)
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 29)), 1)
+
     def test_the_dead_hold_nothing(self):
         calls = acquire("p", 1, 10, 20), acquire("q", 2, 15, 41)
         self.assertEqual(self.seen(*calls, deaths={"p": 40}), 0)
@@ -123,6 +128,70 @@ class Store(unittest.TestCase):
     def test_the_write_of_one_who_died_may_be_there_or_not(self):
         self.assertEqual(self.seen(write("p", 1, 1), write("q", 2, 2, None), write("r", 3, 3)), 0)
         self.assertEqual(self.seen(write("p", 1, 1), write("q", 2, 2, None), write("r", 3, 2)), 0)
+
+
+def value(process, token, operation, number=None, outcome="accepted"):
+    call = told(f"{operation}_value", process, token, token * 10, token * 10 + 1)
+    return {**call, "outcome": outcome, **({"value": str(number)} if number is not None else {})}
+
+
+class Values(unittest.TestCase):
+    def seen(self, *calls):
+        return len(found(history.values, calls))
+
+    def test_the_newest_is_read(self):
+        self.assertEqual(self.seen(value("p", 1, "read", 0), value("p", 1, "write"),
+                                   value("q", 2, "write"), value("r", 3, "read", 2)), 0)
+
+    def test_an_older_one_is_read(self):
+        self.assertEqual(self.seen(value("p", 1, "write"), value("q", 2, "write"),
+                                   value("r", 3, "read", 1)), 1)
+
+    def test_what_was_written_is_gone(self):
+        self.assertEqual(self.seen(value("p", 1, "write"), value("q", 2, "read", 0)), 1)
+
+    def test_one_whose_writer_does_not_know_may_be_read_or_not(self):
+        unknown = value("p", 1, "write"), value("q", 2, "write", outcome="unknown")
+        self.assertEqual(self.seen(*unknown, value("r", 3, "read", 2)), 0)
+        self.assertEqual(self.seen(*unknown, value("r", 3, "read", 1)), 0)
+
+    def test_one_that_was_refused_is_read(self):
+        self.assertEqual(self.seen(value("p", 1, "write", outcome="refused"),
+                                   value("q", 2, "read", 1)), 1)
+
+    def test_what_nobody_wrote_yet_is_read(self):
+        self.assertEqual(self.seen(value("p", 2, "read", 2), value("p", 2, "write")), 1)
+
+
+class Terms(unittest.TestCase):
+    def seen(self, *calls):
+        return len(found(history.terms, calls))
+
+    def test_longer_than_a_max_hold(self):
+        grant = acquire("p", 1, 10, 20, max_hold=30)
+        self.assertEqual(self.seen(grant, told("valid", "p", 1, 50, 51)), 0)
+        self.assertEqual(self.seen(grant, told("valid", "p", 1, 51, 52)), 1)
+
+    def test_earlier_than_a_min_hold(self):
+        grant = acquire("p", 1, 10, 20, min_hold=30)
+        self.assertEqual(self.seen(grant, acquire("q", 2, 15, 40)), 0)
+        self.assertEqual(self.seen(grant, acquire("q", 2, 15, 39)), 1)
+
+    def test_earlier_than_a_lock_delay(self):
+        lost = (acquire("p", 1, 10, 20, lock_delay=30),
+                told("lost", "p", 1, 25, 28, why="expired"))
+        self.assertEqual(self.seen(*lost, acquire("q", 2, 15, 55)), 0)
+        self.assertEqual(self.seen(*lost, acquire("q", 2, 15, 54)), 1)
+
+    def test_no_delay_without_a_loss(self):
+        grant = acquire("p", 1, 10, 20, lock_delay=30)
+        stopped = told("lost", "p", 1, 25, 28, why="node_stopped")
+        self.assertEqual(self.seen(grant, stopped, acquire("q", 2, 15, 40)), 0)
+
+    def test_readers_come_beside_a_reader(self):
+        grant = acquire("p", 1, 10, 20, "shared", min_hold=30)
+        self.assertEqual(self.seen(grant, acquire("q", 2, 15, 25, "shared"),
+                                   acquire("r", 3, 15, 39)), 1)
 
 
 class Late(unittest.TestCase):

@@ -17,6 +17,7 @@ constexpr auto look_every = 100ms;
 
 void Workload::run() {
     while (!around_.stop.stop_requested() && !node_stopped_) {
+        if (chance(2)) disturb();
         if (auto hold = ask(draw_wish())) use(*hold);
         sleep(milliseconds(1, 30));
     }
@@ -34,7 +35,18 @@ Workload::Wish Workload::draw_wish() {
     } else if (kind <= 80) {
         wish.cancel_after = milliseconds(1, 500);
     }
+    draw_terms(wish);
     return wish;
+}
+
+void Workload::draw_terms(Wish& wish) {
+    wish.yields = chance(20);
+    if (wish.name == around_.names.back()) {
+        wish.is_try = false;
+        if (chance(50)) wish.min_hold = milliseconds(1, 1000);
+        if (chance(50)) wish.lock_delay = milliseconds(1, 2000);
+    }
+    if (chance(15)) wish.max_hold = milliseconds(5, 1000);
 }
 
 const std::string& Workload::draw_name() {
@@ -60,7 +72,8 @@ std::optional<Hold> Workload::call_node(const Wish& wish, std::error_code& ec) {
     std::stop_source cancel;
     const std::function<void()> stop = [&cancel] { cancel.request_stop(); };
     const std::stop_callback with_all{around_.stop.get_token(), stop};
-    AcquireOptions options{.mode = wish.mode, .cancel = cancel.get_token()};
+    auto options = options_of(wish);
+    options.cancel = cancel.get_token();
     if (wish.is_try) return around_.node.try_acquire(wish.name, options, ec);
     if (wish.wait_max && chance(50))
         return around_.node.acquire_for(wish.name, *wish.wait_max, options, ec);
@@ -77,6 +90,39 @@ std::optional<Hold> Workload::call_node(const Wish& wish, std::error_code& ec) {
     return hold;
 }
 
+AcquireOptions Workload::options_of(const Wish& wish) {
+    AcquireOptions options{.mode = wish.mode};
+    if (wish.max_hold) options.max_hold = *wish.max_hold;
+    if (wish.min_hold) options.min_hold = *wish.min_hold;
+    if (wish.lock_delay) options.lock_delay = *wish.lock_delay;
+    is_wanted_ = std::make_shared<std::atomic<bool>>(false);
+    if (wish.yields) {
+        options.on_contended = [wanted = is_wanted_](LockMode, std::size_t, std::string_view) {
+            *wanted = true;
+        };
+    }
+    return options;
+}
+
+// Whoever is broken off learns of it by itself, and the history of it from him.
+void Workload::disturb() {
+    std::error_code ec;
+    const auto& name = draw_name();
+    const auto info = around_.node.inspect(name, ec);
+    if (ec || info.holders.empty()) return;
+    const auto call = around_.history.next_call();
+    const bool asks = chance(50) || name == around_.names.back();  // a break would open it
+    auto line = around_.history.begin(call, asks ? "ask" : "break", name);
+    around_.history.put(line.add("bound", around_.call_timeout.count()));
+    if (asks) {
+        around_.node.request_release(name, "torture", ec);
+    } else {
+        around_.node.break_lock(name, info.holders.front().token, "torture", ec);
+    }
+    around_.history.put(
+        around_.history.end(call).add("outcome", ec ? ec.message() : std::string{"done"}));
+}
+
 void Workload::record_begin(std::int64_t call, const Wish& wish) {
     auto line = around_.history.begin(call, wish.is_try ? "try" : "acquire", wish.name);
     line.add("mode", to_string(wish.mode));
@@ -84,6 +130,9 @@ void Workload::record_begin(std::int64_t call, const Wish& wish) {
     if (wish.is_try) line.add("bound", around_.call_timeout.count());
     if (wish.wait_max) line.add("bound", wish.wait_max->count());
     if (wish.cancel_after) line.add("bound", wish.cancel_after->count());
+    if (wish.max_hold) line.add("max_hold", wish.max_hold->count());
+    if (wish.min_hold) line.add("min_hold", wish.min_hold->count());
+    if (wish.lock_delay) line.add("lock_delay", wish.lock_delay->count());
     around_.history.put(line);
 }
 
@@ -114,12 +163,14 @@ void Workload::use(Hold& hold) {
         // Ended by this process, whatever its lease says.
         const bool stopped = hold.why_lost() == LossReason::node_stopped;
         if (stopped) line.add("valid_until", seen_valid.load());
+        line.add("why", to_string(hold.why_lost()));
         around_.history.put(line);
     };
     const std::stop_callback lost{hold.lost(), on_lost};
 
     const bool writes = hold.mode() == LockMode::exclusive && chance(50);
     const auto value = writes ? read_as(hold) : std::nullopt;
+    if (hold.mode() == LockMode::exclusive && chance(20)) read_and_write_value(hold);
     keep(hold, draw_length(), seen_valid);
     if (writes) write(hold, value);
     release(hold);
@@ -140,7 +191,7 @@ void Workload::keep(const Hold& hold, Nanoseconds length, std::atomic<std::int64
         sleep(std::min<Nanoseconds>(left, look_every));
         // What is lost stays lost, so what is valid now was so until now.
         const auto now = boot_nanoseconds();
-        if (!hold.valid()) return;
+        if (!hold.valid() || *is_wanted_) return;
         seen_valid = now;
         JsonLine line;
         line.add("call", around_.history.next_call()).add("operation", "valid");
@@ -165,6 +216,24 @@ void Workload::write(const Hold& hold, std::optional<std::int64_t> value) {
     const bool accepted = store_of(hold.name()).write(*value + 1, hold.token().raw(), true);
     line = around_.history.end(call);
     around_.history.put(line.add("outcome", accepted ? "accepted" : "refused"));
+}
+
+void Workload::read_and_write_value(const Hold& hold) {
+    const auto token = to_string(hold.token());
+    auto call = around_.history.next_call();
+    around_.history.put(around_.history.begin(call, "read_value", hold.name()).add("token", token));
+    std::error_code ec;
+    const auto value = hold.value(ec);
+    auto line = around_.history.end(call).add("outcome", ec ? "refused" : "accepted");
+    around_.history.put(line.add("value", value.empty() ? "0" : value));
+    if (ec) return;
+    call = around_.history.next_call();
+    around_.history.put(
+        around_.history.begin(call, "write_value", hold.name()).add("token", token));
+    hold.set_value(token, ec);
+    const bool is_sure = !ec || ec == Errc::lock_lost;
+    line = around_.history.end(call).add("error", ec ? ec.message() : std::string{});
+    around_.history.put(line.add("outcome", !ec ? "accepted" : is_sure ? "refused" : "unknown"));
 }
 
 void Workload::release(Hold& hold) {

@@ -1,5 +1,6 @@
 // Calls at random from one thread: waits with and without an end, tries, cancelled waits, holds of
-// all lengths, and writes to a store that compares tokens. Everything goes into the history.
+// all lengths, some with terms (S8, S9), some that yield; breaks; values, and writes to a store
+// that compares tokens. Everything goes into the history.
 #pragma once
 
 #include <atomic>
@@ -24,8 +25,10 @@ namespace mortise::tests {
 struct Surroundings {
     Node& node;
     HistoryWriter& history;
-    std::vector<std::string> names;  // the first one is for long holds
-    std::string store;               // a folder, a file for each name
+    // The first one is for long holds. The last one stays closed after each, so nobody tries it:
+    // what is closed is busy, and nobody has it.
+    std::vector<std::string> names;
+    std::string store;  // a folder, a file for each name
     std::chrono::nanoseconds ttl;
     std::chrono::nanoseconds call_timeout;
     std::stop_source stop{};
@@ -52,9 +55,16 @@ private:
         bool is_try = false;
         std::optional<Nanoseconds> wait_max{};
         std::optional<Nanoseconds> cancel_after{};
+        std::optional<Nanoseconds> max_hold{};
+        std::optional<Nanoseconds> min_hold{};
+        std::optional<Nanoseconds> lock_delay{};
+        bool yields = false;  // gives back early when somebody else waits or asks for it
     };
 
     Wish draw_wish();
+    void draw_terms(Wish& wish);
+    AcquireOptions options_of(const Wish& wish);
+    void disturb();  // whoever has a name
     const std::string& draw_name();
     std::optional<Hold> ask(const Wish& wish);
     std::optional<Hold> call_node(const Wish& wish, std::error_code& ec);
@@ -68,6 +78,8 @@ private:
     void keep(const Hold& hold, Nanoseconds length, std::atomic<std::int64_t>& seen_valid);
     void write(const Hold& hold, std::optional<std::int64_t> value);
     std::optional<std::int64_t> read_as(const Hold& hold);
+    // The value that the name carries (S36): the token of who wrote it last.
+    void read_and_write_value(const Hold& hold);
     void release(Hold& hold);
     SharedCounter& store_of(const std::string& name);
 
@@ -85,6 +97,8 @@ private:
     std::mt19937_64 random_;
     std::map<std::string, std::unique_ptr<SharedCounter>> stores_;
     std::int64_t asked_at_ = 0;
+    // Of the hold that this thread has; its callbacks may come after it is gone.
+    std::shared_ptr<std::atomic<bool>> is_wanted_;
     bool node_stopped_ = false;
 };
 
