@@ -4,13 +4,14 @@
     compare_model.py LOCK_EVENTS [--seed N] [--runs N]
 
 LOCK_EVENTS is the program of lock_events.cpp. Each run is a function of its seed: acquires of one
-name, conversions, releases, cancels and ends of sessions go to both sides, and after each of them
-the events, holders, tokens and queues must be equal, and who was refused for a circle of waits.
-Several names, priorities and preferring policies are left out, and what a locker asks of its node
-alone: a name that it has or waits for already. The end of a session is its end and the sweeps after
-it.
+name, of all or any of several, conversions, releases, cancels and ends of sessions go to both
+sides, and after each of them the events, holders, tokens and queues must be equal, and who was
+refused for a circle of waits. Priorities and preferring policies are left out, and what a locker
+asks of its node alone: a name that it has or waits for already. The end of a session is its end and
+the sweeps after it. In the end it says how often there was what.
 """
 import argparse
+import collections
 import random
 import subprocess
 import sys
@@ -46,27 +47,36 @@ class Model:
     def __init__(self, policy):
         self.table = lm.Table(policy)
         self.operation_of = {}            # grant: the line that asked for it
-        self.grant_of = {}
+        self.grants_of = {}
         self.upgrades = set()             # their lines
+        self.several = {}                 # those of all and any: which
+        self.counts = collections.Counter()
 
     def apply(self, line):
         verb, *rest = line.split()
+        self.counts[verb] += 1
         if verb == "acquire":
             session, name, mode, wait, locker = rest
             command = lm.Acquire(session, locker_of(session, locker), ((name, mode),),
                                  wait == "wait")
+        elif verb in ("all", "any"):
+            session, wait, locker, *wanted = rest
+            kind = lm.Acquire if verb == "all" else lm.AcquireAny
+            command = kind(session, locker_of(session, locker),
+                           tuple(zip(wanted[::2], wanted[1::2])), wait == "wait")
+            self.several[self.table.index + 1] = verb
         elif verb == "release":
-            command = lm.Release(self.grant_of.get(int(rest[0]), 0))
+            command = self.release(int(rest[0]))
         elif verb in ("upgrade", "try_upgrade"):
             kind = lm.Upgrade if verb == "upgrade" else lm.TryUpgrade
-            command = kind(self.grant_of.get(int(rest[0]), 0))
+            command = kind(self.grant_of(int(rest[0])))
             self.upgrades.add(self.table.index + 1)
         elif verb == "downgrade":
-            command = lm.Downgrade(self.grant_of.get(int(rest[0]), 0), rest[1])
+            command = lm.Downgrade(self.grant_of(int(rest[0])), rest[1])
         elif verb == "cancel":
             operation = int(rest[0])
             if self.is_held(operation):   # a cancel that came after the grant frees it
-                command = lm.Release(self.grant_of[operation])
+                command = self.release(operation)
             else:
                 command = lm.Cancel(operation)
         else:
@@ -82,10 +92,7 @@ class Model:
                 token = self.table.grants[event.grants[0]].token
                 answers.append(f"converted {event.op} {token}")
             elif event.kind == "granted":
-                grant = self.table.grants[event.grants[0]]
-                self.operation_of[grant.id] = event.op
-                self.grant_of[event.op] = grant.id
-                granted.append(f"granted {event.op} {grant.token}")
+                granted.append(self.granted(event))
             elif event.kind == "cancelled" and verb == "end":
                 pass                      # ours tells of the session, once
             elif event.kind == "cancelled" and verb == "cancel" and len(events) and \
@@ -100,6 +107,17 @@ class Model:
             answers += [queued] * (self.table.index in self.table.ops)
         return answers, granted, list(self.names())
 
+    def granted(self, event):
+        self.grants_of[event.op] = event.grants
+        grants = [self.table.grants[grant] for grant in event.grants]
+        for grant in grants:
+            self.operation_of[grant.id] = event.op
+        if event.op not in self.several:
+            return f"granted {event.op} {grants[0].token}"
+        at_once = "at once" if event.op == self.table.index else "later"
+        self.counts[f"{self.several[event.op]} granted {at_once}"] += 1
+        return " ".join([f"granted {event.op}", *(f"{g.name}:{g.token}" for g in grants)])
+
     def names(self):
         for name, record in sorted(self.table.records.items()):
             holders = [self.table.grants[grant] for grant in record.holders]
@@ -107,8 +125,16 @@ class Model:
             waiting = [record.conversion] * bool(record.conversion) + record.queue
             yield " ".join(["name", name, *words, "|", *map(str, waiting)])
 
+    def release(self, operation):
+        grants = self.grants_of.get(operation, ())
+        return lm.ReleaseAll(grants) if len(grants) > 1 else lm.Release(self.grant_of(operation))
+
+    def grant_of(self, operation):
+        """The first; zero if there is none."""
+        return self.grants_of.get(operation, (0,))[0]
+
     def is_held(self, operation):
-        return self.grant_of.get(operation, 0) in self.table.grants
+        return self.grant_of(operation) in self.table.grants
 
 
 def locker_of(session, number):
@@ -130,13 +156,15 @@ def script(seed):
     sessions = ["s1", "s2", "s3", "s4"][:rng.randint(2, 4)]
     modes = rng.choice((lm.MODES, lm.MODES, (lm.S, lm.X), (lm.S, lm.U, lm.X),
                         (lm.IX, lm.S, lm.X), (lm.IS, lm.IX, lm.S, lm.X)))
-    weights = rng.choice(((50, 35, 10, 1, 0, 0, 0), (40, 20, 20, 5, 5, 2, 5),
-                          (60, 30, 5, 5, 0, 0, 0), (40, 15, 8, 2, 20, 3, 12)))
+    weights = rng.choice(((50, 35, 10, 1, 0, 0, 0, 0, 0), (40, 20, 20, 5, 5, 2, 5, 0, 0),
+                          (60, 30, 5, 5, 0, 0, 0, 0, 0), (40, 15, 8, 2, 20, 3, 12, 0, 0),
+                          (15, 30, 8, 1, 0, 0, 0, 25, 20), (20, 20, 8, 2, 8, 2, 5, 20, 12),
+                          (25, 25, 15, 4, 5, 2, 5, 8, 20), (30, 30, 5, 1, 0, 0, 2, 25, 0)))
     lockers = rng.choice(("0", "011", "1", "12"))
     model, lines, asked = Model(policy), [], 0
     for number in range(1, rng.choice((20, 60, 120)) + 1):
         verb = rng.choices(("acquire", "release", "cancel", "end", "upgrade", "try_upgrade",
-                            "downgrade"), weights)[0]
+                            "downgrade", "all", "any"), weights)[0]
         held = [model.operation_of[grant] for grant in model.table.grants]
         if asked and rng.random() < 0.1:
             target = rng.randint(1, asked)
@@ -152,10 +180,16 @@ def script(seed):
             line = f"end {rng.choice(sessions)}"
         else:
             wait = "wait" if rng.random() < 0.85 else "try"
-            session, name, locker = rng.choice(sessions), rng.choice(names), rng.choice(lockers)
-            if has_or_wants(model.table, locker_of(session, locker), name):
+            session, locker = rng.choice(sessions), rng.choice(lockers)
+            several = verb in ("all", "any") and len(names) > 1
+            wanted = some_of(names, verb, rng) if several else [rng.choice(names)]
+            if any(has_or_wants(model.table, locker_of(session, locker), one) for one in wanted):
                 locker = "0"
-            line = f"acquire {session} {name} {rng.choice(modes)} {wait} {locker}"
+            if several:
+                modes_too = " ".join(f"{one} {rng.choice(modes)}" for one in wanted)
+                line = f"{verb} {session} {wait} {locker} {modes_too}"
+            else:
+                line = f"acquire {session} {wanted[0]} {rng.choice(modes)} {wait} {locker}"
             asked = number
         if ends_before(lines, line):
             line = f"end {rng.choice(sessions)}"
@@ -164,20 +198,29 @@ def script(seed):
     return policy, lines
 
 
+def some_of(names, verb, rng):
+    """Two or more: all in rising order, any in every order, and now and then one of them twice."""
+    some = rng.sample(names, rng.randint(2, len(names)))
+    if rng.random() < 0.02:
+        some.append(some[0])
+    return sorted(some) if verb == "all" else some
+
+
 def asks(lines, number):
     """Is that a line of which something may be held or wait?"""
-    return 1 <= number <= len(lines) and lines[number - 1].startswith(("acquire", "upgrade"))
+    return 1 <= number <= len(lines) and lines[number - 1].startswith(
+        ("acquire", "all", "any", "upgrade"))
 
 
 def session_of(lines, number):
     line = lines[number - 1].split()
-    return line[1] if line[0] == "acquire" else session_of(lines, int(line[1]))
+    return session_of(lines, int(line[1])) if line[0] == "upgrade" else line[1]
 
 
 def ends_before(lines, line):
     """Is this about an operation of a session that ended? Ours says nothing then."""
     verb, target = line.split()[:2]
-    if verb in ("acquire", "end"):
+    if verb in ("acquire", "all", "any", "end"):
         return False
     return f"end {session_of(lines, int(target))}" in lines[int(target):]
 
@@ -196,8 +239,8 @@ def run(machines, seed):
             print(f"seed {seed}, {policy}: the {which} differs from the model at line {number}")
             print("  model:", wanted, f"\n  {which}:", seen)
             print("\n".join(f"  {i}: {text}" for i, text in enumerate(lines[:number], 1)))
-            return 0
-    return len(lines)
+            return None
+    return model.counts
 
 
 def main():
@@ -207,13 +250,14 @@ def main():
     arguments.add_argument("--runs", type=int, default=300)
     given = arguments.parse_args()
     machines = {which: Machine(given.program, which) for which in ("machine", "spec")}
-    commands = 0
+    counts = collections.Counter()
     for seed in range(given.seed, given.seed + given.runs):
-        length = run(machines, seed)
-        if not length:
+        seen = run(machines, seed)
+        if seen is None:
             return 1
-        commands += length
-    print(f"{given.runs} histories, {commands} commands: no difference")
+        counts += seen
+    print(f"{given.runs} histories: no difference in",
+          ", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
     return 0
 
 

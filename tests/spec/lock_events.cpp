@@ -5,6 +5,8 @@
 //   new POLICY                             forget everything
 //   acquire SESSION NAME MODE wait|try LOCKER
 //                                          the session is opened when it is new; locker 0 is none
+//   all SESSION wait|try LOCKER NAME MODE...
+//   any SESSION wait|try LOCKER NAME MODE...
 //   release OPERATION                      an operation is the number of the line that asked for
 //   cancel OPERATION                       it, counted from 1 behind `new`
 //   upgrade OPERATION, try_upgrade OPERATION
@@ -82,6 +84,8 @@ private:
                                         0,    locker};
             owners_[line_] = session_of(session);
             request(owners_[line_], acquire);
+        } else if (verb == "all" || verb == "any") {
+            several(verb, rest);
         } else if (verb == "end") {
             std::string session;
             rest >> session;
@@ -105,6 +109,22 @@ private:
                 request(owners_[line_], core::Downgrade{Seq{operation}, mode_of(mode)});
             }
         }
+    }
+
+    void several(const std::string& which, std::istringstream& rest) {
+        core::AcquireSeveral acquire;
+        using Which = core::AcquireSeveral::Which;
+        acquire.which = which == "all" ? Which::all : Which::any;
+        acquire.policy = policy_;
+        std::string session;
+        std::string wait;
+        rest >> session >> wait >> acquire.locker.number;
+        acquire.wait = wait == "wait";
+        std::string mode;
+        for (std::string name; rest >> name >> mode;)
+            acquire.names.push_back({name, mode_of(mode)});
+        owners_[line_] = session_of(session);
+        request(owners_[line_], acquire);
     }
 
     SessionId session_of(const std::string& name) {
@@ -140,7 +160,11 @@ private:
         const auto seq = answered.operation.seq.raw();
         switch (answered.answer.kind) {
             case core::AnswerKind::granted:
-                std::cout << "granted " << seq << " " << answered.answer.token.raw() << "\n";
+                std::cout << "granted " << seq;
+                if (answered.answer.token.is_set()) std::cout << " " << answered.answer.token.raw();
+                for (const auto& one : answered.answer.names)
+                    std::cout << " " << one.name << ":" << one.token.raw();
+                std::cout << "\n";
                 break;
             case core::AnswerKind::busy: std::cout << "busy " << seq << "\n"; break;
             case core::AnswerKind::released: std::cout << "released " << seq << "\n"; break;

@@ -65,6 +65,12 @@ class Release:
 
 
 @dataclass(frozen=True)
+class ReleaseAll:
+    """What one acquire_all got goes back in one command."""
+    grants: tuple
+
+
+@dataclass(frozen=True)
 class Cancel:
     op: int
 
@@ -109,6 +115,7 @@ class Grant:
     name: str
     mode: str
     token: int
+    together: bool = False                # with others, by an acquire_all
 
 
 @dataclass
@@ -204,7 +211,8 @@ class Table:
 
     def grant_name(self, o: Op, name: str, mode: str) -> int:
         r = self.record(name)
-        g = Grant(self.next_grant, o.session, o.locker, name, mode, self.take_token(r, mode))
+        g = Grant(self.next_grant, o.session, o.locker, name, mode, self.take_token(r, mode),
+                  o.kind == "all")
         self.next_grant += 1
         self.grants[g.id] = g
         r.holders.append(g.id)
@@ -435,8 +443,8 @@ class Table:
 def apply(table: Table, command) -> tuple:
     t = table.clone()
     t.index += 1
-    handler = {Acquire: _acquire, AcquireAny: _acquire, Release: _release, Cancel: _cancel,
-               Downgrade: _downgrade,
+    handler = {Acquire: _acquire, AcquireAny: _acquire, Release: _release,
+               ReleaseAll: _release_all, Cancel: _cancel, Downgrade: _downgrade,
                Upgrade: _upgrade, TryUpgrade: _upgrade, EndSession: _end_session}[type(command)]
     handler(t, command)
     t.forget()
@@ -500,6 +508,15 @@ def _release(t: Table, c: Release) -> None:
     t.refuse_deadlocks(0)
 
 
+def _release_all(t: Table, c: ReleaseAll) -> None:
+    if not c.grants or any(g not in t.grants for g in c.grants):
+        t.events.append(Event("not_held", t.index))             # they only ever go together
+        return
+    t.events.append(Event("released", t.index, c.grants))
+    t.settle(set().union(*(t.drop_grant(g) for g in c.grants)))
+    t.refuse_deadlocks(0)
+
+
 def _cancel(t: Table, c: Cancel) -> None:
     if c.op not in t.ops:
         # granted or gone before: the reaper releases it (S18)
@@ -515,9 +532,9 @@ def _downgrade(t: Table, c: Downgrade) -> None:
     if g is None:
         t.events.append(Event("not_held", t.index))
         return
-    if not weaker_or_equal(c.mode, g.mode) or t.record(g.name).conversion and \
+    if g.together or not weaker_or_equal(c.mode, g.mode) or t.record(g.name).conversion and \
             t.ops[t.record(g.name).conversion].grant == g.id:
-        # Decided: not while its upgrade waits
+        # Decided: not while its upgrade waits, and what is held together is not converted
         t.events.append(Event("invalid", t.index))
         return
     g.mode = c.mode                       # S13: keeps its token
@@ -532,8 +549,9 @@ def _upgrade(t: Table, c) -> None:
         t.events.append(Event("not_held", t.index))
         return
     r = t.record(g.name)
-    if g.mode not in (S, U) or r.conversion and t.ops[r.conversion].grant == g.id:
-        # S27: legal from update and from shared
+    if g.together or g.mode not in (S, U) or r.conversion and \
+            t.ops[r.conversion].grant == g.id:
+        # S27: legal from update and from shared; what is held together is not converted
         t.events.append(Event("invalid", t.index))
         return
     if len(r.holders) == 1:
