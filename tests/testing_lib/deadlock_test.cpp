@@ -13,6 +13,8 @@
 
 #include <mortise/locker.hpp>
 #include <mortise/mutex.hpp>
+#include <mortise/recursive_mutex.hpp>
+#include <mortise/shared_mutex.hpp>
 #include <mortise/testing/local_cluster.hpp>
 
 namespace mortise::testing {
@@ -67,9 +69,10 @@ protected:
         }
     };
 
+    template <class AnyMutex>
     struct MutexOwner {
-        Mutex& first;
-        Mutex& second;
+        AnyMutex& first;
+        AnyMutex& second;
         bool has_second = false;
 
         void take_first() { first.lock(); }
@@ -115,13 +118,24 @@ TEST_F(DeadlockAcrossNodes, OneLockerIsRefusedAndToldOfTheCircle) {  // S33
     EXPECT_EQ(told.holders.front().node, one ? 2U : 1U);
 }
 
-TEST_F(DeadlockAcrossNodes, OneOfTwoMutexesTakenInOppositeOrderIsRefused) {  // S22, S33
-    meet_until_refused();
-    Mutex a_here{cluster_.node(0), "a"};
-    Mutex b_here{cluster_.node(0), "b"};
-    Mutex a_there{cluster_.node(1), "a"};
-    Mutex b_there{cluster_.node(1), "b"};
-    const auto [one, other] = meet(MutexOwner{a_here, b_here}, MutexOwner{b_there, a_there});
+template <class AnyMutex>
+class DeadlockOfMutexes : public DeadlockAcrossNodes {
+protected:
+    std::pair<Told, Told> meet_as_threads() {
+        AnyMutex a_here{cluster_.node(0), "a"};
+        AnyMutex b_here{cluster_.node(0), "b"};
+        AnyMutex a_there{cluster_.node(1), "a"};
+        AnyMutex b_there{cluster_.node(1), "b"};
+        return meet(MutexOwner<AnyMutex>{a_here, b_here}, MutexOwner<AnyMutex>{b_there, a_there});
+    }
+};
+
+using EveryMutex = ::testing::Types<Mutex, SharedMutex, RecursiveMutex>;
+TYPED_TEST_SUITE(DeadlockOfMutexes, EveryMutex);
+
+TYPED_TEST(DeadlockOfMutexes, OneOfTwoTakenInOppositeOrderIsRefused) {  // S22, S33
+    this->meet_until_refused();
+    const auto [one, other] = this->meet_as_threads();
     ASSERT_NE(one.has_value(), other.has_value());
     const auto& told = one ? *one : *other;
     ASSERT_EQ(told.cycle.size(), 2U);
