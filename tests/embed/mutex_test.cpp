@@ -2,6 +2,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <future>
+#include <latch>
 #include <mutex>
 #include <shared_mutex>
 #include <thread>
@@ -145,6 +146,29 @@ TEST_F(MutexOnANode, AForeignUnlockIsReported) {
     ASSERT_EQ(event.wait_for(patience), std::future_status::ready);
     EXPECT_EQ(event.get().name, "m");
     EXPECT_TRUE(mutex_.hold().valid());
+}
+
+// S22: the next one has it through the very same object.
+TEST_F(MutexOnANode, WhoLostItFreesNothing) {
+    mutex_.lock();
+    node_.break_lock("m", mutex_.hold().token(), "stuck");
+    ASSERT_TRUE(is_lost(mutex_.hold()));
+    std::latch is_locked{1};
+    std::latch goes_on{1};
+    FencingToken newest;
+    std::jthread next{[&] {
+        const std::scoped_lock lock{mutex_};
+        newest = mutex_.hold().token();
+        is_locked.count_down();
+        goes_on.wait();
+        EXPECT_TRUE(mutex_.hold().valid());
+    }};
+    is_locked.wait();
+    mutex_.unlock();
+    EXPECT_FALSE(mutex_.owned_by_this_thread());
+    const auto lock = node_.inspect("m");
+    EXPECT_TRUE(lock.is_held() && lock.holders.front().token == newest);
+    goes_on.count_down();
 }
 
 TEST_F(MutexOnANode, WhatAThreadForgotOthersGetWhenItEnds) {
