@@ -179,7 +179,7 @@ TEST_F(RequestRelease, RefusesWhatMakesNoSense) {
     EXPECT_FALSE(ec);
 }
 
-// The leader goes, and who asks is answered, once.
+// The leader goes, and who asks is answered; whom it asks is told, once: what comes next is next.
 TEST(RequestReleaseOnACluster, OutlivesALeader) {
     testing::LocalCluster cluster{3};
     ASSERT_TRUE(cluster.wait_ready(patience));
@@ -189,6 +189,9 @@ TEST(RequestReleaseOnACluster, OutlivesALeader) {
     cluster.kill(leader);
     cluster.node((leader + 2) % 3).request_release("a", "please");
     EXPECT_EQ(told.newest_of(1), "exclusive 0 please");
+    cluster.node((leader + 2) % 3).request_release("a", "at last");
+    EXPECT_EQ(told.newest_of(2), "exclusive 0 at last");
+    EXPECT_EQ(told.all().size(), 2U);
     EXPECT_TRUE(hold.valid());
 }
 

@@ -171,6 +171,21 @@ TEST_F(Conversions, S27_FromOtherModesAnUpgradeIsRefused) {
     }
 }
 
+// The hold is what it was: whoever was refused did not lower it.
+TEST_F(Conversions, ADowngradeWhileAnUpgradeWaitsIsRefused) {
+    auto hold = node_.acquire("x", to_update);
+    auto reader = node_.acquire("x", to_read);
+    auto upgraded = upgrade_elsewhere(hold);
+    ASSERT_TRUE(wait_for_waiters("x", 1));
+    hold.downgrade(LockMode::shared, ec_);
+    EXPECT_EQ(ec_, Errc::invalid_argument);
+    EXPECT_EQ(hold.mode(), LockMode::update);
+    EXPECT_EQ(node_.inspect("x").holders.at(0).mode, LockMode::update);
+    EXPECT_FALSE(reader.release());
+    EXPECT_FALSE(upgraded.get());
+    EXPECT_EQ(hold.mode(), LockMode::exclusive);
+}
+
 TEST_F(Conversions, S27_AReleaseEndsAnUpgradeThatWaits) {
     auto hold = node_.acquire("x", to_update);
     auto reader = node_.acquire("x", to_read);
@@ -294,6 +309,39 @@ TEST(ConversionsOfACluster, AnUpgradeWaitsThroughAChangeOfTheLeader) {
     EXPECT_FALSE(upgraded.get());
     EXPECT_EQ(hold.mode(), LockMode::exclusive);
     EXPECT_FALSE(theirs.try_acquire("x", to_read));
+}
+
+// Its node hears nothing, and yet nobody there takes the hold for exclusive from the call on: the
+// others may have let readers in.
+TEST(ConversionsOfACluster, ADowngradeCountsBeforeItIsHeardOf) {
+    auto timing = testing::quick_timing();
+    timing.session_ttl = 30s;
+    timing.call_timeout = 1s;
+    testing::LocalCluster cluster{3, timing};
+    std::error_code ec;
+    auto hold = cluster.node(0).acquire("x");
+    do {  // until every member is known to understand it
+        hold.downgrade(LockMode::exclusive, ec);
+    } while (ec == Errc::incompatible);
+    cluster.isolate(0);
+    auto lowered = std::async(std::launch::async, [&hold] {
+        std::error_code told;
+        hold.downgrade(LockMode::shared, told);
+        return told;
+    });
+    auto mode = hold.mode();
+    while (lowered.wait_for(1ms) != std::future_status::ready)
+        mode = hold.mode();
+    EXPECT_EQ(mode, LockMode::shared);  // when nobody had answered yet
+    EXPECT_EQ(lowered.get(), Errc::no_quorum);
+    EXPECT_EQ(hold.mode(), LockMode::shared);
+    cluster.heal();
+    // It is still on its way.
+    Hold reader;
+    const auto give_up = Clock::now() + patience;
+    while (!reader && Clock::now() < give_up)
+        reader = cluster.node(1).acquire("x", to_read, ec);
+    EXPECT_TRUE(reader.valid() && hold.valid());
 }
 
 // Readers and one that updates in turn, on two nodes: whoever is exclusive is alone.

@@ -148,6 +148,19 @@ TEST_F(SeveralNames, TheyAreLostTogether) {
     EXPECT_THROW(holds.check(), LockError);
 }
 
+// S24: one of them is broken, and the others are given back.
+TEST_F(SeveralNames, IsLostWithTheFirst) {
+    const auto holds = node_.acquire_all(a_and_b);
+    const auto lost = holds.lost();
+    node_.break_lock("a", holds.find("a")->token(), "stuck", BreakMode::immediate);
+    ASSERT_TRUE(is_lost(*holds.find("b")));
+    EXPECT_TRUE(lost.stop_requested());
+    EXPECT_FALSE(holds.valid());
+    EXPECT_EQ(holds.state(), HoldState::lost);
+    EXPECT_EQ(holds.why_lost(), LossReason::broken);
+    EXPECT_TRUE(node_.acquire_for("b", patience));
+}
+
 TEST_F(SeveralNames, ALossIsReportedOfEach) {
     std::vector<std::string> lost;
     {
@@ -287,6 +300,8 @@ TEST(SeveralNamesOfACluster, WhatADeadNodeHeldIsHadTogether) {
     const auto mine = next.get();
     EXPECT_EQ(mine.size(), 2U);
     EXPECT_GT(mine.find("a")->token(), newest);
+    for (const auto& hold : mine)
+        EXPECT_EQ(hold.previous().how, Predecessor::expired);  // S23
 }
 
 }  // namespace
