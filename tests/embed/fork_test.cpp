@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <set>
 #include <source_location>
@@ -62,6 +63,17 @@ int in_child(const std::function<void(Checks&)>& body) {
     return WIFEXITED(status) ? line : -1;
 }
 
+// Says the call so, with an exception?
+template <class Call>
+bool is_forked(Call call) {
+    try {
+        call();
+    } catch (const LockError& error) {
+        return error.code() == Errc::forked;
+    }
+    return false;
+}
+
 class Fork : public OneNode {
 protected:
     std::error_code ec_;
@@ -98,15 +110,8 @@ TEST_F(Fork, EveryCallOfTheChildSaysSo) {
                   check.that(node_.status().stopped && node_.id() == 1);
                   check.that(node_.metrics().acquires == 0);
                   check.that(!node_.on_event([](const NodeEvent&) {}));
-                  for (const bool tries : {false, true}) {
-                      try {
-                          if (tries) std::ignore = mutex.try_lock();
-                          if (!tries) mutex.lock();
-                          check.that(false);
-                      } catch (const LockError& error) {
-                          check.that(error.code() == Errc::forked);
-                      }
-                  }
+                  check.that(is_forked([&] { mutex.lock(); }));
+                  check.that(is_forked([&] { std::ignore = mutex.try_lock(); }));
                   check.that(!mutex.owned_by_this_thread());
                   mutex.unlock();
                   node_.close();
@@ -114,6 +119,86 @@ TEST_F(Fork, EveryCallOfTheChildSaysSo) {
               0);
     EXPECT_TRUE(mutex.owned_by_this_thread());
     mutex.unlock();
+}
+
+TEST_F(Fork, EveryCallAboutALockSaysSo) {
+    auto hold = node_.acquire("x");
+    EXPECT_EQ(in_child([&](Checks& check) {
+                  const auto said = [&] { return std::exchange(ec_, {}) == Errc::forked; };
+                  hold.downgrade(LockMode::shared, ec_);
+                  check.that(said() && hold.mode() == LockMode::exclusive);
+                  hold.upgrade(ec_);
+                  check.that(said());
+                  check.that(!hold.try_upgrade(ec_) && said());
+                  hold.confirm(ec_);
+                  check.that(said());
+                  hold.set_value("of the child", ec_);
+                  check.that(said());
+                  check.that(hold.value(ec_).empty() && said());
+                  hold.consistent(ec_);
+                  check.that(said());
+                  hold.checkpoint();
+                  node_.break_lock("x", hold.token(), "", ec_);
+                  check.that(said());
+                  node_.request_release("x", "", ec_);
+                  check.that(said());
+                  check.that(is_forked([&] { Locker{node_}; }));
+              }),
+              0);
+    EXPECT_TRUE(hold.valid());
+    EXPECT_EQ(hold.value(), "");
+}
+
+TEST_F(Fork, EveryCallAboutSeveralNamesSaysSo) {
+    auto holds = node_.acquire_all({"a", "b"});
+    EXPECT_EQ(in_child([&](Checks& check) {
+                  check.that(!node_.acquire_all({"c", "d"}, ec_) && ec_ == Errc::forked);
+                  check.that(!node_.acquire_any({"c", "d"}, ec_) && ec_ == Errc::forked);
+                  check.that(!node_.try_acquire_any({"c", "d"}, ec_) && ec_ == Errc::forked);
+                  check.that(!holds.valid() && holds.why_lost() == LossReason::forked);
+                  check.that(holds.find("b")->failure() == Errc::forked);
+                  check.that(holds.release() == Errc::forked);
+                  { const auto gone = std::move(holds); }
+              }),
+              0);
+    EXPECT_TRUE(holds.valid());
+    EXPECT_TRUE(node_.inspect("b").is_held());
+}
+
+TEST_F(Fork, MutexesOfEveryKindSaySo) {
+    SharedMutex shared{node_, "s"};
+    RecursiveMutex recursive{node_, "r"};
+    shared.lock_shared();
+    recursive.lock();
+    EXPECT_EQ(in_child([&](Checks& check) {
+                  check.that(is_forked([&] { shared.lock(); }));
+                  check.that(is_forked([&] { shared.lock_shared(); }));
+                  check.that(is_forked([&] { std::ignore = shared.try_lock_shared(); }));
+                  check.that(is_forked([&] { recursive.lock(); }));
+                  check.that(is_forked([&] { std::ignore = recursive.try_lock(); }));
+                  check.that(!shared.owned_by_this_thread() && !recursive.owned_by_this_thread());
+                  shared.unlock_shared();
+                  recursive.unlock();
+              }),
+              0);
+    EXPECT_TRUE(shared.hold().valid() && recursive.hold().valid());
+    shared.unlock_shared();
+    recursive.unlock();
+}
+
+// The child waits for nothing, and takes nobody's place.
+TEST_F(Fork, AWaitGoesOnInTheParent) {
+    auto hold = node_.acquire("x");
+    auto next = std::async(std::launch::async, [this] { return node_.acquire("x"); });
+    ASSERT_TRUE(wait_for_waiters("x", 1));
+    EXPECT_EQ(in_child([&](Checks& check) {
+                  check.that(!node_.acquire("x", ec_) && ec_ == Errc::forked);
+                  check.that(hold.release() == Errc::forked);
+              }),
+              0);
+    EXPECT_EQ(node_.inspect("x").waiters.size(), 1U);
+    EXPECT_FALSE(hold.release());
+    EXPECT_TRUE(next.get().valid());
 }
 
 TEST_F(Fork, DestructorsOfTheChildDoNothing) {
