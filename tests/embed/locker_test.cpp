@@ -64,6 +64,18 @@ TEST_F(LockerOnANode, IsTheSameOnAnotherThreadAndAsACopy) {
     EXPECT_EQ(locker_.hold_count(), 1U);
 }
 
+TEST_F(LockerOnANode, MayGoBeforeItsHolds) {
+    Hold hold;
+    {
+        const Locker brief{node_};
+        hold = node_.acquire("x", by(brief));
+    }
+    EXPECT_TRUE(hold.valid());
+    EXPECT_EQ(holders("x"), 1U);
+    EXPECT_FALSE(hold.release());
+    EXPECT_EQ(holders("x"), 0U);
+}
+
 TEST_F(LockerOnANode, AStrongerModeIsADeadlock) {
     const auto hold = node_.acquire("x", by(locker_, LockMode::shared));
     EXPECT_FALSE(node_.acquire("x", by(locker_), ec_));
