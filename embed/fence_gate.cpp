@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/bytes.hpp"
+#include "core/base/mutant.hpp"
 #include "core/base/result.hpp"
 #include "embed/fork_generation.hpp"
 #include "embed/gate_entries.hpp"
@@ -39,10 +40,15 @@ public:
     [[nodiscard]] bool is_forked() const { return generation_.is_forked(); }
 
     bool admit(const std::string& key, std::int64_t token, const void* body, Call call) {
-        const detail::GateVisit visit{entries_, key};
-        if (token < known(key, visit.mark())) return false;
-        if (token > *visit.mark()) raise(key, token, visit.mark());
+        std::optional<detail::GateVisit> visit{std::in_place, entries_, key};
+        auto& mark = visit->mark();
+        const auto newest = known(key, mark);
+        if (token < newest) return false;
+        const bool marks_late = planted(core::Mutant::gate_mark_after_effect);
+        if (token > newest && !marks_late) raise(key, token, mark);
+        if (planted(core::Mutant::gate_effect_unlocked)) visit.reset();
         call(body);
+        if (token > newest && marks_late) raise(key, token, mark);
         return true;
     }
 

@@ -24,7 +24,11 @@ SIM_PATIENCE = 900
 
 # By the folder of the fault; then, from the fastest to the slowest, the others that need no other
 # program.
-SUITES_OF = {"storage": ["storage_unit"], "transport": ["transport_unit"], "embed": ["embed_unit"]}
+SUITES_OF = {
+    "storage": ["storage_unit"],
+    "transport": ["transport_unit"],
+    "embed": ["embed_unit", "mutex_alone", "embed_fence_gate", "embed_locker"],
+}
 SUITES = ["core_unit", "locks_unit", "transport_unit", "embed_unit", "storage_unit", "sim_unit"]
 
 PAGE = """# Planted faults, and what kills them
@@ -67,7 +71,7 @@ def folder_of(fault):
 
 
 def suites_for(fault):
-    near = SUITES_OF.get(folder_of(fault), []) if fault else []
+    near = SUITES_OF.get(folder_of(fault), []) if fault else sum(SUITES_OF.values(), [])
     return near + [suite for suite in SUITES if suite not in near]
 
 
