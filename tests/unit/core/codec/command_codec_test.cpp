@@ -281,6 +281,12 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     EXPECT_FALSE(decodes(acquire("", "")));
     EXPECT_FALSE(decodes(acquire(std::string(name_bytes_max + 1, 'n'), "")));
     EXPECT_FALSE(decodes(acquire("n", std::string(label_bytes_max + 1, 'l'))));
+    AcquireSeveral several;
+    for (std::size_t i = 0; i < names_at_once_max; ++i)
+        several.names.push_back({"n" + std::to_string(100 + i), shared});
+    EXPECT_TRUE(decodes(request(several)));
+    several.names.push_back({"o", shared});
+    EXPECT_FALSE(decodes(request(several)));
     const OpenSession open{1, NodeId{2}, Incarnation{3}, BootEpoch{4}, 5, 6, false};
     auto wrong = open;
     wrong.ttl_ms = 0;

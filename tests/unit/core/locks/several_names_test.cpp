@@ -54,6 +54,18 @@ TEST_F(SeveralNames, ItPassesNothing) {  // S32
     EXPECT_EQ(shown("b"), "| 3:S");
 }
 
+TEST_F(SeveralNames, AnUpgradeGoesBeforeIt) {  // S28, S32
+    put(acquire(1, 1, update, "a"));
+    put(acquire(2, 1, shared, "a"));
+    put(acquire(1, 2, exclusive, "b"));
+    put(all_of(3, 1, {{"a", intent_shared}, {"b", exclusive}}));  // kept out by b alone
+    EXPECT_EQ(put(request(1, 3, Upgrade{Seq{1}})), "1.3 queued");
+    EXPECT_EQ(put(release(1, 4, 2)), "1.4 released");
+    EXPECT_EQ(put(release(2, 2, 1)), "2.2 released; 1.3 converted token=4");
+    EXPECT_EQ(put(release(1, 5, 1)),
+              "1.5 released; 3.1 granted a token=5 previous=clean/4/ b token=6 previous=clean/3/");
+}
+
 TEST_F(SeveralNames, TwoThatWantTheSameNamesDoNotWaitForEachOther) {  // S32
     put(acquire(1, 1, exclusive, "a"));
     put(acquire(1, 2, exclusive, "b"));
@@ -106,8 +118,19 @@ TEST_F(SeveralNames, NamesOutOfOrderOrTwiceAreRefused) {  // S32
     EXPECT_EQ(put(all_of(1, 2, {{"a", shared}, {"a", exclusive}})), "1.2 invalid_argument");
     EXPECT_EQ(put(any_of(1, 3, {{"a", shared}, {"a", exclusive}})), "1.3 invalid_argument");
     EXPECT_EQ(put(all_of(1, 4, {})), "1.4 invalid_argument");
-    EXPECT_EQ(put(any_of(1, 5, Names(names_at_once_max + 1, {"a", shared}))),
-              "1.5 invalid_argument");
+}
+
+TEST_F(SeveralNames, AreSoManyAtMost) {  // S32
+    Names names;
+    for (std::size_t i = 0; i <= names_at_once_max; ++i)
+        names.push_back({"n" + std::to_string(100 + i), shared});
+    EXPECT_EQ(put(all_of(1, 1, names)), "1.1 invalid_argument");
+    EXPECT_EQ(put(any_of(1, 2, names)), "1.2 invalid_argument");
+    EXPECT_TRUE(machine_.table().records().empty());
+    names.pop_back();
+    put(all_of(1, 3, names));
+    EXPECT_EQ(machine_.table().records().size(), names_at_once_max);
+    EXPECT_TRUE(put(any_of(1, 4, names)).starts_with("1.4 granted n100 "));
 }
 
 TEST_F(SeveralNames, HoldsOfAllAreNotConverted) {  // S27, S32
