@@ -217,6 +217,17 @@ TEST_F(Deadlocks, EverybodyWaitsForAnUpgrade) {  // S28, S33
     EXPECT_EQ(put(asks(2, 3, "b")), "2.3 deadlock 2/1/>b 3/1/>a 1/1/>a");
 }
 
+TEST_F(Deadlocks, AnUpgradeAtOnceClosesACircle) {  // S27, S33
+    put(asks(1, 1, "a", shared));
+    put(asks(2, 1, "b"));
+    put(asks(3, 1, "d", exclusive, 0));
+    put(asks_all(2, 2, {{"a", intent_shared}, {"d", exclusive}}));  // kept out by d alone
+    EXPECT_EQ(put(asks(1, 2, "b")), "1.2 queued");
+    EXPECT_EQ(put(request(1, 3, Upgrade{Seq{1}})),
+              "1.3 converted token=4; 1.2 deadlock 1/1/>b 2/1/>a");
+    EXPECT_EQ(shown("a") + shown("b"), "1:X:4 | 2:IS2:X:2 |");
+}
+
 // --- who is refused -----------------------------------------------------------------------------
 
 // A reader waits for an earlier one of another kind until that was granted, and then for its end.
@@ -228,6 +239,46 @@ TEST_F(Deadlocks, WhenAGrantClosesItTheYoungestIsRefused) {  // S33
     EXPECT_EQ(put(asks(1, 2, "b")), "1.2 queued");
     EXPECT_EQ(put(release(3, 2, 1)),
               "3.2 released; 1.2 deadlock 1/1/>b 2/1/>a; 1.1 granted token=3 previous=clean/1/");
+}
+
+TEST_F(Deadlocks, WhenTheEndOfABreakClosesItTheYoungestIsRefused) {  // S24, S33
+    put(asks(3, 1, "a", exclusive, 0));
+    put(asks(1, 1, "a", shared));
+    put(asks(2, 1, "b"));
+    put(asks(2, 2, "a", intent_exclusive));
+    put(asks(1, 2, "b"));
+    put(request(2, 3, BreakLock{"a", FencingToken{1}, {}}));
+    EXPECT_EQ(shown("a"), "| 1:S 2:IX");  // nobody has it yet
+    EXPECT_EQ(put(Command{EndClosure{ClosureId{1}}}),
+              "closure 1 ended; 1.2 deadlock 1/1/>b 2/1/>a; "
+              "1.1 granted token=3 previous=broken/1/");
+}
+
+// Whoever it goes before from then on waits for it, and for what else its locker waits for.
+TEST_F(Deadlocks, WhoIsOvertakenForTheEighthTimeClosesACircle) {  // S29, S33
+    std::uint64_t held = 1;
+    const auto urgent = [](std::uint64_t session, std::uint64_t seq, Priority priority,
+                           std::uint64_t locker) {
+        return request(session, seq,
+                       Acquire{"a", exclusive, true, {}, false, {}, priority, {locker, {}}});
+    };
+    const auto overtake = [&] {
+        put(urgent(3, held + 2, 2, 0));
+        const auto said = put(release(3, held + 1, held));
+        held += 2;
+        return said;
+    };
+    put(asks(3, 1, "a", exclusive, 0, QueuePolicy::fifo));
+    put(asks(2, 1, "b"));
+    put(asks(1, 1, "a"));
+    for (int i = 0; i < 7; ++i)
+        overtake();
+    EXPECT_EQ(put(urgent(2, 2, 1, 1)), "2.2 queued");
+    EXPECT_EQ(put(asks(1, 2, "b")), "1.2 queued");
+    EXPECT_EQ(overtake(),
+              "3.16 released; 1.2 deadlock 1/1/>b 2/1/>a; "
+              "3.17 granted token=10 previous=clean/9/");
+    EXPECT_EQ(shown("a"), "3:X:10 | 1:X 2:X");
 }
 
 TEST_F(Deadlocks, WhoIsRefusedLetsOthersIn) {  // S30
