@@ -98,6 +98,25 @@ TEST_F(Values, IsDirtyAfterItsWriterWasLost) {  // S36
     EXPECT_EQ(value(), "2=half mended");
 }
 
+// It was said of what was lost then, and by a hold that is no more.
+TEST_F(Values, ALateWordIsNotOfTheNextDirt) {  // S17, S36
+    put(acquire(1, 1, exclusive));
+    put(set(1, 2, 1, "half"));
+    const auto lose = [](std::uint64_t seq, std::uint64_t hold) {
+        return request(1, seq, Release{Seq{hold}, true});
+    };
+    put(lose(3, 1));
+    put(acquire(1, 4, exclusive));
+    EXPECT_EQ(put(consistent(1, 5, 4)), "1.5 stored");
+    EXPECT_EQ(value(), "1=half");
+    put(lose(6, 4));
+    EXPECT_EQ(value(), "1=half dirty");
+    put(acquire(1, 7, exclusive));
+    EXPECT_EQ(put(consistent(1, 5, 4)), "1.5 stored");    // the same answer, and no more
+    EXPECT_EQ(put(consistent(1, 8, 4)), "1.8 not_held");  // nor by whom it is said anew
+    EXPECT_EQ(value(), "1=half dirty");
+}
+
 TEST_F(Values, StaysCleanWhenNobodyWasInTheMiddleOfIt) {  // S36
     put(acquire(1, 1, exclusive));
     put(set(1, 2, 1, "whole"));
