@@ -70,6 +70,31 @@ TEST(SessionAgent, ClosingAnswersEveryCallAndEndsTheSession) {
     EXPECT_TRUE(of.agent.is_closed());
 }
 
+// A request that nobody answers, or a leader that is gone, keeps no session alive.
+TEST(SessionAgent, AClosingNodeAsksAgain) {
+    Agent of;
+    const auto asks = [&] {
+        const auto outbound = of.agent.collect(of.now).outbound.value_or(Outbound{});
+        const auto batch = decode_batch(outbound.urgent).value_or(std::vector<Command>{});
+        return std::ranges::any_of(batch, [](const Command& command) {
+            const auto* close = std::get_if<CloseSession>(&command);
+            return close != nullptr && close->session == session;
+        });
+    };
+    of.close();
+    EXPECT_TRUE(asks());
+    EXPECT_FALSE(asks());
+    of.agent.on_leader(false, of.now);
+    of.pass(2s);
+    EXPECT_FALSE(asks());
+    of.agent.on_leader(true, of.now);
+    EXPECT_TRUE(asks());
+    EXPECT_FALSE(asks());
+    EXPECT_LE(of.agent.deadline(), of.now.steady + Agent::options().resend_after);
+    of.pass(Agent::options().resend_after);
+    EXPECT_TRUE(asks());
+}
+
 // The cluster goes on answering until it gets to the end of the session.
 TEST(SessionAgent, WhatIsAnsweredWhileItClosesIsNobodys) {
     Agent of;
