@@ -129,6 +129,8 @@ namespace mortise::core {
     X(min_hold_ends_with_release, "S8: whoever gives back early opens the name early")           \
     X(lock_delay_after_release, "S9: a name is closed after a clean release as well")            \
     X(no_lock_delay, "S9: a name is open as soon as its holder is lost")                         \
+    X(closure_from_last_renewal, "S8, S9: counted from the session's last renewal")              \
+    X(saved_closure_is_over, "S8, S9: what a restart knows of as begun has run out")             \
     X(max_hold_from_the_grant, "S8: counted before its node can know of the hold")               \
     X(max_hold_left_to_the_cluster, "S8: a holder does not end what is over")                    \
     X(position_ahead_of_outcomes,                                                                \

@@ -2,6 +2,7 @@
 // is built as its rows come, and judged before they take effect; it is put in force when the rows
 // are durable.
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -11,6 +12,8 @@
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
+
+using namespace std::chrono_literals;
 
 void NodeCore::install(InstallStep step) {
     if (step.position == 0) loading_.emplace();
@@ -67,9 +70,10 @@ void NodeCore::restart_countdowns(const std::vector<SavedCountdown>& saved, Now 
 
 // One that was not counted here has run at least as long as the renewal that it is about.
 void NodeCore::restart_closures(const std::vector<SavedCountdown>& saved, Now now) {
+    const Nanoseconds more{planted(Mutant::saved_closure_is_over) ? 1h : 0h};
     std::map<ClosureId, Nanoseconds> known;
     for (const auto& one : saved)
-        known[one.closure] = one.elapsed;  // with a session's under zero, which is no closure
+        known[one.closure] = one.elapsed + more;  // a session's under zero, which is no closure
     closures_ = {};
     for (const auto& [name, extras] : machine_.table().extras()) {
         for (const auto& closure : extras.closures) {

@@ -1,5 +1,6 @@
-// How long a name stays closed after a break, seen from a whole cluster (S24). The holder is a
-// program outside whose node says nothing of it, and renews on.
+// How long a name stays closed, after a break (S24), a release before its time (S8) and a loss
+// (S9), seen from a whole cluster. The holder is a program outside whose node says nothing of what
+// happened to it, and renews on.
 #include <gtest/gtest.h>
 
 #include "core/codec/command_codec.hpp"
@@ -22,24 +23,17 @@ Acquire asking_for_a() {
     return acquire;
 }
 
-class Closures : public testing::Test {
+// Two sessions, of which `holder` takes the name first.
+class ClosedNames : public testing::Test {
 protected:
-    Closures() {
+    ClosedNames() {
         cluster.connect_all();
         cluster.run_for(3s);
     }
     void SetUp() override {
         ASSERT_NE(cluster.leader(), nullptr);
         holder = open(1);
-        breaker = open(2);
-        ask(holder, 1, asking_for_a());
-        ask(breaker, 1, asking_for_a());
-        cluster.run_for(1'000ms);
-        renew(holder, 1);  // the last one before the break
-        renew(breaker, 1);
-        cluster.run_for(500ms);
-        ask(breaker, 2, BreakLock{"a", FencingToken{1}, "stuck"});
-        ASSERT_TRUE(is_closed());
+        other = open(2);
     }
     SessionId open(std::uint64_t who) {
         put(opening(who));
@@ -62,10 +56,17 @@ protected:
         for (Nanoseconds passed{0}; passed < time; passed += 50ms) {
             if (passed % 500ms == Nanoseconds{0} && cluster.leader() != nullptr) {
                 renew(holder, ++number);
-                renew(breaker, number);
+                renew(other, number);
             }
             cluster.run_for(50ms);
         }
+    }
+    void lead_elsewhere() {
+        const auto from = cluster.leader()->hello().node;
+        const auto to = from == n1 ? n2 : n1;
+        cluster[from].step(TransferLeadership{to});
+        cluster.settle();
+        ASSERT_TRUE(cluster[to].raft().is_leader());
     }
     [[nodiscard]] bool is_closed() {
         return cluster.leader()->core().machine().inspect("a").is_closed;
@@ -77,8 +78,23 @@ protected:
 
     NodeCluster cluster{1, 2, 3};
     SessionId holder;
-    SessionId breaker;
+    SessionId other;
     std::uint64_t number = 1;
+};
+
+class Closures : public ClosedNames {
+protected:
+    void SetUp() override {
+        ClosedNames::SetUp();
+        ask(holder, 1, asking_for_a());
+        ask(other, 1, asking_for_a());
+        cluster.run_for(1'000ms);
+        renew(holder, 1);  // the last one before the break
+        renew(other, 1);
+        cluster.run_for(500ms);
+        ask(other, 2, BreakLock{"a", FencingToken{1}, "stuck"});
+        ASSERT_TRUE(is_closed());
+    }
 };
 
 TEST_F(Closures, EndWithTheLastRenewalBeforeTheBreak) {
@@ -87,59 +103,124 @@ TEST_F(Closures, EndWithTheLastRenewalBeforeTheBreak) {
     EXPECT_EQ(holds(), SessionId{});
     run_for(400ms);
     EXPECT_FALSE(is_closed());
-    EXPECT_EQ(holds(), breaker);
+    EXPECT_EQ(holds(), other);
     EXPECT_NE(cluster.leader()->core().machine().sessions().find(holder), nullptr);
 }
 
 TEST_F(Closures, AreNotPutOffByANewLeader) {
     run_for(1'000ms);
-    const auto from = cluster.leader()->hello().node;
-    const auto to = from == n1 ? n2 : n1;
-    cluster[from].step(TransferLeadership{to});
-    cluster.settle();
-    ASSERT_TRUE(cluster[to].raft().is_leader());
+    lead_elsewhere();
     run_for(450ms);
     EXPECT_TRUE(is_closed());
     run_for(600ms);
-    EXPECT_EQ(holds(), breaker);
+    EXPECT_EQ(holds(), other);
 }
 
 TEST_F(Closures, AreNotEndedByALeaderThatIsAlone) {
     const auto alone = cluster.leader()->hello().node;
-    for (const auto other : {n1, n2, n3}) {
-        if (other != alone) cluster.disconnect(alone, other);
+    for (const auto peer : {n1, n2, n3}) {
+        if (peer != alone) cluster.disconnect(alone, peer);
     }
     cluster.run_for(5s);
     EXPECT_TRUE(cluster[alone].core().machine().inspect("a").is_closed);
 }
 
-// What a voter counted is not lost with its process.
-TEST(ClosuresAfterARestart, GoOnWithTheTimeThatWasSaved) {
-    for (const bool is_saved : {true, false}) {
-        LockMachine machine;
-        Outcomes outcomes;
-        machine.apply(LogIndex{2}, {opening(1)}, outcomes);
-        const auto session = machine.sessions().newest();
-        machine.apply(LogIndex{3},
-                      {Request{session, Seq{1}, {}, asking_for_a()},
-                       Request{session, Seq{2}, {}, BreakLock{"a", FencingToken{1}, {}}}},
-                      outcomes);
-        machine.apply(LogIndex{4}, {Renew{{{session, 1}}}}, outcomes);
-        auto state = disk_with(voters({1}), {Term{1}, n1}, {1, 1, 1});
-        state.applied = LogIndex{4};
-        std::vector<SavedCountdown> saved{{session, LogIndex{4}, 100ms}};
-        if (is_saved) saved.push_back({{}, {}, 1'000ms, ClosureId{1}});
-        HandDrivenNode node{node_options(1, {1}),
-                            NodeState{std::move(state), std::move(machine), std::move(saved), {}}};
-        const auto until = node.now + Nanoseconds{1'700ms};
+// Two seconds from the grant, or from the loss, however long ago the last renewal was.
+class ClosuresOfTerms : public ClosedNames, public testing::WithParamInterface<Closure::Kind> {
+protected:
+    void SetUp() override {
+        ClosedNames::SetUp();
+        const bool delays = GetParam() == Closure::Kind::lock_delay;
+        auto acquire = asking_for_a();
+        if (!delays) acquire.terms.min_hold_ms = 2'000;
+        if (delays) acquire.terms.lock_delay_ms = 2'000;
+        cluster.run_for(1'000ms);
+        ask(holder, 1, acquire);
+        ask(other, 1, asking_for_a());
+        ask(holder, 2, Release{Seq{1}, delays});
+        ASSERT_TRUE(is_closed());
+    }
+};
+
+TEST_P(ClosuresOfTerms, LastAsLongUnderANewLeader) {
+    run_for(1'000ms);
+    lead_elsewhere();
+    run_for(900ms);
+    EXPECT_TRUE(is_closed());
+    run_for(700ms);
+    EXPECT_FALSE(is_closed());
+    EXPECT_EQ(holds(), other);
+}
+
+TEST_P(ClosuresOfTerms, LastAsLongWhenTheLeaderDies) {
+    run_for(1'000ms);
+    cluster.crash_and_restart(cluster.leader()->hello().node);
+    cluster.connect_all();
+    run_for(900ms);
+    for (auto& [id, node] : cluster)
+        EXPECT_EQ(node.core().machine().inspect("a").holders.size(), 0U);
+    run_for(3'000ms);
+    ASSERT_NE(cluster.leader(), nullptr);
+    EXPECT_EQ(holds(), other);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ClosuresOfTerms,
+                         testing::Values(Closure::Kind::min_hold, Closure::Kind::lock_delay));
+
+// One voter, at its start: the session holds the name, or has left it, and the time of that has
+// just begun.
+LockMachine machine_with(Closure::Kind kind) {
+    const bool delays = kind == Closure::Kind::lock_delay;
+    auto acquire = asking_for_a();
+    if (kind == Closure::Kind::min_hold) acquire.terms.min_hold_ms = ttl_ms;
+    if (delays) acquire.terms.lock_delay_ms = ttl_ms;
+    RequestBody leaving = Release{Seq{1}, delays};
+    if (kind == Closure::Kind::broken) leaving = BreakLock{"a", FencingToken{1}, {}};
+    LockMachine machine;
+    Outcomes outcomes;
+    machine.apply(LogIndex{2}, {opening(1)}, outcomes);
+    const auto session = machine.sessions().newest();
+    machine.apply(LogIndex{3},
+                  {Request{session, Seq{1}, {}, acquire}, Request{session, Seq{2}, {}, leaving}},
+                  outcomes);
+    machine.apply(LogIndex{4}, {Renew{{{session, 1}}}}, outcomes);
+    return machine;
+}
+
+class ClosuresAfterARestart : public testing::TestWithParam<Closure::Kind> {
+protected:
+    // As it is, that much later.
+    static bool is_closed_after(HandDrivenNode& node, Nanoseconds time) {
+        const auto until = start + time;
         while (node.core().deadline() < until) {
             node.timer_when_due();
             node.complete_writes();
         }
-        ASSERT_TRUE(node.raft().is_leader());
-        EXPECT_EQ(node.core().machine().inspect("a").is_closed, !is_saved);
+        EXPECT_TRUE(node.raft().is_leader());
+        return node.core().machine().inspect("a").is_closed;
+    }
+};
+
+// What a voter counted is not lost with its process, and is not all of it.
+TEST_P(ClosuresAfterARestart, GoOnWithTheTimeThatWasSaved) {
+    for (const bool is_saved : {true, false}) {
+        auto machine = machine_with(GetParam());
+        const auto session = machine.sessions().newest();
+        const auto closure = machine.table().extras().at("a").closures.front().id;
+        auto state = disk_with(voters({1}), {Term{1}, n1}, {1, 1, 1});
+        state.applied = LogIndex{4};
+        std::vector<SavedCountdown> saved{{session, LogIndex{4}, 0ms}};
+        if (is_saved) saved.push_back({{}, {}, 300ms, closure});
+        HandDrivenNode node{node_options(1, {1}),
+                            NodeState{std::move(state), std::move(machine), std::move(saved), {}}};
+        EXPECT_TRUE(is_closed_after(node, 1'690ms));
+        EXPECT_EQ(is_closed_after(node, 1'990ms), !is_saved);
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ClosuresAfterARestart,
+                         testing::Values(Closure::Kind::broken, Closure::Kind::min_hold,
+                                         Closure::Kind::lock_delay));
 
 }  // namespace
 }  // namespace mortise::core
