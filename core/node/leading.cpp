@@ -170,10 +170,10 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
             [&](const RenewalLost& lost) { ended(lost.session); },
             [&](const SessionEnded& end) { ended(end.session); },
             [&](const ClosureBegun& begun) {
-                // From when the renewal was applied, not from the break.
                 const auto* holder = machine_.sessions().find(begun.hold.session);
                 const bool late = holder != nullptr && planted(Mutant::closure_from_last_renewal);
                 const auto since = late ? holder->renewed_at : begun.since;
+                // From when the renewal was applied, not from the break.
                 closures_.start(begun.closure, cluster_patience(begun.time_ms, begun.rho_ppm),
                                 countdowns_.elapsed(begun.hold.session, since, now.steady),
                                 now.steady);

@@ -7,6 +7,12 @@
 
 namespace mortise::sim {
 
+namespace {
+
+constexpr std::int64_t clock_bound_ppm = 10'000;
+
+}  // namespace
+
 Cluster::Cluster(World& world)
     : world_{world},
       network_{world.swarm.nodes, world.heap, world.tally, *this, world.prng.next()},
@@ -60,6 +66,11 @@ void Cluster::begins_anew(core::NodeId node) {
     world_.heap.after(world_.prng.between(1, sim_second / 10), [this, node] { start(node); });
 }
 
+void Cluster::restart(core::NodeId node) {
+    crash(node);
+    if (!restart_crashed_) begins_anew(node);
+}
+
 void Cluster::resume(core::NodeId node) {
     at(node).resume();
     network_.connect_what_can_be();
@@ -107,14 +118,17 @@ bool Cluster::is_quorum(const std::set<core::NodeId>& nodes) const {
 }
 
 bool Cluster::clocks_out_of_bounds(core::NodeId holder) const {
-    constexpr std::int64_t bound_ppm = 10'000;
+    return at(holder).slowest_ppm() < -clock_bound_ppm || clocks_too_fast();
+}
+
+bool Cluster::clocks_too_fast() const {
     std::size_t fast = 0;
     for (const auto& node : nodes_) {
-        if (node->fastest_ppm() > bound_ppm) ++fast;
+        if (node->fastest_ppm() > clock_bound_ppm) ++fast;
     }
     // One of a few is soon a majority, where members come and go.
     if (fast != 0 && world_.swarm.members_change()) return true;
-    return at(holder).slowest_ppm() < -bound_ppm || 2 * fast > nodes_.size();
+    return 2 * fast > nodes_.size();
 }
 
 SimTime Cluster::running_time() const {

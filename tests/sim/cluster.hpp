@@ -24,6 +24,8 @@ public:
     void suspend(core::NodeId node, SimTime until) { at(node).suspend(until); }
     void resume(core::NodeId node);
     void start(core::NodeId node);
+    // Its process has ended by itself. It is started again whatever becomes of crashed ones.
+    void restart(core::NodeId node);
     // One step of a node from outside: a call of its user.
     void call(core::NodeId node, core::Event event) { at(node).handle(std::move(event)); }
 
@@ -48,6 +50,8 @@ public:
     [[nodiscard]] bool is_quorum(const std::set<core::NodeId>& nodes) const;
     // This holder's clock was slow, or a majority's fast, beyond the bound: P3 is not promised.
     [[nodiscard]] bool clocks_out_of_bounds(core::NodeId holder) const;
+    // Likewise of whatever a majority counts, whoever holds it.
+    [[nodiscard]] bool clocks_too_fast() const;
     // How long nodes have been running, all together.
     [[nodiscard]] SimTime running_time() const;
 

@@ -23,6 +23,7 @@ public:
     void answered(core::NodeId, const core::CallAnswer&) override {}
     void applied(core::NodeId, const core::Applied&) override {}
     void stepped(core::NodeId, core::Instant, core::Instant) override {}
+    void struck(core::NodeId, Fault) override {}
     [[nodiscard]] core::NodeId holder(core::NodeId) const override { return {}; }
     void contest(core::NodeId, SimTime) override {}
     void begin_liveness(const std::vector<core::NodeId>&) override {}

@@ -18,7 +18,7 @@ void LockWorkload::confirm_sometimes(core::NodeId node, core::OperationId hold, 
 
 // Now and then of one that it has given back just now, or lost.
 void LockWorkload::confirm(core::NodeId node, core::OperationId hold) {
-    if (!core_.empty() || !cluster_.can_answer(node)) return;
+    if (!core_.empty() || !can_call(node)) return;
     if (!holds_.contains(hold) && !prng_.one_in(8)) return;
     auto confirm = drawing_.confirm(hold, steady(node));
     confirm.tag = core::CallTag{++newest_tag_};

@@ -10,7 +10,7 @@ void LockWorkload::watch_sometimes(core::NodeId node, core::OperationId hold) {
 }
 
 void LockWorkload::watch(core::NodeId node, core::OperationId hold) {
-    if (!holds_.contains(hold) || !cluster_.can_answer(node)) return;
+    if (!holds_.contains(hold) || !can_call(node)) return;
     if (cluster_.at(node).is_catching_up()) return;  // it would hear of it later
     std::vector<std::string> names;
     for (const auto& one : history_.book().find(hold)->names)

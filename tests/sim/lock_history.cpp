@@ -182,6 +182,14 @@ void LockHistory::answered(core::NodeId node, const core::CallAnswer& answer,
                answer.result);
 }
 
+bool LockHistory::is_asking(core::NodeId node) const {
+    for (auto one = asked_.lower_bound({node, {}}); one != asked_.end(); ++one) {
+        if (one->first.first != node) break;
+        if (!one->second.wanted.empty()) return true;
+    }
+    return false;
+}
+
 // (2) for what was answered from a read: as of the state here, which must be new enough.
 void LockHistory::check_read(core::NodeId node, const Asked& asked, core::LogIndex applied) {
     if (applied >= asked.floor) return;
@@ -256,9 +264,10 @@ void LockHistory::on(core::NodeId node, const Asked& asked, core::CallError erro
                          error == core::CallError::incompatible ||
                          error == core::CallError::resource_exhausted;
     if (refused && asked.former) beliefs_.changes(asked.hold, *asked.former);
+    const bool is_over = error == core::CallError::node_stopped;  // says nothing of what was asked
     const bool is_unknown = error == core::CallError::outcome_unknown;
     if (is_unknown) tally_.probe("nobody knows what became of a write");
-    if (asked.written.empty() || is_unknown) return;
+    if (asked.written.empty() || is_unknown || is_over) return;
     tally_.probe("write refused");
     if (!book_.written_at(asked.written).is_set()) return;
     report(node, "what was refused is in the log: " + asked.written);

@@ -55,6 +55,8 @@ public:
     void releasing(core::OperationId hold);
     void answered(core::NodeId node, const core::CallAnswer& answer, core::LogIndex applied);
 
+    // For something that it does not have.
+    [[nodiscard]] bool is_asking(core::NodeId node) const;
     [[nodiscard]] const spec::LockSpec& specification() const { return spec_; }
     [[nodiscard]] core::LogIndex last() const { return last_; }
     [[nodiscard]] const LogBook& book() const { return book_; }

@@ -66,11 +66,16 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
                 [this](core::NodeId node) { return cluster_.clocks_out_of_bounds(node); }},
                core::holder_trust(world.swarm.session_ttl_ms, core::AgentOptions{}.rho_ppm)},
       deadlines_{world.swarm.call_timeout, world.violations},
-      contentions_{world.violations, world.tally} {}
+      contentions_{world.violations, world.tally},
+      closings_{world.violations, world.tally},
+      closure_times_{world.violations,
+                     [this](core::OperationId hold) { return history_.book().terms_of(hold); },
+                     [this] { return cluster_.clocks_too_fast(); }} {}
 
 void LockWorkload::start() {
     if (world_.swarm.judged_from_outside) outside_.emplace(world_.heap);
     call_later();
+    close_later();
 }
 
 void LockWorkload::call_later() {
@@ -84,7 +89,7 @@ void LockWorkload::call_later() {
 void LockWorkload::call_somewhere() {
     const auto node = cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];
     // A program that is asleep asks for nothing.
-    if (!cluster_.can_answer(node)) return;
+    if (!can_call(node)) return;
     if (prng_.below(1'000) < world_.swarm.workload.transfer_permille) {
         transfer();
     } else if (world_.swarm.workload.burst != 0 && prng_.one_in(4)) {
@@ -113,7 +118,7 @@ void LockWorkload::acquire_many() {
     // The specification looks at everybody for each command.
     constexpr std::size_t crowd_max = 150;
     const auto node = cluster_.ids().front();
-    if (!cluster_.can_answer(node) || waiting_.size() + holds_.size() > crowd_max) return;
+    if (!can_call(node) || waiting_.size() + holds_.size() > crowd_max) return;
     const auto& options = world_.swarm.workload;
     const auto deadline = steady(node) + 4 * world_.swarm.election_timeout;
     world_.tally.probe("many names at once");
@@ -156,7 +161,7 @@ void LockWorkload::cancel_sometimes(core::NodeId node, core::CallTag tag) {
     const auto patience = prng_.between(0, 3 * world_.swarm.election_timeout.count());
     world_.heap.after(patience, [this, node, tag] {
         if (!waiting_.contains({node, tag}) || owed_.contains({node, tag})) return;
-        if (!cluster_.can_answer(node)) return;
+        if (!can_call(node)) return;
         world_.tally.probe("call cancelled");
         call(node, core::CancelCall{tag});
     });
@@ -172,7 +177,7 @@ void LockWorkload::inspect(core::NodeId node) {
 
 void LockWorkload::transfer() {
     const auto leader = cluster_.leader();
-    if (!leader.is_set() || !cluster_.can_answer(leader)) return;
+    if (!leader.is_set() || !can_call(leader)) return;
     const auto target = cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];
     cluster_.call(leader, core::TransferLeadership{target});
 }
@@ -211,7 +216,7 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
         world_.heap.at(held->second.keep_until, [this, node, hold] { release(node, hold); });
         return;
     }
-    if (!cluster_.can_answer(node)) {  // asleep: when it is awake
+    if (!can_call(node)) {  // asleep: when it is awake
         world_.heap.after(world_.swarm.election_timeout.count(),
                           [this, node, hold] { release(node, hold); });
         return;
@@ -224,7 +229,7 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
     if (tag.is_set()) waiting_.emplace(node, tag);
     call(node, core::ReleaseCall{tag, hold});
     // unlock(), then try_lock(), succeeds (S20), if nobody else is interested.
-    if (prng_.one_in(8) && cluster_.can_answer(node)) acquire(node);
+    if (prng_.one_in(8) && can_call(node)) acquire(node);
 }
 
 // --- converting
@@ -238,7 +243,7 @@ void LockWorkload::convert_sometimes(core::NodeId node, core::OperationId hold, 
 // Mostly when no other conversion of it is under way. What is held as one is not converted.
 void LockWorkload::convert(core::NodeId node, core::OperationId hold) {
     const auto held = holds_.find(hold);
-    if (held == holds_.end() || !core_.empty() || !cluster_.can_answer(node)) return;
+    if (held == holds_.end() || !core_.empty() || !can_call(node)) return;
     const bool under_way =
         std::ranges::any_of(conversions_, [&](const auto& one) { return one.second.hold == hold; });
     if ((under_way || held->second.names.size() > 1) && !prng_.one_in(8)) return;
@@ -278,6 +283,7 @@ void LockWorkload::node_started(core::NodeId node) {
 void LockWorkload::node_lost(core::NodeId node) {
     history_.node_lost(node);
     contentions_.node_lost(node);
+    closings_.node_lost(node);
     deadlines_.node_lost(node);
     if (outside_) outside_->node_lost(node);
     std::erase_if(conversions_, [&](const auto& one) {
@@ -291,23 +297,28 @@ void LockWorkload::node_lost(core::NodeId node) {
     std::erase_if(owed_, [&](const auto& owed) { return owed.first.first == node; });
 }
 
-void LockWorkload::lost(core::NodeId /*node*/, const core::HoldLost& lost) {
+void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
     holds_.erase(lost.hold);
     history_.lost(lost);
     contentions_.lost(lost.hold);
+    closings_.lost(node, lost.hold);
     if (outside_) outside_->lost(lost);
 }
 
 void LockWorkload::lease_changed(core::NodeId node, const core::LeaseChanged& lease) {
     history_.lease_changed(node, lease);
+    closings_.has_session(node, lease.session);
     if (outside_) outside_->lease_changed(lease, cluster_.at(node).now().boot);
 }
 
 void LockWorkload::applied(core::NodeId node, const core::Applied& applied) {
     history_.applied(node, applied);
+    closure_times_.applied(node, applied, world_.heap.now());
     for (const auto& outcome : applied.outcomes) {
         if (const auto* asked = std::get_if<core::ReleaseAsked>(&outcome))
             contentions_.applied(node, *asked);
+        if (const auto* ended = std::get_if<core::SessionEnded>(&outcome))
+            closings_.ended(ended->session, ended->how);
     }
 }
 
@@ -322,6 +333,8 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
     deadlines_.answered(node, answer.tag);
     if (outside_) outside_->answered(node, answer);
     conversion_answered(answer);
+    closings_.answered(node, answer);
+    if (std::holds_alternative<core::Closed>(answer.result)) closed(node, answer.tag);
     const auto* error = std::get_if<core::CallError>(&answer.result);
     if (error != nullptr && *error == core::CallError::incompatible) {
         world_.tally.probe("feature is for a newer cluster");
@@ -360,7 +373,7 @@ void LockWorkload::contest(core::NodeId holder, SimTime length) {
     }
     for (const auto& name : names) {
         for (const auto node : cluster_.ids()) {
-            if (node == holder || !cluster_.can_answer(node)) continue;
+            if (node == holder || !can_call(node)) continue;
             core::AcquireCall call;
             call.request.name = name;
             ask(node, std::move(call));
@@ -376,7 +389,7 @@ void LockWorkload::begin_liveness(const std::vector<core::NodeId>& core) {
     core_.insert(core.begin(), core.end());
     // Nobody queues any more behind what was asked for before.
     for (const auto& [node, tag] : std::set{waiting_}) {
-        if (core_.contains(node) && cluster_.can_answer(node)) call(node, core::CancelCall{tag});
+        if (core_.contains(node) && can_call(node)) call(node, core::CancelCall{tag});
     }
     // What was to be held for long is let go: everybody shall have it now.
     for (const auto& [hold, held] : std::map{holds_}) {
@@ -393,7 +406,7 @@ void LockWorkload::begin_liveness(const std::vector<core::NodeId>& core) {
 
 void LockWorkload::ask_again() {
     for (const auto& [node, name] : std::set{to_ask_}) {
-        if (!cluster_.can_answer(node)) continue;
+        if (!can_call(node)) continue;
         to_ask_.erase({node, name});
         core::AcquireCall call;
         call.request.name = name;
@@ -408,6 +421,9 @@ std::string LockWorkload::still_owed() const {
         return "node " + in_words(who.first) + " still waits for " + name;
     }
     if (!to_ask_.empty()) return "a name is still to be asked for";
+    for (const auto node : core_) {
+        if (closings_.is_closing(node)) return "node " + in_words(node) + " is being closed";
+    }
     for (const auto& who : waiting_) {
         if (core_.contains(who.first)) {
             return "call " + in_words(who.second) + " of node " + in_words(who.first) +

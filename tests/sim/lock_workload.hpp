@@ -10,6 +10,8 @@
 
 #include "tests/sim/call_deadlines.hpp"
 #include "tests/sim/call_drawing.hpp"
+#include "tests/sim/closings.hpp"
+#include "tests/sim/closure_times.hpp"
 #include "tests/sim/cluster.hpp"
 #include "tests/sim/contentions.hpp"
 #include "tests/sim/lock_history.hpp"
@@ -36,6 +38,7 @@ public:
         deadlines_.after_step(node, now, next);
         contentions_.after_step(node, cluster_.at(node).driver().core().machine());
     }
+    void struck(core::NodeId node, Fault fault) override;
     [[nodiscard]] core::NodeId holder(core::NodeId other_than) const override;
     void contest(core::NodeId holder, SimTime length) override;
     void begin_liveness(const std::vector<core::NodeId>& core) override;
@@ -67,6 +70,16 @@ private:
     void watch_sometimes(core::NodeId node, core::OperationId hold);
     void watch(core::NodeId node, core::OperationId hold);
     void call_write(core::NodeId node, core::WriteCall call);
+    // Running, awake, and not being closed.
+    [[nodiscard]] bool can_call(core::NodeId node) const;
+    void close_later();
+    [[nodiscard]] core::NodeId draw_to_close();
+    // False: nobody can just now.
+    bool close(core::NodeId node);
+    void probe_closing(core::NodeId node, const std::set<core::OperationId>& holds);
+    void closed(core::NodeId node, core::CallTag tag);
+    void hand_over(core::NodeId node, core::CallTag tag);
+    void end_process(core::NodeId node, core::CallTag tag);
     void transfer();
     void ask_again();
     void call(core::NodeId node, core::Call call);
@@ -79,6 +92,8 @@ private:
     LockHistory history_;
     CallDeadlines deadlines_;
     Contentions contentions_;
+    Closings closings_;
+    ClosureTimes closure_times_;
     std::optional<OutsideHistory> outside_;  // of some runs
     std::uint64_t next_name_ = 0;            // of a burst
     std::uint64_t newest_tag_ = 0;

@@ -14,7 +14,7 @@ void LockWorkload::write_sometimes(core::NodeId node, core::OperationId hold, Si
 // Now and then under a hold that was just given back, or lost.
 void LockWorkload::write(core::NodeId node, core::OperationId hold) {
     const auto* given = history_.book().find(hold);
-    if (given == nullptr || !core_.empty() || !cluster_.can_answer(node)) return;
+    if (given == nullptr || !core_.empty() || !can_call(node)) return;
     if (!holds_.contains(hold) && !prng_.one_in(8)) return;
     const auto& name = given->names[prng_.below(given->names.size())].name;
     call_write(node, drawing_.write(hold, name, core::CallTag{++newest_tag_}));
@@ -31,7 +31,7 @@ void LockWorkload::break_sometimes(core::OperationId hold, SimTime within) {
 void LockWorkload::take_away(core::OperationId hold) {
     const auto* given = history_.book().find(hold);
     const auto node = cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];
-    if (given == nullptr || !core_.empty() || !cluster_.can_answer(node)) return;
+    if (given == nullptr || !core_.empty() || !can_call(node)) return;
     const auto& one = given->names[prng_.below(given->names.size())];
     const core::CallTag tag{++newest_tag_};
     if (prng_.one_in(3)) {
@@ -40,6 +40,11 @@ void LockWorkload::take_away(core::OperationId hold) {
         call_write(node, std::move(ask));
     } else {
         call_write(node, drawing_.take_away(one.name, one.token, tag));
+    }
+    const bool closes = world_.swarm.workload.close_pace != 0 && prng_.one_in(4);
+    if (closes && holds_.contains(hold)) {
+        const auto within = prng_.between(0, world_.swarm.election_timeout.count() / 4);
+        world_.heap.after(within, [this, holder = holds_.at(hold).node] { close(holder); });
     }
     // Impatient people ask twice.
     if (prng_.one_in(4)) break_sometimes(hold, world_.swarm.election_timeout.count());

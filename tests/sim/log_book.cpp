@@ -98,6 +98,12 @@ std::uint64_t LogBook::locker_of(core::OperationId operation) const {
     return several == nullptr ? 0 : several->locker.number;
 }
 
+core::HoldTerms LogBook::terms_of(core::OperationId hold) const {
+    if (const auto* one = body_of<core::Acquire>(hold)) return one->terms;
+    const auto* several = body_of<core::AcquireSeveral>(hold);
+    return several == nullptr ? core::HoldTerms{} : several->terms;
+}
+
 std::map<std::string, Fairness::Wish> LogBook::wishes_of(core::OperationId operation) const {
     if (const auto* one = body_of<core::Acquire>(operation)) {
         return {{one->name, {operation, one->mode, one->priority, false}}};
@@ -157,7 +163,10 @@ void LogBook::on_released(core::OperationId operation) {
     const auto target = release != nullptr  ? release->operation
                         : cancel != nullptr ? cancel->operation
                                             : core::Seq{};
-    released_.emplace(core::OperationId{operation.session, target}, index_);
+    const core::OperationId hold{operation.session, target};
+    const bool is_first = released_.emplace(hold, index_).second;
+    const bool gives_up = is_first && release != nullptr && release->lost;
+    if (gives_up && terms_of(hold).max_hold_ms == 0) given_up_.insert(hold);
 }
 
 // A name that is broken again, or a value that is dropped, is as it was.

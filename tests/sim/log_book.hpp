@@ -63,6 +63,12 @@ public:
     [[nodiscard]] const Opened& opened() const { return opened_; }
     // Has anybody asked for something as a locker?
     [[nodiscard]] bool has_lockers() const { return has_lockers_; }
+    // What was asked for of a hold: none, when nothing was.
+    [[nodiscard]] core::HoldTerms terms_of(core::OperationId hold) const;
+    // Did its node give it back as lost (S6), though nobody broke it and it has no max_hold?
+    [[nodiscard]] bool was_given_up(core::OperationId hold) const {
+        return given_up_.contains(hold);
+    }
     [[nodiscard]] bool takes_any(core::OperationId operation) const;
 
 private:
@@ -108,6 +114,7 @@ private:
     std::set<core::OperationId> refused_;
     std::map<core::OperationId, Refused> deadlocks_;
     std::map<core::OperationId, core::LogIndex> released_;
+    std::set<core::OperationId> given_up_;
     std::map<core::SessionId, core::LogIndex> ended_;
     std::map<std::string, std::pair<core::OperationId, core::LogIndex>> written_;
     Opened opened_;

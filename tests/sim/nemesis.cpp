@@ -131,6 +131,7 @@ void Nemesis::crash(Fault kind) {
     world_.tally.fault(kind);
     if (kind == Fault::crash) {
         cluster_.crash(node);
+        world_.workload->struck(node, kind);
     } else {
         cluster_.at(node).crash_in_step(prng_.below(8));
     }
@@ -148,6 +149,7 @@ void Nemesis::pause(Fault kind) {
     if (!cluster_.can_answer(node)) return;
     world_.tally.fault(kind);
     const auto ends = world_.heap.now() + draw_length();
+    world_.workload->struck(node, kind);
     if (kind == Fault::pause) {
         cluster_.pause(node);
     } else {
@@ -229,6 +231,7 @@ void Nemesis::disturb_disk(Fault kind) {
     if (kind == Fault::disk_stall) {
         world_.timeline.say(node, "its disk stalls");
         disk.stall_until(world_.heap.now() + length);
+        world_.workload->struck(node, kind);
         return;
     }
     world_.timeline.say(node, "its disk is slow");

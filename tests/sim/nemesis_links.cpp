@@ -46,6 +46,7 @@ void Nemesis::isolate(core::NodeId alone) {
     for (const auto peer : cluster_.ids()) {
         if (peer != alone) cut_between(alone, peer);
     }
+    world_.workload->struck(alone, Fault::cut_isolate);
     heal_later();
 }
 

@@ -149,6 +149,12 @@ void draw_terms(core::Prng& own, Swarm& swarm) {
     if (own.one_in(swarm.lease_trial ? 2 : 5)) workload.terms_percent = 5 + own.below(90);
 }
 
+// Nodes that are closed, and started again.
+void draw_closings(core::Prng& own, Swarm& swarm) {
+    const auto timeout = swarm.election_timeout.count();
+    if (own.one_in(5)) swarm.workload.close_pace = draw_scale(own, 2 * timeout, 32 * timeout);
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -227,6 +233,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_ties(own, swarm);
     draw_buffers(own, swarm.network);
     draw_terms(own, swarm);
+    draw_closings(own, swarm);
     return swarm;
 }
 
@@ -255,6 +262,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.workload.write_percent != 0 ? ", values" : "") +
                 (swarm.workload.break_percent != 0 ? ", breaks" : "") +
                 (swarm.workload.terms_percent != 0 ? ", terms" : "") +
+                (swarm.workload.close_pace != 0 ? ", closings" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;

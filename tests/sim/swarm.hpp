@@ -47,6 +47,7 @@ struct WorkloadOptions {
     std::uint64_t write_percent = 0;       // of holds under which values are written
     std::uint64_t break_percent = 0;       // of holds that somebody breaks
     std::uint64_t terms_percent = 0;       // of acquires that say how long
+    SimTime close_pace = 0;  // between two times that a node is closed, on average; zero: none is
 };
 
 inline constexpr std::array<core::QueuePolicy, 4> queue_policies{

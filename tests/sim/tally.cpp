@@ -160,6 +160,16 @@ constexpr std::string_view expected_probes[] = {
     "hold ended by the cluster",
     "min_hold over",
     "lock delay over",
+    "session closed",
+    "session closed while it held",
+    "closed while it waited",
+    "closed without a leader",
+    "closed in midst of a break",
+    "closing node fell asleep",
+    "closed as its disk stalled",
+    "closed as it was cut off",
+    "closing took too long",
+    "closed leader hands over",
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "core/node/effects.hpp"
 #include "tests/sim/event_heap.hpp"
+#include "tests/sim/tally.hpp"
 
 namespace mortise::sim {
 
@@ -30,6 +31,8 @@ public:
     // A step of it is over, and it is to be called again at `next`; both of its steady clock.
     virtual void stepped(core::NodeId node, core::Instant now, core::Instant next) = 0;
 
+    // This is being done to that node: the moment for its program to do something as well.
+    virtual void struck(core::NodeId node, Fault fault) = 0;
     // A node that faults should look at: one that holds something, and is not `other_than`. Not set
     // when there is none.
     [[nodiscard]] virtual core::NodeId holder(core::NodeId other_than) const = 0;
