@@ -92,7 +92,7 @@ void LockHistory::specify(core::NodeId node, const core::Applied& applied) {
         report(node, "witness: an entry that does not decode");
         return;
     }
-    book_.read(applied.entry.id.index, *batch, applied.outcomes);
+    book_.read(applied.entry.id, *batch, applied.outcomes);
     const auto expected = spec_.apply(applied.entry.id.index, *batch);
     for (const auto& [hold, name] : book_.opened())
         beliefs_.ends(hold, name);

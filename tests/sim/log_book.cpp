@@ -15,14 +15,15 @@ bool ends(const core::Outcomes& outcomes, core::ClosureId closure) {
 
 }  // namespace
 
-void LogBook::read(core::LogIndex index, const std::vector<core::Command>& batch,
+void LogBook::read(core::LogId entry, const std::vector<core::Command>& batch,
                    const core::Outcomes& outcomes) {
-    index_ = index;
+    index_ = entry.index;
     for (const auto& command : batch) {
         const auto* request = std::get_if<core::Request>(&command);
         const auto* closure = std::get_if<core::EndClosure>(&command);
         if (closure != nullptr && ends(outcomes, closure->closure)) probe_end(closure->closure);
         if (request == nullptr) continue;
+        repeats_.read(entry.term, *request, ended_.contains(request->session));
         const core::OperationId operation{request->session, request->seq};
         requests_.emplace(operation, request->body);
         has_lockers_ = has_lockers_ || locker_of(operation) != 0;

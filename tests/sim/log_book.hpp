@@ -10,6 +10,7 @@
 
 #include "core/locks/outcome.hpp"
 #include "tests/sim/fairness.hpp"
+#include "tests/sim/repeats.hpp"
 #include "tests/sim/tally.hpp"
 #include "tests/sim/violations.hpp"
 
@@ -34,10 +35,10 @@ public:
     };
 
     LogBook(Violations& violations, Tally& tally)
-        : violations_{violations}, tally_{tally}, fairness_{violations, tally} {}
+        : violations_{violations}, tally_{tally}, fairness_{violations, tally}, repeats_{tally} {}
 
     // The next entry, and what came of it.
-    void read(core::LogIndex index, const std::vector<core::Command>& batch,
+    void read(core::LogId entry, const std::vector<core::Command>& batch,
               const core::Outcomes& outcomes);
     void learn_policies(const Fairness::PolicyOf& policy_of) {
         fairness_.learn_policies(policy_of);
@@ -106,6 +107,7 @@ private:
     Violations& violations_;
     Tally& tally_;
     Fairness fairness_;
+    Repeats repeats_;
     core::LogIndex index_;
     std::map<core::OperationId, core::RequestBody> requests_;
     std::map<core::OperationId, core::LogIndex> placed_;  // those that waited

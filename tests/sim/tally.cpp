@@ -170,6 +170,20 @@ constexpr std::string_view expected_probes[] = {
     "closed as it was cut off",
     "closing took too long",
     "closed leader hands over",
+    "repeat in the log: acquire",
+    "repeat in the log: release",
+    "repeat in the log: cancel",
+    "repeat in the log: downgrade",
+    "repeat in the log: upgrade",
+    "repeat in the log: several names",
+    "repeat in the log: value",
+    "repeat in the log: consistent",
+    "repeat in the log: break",
+    "repeat in the log: ask for a release",
+    "repeat in a later term",
+    "request behind its cancel",
+    "repeat behind its cancel",
+    "request of an ended session in the log",
 };
 
 }  // namespace
