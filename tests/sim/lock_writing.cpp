@@ -41,7 +41,7 @@ void LockWorkload::take_away(core::OperationId hold) {
     } else {
         call_write(node, drawing_.take_away(one.name, one.token, tag));
     }
-    const bool closes = world_.swarm.workload.close_pace != 0 && prng_.one_in(4);
+    const bool closes = world_.swarm.workload.close_pace != 0 && prng_.one_in(2);
     if (closes && holds_.contains(hold)) {
         const auto within = prng_.between(0, world_.swarm.election_timeout.count() / 4);
         world_.heap.after(within, [this, holder = holds_.at(hold).node] { close(holder); });

@@ -163,7 +163,7 @@ TEST_F(AgentWrites, WhatWasGrantedInTheSameStepWasNeverHad) {  // S24
     EXPECT_EQ(std::get<CallError>(told.answers.front().result), CallError::lock_lost);
 }
 
-// One of them was broken: the confirmation gives the others back.
+// One of them was broken: the confirmation gives the others back, as lost with it.
 TEST_F(AgentWrites, OfSeveralNamesAllAreGivenUp) {  // S24, S32
     const auto both = hold_both();
     broken(both.seq, "a");
@@ -174,7 +174,7 @@ TEST_F(AgentWrites, OfSeveralNamesAllAreGivenUp) {  // S24, S32
     agent.agent.begin(agent.now);
     const auto requests = sent();
     ASSERT_EQ(requests.size(), 1U);
-    EXPECT_EQ(requests.front().body, RequestBody{Release{both.seq}});
+    EXPECT_EQ(requests.front().body, (RequestBody{Release{both.seq, true}}));
     for (const auto* name : {"a", "b"})
         EXPECT_FALSE(agent.agent.may_answer_from_read(name)) << name;
     agent.answered(requests.front().seq, AnswerKind::lost);
