@@ -5,10 +5,10 @@
 
 LOCK_EVENTS is the program of lock_events.cpp. Each run is a function of its seed: acquires of one
 name, of all or any of several, conversions, releases, cancels and ends of sessions go to both
-sides, and after each of them the events, holders, tokens and queues must be equal, and who was
-refused for a circle of waits. Priorities and preferring policies are left out, and what a locker
-asks of its node alone: a name that it has or waits for already. The end of a session is its end and
-the sweeps after it. In the end it says how often there was what.
+sides, and after each of them the events, holders, the order of tokens on each name, and queues
+must be equal, and who was refused for a circle of waits. Priorities and preferring policies are
+left out, and what a locker asks of its node alone: a name that it has or waits for already. The end
+of a session is its end and the sweeps after it. In the end it says how often there was what.
 """
 import argparse
 import collections
@@ -39,6 +39,42 @@ class Machine:
         return ([e for e in events if not e.startswith("granted")],
                 [e for e in events if e.startswith("granted")],
                 [line for line in lines if line.startswith("name ")])
+
+
+class Tokens:
+    """What is told in the words of tokens by name: the first that a name ever had, the second. Who
+    comes first on another name is of no matter to anybody, and where the end of a session lets
+    them in together, ours goes from name to name as one leads to the other."""
+
+    def __init__(self):
+        self.words = {}
+        self.newest = {}
+        self.counts = collections.Counter()
+
+    def by_name(self, told, in_any_order):
+        answers, granted, names = told
+        for line in names:
+            name, holders = line.split()[1], line.split("|")[0].split()[2:]
+            for token in sorted({int(holder.split(":")[2]) for holder in holders}):
+                if str(token) not in self.words:
+                    self.counts[name] += 1
+                    rises = token > self.newest.get(name, 0)
+                    self.words[str(token)] = f"{name}.{self.counts[name]}" + "!" * (not rises)
+                    self.newest[name] = token
+        granted = [self.renamed(line, 2) for line in granted]
+        return ([self.renamed(a, 2) if a.startswith("converted") else a for a in answers],
+                sorted(granted) if in_any_order else granted,
+                [self.renamed(line, 2) for line in names])
+
+    def renamed(self, line, first):
+        """But for its first words, which are no tokens."""
+        words = line.split(" ")
+        parts = [":".join([*word.split(":")[:-1], self.words.get(token, token)])
+                 for word in words[first:] for token in [word.split(":")[-1]]]
+        if line.startswith("name"):  # behind the bar stand operations
+            bar = words.index("|")
+            parts[bar - first:] = words[bar:]
+        return " ".join([*words[:first], *parts])
 
 
 class Model:
@@ -228,12 +264,14 @@ def ends_before(lines, line):
 def run(machines, seed):
     policy, lines = script(seed)
     model = Model(policy)
+    tokens = {which: Tokens() for which in ("model", *machines)}
     for machine in machines.values():
         machine.ask(f"new {policy}")
     for number, line in enumerate(lines, 1):
-        wanted = model.apply(line)
+        ends = line.startswith("end")
+        wanted = tokens["model"].by_name(model.apply(line), ends)
         for which, machine in machines.items():
-            seen = machine.ask(line)
+            seen = tokens[which].by_name(machine.ask(line), ends)
             if seen == wanted:
                 continue
             print(f"seed {seed}, {policy}: the {which} differs from the model at line {number}")
