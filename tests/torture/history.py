@@ -176,7 +176,10 @@ def terms(calls):
     """S8, S9: nobody holds for longer, and nobody is granted earlier, than was asked for."""
     for name, found in by_name(calls, lambda call: call["name"]).items():
         grants = sorted(filter(is_grant, found), key=lambda call: int(call["token"]))
-        holders = {(grant["process"], grant["token"]): grant for grant in grants}
+        holders = {}
+        for grant in grants:  # a reader may take part in the same token twice: nobody tells whose
+            key = (grant["process"], grant["token"])
+            holders[key] = None if key in holders else grant
         closed = [(grant, grant["invoke"] + grant["min_hold"], "min_hold") for grant in grants
                   if "min_hold" in grant]
         for call in found:

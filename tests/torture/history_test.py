@@ -172,6 +172,11 @@ class Terms(unittest.TestCase):
         self.assertEqual(self.seen(grant, told("valid", "p", 1, 50, 51)), 0)
         self.assertEqual(self.seen(grant, told("valid", "p", 1, 51, 52)), 1)
 
+    def test_of_two_readers_of_a_process_nobody_knows_which(self):
+        readers = (acquire("p", 1, 10, 20, "shared", max_hold=30),
+                   acquire("p", 1, 12, 22, "shared"))
+        self.assertEqual(self.seen(*readers, told("valid", "p", 1, 90, 91)), 0)
+
     def test_earlier_than_a_min_hold(self):
         grant = acquire("p", 1, 10, 20, min_hold=30)
         self.assertEqual(self.seen(grant, acquire("q", 2, 15, 40)), 0)
