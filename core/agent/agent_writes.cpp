@@ -82,19 +82,34 @@ void SessionAgent::give_up_broken(Seq operation) {
         abandon(sent->second.tag, CallError::lock_lost);
 }
 
+namespace {
+
+// Not set: it grants nothing.
+OperationId granted_by(const CallAnswer& answer) {
+    if (const auto* one = std::get_if<Acquired>(&answer.result)) return one->hold;
+    if (const auto* several = std::get_if<AcquiredSeveral>(&answer.result)) return several->hold;
+    return {};
+}
+
+}  // namespace
+
 // It was granted and broken within one step: nobody has heard of it yet.
 bool SessionAgent::withdraw_grant(Seq operation) {
-    const OperationId id{*session_, operation};
+    const auto granted =
+        std::ranges::find(out_.answers, OperationId{*session_, operation}, granted_by);
+    if (granted == out_.answers.end()) return false;
+    granted->result = CallError::lock_lost;
+    return true;
+}
+
+// Whoever was told of the loss first and of the grant afterwards would believe the grant.
+void SessionAgent::withdraw_grants() {
     for (auto& answer : out_.answers) {
-        const auto* one = std::get_if<Acquired>(&answer.result);
-        const auto* several = std::get_if<AcquiredSeveral>(&answer.result);
-        const bool is_it =
-            (one != nullptr && one->hold == id) || (several != nullptr && several->hold == id);
-        if (!is_it) continue;
-        answer.result = CallError::lock_lost;
-        return true;
+        const auto hold = holds_.find(granted_by(answer).seq);
+        if (hold == holds_.end()) continue;
+        (void)take_hold(hold);
+        answer.result = CallError::session_expired;
     }
-    return false;
 }
 
 void SessionAgent::confirm_breaks() {

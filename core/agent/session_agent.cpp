@@ -72,6 +72,7 @@ void SessionAgent::lapse() {
 }
 
 void SessionAgent::lose_session(SessionEnd how, Now now) {
+    withdraw_grants();
     for (const auto& [seq, held] : take_holds())
         out_.lost.push_back({{*session_, seq}, HoldLost::Reason::expired});
     fail_void_calls();

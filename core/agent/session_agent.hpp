@@ -221,6 +221,7 @@ private:
     void lose_broken(Seq operation);
     void give_up_broken(Seq operation);
     [[nodiscard]] bool withdraw_grant(Seq operation);
+    void withdraw_grants();
     void confirm_breaks();
 
     void send_endings(BatchBuilder& urgent, Now now);

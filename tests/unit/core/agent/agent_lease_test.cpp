@@ -84,6 +84,20 @@ TEST(AgentLease, WhatIsGrantedAfterItsEndIsGivenBack) {
     EXPECT_TRUE(gives_back(output, Seq{1}));
 }
 
+// Losses are told before answers: who was told of this one would believe the grant (P3).
+TEST(AgentLease, WhatIsGrantedInTheStepThatEndsTheSessionWasNeverHad) {
+    Agent of;
+    const auto held = of.hold();
+    of.acquire(1, Instant::never());
+    of.answered(Seq{2}, AnswerKind::granted);
+    of.session_ends(SessionEnd::expired);
+    const auto output = of.agent.collect(of.now);
+    ASSERT_EQ(output.lost.size(), 1U);
+    EXPECT_EQ(output.lost.front().hold, held);
+    ASSERT_EQ(output.answers.size(), 1U);
+    EXPECT_EQ(std::get<CallError>(output.answers.front().result), CallError::session_expired);
+}
+
 // It would keep grants alive that it can never learn of.
 TEST(AgentLease, IsNotProlongedForEverByWhoLearnsOfNothing) {
     Agent of;
