@@ -70,10 +70,18 @@ void OutsideHistory::asked(core::NodeId node, const core::AcquireSeveralCall& ca
         places.push_back(ask(node, wanted, call.request.wait || all));
 }
 
+// What is suspended nobody has trusted since its lease ran out.
+OutsideHistory::Held OutsideHistory::let_go(core::OperationId hold) {
+    auto held = holds_.extract(hold);
+    if (held.empty()) return {};
+    const auto until = trusted(hold.session);
+    if (until < heap_.now()) over(held.mapped(), until);
+    return std::move(held.mapped());
+}
+
 void OutsideHistory::converting(core::NodeId node, core::OperationId hold) {
-    const auto held = holds_.extract(hold);
-    if (held.empty()) return;
-    for (auto said : held.mapped().said) {
+    const auto held = let_go(hold);
+    for (auto said : held.said) {
         said.operation = check::Operation::release;
         said.invoked = heap_.now();
         said.outcome = check::Outcome::unknown;
@@ -84,9 +92,8 @@ void OutsideHistory::converting(core::NodeId node, core::OperationId hold) {
 }
 
 void OutsideHistory::releasing(core::NodeId node, core::CallTag tag, core::OperationId hold) {
-    const auto held = holds_.extract(hold);
-    if (held.empty()) return;
-    for (auto said : held.mapped().said) {
+    const auto held = let_go(hold);
+    for (auto said : held.said) {
         said.operation = check::Operation::release;
         said.invoked = heap_.now();
         said.outcome = check::Outcome::unknown;

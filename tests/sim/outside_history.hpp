@@ -50,6 +50,7 @@ private:
     void converting(core::NodeId node, core::OperationId hold);
     void granted(const Places& places, core::NodeId node, core::OperationId hold,
                  const std::map<std::string, core::FencingToken>& tokens);
+    Held let_go(core::OperationId hold);
     void over(const Held& held, check::Time at);
     std::size_t say(check::Call call);
 

@@ -88,6 +88,24 @@ TEST_F(OutsideHistoryTest, WhoWakesUpLateLosesWhatItHadLongBefore) {
     EXPECT_TRUE(is_explained());
 }
 
+// Nobody told it of the end of its session yet.
+TEST_F(OutsideHistoryTest, WhatIsSuspendedIsInNobodysWayUntilItIsLetGo) {
+    granted(a, session_of_a, 1);
+    heap.run_until(11 * sim_second);
+    granted(b, session_of_b, 2);
+    history.releasing(a, {}, {session_of_a, core::Seq{1}});
+    EXPECT_TRUE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, WhatIsLetGoLateWasInTheWayWhileItsLeaseLasted) {
+    granted(a, session_of_a, 1);
+    heap.run_until(9 * sim_second);
+    granted(b, session_of_b, 2);
+    heap.run_until(11 * sim_second);
+    history.releasing(a, {}, {session_of_a, core::Seq{1}});
+    EXPECT_FALSE(is_explained());
+}
+
 TEST_F(OutsideHistoryTest, ARestartMayEndTheFormerLife) {
     granted(a, session_of_a, 1);
     history.node_lost(a);
