@@ -40,9 +40,9 @@ public:
     // The nearest in front that was not told yet, of these kinds; null when there is none. Each
     // time the kinds may be less.
     [[nodiscard]] const Waiter* next(const WaitKinds& kinds);
-    // The first of all that are in front and that `accepts`.
+    // The first of all that are in front, of these kinds and that `accepts`.
     template <class Accepts>
-    [[nodiscard]] const Waiter* first(const Accepts& accepts) const;
+    [[nodiscard]] const Waiter* first(const WaitKinds& kinds, const Accepts& accepts) const;
 
 private:
     using Line = WaitQueue::Line;
@@ -69,11 +69,12 @@ private:
 };
 
 template <class Accepts>
-const Waiter* Ahead::first(const Accepts& accepts) const {
+const Waiter* Ahead::first(const WaitKinds& kinds, const Accepts& accepts) const {
     Stretch stretch{queue_.barriers_.begin(), {}};
     for (;; ++stretch.barrier) {
         const Waiter* first = nullptr;
         for (const auto& span : spans(stretch)) {
+            if (!kinds.contains(span.key.mode, false)) continue;
             auto place = span.begin;
             while (place != span.end && !accepts(place->second))
                 ++place;
@@ -82,7 +83,8 @@ const Waiter* Ahead::first(const Accepts& accepts) const {
             if (first == nullptr || queue_.rank_of(found) < queue_.rank_of(*first)) first = &found;
         }
         if (first != nullptr || is_own(stretch)) return first;
-        if (accepts(stretch.barrier->second)) return &stretch.barrier->second;
+        const auto& barrier = stretch.barrier->second;
+        if (kinds.contains(barrier.mode, true) && accepts(barrier)) return &barrier;
         stretch.above = stretch.barrier->first;
     }
 }

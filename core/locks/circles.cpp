@@ -67,7 +67,7 @@ void LockMachine::add_suspects(DeadlockSearch& search, OperationId asked,
     for (const auto locker : let_in_)
         add_requests_of(locker, search);
     for (const auto& name : table_.turned()) {
-        if (steps > deadlock_steps_max) return;
+        if (!search.may_go_on()) return;
         add_suspects_on(name, search, steps);
     }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <utility>
 
 #include "core/base/mutant.hpp"
@@ -19,36 +20,56 @@ void DeadlockSearch::add(OperationId request) {
 DeadlockSearch::Index DeadlockSearch::index_of(OperationId request) {
     const auto [place, is_new] = indexes_.try_emplace(request, nodes_.size());
     if (is_new) {
-        nodes_.push_back({request, waits_.operation(request), {}});
+        nodes_.push_back({{request, waits_.operation(request), {}}, {}});
+    }
+    return place->second;
+}
+
+DeadlockSearch::Index DeadlockSearch::index_of(LockerId locker) {
+    const auto [place, is_new] = lockers_.try_emplace(locker, nodes_.size());
+    if (is_new) {
+        nodes_.push_back({{{}, nullptr, locker}, {}});
     }
     return place->second;
 }
 
 void DeadlockSearch::explore() {
     for (; unexplored_ < nodes_.size() && may_go_on(); ++unexplored_) {
-        const auto id = nodes_[unexplored_].id;
-        const auto* operation = nodes_[unexplored_].operation;
-        if (operation == nullptr) continue;
-        std::vector<std::vector<Index>> waits_for;
-        for (const auto& name : operation->names) {
-            const auto found = waits_.find(name, id, Extent::enough, steps_);
-            waits_for.push_back(successors(found, steps_));
-        }
+        const auto [id, operation, locker] = Subject{nodes_[unexplored_]};
+        const bool is_locker = locker.number != 0;
+        if (!is_locker && operation == nullptr) continue;
+        auto waits_for =
+            is_locker ? Places{requests_of(locker, steps_)} : places_of(id, *operation);
         nodes_[unexplored_].waits_for = std::move(waits_for);
         nodes_[unexplored_].is_known = true;
     }
 }
 
-// Of a locker, all of its requests.
+DeadlockSearch::Places DeadlockSearch::places_of(OperationId request, const Operation& operation) {
+    Places places;
+    for (const auto& name : operation.names) {
+        const auto found = waits_.find(name, request, Extent::enough, steps_);
+        places.push_back(successors(found, steps_));
+    }
+    return places;
+}
+
+std::vector<DeadlockSearch::Index> DeadlockSearch::requests_of(LockerId locker,
+                                                               std::size_t& steps) {
+    std::vector<Index> found;
+    for (const auto seq : waits_.lockers().find_tied(locker)->waiting)
+        found.push_back(index_of({locker.session, seq}));
+    steps += found.size();
+    return found;
+}
+
 std::vector<DeadlockSearch::Index> DeadlockSearch::successors(const WaitsFor& waits,
                                                               std::size_t& steps) {
     std::vector<Index> found;
     for (const auto request : waits.requests)
         found.push_back(index_of(request));
-    for (const auto locker : waits.lockers) {
-        for (const auto seq : waits_.lockers().find_tied(locker)->waiting)
-            found.push_back(index_of({locker.session, seq}));
-    }
+    for (const auto locker : waits.lockers)
+        found.push_back(index_of(locker));
     std::ranges::sort(found);
     found.erase(std::unique(found.begin(), found.end()), found.end());
     steps += found.size();
@@ -107,67 +128,58 @@ void DeadlockSearch::find_stuck() {
 
 // --- who is refused -----------------------------------------------------------------------------
 
+// Of those in circles that wait for no other: whoever is in one waits for nobody outside of it.
 std::optional<OperationId> DeadlockSearch::victim() {
     find_stuck();
-    std::vector<Index> stuck;
+    const auto waits = waits_of_the_stuck();
+    const auto circles = components_of(waits);
+    std::vector<bool> is_last(nodes_.size(), true);
     for (Index i = 0; i < nodes_.size(); ++i) {
-        if (nodes_[i].is_stuck) stuck.push_back(i);
+        for (const auto next : waits[i])
+            if (circles[next] != circles[i]) is_last[circles[i]] = false;
     }
-    std::ranges::sort(stuck, std::ranges::greater{},
-                      [&](Index i) { return nodes_[i].operation->ticket; });
-    if (planted(Mutant::deadlock_ends_the_oldest)) std::ranges::reverse(stuck);
-    const auto waits = stuck_waits();
-    std::size_t steps = 0;
-    for (const auto i : stuck) {
-        if (is_in_last_circle(i, waits, steps)) return nodes_[i].id;
-        if (steps > deadlock_steps_max) break;
+    const Node* youngest = nullptr;
+    for (Index i = 0; i < nodes_.size(); ++i) {
+        const auto& node = nodes_[i];
+        const bool counts = node.is_stuck && node.operation != nullptr && is_last[circles[i]];
+        if (counts && (youngest == nullptr || is_before(*youngest, node))) youngest = &node;
     }
-    return std::nullopt;
+    return youngest == nullptr ? std::nullopt : std::optional{youngest->id};
 }
 
-DeadlockSearch::StuckWaits DeadlockSearch::stuck_waits() const {
-    StuckWaits waits{Graph(nodes_.size()), Graph(nodes_.size())};
+bool DeadlockSearch::is_before(const Node& one, const Node& other) {
+    const bool is_older = one.operation->ticket < other.operation->ticket;
+    return is_older != planted(Mutant::deadlock_ends_the_oldest);
+}
+
+Graph DeadlockSearch::waits_of_the_stuck() const {
+    Graph waits(nodes_.size());
     for (Index i = 0; i < nodes_.size(); ++i) {
         if (!nodes_[i].is_stuck) continue;
         for (const auto& place : nodes_[i].waits_for) {
-            for (const auto next : place) {
-                if (!nodes_[next].is_stuck) continue;
-                waits.for_whom[i].push_back(next);
-                waits.by_whom[next].push_back(i);
-            }
+            std::ranges::copy_if(place, std::back_inserter(waits[i]),
+                                 [&](Index next) { return nodes_[next].is_stuck; });
         }
     }
     return waits;
 }
 
-// Whoever it waits for waits for it.
-bool DeadlockSearch::is_in_last_circle(Index node, const StuckWaits& waits,
-                                       std::size_t& steps) const {
-    const auto is_waited_for = reach(node, waits.for_whom);
-    const auto waits_for_it = reach(node, waits.by_whom);
-    steps += nodes_.size();
-    for (Index i = 0; i < nodes_.size(); ++i) {
-        if (is_waited_for[i] && !waits_for_it[i]) return false;
-    }
-    return true;
-}
+// --- the circle ---------------------------------------------------------------------------------
 
-std::vector<bool> DeadlockSearch::reach(Index from, const Graph& graph) {
-    std::vector<bool> reached(graph.size());
-    std::vector<Index> look_at{from};
-    while (!look_at.empty()) {
-        const auto i = look_at.back();
-        look_at.pop_back();
-        for (const auto next : graph[i]) {
-            if (reached[next]) continue;
-            reached[next] = true;
-            look_at.push_back(next);
+// Of a locker, all of its requests.
+std::vector<DeadlockSearch::Index> DeadlockSearch::requests_among(const std::vector<Index>& nodes,
+                                                                  std::size_t& steps) {
+    std::vector<Index> requests;
+    for (const auto node : nodes) {
+        if (nodes_[node].locker.number == 0) {
+            requests.push_back(node);
+        } else {
+            std::ranges::move(requests_of(nodes_[node].locker, steps),
+                              std::back_inserter(requests));
         }
     }
-    return reached;
+    return requests;
 }
-
-// --- the circle ---------------------------------------------------------------------------------
 
 // To all the stuck that it waits for, the oldest first. More than once to the same one where it
 // waits for it on more than one name: the first name counts.
@@ -181,7 +193,7 @@ std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from, Extent extent,
         steps += waits_for.size();
         if (extent == Extent::all)
             waits_for = successors(waits_.find(names[place], id, extent, steps), steps);
-        for (const auto next : waits_for) {
+        for (const auto next : requests_among(waits_for, steps)) {
             if (!nodes_[next].is_stuck) continue;
             found.try_emplace(nodes_[next].operation->ticket, Hop{next, names[place]});
         }

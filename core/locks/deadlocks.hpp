@@ -5,16 +5,20 @@
 // them. What never goes on is stuck, and among the stuck is a circle.
 //
 // The search begins at requests from which a new circle could be reached, and costs what can be
-// reached from there, up to deadlock_steps_max for one command. Beyond that everybody counts as
-// going on: a circle may be missed then, and nobody is refused without one.
+// reached from there, up to deadlock_steps_max, and deadlock_command_steps_max for all searches of
+// one command: it searches again after each that is refused. Beyond that everybody counts as going
+// on: a circle may be missed then, and nobody is refused without one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/locks/components.hpp"
+#include "core/locks/limits.hpp"
 #include "core/locks/waits_for.hpp"
 
 namespace mortise::core {
@@ -22,8 +26,14 @@ namespace mortise::core {
 // Valid until the state changes.
 class DeadlockSearch {
 public:
-    // Counts its steps from `steps` on.
-    DeadlockSearch(const WaitFinder& waits, std::size_t& steps) : waits_{waits}, steps_{steps} {}
+    // Counts its steps from `steps` on, which are those of the command.
+    DeadlockSearch(const WaitFinder& waits, std::size_t& steps)
+        : waits_{waits},
+          steps_{steps},
+          steps_max_{std::min(steps + deadlock_steps_max, deadlock_command_steps_max)} {}
+
+    // It has not come to its bound.
+    [[nodiscard]] bool may_go_on() const { return steps_ < steps_max_; }
 
     // Adds a request that waits, and whatever it waits for, directly or not.
     void add(OperationId request);
@@ -37,43 +47,47 @@ public:
 private:
     using Index = std::size_t;
     using Extent = WaitFinder::Extent;
-    struct Node {
+    using Places = std::vector<std::vector<Index>>;
+    // A request; or a locker, which stands for all its requests where others wait for it.
+    struct Subject {
         OperationId id;
-        const Operation* operation = nullptr;
-        std::vector<std::vector<Index>> waits_for;  // by name
-        bool is_known = false;                      // what it waits for
-        std::size_t blocked = 0;                    // names where it waits for somebody
-        bool is_stuck = false;
+        const Operation* operation = nullptr;  // of a request that is not over
+        LockerId locker;
     };
-    using Graph = std::vector<std::vector<Index>>;
-    struct StuckWaits {  // among the stuck
-        Graph for_whom;
-        Graph by_whom;
+    struct Node : Subject {
+        Places waits_for;         // by name; of a locker, its requests
+        bool is_known = false;    // what it waits for
+        std::size_t blocked = 0;  // names where it waits for somebody
+        bool is_stuck = false;
     };
     struct Hop {
         Index node = 0;
         std::string name;  // where the one before waits for it; of a circle, where it waits itself
     };
 
-    [[nodiscard]] bool may_go_on() const { return steps_ < deadlock_steps_max; }
     Index index_of(OperationId request);
+    Index index_of(LockerId locker);
     void explore();
+    [[nodiscard]] Places places_of(OperationId request, const Operation& operation);
+    [[nodiscard]] std::vector<Index> requests_of(LockerId locker, std::size_t& steps);
     [[nodiscard]] std::vector<Index> successors(const WaitsFor& waits, std::size_t& steps);
+    [[nodiscard]] std::vector<Index> requests_among(const std::vector<Index>& nodes,
+                                                    std::size_t& steps);
     [[nodiscard]] bool takes_any(const Node& node) const;
     void find_stuck();
     [[nodiscard]] bool goes_on(const Node& node) const;
-    [[nodiscard]] StuckWaits stuck_waits() const;
-    [[nodiscard]] bool is_in_last_circle(Index node, const StuckWaits& waits,
-                                         std::size_t& steps) const;
-    [[nodiscard]] static std::vector<bool> reach(Index from, const Graph& graph);
+    [[nodiscard]] Graph waits_of_the_stuck() const;
+    [[nodiscard]] static bool is_before(const Node& one, const Node& other);
     [[nodiscard]] std::vector<Hop> hops(Index from, Extent extent, std::size_t& steps);
     [[nodiscard]] std::vector<Hop> shortest_circle(Index from, Extent extent);
     [[nodiscard]] CircleStep step(Index node, const std::string& name) const;
 
     const WaitFinder& waits_;
     std::size_t& steps_;
+    const std::size_t steps_max_;
     std::vector<Node> nodes_;
     std::map<OperationId, Index> indexes_;
+    std::map<LockerId, Index> lockers_;
     Index unexplored_ = 0;
 };
 

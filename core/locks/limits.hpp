@@ -29,9 +29,11 @@ constexpr std::size_t session_operations_max = 2 * (holds_max + operations_max);
 constexpr std::size_t session_runs_max = 2 * operations_max;  // of request numbers without a gap
 constexpr std::size_t sweep_names_max = 1'024;                // S11
 constexpr std::size_t sweep_traces_max = 1'024;  // holders and waiters removed by one Sweep
-// What a command may cost at most in looking for circles of waits (S33): requests and waits looked
-// at. A circle that is farther away is not seen then; whoever waits in it waits until its deadline.
+// What a search for a circle of waits may cost at most (S33): requests and waits looked at; and all
+// searches of a command, one more after each that is refused. A circle that is farther away is not
+// seen then; whoever waits in it waits until its deadline.
 constexpr std::size_t deadlock_steps_max = 16'384;
+constexpr std::size_t deadlock_command_steps_max = 64 * deadlock_steps_max;
 constexpr std::size_t circle_steps_max = 16;  // of a circle that is told
 constexpr std::size_t circle_bytes_max = 4'096;
 constexpr std::size_t batch_commands_max = 4'096;

@@ -45,6 +45,15 @@ void each_kind(const Visit& visit) {
     }
 }
 
+template <class Accepts>
+WaitKinds kinds_that(const Accepts& accepts) {
+    WaitKinds kinds;
+    each_kind([&](LockMode mode, bool barrier) {
+        if (accepts(mode, barrier)) kinds.add(mode, barrier);
+    });
+    return kinds;
+}
+
 }  // namespace
 
 const Operation* WaitFinder::operation(OperationId id) const {
@@ -105,19 +114,20 @@ void WaitFinder::add_phase(Asking& asking) const {
                            !is_writer(waiter.mode) && waiter.part != Part::all_of;
     if (!has_phase) return;
     const Ahead ahead{asking.queue, waiter};
-    const auto is_live_writer = [&](const Waiter& one) {
+    const auto lives = [&](const Waiter& one) {
         ++asking.steps;
-        return is_writer(one.mode) && is_live(one.operation);
+        return is_live(one.operation);
     };
-    const auto* in_the_way = ahead.first([&](const Waiter& one) {
-        return one.part != Part::all_of && conflict(one.mode, waiter.mode) && is_live_writer(one);
+    const auto in_the_way = kinds_that([&](LockMode mode, bool barrier) {
+        return !barrier && is_writer(mode) && conflict(mode, waiter.mode);
     });
-    if (in_the_way == nullptr) return;
+    if (ahead.first(in_the_way, lives) == nullptr) return;
     if (asking.record.turn == Turn::writers) {
         // An upgrade goes first of all, and is waited for anyway.
         const auto& conversion = asking.queue.conversion();
         if (conversion && is_live(conversion->operation)) return;
-        return add(asking, ahead.first(is_live_writer)->operation, true);
+        const auto writers = kinds_that([](LockMode mode, bool) { return is_writer(mode); });
+        return add(asking, ahead.first(writers, lives)->operation, true);
     }
     for (const auto& holder : asking.record.holders()) {
         const LockerId locker{holder.operation.session, holder.locker.number};
@@ -137,10 +147,8 @@ void WaitFinder::add_ahead(Asking& asking, Extent extent) const {
     const auto until = [&](LockMode mode, bool barrier) {
         return waited_for(policy, waiter.mode, is_barrier, mode, barrier);
     };
-    WaitKinds kinds;
-    each_kind([&](LockMode mode, bool barrier) {
-        if (until(mode, barrier) != Until::never) kinds.add(mode, barrier);
-    });
+    auto kinds = kinds_that(
+        [&](LockMode mode, bool barrier) { return until(mode, barrier) != Until::never; });
     Ahead ahead{asking.queue, waiter};
     while (const auto* front = ahead.next(kinds)) {
         ++asking.steps;

@@ -387,6 +387,17 @@ TEST_F(LongCircle, OneThroughALongQueueIsSeen) {  // P10
     EXPECT_EQ(put(asks(2, 2, "hot")), "2.2 deadlock 2/1/>hot 1/1/>b");
 }
 
+// One grant closes a circle for each of its locker's other requests.
+TEST_F(LongCircle, ManyAtOnceAreAllOpened) {  // S33, P10
+    constexpr std::uint64_t count = 300;
+    std::vector<Command> batch{asks(1, 1, "a"), asks(2, 1, "a", shared)};
+    for (std::uint64_t i = 0; i < count; ++i)
+        batch.emplace_back(asks(2, 2 + i, "a"));
+    put(batch);
+    put(release(1, 2, 1));
+    EXPECT_EQ(shown("a"), "2:S:2 |");
+}
+
 TEST_F(LongCircle, OneBeyondTheBoundIsNotSeen) {  // P10: it ends by a deadline
     EXPECT_TRUE(close(deadlock_steps_max).ends_with("queued"));
 }
