@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include "core/base/mutant.hpp"
+
 namespace mortise::detail {
 
 namespace {
@@ -31,7 +33,8 @@ ForkGeneration::ForkGeneration() {
 }
 
 bool ForkGeneration::is_forked() const {
-    return generation.load(std::memory_order_relaxed) != made_in_;
+    const bool is_other = generation.load(std::memory_order_relaxed) != made_in_;
+    return is_other && !core::planted(core::Mutant::forked_child_goes_on);
 }
 
 }  // namespace mortise::detail

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/mutant.hpp"
 #include "embed/call_gate.hpp"
 #include "embed/clocks.hpp"
 #include <mortise/errc.hpp>
@@ -77,7 +78,10 @@ bool HoldRecord::end_if_idle(core::Instant boot) {
 }
 
 bool HoldRecord::is_valid() const {
-    return end() == End::none && boot_now() < valid_until();
+    const auto boot = boot_now();
+    const bool suspended_is_valid =
+        core::planted(core::Mutant::suspended_is_valid) && lease_->is_suspended(boot);
+    return end() == End::none && (boot < valid_until() || suspended_is_valid);
 }
 
 HoldState HoldRecord::state() const {

@@ -128,7 +128,10 @@ std::optional<std::error_code> ThreadOwners::deepen(const void* mutex, std::stri
     return owned_->with([&](Table& owned) -> std::optional<std::error_code> {
         const auto entry = owned.find(key);
         if (entry == owned.end()) return std::nullopt;
-        if (entry->second.hold.state() == HoldState::lost) return Errc::lock_lost;
+        const bool is_lost = entry->second.hold.state() == HoldState::lost;
+        if (is_lost && !core::planted(core::Mutant::mutex_recursion_on_lost_hold)) {
+            return Errc::lock_lost;
+        }
         if (entry->second.depth >= LockerState::nesting_max) return Errc::resource_exhausted;
         ++entry->second.depth;
         return std::error_code{};

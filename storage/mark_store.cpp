@@ -5,6 +5,7 @@
 #include <fcntl.h>
 
 #include "core/base/bytes.hpp"
+#include "core/base/mutant.hpp"
 #include "storage/sealed_row.hpp"
 #include "storage/torn_tail.hpp"
 
@@ -131,7 +132,7 @@ Result<void> MarkStore::raise(std::string_view key, std::int64_t mark) {
     if (auto well = state(); !well) return well;
     const auto name = row_key(key);
     rocksdb::WriteOptions synced;
-    synced.sync = true;
+    synced.sync = !core::planted(core::Mutant::mark_unsynced);
     const auto status =
         database_.db->Put(synced, name, sealed_number(name, static_cast<std::uint64_t>(mark)));
     const std::lock_guard guard{mutex_};

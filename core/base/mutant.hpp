@@ -137,7 +137,23 @@ namespace mortise::core {
       "S49: a client is told of a position before the outcomes up to it")                        \
     X(mutex_unlocks_by_name, "S22: whoever unlocks frees what another thread locked")            \
     X(gate_mark_after_effect, "S14: the mark is written when the effect is over")                \
-    X(gate_effect_unlocked, "S14: others are admitted while an effect is under way")
+    X(gate_effect_unlocked, "S14: others are admitted while an effect is under way")             \
+    X(suspended_is_valid, "S6: a suspended hold is valid")                                       \
+    X(upgrade_beside_readers, "S27: an upgrade does not wait for the readers")                   \
+    X(former_grant_frees_the_next, "S22: what is left of a former grant gives back the next")    \
+    X(mutex_recursion_on_lost_hold, "S22: a mutex is locked again though its hold is lost")      \
+    X(barrier_passes_upgrade, "S28: a request for all of several names passes an upgrade")       \
+    X(barrier_passes_others, "S32: a request for all of several names passes who waits")         \
+    X(readers_keep_the_turn, "S31: after a batch the turn stays the readers'")                   \
+    X(leaver_wakes_nobody, "S30: who leaves a queue wakes nobody")                               \
+    X(intents_ignored, "S26: an intent to write keeps no reader out")                            \
+    X(deadlock_without_barriers, "S33: nobody waits for a request for all of several names")     \
+    X(deadlock_with_the_broken, "S33: a hold that was broken adds an edge")                      \
+    X(break_whatever_token, "S24: a break takes whoever has it now")                             \
+    X(mark_unsynced, "S14: the mark is not synced before the effect")                            \
+    X(max_hold_without_rho, "S8: a max_hold is counted as if its holder's clock went right")     \
+    X(expired_session_leaves_cleanly, "S23: what a lost session held was left cleanly")          \
+    X(forked_child_goes_on, "S25: the child of a fork takes its handles for its own")
 
 enum class Mutant : std::uint8_t {
 #define MORTISE_PLANTED_FAULT(name, what) name,

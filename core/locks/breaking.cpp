@@ -18,7 +18,8 @@ std::vector<OperationId> LockTable::holders_under(std::string_view name, Fencing
     const auto* record = find(name);
     if (record == nullptr) return holders;
     for (const auto& grant : record->holders()) {
-        if (grant.token == token && !grant.left) holders.push_back(grant.operation);
+        const bool is_it = grant.token == token || planted(Mutant::break_whatever_token);
+        if (is_it && !grant.left) holders.push_back(grant.operation);
     }
     return holders;
 }

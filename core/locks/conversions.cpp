@@ -82,7 +82,8 @@ void LockTable::withdraw_upgrade(const std::string& name, Grants& grants) {
 
 bool LockTable::serve_conversion(Slot& slot, Grants& grants) {
     auto& record = slot.record->second;
-    if (record.holders().size() > 1) return false;
+    const bool has_readers = record.holders().size() > 1;
+    if (has_readers && !planted(Mutant::upgrade_beside_readers)) return false;
     const auto conversion = slot.queue->second.remove_conversion();
     note_turn(slot.record->first);
     const OperationId hold{conversion.operation.session, conversion.hold};

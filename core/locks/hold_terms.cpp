@@ -182,8 +182,9 @@ std::uint64_t at_least(std::uint64_t ms, std::uint32_t rho_ppm) {
 // The holder ends what is longer than its max_hold by its own clock, which may be slow; and by then
 // no majority shall have counted to the end.
 HoldTerms LockMachine::counted(const HoldTerms& terms, std::uint32_t rho_ppm) {
-    const auto longest = at_least(terms.max_hold_ms, rho_ppm) * parts;
-    const auto slow = parts - rho_ppm;
+    const auto rho = planted(Mutant::max_hold_without_rho) ? 0 : rho_ppm;
+    const auto longest = at_least(terms.max_hold_ms, rho) * parts;
+    const auto slow = parts - rho;
     return {to_term((longest + slow - 1) / slow), to_term(at_least(terms.min_hold_ms, rho_ppm)),
             to_term(at_least(terms.lock_delay_ms, rho_ppm))};
 }

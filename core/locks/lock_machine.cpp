@@ -149,7 +149,9 @@ void LockMachine::end_session(SessionId id, SessionEnd how) {
     ++endings_;
     waited_cursor_.clear();
     waited_done_ = false;
-    const auto left = how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
+    const bool is_clean =
+        how == SessionEnd::closed || planted(Mutant::expired_session_leaves_cleanly);
+    const auto left = is_clean ? Predecessor::clean : Predecessor::expired;
     if (lockers_.is_anybody_tied()) note_turns(session.operations);
     if (!session.operations.empty()) {
         ended_[id] = {left, std::move(session.operations)};

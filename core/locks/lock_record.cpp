@@ -14,7 +14,9 @@ const Grant* LockRecord::find(OperationId operation) const {
 
 bool LockRecord::admits(LockMode mode) const {
     return std::ranges::all_of(all_lock_modes, [&](LockMode held) {
-        return held_[static_cast<std::size_t>(held)] == 0 || compatible(held, mode);
+        const bool ignored = held == LockMode::intent_exclusive && mode == LockMode::shared &&
+                             planted(Mutant::intents_ignored);
+        return held_[static_cast<std::size_t>(held)] == 0 || compatible(held, mode) || ignored;
     });
 }
 

@@ -100,7 +100,7 @@ void LockTable::withdraw(const NameList& names, Ticket ticket, Grants& grants) {
         note_turn(name);
     }
     groups_.erase(ticket);
-    settle(names, grants);
+    if (!planted(Mutant::leaver_wakes_nobody)) settle(names, grants);
 }
 
 LockTable::Cleared LockTable::remove_dead(const std::string& name, std::size_t max) {

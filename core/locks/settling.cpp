@@ -68,7 +68,7 @@ bool LockTable::enter_batch(Slot& slot, Grants& grants) {
     };
     while (const auto* next = queue.first(fits))
         enter(slot, *next, grants);
-    pass_turn_to_writers(slot);
+    if (!planted(Mutant::readers_keep_the_turn)) pass_turn_to_writers(slot);
     return true;
 }
 

@@ -127,7 +127,11 @@ void LockTable::leave_group(const std::string& name, Ticket ticket) {
 
 bool LockTable::is_at_head(const Waiter& barrier, const std::string& name) const {
     const auto* queue = queue_of(name);
-    return queue != nullptr && !queue->conversion() && queue->head()->ticket == barrier.ticket;
+    if (queue == nullptr) return false;
+    const bool has_upgrade = queue->conversion() && !planted(Mutant::barrier_passes_upgrade);
+    const bool is_head =
+        queue->head()->ticket == barrier.ticket || planted(Mutant::barrier_passes_others);
+    return !has_upgrade && is_head;
 }
 
 // What ended sessions have on its names is in nobody's way. True when there was something.

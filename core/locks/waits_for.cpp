@@ -29,7 +29,9 @@ enum class Until : std::uint8_t { never, granted, released };
 Until waited_for(QueuePolicy policy, LockMode mode, bool is_barrier, LockMode front,
                  bool front_is_barrier) {
     const bool clash = conflict(front, mode);
-    if (is_barrier || front_is_barrier) return clash ? Until::released : Until::granted;
+    const bool has_barrier =
+        (is_barrier || front_is_barrier) && !planted(Mutant::deadlock_without_barriers);
+    if (has_barrier) return clash ? Until::released : Until::granted;
     if (!clash) return Until::never;
     if (policy != QueuePolicy::phase_fair) return Until::released;
     if (!is_writer(front)) return Until::granted;
@@ -91,7 +93,8 @@ void WaitFinder::add_holders(Asking& asking) const {
     const auto& holders = asking.record.holders();
     asking.steps += holders.size() / holders_per_step;
     for (const auto& holder : holders) {
-        const bool is_lost = !holder.is_held();  // adds no edge
+        const bool is_lost =  // adds no edge
+            !holder.is_held() && !planted(Mutant::deadlock_with_the_broken);
         if (is_lost || !conflict(holder.mode, asking.mode) || holder.operation == asking.hold)
             continue;
         const LockerId locker{holder.operation.session, holder.locker.number};

@@ -19,15 +19,16 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SUITE_PATIENCE = 120  # seconds; a suite that a fault makes hang has noticed it
+SUITE_PATIENCE = 300  # seconds; a suite that a fault makes hang has noticed it
 SIM_PATIENCE = 900
 
 # By the folder of the fault; then, from the fastest to the slowest, the others that need no other
 # program.
 SUITES_OF = {
-    "storage": ["storage_unit"],
+    "storage": ["storage_unit", "storage_faults"],
     "transport": ["transport_unit"],
-    "embed": ["embed_unit", "mutex_alone", "embed_fence_gate", "embed_locker"],
+    "embed": ["embed_unit", "mutex_alone", "embed_fence_gate", "embed_locker",
+              "embed_conversions", "embed_fork"],
 }
 SUITES = ["core_unit", "locks_unit", "transport_unit", "embed_unit", "storage_unit", "sim_unit"]
 

@@ -316,6 +316,16 @@ TEST_F(Deadlocks, ALostHoldAddsNoEdge) {  // S11, S33
     EXPECT_EQ(put(Command{Sweep{}}), "2.2 granted token=4 previous=expired/1/");
 }
 
+TEST_F(Deadlocks, ABrokenHoldAddsNoEdge) {  // S24, S33
+    put(asks(1, 1, "a"));
+    put(asks(3, 1, "b"));
+    put(asks(1, 2, "b"));
+    put(asks(2, 1, "c"));
+    put(asks(2, 2, "a"));
+    put(request(3, 2, BreakLock{"a", FencingToken{1}, "stuck", false}));
+    EXPECT_EQ(put(asks(3, 3, "c")), "3.3 queued");  // before its node confirms
+}
+
 TEST_F(Deadlocks, WhenAWriterDiesReadersWaitForTheNext) {  // S11, S33: phase_fair
     put(asks(3, 1, "a", intent_exclusive, 0));
     put(asks(2, 1, "a", exclusive, 0));
