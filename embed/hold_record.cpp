@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "core/base/mutant.hpp"
@@ -190,6 +191,15 @@ SubmittedCalls HoldRecord::take_release(core::CallTag tag,
         submitted.completion = std::move(completion);
     }
     return std::exchange(release_, {});
+}
+
+// Nobody gives back what was lost: the place of its release is free.
+void HoldRecord::run() {
+    if (is_released()) return;
+    stop_.request_stop();
+    if (release_.empty()) return;
+    release_.front().call = core::ToldCall{{}, facts_.operation};
+    std::ignore = gate_->submit(release_);
 }
 
 bool HoldRecord::end_with(End end) {

@@ -41,7 +41,8 @@ struct GrantFacts {
 // parts are released with it alone (S32).
 //
 // What its end takes is made with it, so that no want of memory leaves a grant that nobody owns: it
-// is the job of telling its owner of a loss, and keeps a release ready.
+// is the job of telling its owner of a loss, and keeps a release ready, in whose place the core is
+// told that this was done.
 class HoldRecord final : public Notifier::Job {
 public:
     HoldRecord(GrantFacts facts, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate,
@@ -123,11 +124,9 @@ public:
     // The release of a grant, for whom mark_released() was true.
     [[nodiscard]] SubmittedCalls take_release(core::CallTag tag,
                                               std::shared_ptr<Completion> completion) noexcept;
-    // Runs what the user registered, unless it was given back just before: on the notifier's
-    // threads only.
-    void run() override {
-        if (!is_released()) stop_.request_stop();
-    }
+    // Runs what the user registered, unless it was given back just before, and tells the core,
+    // which lets nobody else have it before that (S6): on the notifier's threads only.
+    void run() override;
 
 private:
     enum class End : std::uint8_t { none, released, expired, broken, node_stopped, forked };

@@ -40,10 +40,11 @@ public:
     void lost(const core::HoldLost& lost);
     void suspended(core::OperationId hold);
     void contended(const core::Contended& contended);
-    // Answers what the core has to release: holds it still counts on, and their owners do not.
+    // Answers what the core has to release once their owners were told: holds it still counts on,
+    // and they do not.
     [[nodiscard]] core::Calls lease_changed(const core::LeaseChanged& lease);
     // Those whose workers have not said for too long that they get on are lost (S8): answers what
-    // the core has to release.
+    // the core has to release once their owners were told.
     [[nodiscard]] core::Calls end_idle(core::Instant boot);
     // When to ask for that next, of the boot clock.
     [[nodiscard]] core::Instant idle_at() const {

@@ -99,6 +99,7 @@ Metrics CoreLoop::counters() const {
     metrics.holds_lost += holds_.holds_lost();
     metrics.sessions_expired += holds_.sessions_expired();
     metrics.messages_refused += driver_->core().refused_messages();
+    metrics.lost_untold += driver_->core().agent().released_untold();
     if (!network_) return metrics;
     const auto network = network_->counters();
     metrics.messages_sent += network.messages_sent;

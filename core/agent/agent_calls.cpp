@@ -63,6 +63,7 @@ void SessionAgent::on_cancel(const CancelCall& call, Now /*now*/) {
 
 void SessionAgent::on_release(const ReleaseCall& call, Now now) {
     if (find_hold(call.hold) == nullptr) {
+        on_told(call.hold);  // whoever lets go of it believes in it no more
         if (call.tag.is_set()) refuse(call.tag, CallError::lock_lost);
         return;
     }
@@ -70,7 +71,9 @@ void SessionAgent::on_release(const ReleaseCall& call, Now now) {
     drop_upgrade(held, CallError::cancelled);
     if (call.tag.is_set()) expect_end(call.tag, true, now);
     answer_confirms(0, CallError::not_held);
-    end_operation({call.tag, Release{call.hold.seq, call.lost}, std::move(held.names)});
+    Ending release{call.tag, Release{call.hold.seq, call.lost}, std::move(held.names)};
+    if (call.lost) return end_when_told(std::move(release));
+    end_operation(std::move(release));
 }
 
 void SessionAgent::on_close(const CloseCall& call, Now now) {
@@ -100,10 +103,11 @@ void SessionAgent::answer_busy(CallTag tag, LockView seen) {
 
 // Nor before there is a session: with that, what a former life of this node held is free (S10).
 bool SessionAgent::may_answer_from_read(const std::string& name) const {
-    return open_session() && !newest_on_name_.contains(name) &&
-           std::ranges::none_of(endings_, [&](const Ending& ending) {
-               return std::ranges::find(ending.names, name) != ending.names.end();
-           });
+    const auto ends_it = [&](const Ending& ending) {
+        return std::ranges::find(ending.names, name) != ending.names.end();
+    };
+    return open_session() && !newest_on_name_.contains(name) && !untold_names_.contains(name) &&
+           std::ranges::none_of(endings_, ends_it);
 }
 
 void SessionAgent::watch(CallTag tag, Waiting& waiting, Instant gives_up) {

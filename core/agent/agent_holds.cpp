@@ -37,10 +37,7 @@ void SessionAgent::end_holds_that_are_over() {
     if (planted(Mutant::max_hold_left_to_the_cluster)) by_end_.clear();
     while (!by_end_.empty() && by_end_.begin()->first <= now_.boot) {
         const auto operation = by_end_.begin()->second;
-        auto held = take_hold(holds_.find(operation));
-        out_.lost.push_back({{*session_, operation}, HoldLost::Reason::over});
-        drop_upgrade(held, CallError::lock_lost);
-        end_operation({{}, Release{operation, true}, std::move(held.names)});
+        lose(operation, HoldLost::Reason::over, take_hold(holds_.find(operation)));
         answer_confirms(0, CallError::lock_lost);
     }
 }

@@ -109,11 +109,14 @@ void SessionAgent::send_endings(BatchBuilder& urgent, Now now) {
 
 void SessionAgent::send_acquires(BatchBuilder& acquires, Now now) {
     if (!endings_.empty()) return;  // one of them may have to go before (S20)
-    while (!unsent_.empty() && acquires.count() < commands_per_send_max &&
-           newest_on_name_.size() < acquires_in_flight_max &&
-           acquires.bytes() < batch_bytes_max / 4) {
-        const auto tag = unsent_.begin()->second;
+    std::set<std::string> kept_back;
+    for (auto next = unsent_.begin(); next != unsent_.end() &&
+                                      acquires.count() < commands_per_send_max &&
+                                      newest_on_name_.size() < acquires_in_flight_max &&
+                                      acquires.bytes() < batch_bytes_max / 4;) {
+        const auto [arrival, tag] = *next++;
         auto& waiting = waiting_.at(tag);
+        if (must_wait(waiting.names, kept_back)) continue;
         auto* one = std::get_if<Acquire>(&waiting.asked);
         // Nobody looks for circles of waits before every member can (S33).
         if (one != nullptr && format_ < format_needed(waiting.asked)) one->locker = {};
@@ -121,7 +124,7 @@ void SessionAgent::send_acquires(BatchBuilder& acquires, Now now) {
             answer(tag, CallError::incompatible);
             continue;
         }
-        unsent_.erase(unsent_.begin());
+        unsent_.erase(arrival);
         auto request = request_behind(waiting.asked, waiting.names);
         waiting.seq = request.seq;
         acquires.add(request);
@@ -161,7 +164,7 @@ bool SessionAgent::may_close() const {
         const auto* release = std::get_if<Release>(&ending.asked);
         return release != nullptr && release->lost;
     };
-    return confirmations_.empty() && std::ranges::none_of(endings_, tells_of_loss) &&
+    return untold_.empty() && std::ranges::none_of(endings_, tells_of_loss) &&
            std::ranges::none_of(sent_, [&](const auto& entry) {
                const auto& sent = entry.second;
                return !sent.applied && sent.ending && tells_of_loss(*sent.ending);

@@ -60,19 +60,16 @@ void SessionAgent::on_write_answered(const Sent& sent, AnswerKind kind) {
     }
 }
 
-// Whoever has it is told that it is lost, and the cluster that he was told: in the next step, when
-// that has happened (S24). Whatever is given back already needs no more than that.
+// Whoever has it is told that it is lost, and then the cluster that he was told (S24). Whatever is
+// given back already needs no more than that. Of several names the others are lost with it (S23).
 void SessionAgent::lose_broken(Seq operation) {
     const auto found = holds_.find(operation);
     if (found == holds_.end()) return give_up_broken(operation);
     auto held = take_hold(found);
-    drop_upgrade(held, CallError::lock_lost);
-    const bool was_had = !withdraw_grant(operation);
-    if (was_had) out_.lost.push_back({{*session_, operation}, HoldLost::Reason::broken});
-    // Of several names the others are lost with it (S23).
-    Ending confirmation{{}, Release{operation, was_had}, std::move(held.names)};
-    if (planted(Mutant::break_confirmed_before_told)) return end_operation(std::move(confirmation));
-    confirmations_.push_back(std::move(confirmation));
+    if (withdraw_grant(operation))
+        return end_operation({{}, Release{operation}, std::move(held.names)});
+    lose(operation, HoldLost::Reason::broken, std::move(held));
+    if (planted(Mutant::break_confirmed_before_told)) end_untold(operation);
 }
 
 // Granted and broken while nothing was told here: the answer that is to come would be believed.
@@ -110,11 +107,6 @@ void SessionAgent::withdraw_grants() {
         (void)take_hold(hold);
         answer.result = CallError::session_expired;
     }
-}
-
-void SessionAgent::confirm_breaks() {
-    for (auto& confirmation : std::exchange(confirmations_, {}))
-        end_operation(std::move(confirmation));
 }
 
 }  // namespace mortise::core

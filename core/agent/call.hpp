@@ -84,7 +84,14 @@ struct CancelCall {
 struct ReleaseCall {
     CallTag tag;  // zero for destructors and unlock() (S21)
     OperationId hold;
-    bool lost = false;  // its owner was told that it is lost: this is no orderly end (S6, S8)
+    bool lost = false;  // its program lost it: no orderly end, and its owner is to be told (S6, S8)
+};
+
+// What the owner of this hold registered for its loss was run: others may have what it had (S6).
+// Answers nothing; does nothing for what was not lost, or was given back meanwhile.
+struct ToldCall {
+    CallTag tag;  // zero
+    OperationId hold;
 };
 
 // Linearizable unless `local` (S46). `name` exactly, or every name with that prefix.
@@ -111,9 +118,9 @@ struct ChangeCall {
     Instant deadline;  // of the steady clock
 };
 
-using Call =
-    std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
-                 AcquireSeveralCall, DowngradeCall, UpgradeCall, WriteCall, ConfirmCall, WatchCall>;
+using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
+                          AcquireSeveralCall, DowngradeCall, UpgradeCall, WriteCall, ConfirmCall,
+                          WatchCall, ToldCall>;
 
 [[nodiscard]] inline CallTag tag_of(const Call& call) {
     return std::visit([](const auto& c) { return c.tag; }, call);

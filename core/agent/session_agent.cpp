@@ -38,7 +38,7 @@ void SessionAgent::open(Now now) {
 
 void SessionAgent::begin(Now now) {
     now_ = now;
-    confirm_breaks();
+    end_overdue_untold();
     end_holds_that_are_over();
     // At local expiry every hold is lost, whatever the network does, before anything else is done
     // (S6).
@@ -62,11 +62,8 @@ void SessionAgent::lapse() {
             ++one;
             continue;
         }
-        auto held = take_hold(one++);
-        out_.lost.push_back({id, HoldLost::Reason::expired});
-        drop_upgrade(held, CallError::lock_lost);
-        if (planted(Mutant::local_loss_without_reaper)) continue;
-        end_operation({{}, Release{id.seq, true}, std::move(held.names)});
+        lose(id.seq, HoldLost::Reason::expired, take_hold(one++));
+        if (planted(Mutant::local_loss_without_reaper)) forget_untold();
     }
     answer_confirms(0, CallError::lock_lost);
 }
@@ -85,7 +82,7 @@ void SessionAgent::lose_session(SessionEnd how, Now now) {
         out_.answers.push_back(std::move(answer));
     }
     forget_sent();
-    confirmations_.clear();
+    forget_untold();
     resend_at_ = Instant::never();
     if (stage_ == Stage::closing) {
         stage_ = Stage::closed;
@@ -263,11 +260,11 @@ void SessionAgent::on_removed() {
 }
 
 Instant SessionAgent::deadline() const {
-    if (!confirmations_.empty()) return now_.steady;
     auto next = std::min(resend_at_, renew_at_);
     const bool asks_again = stage_ == Stage::opening || may_close();
     if (asks_again && leader_known_) next = std::min(next, open_again_at_);
     if (!by_deadline_.empty()) next = std::min(next, by_deadline_.begin()->first);
+    if (!untold_by_time_.empty()) next = std::min(next, untold_by_time_.begin()->first);
     if (!by_end_.empty()) next = std::min(next, now_.steady + (by_end_.begin()->first - now_.boot));
     if (session_ && !lapsed_) {
         next = std::min(next, now_.steady + (lease_.valid_until() - now_.boot));
@@ -280,10 +277,10 @@ std::vector<Seq> SessionAgent::accounted_for() const {
     operations.reserve(holds_.size() + endings_.size() + sent_.size());
     for (const auto& [seq, held] : holds_)
         operations.push_back(seq);
-    for (const auto* endings : {&endings_, &confirmations_}) {
-        for (const auto& ending : *endings)
-            operations.push_back(target_of(ending));
-    }
+    for (const auto& [seq, untold] : untold_)
+        operations.push_back(seq);
+    for (const auto& ending : endings_)
+        operations.push_back(target_of(ending));
     for (const auto& [seq, sent] : sent_) {
         operations.push_back(sent.ending ? target_of(*sent.ending) : seq);
     }

@@ -9,9 +9,9 @@
 //
 // A source file per subject: session_agent.cpp has the session and its lease, agent_calls.cpp what
 // is asked and given up, agent_answers.cpp what comes back, agent_holds.cpp what is held and for
-// how long, agent_conversions.cpp holds that change their mode, agent_confirming.cpp who wants to
-// know that a hold is held, agent_writes.cpp what changes a name for others, agent_sending.cpp what
-// goes out.
+// how long, agent_losses.cpp what was lost until its owner was told, agent_conversions.cpp holds
+// that change their mode, agent_confirming.cpp who wants to know that a hold is held,
+// agent_writes.cpp what changes a name for others, agent_sending.cpp what goes out.
 #pragma once
 
 #include <deque>
@@ -76,6 +76,9 @@ public:
     void on_confirm(const ConfirmCall& call, Now now);
     void on_cancel(const CancelCall& call, Now now);
     void on_release(const ReleaseCall& call, Now now);
+    // Of a hold in AgentOutput::lost, or one that the program lost by itself. Before that, or until
+    // it took too long, the cluster does not hear of it (S6).
+    void on_told(OperationId hold);
     void on_close(const CloseCall& call, Now now);
     // Ends a call that was found busy without the log (S20).
     void answer_busy(CallTag tag, LockView seen);
@@ -121,8 +124,10 @@ public:
     void check_invariants() const;
     // Calls that wait, and what the reaper has still to end.
     [[nodiscard]] std::size_t outstanding() const {
-        return unsent_.size() + sent_.size() + endings_.size() + confirmations_.size();
+        return unsent_.size() + sent_.size() + endings_.size() + untold_.size();
     }
+    // Since the start: what went back though its owner had not been told yet.
+    [[nodiscard]] std::uint64_t released_untold() const { return released_untold_; }
 
 private:
     enum class Stage : std::uint8_t { opening, open, closing, closed };
@@ -154,6 +159,10 @@ private:
         // Of a Cancel of an upgrade: of what, and the mode that it is to be in afterwards.
         Seq hold{};
         LockMode mode = LockMode::exclusive;
+    };
+    struct Untold {
+        Ending release;
+        Instant until;  // of the steady clock: then it goes out all the same
     };
     struct Sent {
         Request request;
@@ -208,6 +217,12 @@ private:
     void add_hold(Seq operation, Held held);
     [[nodiscard]] Held take_hold(Holds::iterator hold);
     void end_holds_that_are_over();
+    void lose(Seq operation, HoldLost::Reason why, Held held);
+    void end_when_told(Ending release);
+    void end_untold(Seq operation);
+    void end_overdue_untold();
+    void forget_untold();
+    [[nodiscard]] bool must_wait(const Names& names, std::set<std::string>& kept_back) const;
     void on_upgrade_answered(const Sent& sent, const Answer& given);
     void settle_upgrade(const Ending& cancelled, AnswerKind kind);
     void drop_upgrade(const Held& held, CallError error);
@@ -222,7 +237,6 @@ private:
     void give_up_broken(Seq operation);
     [[nodiscard]] bool withdraw_grant(Seq operation);
     void withdraw_grants();
-    void confirm_breaks();
 
     void send_endings(BatchBuilder& urgent, Now now);
     [[nodiscard]] bool may_close() const;
@@ -256,8 +270,11 @@ private:
     std::set<std::pair<Instant, CallTag>> by_deadline_;
     std::map<std::uint64_t, CallTag> unsent_;  // by arrival
     std::uint64_t arrivals_ = 0;
-    std::deque<Ending> endings_;                 // the reaper's lane, not sent yet
-    std::deque<Ending> confirmations_;           // of breaks, for the next step
+    std::deque<Ending> endings_;    // the reaper's lane, not sent yet
+    std::map<Seq, Untold> untold_;  // by the hold: not in that lane yet
+    std::set<std::pair<Instant, Seq>> untold_by_time_;
+    std::multiset<std::string> untold_names_;
+    std::uint64_t released_untold_ = 0;
     std::map<Seq, Sent> sent_;                   // until answered
     std::map<std::string, Seq> newest_on_name_;  // sent, not known to be applied
     std::map<CallTag, Ender> enders_;

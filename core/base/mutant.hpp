@@ -122,6 +122,7 @@ namespace mortise::core {
     X(renewal_silent_of_broken, "S24: a renewal's result tells nothing of what was broken")      \
     X(holder_extends_broken, "S24: a node extends what a renewal said was broken")               \
     X(break_confirmed_before_told, "S24: a break is confirmed before the hold was dropped")      \
+    X(reaper_before_told, "S6: what is lost goes back before its owner was told")                \
     X(broken_by_leader_alone, "S24: the leader's clock alone opens a broken name")               \
     X(broken_hold_writes, "S36: a value is written under a hold that was broken")                \
     X(lost_holder_leaves_no_dirt, "S36: a value is clean though its writer was lost")            \

@@ -83,6 +83,10 @@ void NodeCore::call(const ReleaseCall& call, Now now) {
     agent_.on_release(call, now);
 }
 
+void NodeCore::call(const ToldCall& call, Now /*now*/) {
+    agent_.on_told(call.hold);
+}
+
 void NodeCore::call(InspectCall& call, Now now) {
     if (call.local || planted(Mutant::inspect_asks_nobody)) {
         Call local{std::move(call)};

@@ -116,6 +116,7 @@ private:
     void call(const ConfirmCall& call, Now now);
     void call(const WatchCall& call, Now now);
     void call(const ReleaseCall& call, Now now);
+    void call(const ToldCall& call, Now now);
     void call(InspectCall& call, Now now);
     void call(const CloseCall& call, Now now);
     void ask_read(Call call, Instant gives_up, Now now);

@@ -1,5 +1,12 @@
 // Bounds on holds, and names that stay taken (S8, S9), on a node and on a cluster.
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <deque>
+#include <future>
+#include <stop_token>
+#include <system_error>
+#include <thread>
 
 #include "tests/embed/one_node.hpp"
 #include <mortise/testing/local_cluster.hpp>
@@ -76,6 +83,48 @@ TEST_F(Terms, ABreakOpensWhatIsClosed) {  // S9, S24
     ASSERT_TRUE(info.is_closed);
     node_.break_lock("job", info.closed_under, "needed now");
     EXPECT_TRUE(node_.try_acquire("job").has_value());
+}
+
+// Nobody waits for longer than a moment for what its owner does about it.
+TEST_F(Terms, ACallbackThatHangsKeepsTheNameFromNobody) {  // S6
+    const auto asked = Clock::now();
+    const auto hold = node_.acquire("job", {.max_hold = 50ms});
+    std::promise<void> enough;
+    const std::stop_callback on_lost{hold.lost(), [&] { enough.get_future().wait(); }};
+    std::error_code ec;
+    EXPECT_TRUE(node_.acquire_for("job", patience, ec).has_value()) << ec.message();
+    EXPECT_GE(Clock::now() - asked, 150ms);
+    EXPECT_EQ(node_.metrics().lost_untold, 1U);
+    enough.set_value();
+}
+
+// True when whoever loses "job" on the one node has been told before it is granted on the other;
+// the thread that tells is kept busy by those who lose something just before.
+bool is_told_before_the_next(Node& one, Node& other) {
+    const AcquireOptions options{.max_hold = 300ms};
+    std::deque<Hold> holds;
+    std::deque<std::stop_callback<void (*)()>> busy;
+    for (const auto* name : {"a", "b", "c", "d"}) {
+        holds.push_back(one.acquire(name, options));
+        busy.emplace_back(holds.back().lost(), [] { std::this_thread::sleep_for(50ms); });
+    }
+    holds.push_back(one.acquire("job", options));
+    std::atomic<bool> told = false;
+    const std::stop_callback on_lost{holds.back().lost(), [&] { told = true; }};
+    const auto next = other.acquire("job");
+    return told;
+}
+
+TEST(TermsInACluster, WhoLosesAHoldIsToldBeforeSomebodyElseHasIt) {  // S6, S8
+    testing::LocalCluster cluster{3, testing::quick_timing()};
+    auto& node = cluster.node(0);
+    std::uint64_t untold = 0;
+    bool told = false;
+    do {  // while this machine has no time for it
+        untold = node.metrics().lost_untold;
+        told = is_told_before_the_next(node, cluster.node(1));
+    } while (!told && node.metrics().lost_untold != untold);
+    EXPECT_TRUE(told);
 }
 
 // The cluster frees what a silent node holds by its max_hold, before the session runs out.

@@ -29,6 +29,7 @@ const char* words_of(const core::Call& call) {
             [](const core::WriteCall&) { return "is asked to write, call {}"; },
             [](const core::ConfirmCall&) { return "is asked to confirm a hold, call {}"; },
             [](const core::WatchCall&) { return "is asked to watch a hold"; },
+            [](const core::ToldCall&) { return "hears that an owner was told"; },
         },
         call);
 }
@@ -68,6 +69,7 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
       deadlines_{world.swarm.call_timeout, world.violations},
       contentions_{world.violations, world.tally},
       closings_{world.violations, world.tally},
+      tellings_{world.violations, world.tally, [this](core::NodeId node) { return steady(node); }},
       closure_times_{world.violations,
                      [this](core::OperationId hold) { return history_.book().terms_of(hold); },
                      [this] { return cluster_.clocks_too_fast(); }} {}
@@ -284,6 +286,7 @@ void LockWorkload::node_lost(core::NodeId node) {
     history_.node_lost(node);
     contentions_.node_lost(node);
     closings_.node_lost(node);
+    tellings_.node_lost(node);
     deadlines_.node_lost(node);
     if (outside_) outside_->node_lost(node);
     std::erase_if(conversions_, [&](const auto& one) {
@@ -297,14 +300,6 @@ void LockWorkload::node_lost(core::NodeId node) {
     std::erase_if(owed_, [&](const auto& owed) { return owed.first.first == node; });
 }
 
-void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
-    holds_.erase(lost.hold);
-    history_.lost(lost);
-    contentions_.lost(lost.hold);
-    closings_.lost(node, lost.hold);
-    if (outside_) outside_->lost(lost);
-}
-
 void LockWorkload::lease_changed(core::NodeId node, const core::LeaseChanged& lease) {
     history_.lease_changed(node, lease);
     closings_.has_session(node, lease.session);
@@ -313,6 +308,7 @@ void LockWorkload::lease_changed(core::NodeId node, const core::LeaseChanged& le
 
 void LockWorkload::applied(core::NodeId node, const core::Applied& applied) {
     history_.applied(node, applied);
+    tellings_.applied(history_.book());
     closure_times_.applied(node, applied, world_.heap.now());
     for (const auto& outcome : applied.outcomes) {
         if (const auto* asked = std::get_if<core::ReleaseAsked>(&outcome))

@@ -16,6 +16,7 @@
 #include "tests/sim/contentions.hpp"
 #include "tests/sim/lock_history.hpp"
 #include "tests/sim/outside_history.hpp"
+#include "tests/sim/tellings.hpp"
 #include "tests/sim/workload.hpp"
 
 namespace mortise::sim {
@@ -72,6 +73,7 @@ private:
     void call_write(core::NodeId node, core::WriteCall call);
     // Running, awake, and not being closed.
     [[nodiscard]] bool can_call(core::NodeId node) const;
+    void tell_sometimes(core::NodeId node, core::OperationId hold);
     void close_later();
     [[nodiscard]] core::NodeId draw_to_close();
     // False: nobody can just now.
@@ -93,6 +95,7 @@ private:
     CallDeadlines deadlines_;
     Contentions contentions_;
     Closings closings_;
+    Tellings tellings_;
     ClosureTimes closure_times_;
     std::optional<OutsideHistory> outside_;  // of some runs
     std::uint64_t next_name_ = 0;            // of a burst

@@ -166,6 +166,7 @@ void LogBook::on_released(core::OperationId operation) {
                                             : core::Seq{};
     const core::OperationId hold{operation.session, target};
     const bool is_first = released_.emplace(hold, index_).second;
+    if (release != nullptr) let_go_.insert(hold);
     const bool gives_up = is_first && release != nullptr && release->lost;
     if (gives_up && terms_of(hold).max_hold_ms == 0) given_up_.insert(hold);
 }

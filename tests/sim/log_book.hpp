@@ -70,6 +70,8 @@ public:
     [[nodiscard]] bool was_given_up(core::OperationId hold) const {
         return given_up_.contains(hold);
     }
+    // Has its node given it back, in whatever way?
+    [[nodiscard]] bool was_released(core::OperationId hold) const { return let_go_.contains(hold); }
     [[nodiscard]] bool takes_any(core::OperationId operation) const;
 
 private:
@@ -116,6 +118,7 @@ private:
     std::set<core::OperationId> refused_;
     std::map<core::OperationId, Refused> deadlocks_;
     std::map<core::OperationId, core::LogIndex> released_;
+    std::set<core::OperationId> let_go_;
     std::set<core::OperationId> given_up_;
     std::map<core::SessionId, core::LogIndex> ended_;
     std::map<std::string, std::pair<core::OperationId, core::LogIndex>> written_;

@@ -105,6 +105,8 @@ constexpr std::string_view expected_probes[] = {
     "name inspected",
     "try found it busy",
     "hold lost",
+    "owner told before a lost lock went back",
+    "lost lock went back though its owner was not told",
     "session expired",
     "two believed it, clocks out of bounds",
     "joint configuration begun",

@@ -60,8 +60,9 @@ public:
     [[nodiscard]] HoldState state() const noexcept;
     [[nodiscard]] LossReason why_lost() const noexcept;
     // Stops when the hold is lost, before anybody else is granted it. Its callbacks run on a thread
-    // of the node; one that throws ends the program, as std::stop_callback says. That of an empty
-    // hold never stops. A release does not stop it.
+    // of the node; by then they have returned, or had 100 ms, or the cluster has ended the whole
+    // session. One that throws ends the program, as std::stop_callback says. That of an empty hold
+    // never stops. A release does not stop it.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
     // Throws LockError unless valid(): lock_lost, node_stopped, forked, no_quorum for a hold that

@@ -143,6 +143,9 @@ struct Metrics {
     std::uint64_t connections_refused = 0;
     std::uint64_t loop_overruns = 0;   // pieces of work longer than 5 ms
     std::uint64_t late_callbacks = 0;  // callbacks of the program longer than 10 ms
+    // Lost locks that went back to the cluster although callbacks of Hold::lost() had not returned:
+    // they took longer than 100 ms.
+    std::uint64_t lost_untold = 0;
     Duration slowest_loop_turn{};
     Duration slowest_log_write{};
     std::uint64_t log_lines_left_out = 0;  // of the node's own log, repeated too often

@@ -39,9 +39,9 @@ protected:
     Notifier losses_{"test"};
     EventHub events_{notifier_};
     LeaseThread leases_{[](const std::shared_ptr<Lease>&) {}, [](const std::shared_ptr<Lease>&) {}};
-    HoldTable table_{{std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test")),
-                      events_, leases_, losses_},
-                     0ns};
+    const std::shared_ptr<CallGate> gate_ =
+        std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test"));
+    HoldTable table_{{gate_, events_, leases_, losses_}, 0ns};
 };
 
 TEST_F(HoldTableTest, AHoldLivesWithTheLease) {
@@ -57,6 +57,25 @@ TEST_F(HoldTableTest, AHoldLivesWithTheLease) {
     await(hold.lost());
     EXPECT_EQ(table_.holds_lost(), 1U);
     EXPECT_EQ(table_.size(), 0U);
+}
+
+TEST_F(HoldTableTest, TheCoreHearsWhenTheOwnerOfALostHoldWasTold) {  // S6
+    lease_until(boot_now() + 1h);
+    const auto hold = granted();
+    std::promise<void> begun;
+    std::promise<void> enough;
+    const std::stop_callback on_lost{hold.lost(), [&] {
+                                         begun.set_value();
+                                         enough.get_future().wait();
+                                     }};
+    table_.lost({operation, core::HoldLost::Reason::over});
+    begun.get_future().wait();
+    EXPECT_TRUE(gate_->take().empty());
+    enough.set_value();
+    losses_.stop();
+    const auto calls = gate_->take();
+    ASSERT_EQ(calls.size(), 1U);
+    EXPECT_EQ(std::get<core::ToldCall>(calls.front().call).hold, operation);
 }
 
 // A session may be opened so slowly that nothing is left of its lease.

@@ -87,6 +87,11 @@ struct Agent {
         agent.collect(now);
         return {session, Seq{1}};
     }
+    // Of the holds that are its first operations, that they lost them.
+    void owners_told(std::uint64_t count) {
+        for (std::uint64_t seq = 1; seq <= count; ++seq)
+            agent.on_told({session, Seq{seq}});
+    }
     void close() { agent.on_close(CloseCall{closing}, now); }
     // Those of a state in which it lives.
     static SessionTable sessions() {

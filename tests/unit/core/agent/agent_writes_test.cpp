@@ -101,8 +101,9 @@ TEST_F(AgentWrites, ABrokenHoldIsLostAndThenConfirmed) {  // S24
     EXPECT_EQ(told.lost.front().reason, HoldLost::Reason::broken);
     // Nobody has been told yet: the cluster must not hear that somebody was.
     EXPECT_FALSE(told.outbound.has_value());
-    EXPECT_EQ(agent.agent.deadline(), agent.now.steady);
     agent.agent.begin(agent.now);
+    EXPECT_TRUE(sent().empty());
+    agent.agent.on_told(hold);
     const auto requests = sent();
     ASSERT_EQ(requests.size(), 1U);
     const bool lost = true;  // of several names the others as well
@@ -115,6 +116,8 @@ TEST_F(AgentWrites, IsToldOnceHoweverOftenItIsSaid) {  // S24
     EXPECT_EQ(agent.agent.collect(agent.now).lost.size(), 1U);
     renewed({Seq{1}});
     EXPECT_TRUE(agent.agent.collect(agent.now).lost.empty());
+    agent.agent.on_told(hold);
+    EXPECT_EQ(sent().size(), 1U);
 }
 
 // Both halves: whoever missed the break learns of it before its lease goes on.
@@ -171,7 +174,7 @@ TEST_F(AgentWrites, OfSeveralNamesAllAreGivenUp) {  // S24, S32
     ASSERT_EQ(told.lost.size(), 1U);
     EXPECT_EQ(told.lost.front().hold, both);
     EXPECT_EQ(told.lost.front().reason, HoldLost::Reason::broken);
-    agent.agent.begin(agent.now);
+    agent.agent.on_told(both);
     const auto requests = sent();
     ASSERT_EQ(requests.size(), 1U);
     EXPECT_EQ(requests.front().body, (RequestBody{Release{both.seq, true}}));

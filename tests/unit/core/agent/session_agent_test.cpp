@@ -34,6 +34,7 @@ TEST(SessionAgent, HoldsMoreThanItHasUnderWay) {
     EXPECT_EQ(of.agent.outstanding(), 0U);
     of.pass(20s);  // the lease is over
     EXPECT_EQ(of.agent.outstanding(), held);
+    of.owners_told(held);
     EXPECT_EQ(of.acquire(1, Instant::never()), 1U);
     of.send_all();
     for (std::uint64_t seq = held + 1; seq <= held + operations_max; ++seq)
@@ -131,6 +132,7 @@ TEST(SessionAgent, ClosingTellsFirstOfWhatWasLost) {
     of.agent.collect(of.now);
     of.agent.on_leader(false, of.now);
     of.pass(60s);  // the lease is over
+    of.owners_told(count);
     of.close();
     of.agent.on_leader(true, of.now);
     std::size_t told = 0;

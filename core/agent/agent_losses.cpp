@@ -1,0 +1,77 @@
+// What was lost here while its session lives (S6, S8, S24): its owner is told before the cluster
+// is, which may give it to others as soon as it knows. Whoever waits too long to be told keeps it
+// from nobody.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/agent/session_agent.hpp"
+#include "core/base/mutant.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// For code of the program's that is in the way: much longer than a thread takes to begin, and much
+// shorter than a session to expire.
+constexpr Nanoseconds telling_max = std::chrono::milliseconds{100};
+
+}  // namespace
+
+void SessionAgent::lose(Seq operation, HoldLost::Reason why, Held held) {
+    drop_upgrade(held, CallError::lock_lost);
+    out_.lost.push_back({{*session_, operation}, why});
+    end_when_told({{}, Release{operation, true}, std::move(held.names)});
+}
+
+void SessionAgent::end_when_told(Ending release) {
+    if (planted(Mutant::reaper_before_told)) return end_operation(std::move(release));
+    const auto operation = target_of(release);
+    const auto until = now_.steady + telling_max;
+    names_beyond_ += release.names.size() - 1;
+    untold_names_.insert(release.names.begin(), release.names.end());
+    untold_.emplace(operation, Untold{std::move(release), until});
+    untold_by_time_.emplace(until, operation);
+}
+
+void SessionAgent::on_told(OperationId hold) {
+    if (session_ == hold.session) end_untold(hold.seq);
+}
+
+// Nothing when it was done before.
+void SessionAgent::end_untold(Seq operation) {
+    auto found = untold_.extract(operation);
+    if (found.empty()) return;
+    auto& [release, until] = found.mapped();
+    untold_by_time_.erase({until, operation});
+    for (const auto& name : release.names)
+        untold_names_.erase(untold_names_.find(name));
+    endings_.push_back(std::move(release));
+}
+
+void SessionAgent::end_overdue_untold() {
+    while (!untold_by_time_.empty() && untold_by_time_.begin()->first <= now_.steady) {
+        ++released_untold_;
+        end_untold(untold_by_time_.begin()->second);
+    }
+}
+
+// With the session, that is.
+void SessionAgent::forget_untold() {
+    for (const auto& [operation, untold] : std::exchange(untold_, {}))
+        names_beyond_ -= untold.release.names.size() - 1;
+    untold_by_time_.clear();
+    untold_names_.clear();
+}
+
+// Until that release is on its way (S20): whoever locks what he lost would find himself in the way.
+// What comes later on any of its own names waits behind it.
+bool SessionAgent::must_wait(const Names& names, std::set<std::string>& kept_back) const {
+    const bool waits = std::ranges::any_of(names, [&](const std::string& name) {
+        return untold_names_.contains(name) || kept_back.contains(name);
+    });
+    if (waits) kept_back.insert(names.begin(), names.end());
+    return waits;
+}
+
+}  // namespace mortise::core

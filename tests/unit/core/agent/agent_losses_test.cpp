@@ -1,0 +1,157 @@
+// What was lost here goes back when its owner was told of it, or after a while (S6, S8, S24).
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/core/agent/agent_by_hand.hpp"
+
+namespace mortise::core {
+namespace {
+
+using namespace test;
+
+class AgentLosses : public testing::Test {
+protected:
+    // One step, in which the lease is over.
+    void lapse() {
+        agent.pass(11s);
+        EXPECT_TRUE(released().empty());
+    }
+    void tell() { agent.agent.on_told(hold); }
+    void acquire(std::uint64_t tag, std::vector<std::string> names) {
+        AcquireSeveralCall call;
+        call.tag = CallTag{tag};
+        for (auto& name : names)
+            call.request.names.push_back({std::move(name), LockMode::exclusive});
+        agent.agent.on_acquire(std::move(call), agent.now);
+    }
+    // What goes back now.
+    std::vector<Release> released() {
+        std::vector<Release> releases;
+        for (const auto& request : agent.sent()) {
+            if (const auto* one = std::get_if<Release>(&request.body)) releases.push_back(*one);
+        }
+        return releases;
+    }
+
+    const std::vector<Release> it_goes_back{{Seq{1}, true}};
+    Agent agent;
+    OperationId hold = agent.hold();
+};
+
+TEST_F(AgentLosses, GoBackWhenTheirOwnerWasTold) {  // S6
+    lapse();
+    agent.pass(50ms);
+    EXPECT_TRUE(released().empty());
+    tell();
+    EXPECT_EQ(released(), it_goes_back);
+    tell();
+    EXPECT_TRUE(released().empty());
+    EXPECT_EQ(agent.agent.released_untold(), 0U);
+}
+
+// What the program does meanwhile keeps the name from nobody.
+TEST_F(AgentLosses, GoBackInTimeWhoeverIsTold) {  // S6
+    lapse();
+    const auto lost = agent.now.steady;
+    EXPECT_LE(agent.agent.deadline(), lost + 100ms);
+    agent.pass(99ms);
+    EXPECT_TRUE(released().empty());
+    EXPECT_LE(agent.agent.deadline(), lost + 100ms);
+    agent.pass(1ms);
+    EXPECT_EQ(released(), it_goes_back);
+    EXPECT_EQ(agent.agent.released_untold(), 1U);
+    tell();
+    EXPECT_TRUE(released().empty());
+}
+
+// Its worker was silent for too long: that is for the program to see.
+TEST_F(AgentLosses, OfTheProgramItselfWaitAsWell) {  // S8
+    agent.agent.on_release({{}, hold, true}, agent.now);
+    EXPECT_TRUE(released().empty());
+    tell();
+    EXPECT_EQ(released(), it_goes_back);
+}
+
+TEST_F(AgentLosses, NeedNotBeToldToWhoLetsGo) {  // S21
+    lapse();
+    agent.agent.on_release({CallTag{2}, hold}, agent.now);
+    EXPECT_EQ(released(), it_goes_back);
+    EXPECT_EQ(agent.answers_to(CallTag{2}), std::vector{std::optional{CallError::lock_lost}});
+}
+
+TEST_F(AgentLosses, EndWithTheSession) {
+    lapse();
+    EXPECT_EQ(agent.agent.outstanding(), 1U);
+    agent.session_ends(SessionEnd::expired);
+    EXPECT_EQ(agent.agent.outstanding(), 0U);
+    tell();
+    agent.pass(1s);
+    EXPECT_TRUE(released().empty());
+    EXPECT_EQ(agent.agent.released_untold(), 0U);
+}
+
+TEST_F(AgentLosses, OfAnotherSessionAreNotMeant) {
+    lapse();
+    agent.agent.on_told({SessionId{6}, hold.seq});
+    EXPECT_TRUE(released().empty());
+}
+
+// Whoever locks what he lost would find himself in the way.
+TEST_F(AgentLosses, GoBeforeWhatIsAskedOfTheirNames) {  // S20
+    lapse();
+    EXPECT_FALSE(agent.agent.may_answer_from_read("name"));
+    acquire(11, {"name", "other"});
+    acquire(12, {"other"});  // came later
+    acquire(13, {"third"});
+    const auto at_once = agent.sent();
+    ASSERT_EQ(at_once.size(), 1U);
+    EXPECT_EQ(std::get<AcquireSeveral>(at_once[0].body).names.front().name, "third");
+    tell();
+    EXPECT_FALSE(agent.agent.may_answer_from_read("name"));
+    const auto then = agent.sent();
+    ASSERT_EQ(then.size(), 3U);
+    EXPECT_EQ(then[0].body, RequestBody{it_goes_back.front()});
+    EXPECT_EQ(then[1].after, then[0].seq);
+    EXPECT_EQ(then[2].after, then[1].seq);
+}
+
+TEST_F(AgentLosses, OfSeveralNamesGoBackAsOne) {  // S23, S32
+    acquire(11, {"a", "b"});
+    agent.send_all();
+    const Answer granted{
+        AnswerKind::granted, {}, {}, {{"a", FencingToken{5}, {}}, {"b", FencingToken{6}, {}}}};
+    agent.agent.on_outcome(Answered{{session, Seq{2}}, granted}, LogIndex{++agent.index},
+                           agent.now);
+    agent.agent.on_release({{}, std::exchange(hold, {session, Seq{2}})}, agent.now);
+    agent.send_all();
+    agent.answered(Seq{3}, AnswerKind::released);
+    lapse();
+    for (const auto* name : {"a", "b"})
+        EXPECT_FALSE(agent.agent.may_answer_from_read(name)) << name;
+    tell();
+    EXPECT_EQ(released(), (std::vector<Release>{{Seq{2}, true}}));
+    agent.agent.check_invariants();
+}
+
+TEST_F(AgentLosses, AreToldBeforeTheNodeCloses) {  // S10, S23
+    lapse();
+    agent.close();
+    const auto closes = [&] {
+        const auto outbound = agent.agent.collect(agent.now).outbound.value_or(Outbound{});
+        const auto batch = decode_batch(outbound.urgent).value_or(std::vector<Command>{});
+        return std::ranges::any_of(
+            batch, [](const auto& one) { return std::holds_alternative<CloseSession>(one); });
+    };
+    EXPECT_FALSE(closes());
+    tell();
+    EXPECT_FALSE(closes());
+    agent.answered(Seq{2}, AnswerKind::released);
+    EXPECT_TRUE(closes());
+}
+
+}  // namespace
+}  // namespace mortise::core
