@@ -38,7 +38,7 @@ TEST_F(TellingsTest, NotTheCluster) {
     EXPECT_FALSE(violations.first()) << found();
     steady = steady + 99ms;
     goes_back();
-    EXPECT_VIOLATION("telling: 1/1 went back before its owner was told");
+    EXPECT_VIOLATION("telling: operation 1/1 went back before its owner was told");
 }
 
 TEST_F(TellingsTest, UnlessThatTakesTooLong) {
