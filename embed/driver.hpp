@@ -50,6 +50,7 @@ public:
 class PeerSender {
 public:
     virtual ~PeerSender() = default;
+    // Must not leave before the step is carried out: what it tells of is marked lost later in it.
     virtual void send(core::NodeId to, core::PeerMessage message) = 0;
     // Whom to be connected with from now on, and nobody else. A network that connects everybody
     // has nothing to do.

@@ -52,7 +52,8 @@ void SessionAgent::on_ending_answered(const Ending& ending, const Answer& given)
     if (ender == enders_.end()) return;
     by_deadline_.erase({ender->second.gives_up, ender->first});
     enders_.erase(ender);
-    CallAnswer answer{ending.tag, CallError::not_held};
+    // A Downgrade is of what it had until then.
+    CallAnswer answer{ending.tag, downgrade ? CallError::lock_lost : CallError::not_held};
     if (given.kind == AnswerKind::released) answer.result = Released{};
     if (given.kind == AnswerKind::lost) answer.result = CallError::lock_lost;
     if (given.kind == AnswerKind::converted) answer.result = Converted{given.token};

@@ -153,10 +153,7 @@ void SessionAgent::abandon(CallTag tag, CallError error) {
         if (const auto* upgrade = std::get_if<Upgrade>(&waiting.asked)) {
             cancel.hold = upgrade->operation;
             const auto held = holds_.find(cancel.hold);
-            if (held != holds_.end()) {
-                held->second.unsettled = waiting.seq;
-                cancel.mode = held->second.mode;
-            }
+            if (held != holds_.end()) held->second.unsettled = waiting.seq;
         }
         if (!planted(Mutant::timeout_without_cancel)) end_operation(std::move(cancel));
     }

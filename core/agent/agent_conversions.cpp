@@ -91,7 +91,7 @@ void SessionAgent::settle_upgrade(const Ending& cancelled, AnswerKind kind) {
     held.unsettled = {};
     const bool may_be_exclusive = kind != AnswerKind::cancelled;
     if (may_be_exclusive && !planted(Mutant::late_upgrade_kept)) {
-        end_operation({{}, Downgrade{cancelled.hold, cancelled.mode}, held.names});
+        end_operation({{}, Downgrade{cancelled.hold, held.mode}, held.names});
     }
     if (held.upgrade.is_set()) {
         unsent_.emplace(waiting_.at(held.upgrade).arrival, held.upgrade);

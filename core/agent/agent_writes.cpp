@@ -69,6 +69,7 @@ void SessionAgent::lose_broken(Seq operation) {
     if (withdraw_grant(operation))
         return end_operation({{}, Release{operation}, std::move(held.names)});
     lose(operation, HoldLost::Reason::broken, std::move(held));
+    answer_confirms(0, CallError::lock_lost);
     if (planted(Mutant::break_confirmed_before_told)) end_untold(operation);
 }
 
@@ -95,6 +96,7 @@ bool SessionAgent::withdraw_grant(Seq operation) {
     const auto granted =
         std::ranges::find(out_.answers, OperationId{*session_, operation}, granted_by);
     if (granted == out_.answers.end()) return false;
+    out_.withdrawn.push_back(granted_by(*granted));
     granted->result = CallError::lock_lost;
     return true;
 }
@@ -105,6 +107,7 @@ void SessionAgent::withdraw_grants() {
         const auto hold = holds_.find(granted_by(answer).seq);
         if (hold == holds_.end()) continue;
         (void)take_hold(hold);
+        out_.withdrawn.push_back(granted_by(answer));
         answer.result = CallError::session_expired;
     }
 }

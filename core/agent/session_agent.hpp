@@ -59,6 +59,7 @@ struct AgentOutput {
     std::vector<CallAnswer> answers;
     std::vector<HoldLost> lost;
     std::vector<OperationId> suspended;  // their lease ran out, and may yet be renewed (S6)
+    std::vector<OperationId> withdrawn;  // granted and lost within this step: nobody hears of them
     std::optional<LeaseChanged> lease;
 };
 
@@ -156,9 +157,7 @@ private:
         CallTag tag;
         RequestBody asked;
         Names names;
-        // Of a Cancel of an upgrade: of what, and the mode that it is to be in afterwards.
-        Seq hold{};
-        LockMode mode = LockMode::exclusive;
+        Seq hold{};  // of a Cancel of an upgrade: of what
     };
     struct Untold {
         Ending release;

@@ -97,6 +97,8 @@ Effects NodeCore::step(Event event, Now now) {
     tell_peers(now);
     for (const auto& lost : agent.lost)
         contentions_.forget(lost.hold);
+    for (const auto withdrawn : agent.withdrawn)
+        contentions_.forget(withdrawn);
     if (!contentions_.is_empty()) effects_.contended = contentions_.take(machine_);
     effects_.lost = std::move(agent.lost);
     effects_.suspended = std::move(agent.suspended);

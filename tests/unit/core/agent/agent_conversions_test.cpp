@@ -121,7 +121,7 @@ TEST_F(AgentConversions, ADowngradeIsUrgentAndSentUntilItIsDone) {
 TEST_F(AgentConversions, ADowngradeIsAnswered) {
     for (const auto& [kind, expected] : std::vector<std::pair<AnswerKind, Errors>>{
              {AnswerKind::converted, done},
-             {AnswerKind::not_held, error(CallError::not_held)},
+             {AnswerKind::not_held, error(CallError::lock_lost)},
              {AnswerKind::invalid_argument, error(CallError::invalid_argument)}}) {
         downgrade(LockMode::shared);
         const auto sent = of.sent();
@@ -129,6 +129,22 @@ TEST_F(AgentConversions, ADowngradeIsAnswered) {
         of.answered(sent[0].seq, kind);
         EXPECT_EQ(of.answers_to(downgrading), expected);
     }
+}
+
+// The downgrade before it was not answered when it was given up.
+TEST_F(AgentConversions, WhatIsGrantedTooLateGoesBackToTheModeItHasByThen) {  // S28
+    downgrade(LockMode::shared);
+    of.sent();
+    upgrade();
+    of.sent();
+    of.agent.on_cancel({upgrading}, of.now);
+    of.sent();
+    of.answered(Seq{2}, AnswerKind::converted);
+    of.answered(Seq{3}, AnswerKind::converted);
+    of.answered(Seq{4}, AnswerKind::not_held);
+    const auto sent = of.sent();
+    ASSERT_EQ(sent.size(), 1U);
+    EXPECT_EQ(sent[0].body, (RequestBody{Downgrade{Seq{1}, LockMode::shared}}));
 }
 
 // --- S20: the order of what is asked of one hold

@@ -95,6 +95,7 @@ TEST(AgentLease, WhatIsGrantedInTheStepThatEndsTheSessionWasNeverHad) {
     const auto output = of.agent.collect(of.now);
     ASSERT_EQ(output.lost.size(), 1U);
     EXPECT_EQ(output.lost.front().hold, held);
+    EXPECT_EQ(output.withdrawn, (std::vector{OperationId{session, Seq{2}}}));
     ASSERT_EQ(output.answers.size(), 1U);
     EXPECT_EQ(std::get<CallError>(output.answers.front().result), CallError::session_expired);
 }

@@ -121,6 +121,14 @@ TEST_F(AgentSuspending, WhatIsLostInTheSameStepIsNotConfirmed) {  // S6, S24
     EXPECT_EQ(of.answers_to(confirming), error(CallError::lock_lost));
 }
 
+TEST_F(AgentSuspending, WhoAsksOfWhatIsBrokenIsAnsweredAtOnce) {  // P6, S24
+    confirm();
+    of.agent.on_outcome(
+        LockBroken{{SessionId{9}, Seq{1}}, "name", FencingToken{5}, {hold}, {}, false},
+        LogIndex{++of.index}, of.now);
+    EXPECT_EQ(of.answers_to(confirming), error(CallError::lock_lost));
+}
+
 TEST_F(AgentSuspending, WhatEndsMeanwhileIsNotConfirmed) {  // P6
     confirm();
     of.agent.on_release({{}, hold}, of.now);

@@ -162,6 +162,7 @@ TEST_F(AgentWrites, WhatWasGrantedInTheSameStepWasNeverHad) {  // S24
     broken(Seq{2});
     const auto told = agent.agent.collect(agent.now);
     EXPECT_TRUE(told.lost.empty());
+    EXPECT_EQ(told.withdrawn, (std::vector{OperationId{session, Seq{2}}}));
     ASSERT_EQ(told.answers.size(), 1U);
     EXPECT_EQ(std::get<CallError>(told.answers.front().result), CallError::lock_lost);
 }
