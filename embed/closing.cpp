@@ -83,9 +83,10 @@ void CoreLoop::lose_everything() {
     fail_pending(core::CallError::node_stopped, core::CallError::node_stopped);
 }
 
-void CoreLoop::fail_pending(core::CallError error, core::CallError of_releases) {
+void CoreLoop::fail_pending(core::CallError error, core::CallError of_those_unknown) {
     for (auto& [tag, call] : pending_.take_all()) {
-        core::CallAnswer answer{core::CallTag{tag}, call.releases ? of_releases : error};
+        core::CallAnswer answer{core::CallTag{tag},
+                                call.is_unknown_unanswered ? of_those_unknown : error};
         try {
             complete(call, answer);
         } catch (const std::exception&) {  // that it cannot be told to a client

@@ -90,6 +90,8 @@ bool upgrade(HoldRecord& record, Deadline deadline, std::error_code& ec) {
     if (ec || outcome->is_busy) return false;
     record.set_mode(LockMode::exclusive);
     ec = record.failure();
+    // Suspended, it is exclusive when it is held again: valid() tells of the rest (S6).
+    if (ec == Errc::no_quorum) ec = {};
     return !ec;
 }
 

@@ -125,9 +125,7 @@ core::Call CoreLoop::begin_call(Submitted& submitted) {
     if (submitted.completion) {
         PendingCall pending;
         pending.completion = submitted.completion;
-        // Of either nobody knows whether it took effect when there is no answer.
-        pending.releases =
-            release != nullptr || std::holds_alternative<core::WriteCall>(submitted.call);
+        pending.is_unknown_unanswered = is_unknown_unanswered(submitted.call);
         remember_asked(pending, submitted.call);
         if (!pending.asked.empty()) ++metrics_.acquires;
         pending.place = std::move(submitted.place);

@@ -122,7 +122,7 @@ private:
     // closing.cpp
     void stopped(const std::string& reason) override;
     void lose_everything();
-    void fail_pending(core::CallError error, core::CallError of_releases);
+    void fail_pending(core::CallError error, core::CallError of_those_unknown);
     void hand_over_leadership();
     void watch_hand_over();
     void closed();

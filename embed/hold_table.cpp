@@ -113,6 +113,10 @@ core::Calls HoldTable::end_idle(core::Instant boot) {
         const auto operation = by_idle_.begin()->second;
         const auto found = holds_.find(operation);
         auto& listed = found->second;
+        if (listed.record->is_released()) {  // its release is under way
+            take(found);
+            continue;
+        }
         if (!listed.record->end_if_idle(boot)) {
             by_idle_.erase(by_idle_.begin());
             listed.looked_at = listed.record->works_until();
@@ -164,6 +168,10 @@ core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
     for (auto next = holds_.begin(); next != holds_.end();) {
         const auto hold = next++;
         if (hold->second.record->lease().get() != &lease) continue;
+        if (hold->second.record->is_released()) {  // its release is under way
+            take(hold);
+            continue;
+        }
         releases.calls.emplace_back(core::ReleaseCall{{}, hold->first, true});
         lose(take(hold), LossReason::expired);
     }

@@ -62,8 +62,9 @@ NamedMutex::~NamedMutex() {
 
 void NamedMutex::lock(LockMode mode) {
     if (recurse()) return;
-    if (const auto ec = obstacle()) fail(ec);
     for (;;) {
+        // What this thread has through another mutex may be lost while it waits.
+        if (const auto ec = obstacle()) fail(ec);
         std::error_code ec;
         ErrorDetail detail;
         auto asked = order(mode, Attempt::wait, Deadline::max());
@@ -85,8 +86,8 @@ bool NamedMutex::try_lock(LockMode mode) {
 
 bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
     if (recurse()) return true;
-    if (obstacle()) return false;
     for (;;) {
+        if (obstacle()) return false;
         const bool is_over = deadline <= Deadline::clock::now();
         std::error_code ec;
         if (try_once(order(mode, is_over ? Attempt::once : Attempt::until, deadline), ec)) {

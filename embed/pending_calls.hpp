@@ -13,6 +13,13 @@
 
 namespace mortise::detail {
 
+// Of these nobody knows whether they took effect when there is no answer (P6).
+[[nodiscard]] inline bool is_unknown_unanswered(const core::Call& call) {
+    return std::holds_alternative<core::ReleaseCall>(call) ||
+           std::holds_alternative<core::WriteCall>(call) ||
+           std::holds_alternative<core::ChangeCall>(call);
+}
+
 struct PendingCall {
     std::shared_ptr<Completion> completion;           // of this node's program,
     std::function<void(core::CallAnswer&)> answered;  // or of somebody who asks from outside
@@ -22,7 +29,7 @@ struct PendingCall {
     core::Nanoseconds progress_timeout{0};            // likewise
     core::OperationId upgrades;                       // of an upgrade: the hold
     CallPlace place;                                  // of a call of this node's program
-    bool releases = false;
+    bool is_unknown_unanswered = false;
 };
 
 class PendingCalls {

@@ -1,7 +1,9 @@
 // RecursiveMutex without a cluster: how deep a thread is in it, and what of a loss.
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -103,6 +105,27 @@ TEST_F(RecursiveMutexAlone, AnotherObjectOfTheNameKnowsOfTheLoss) {
     mutex_.unlock();
     other.lock();
     other.unlock();
+}
+
+// The thread that waits is the only one that could unlock what it has.
+TEST_F(RecursiveMutexAlone, ALossWhileAnotherObjectWaitsEndsItsWait) {
+    RecursiveMutex other{node_, "m"};
+    const std::vector<std::error_code> answers(200, make_error_code(Errc::no_quorum));
+    std::error_code locked;
+    std::error_code tried;
+    std::thread waiter{[&] {
+        mutex_.lock();
+        script().will_answer(answers);
+        locked = error_of([&] { other.lock(); });
+        tried = error_of([&] { (void)other.try_lock_for(1h); });
+        mutex_.unlock();
+    }};
+    while (asked() < 3)
+        std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(grant(0)->mark_lost(LossReason::expired));
+    waiter.join();
+    EXPECT_EQ(locked, Errc::lock_lost);
+    EXPECT_EQ(tried, Errc::lock_lost);
 }
 
 TEST_F(RecursiveMutexAlone, IsADeadlockWithAMutexOfTheName) {

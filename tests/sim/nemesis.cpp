@@ -254,10 +254,21 @@ void Nemesis::wipe(Fault kind) {
     const bool in_use = founded && cluster_.at(node).disk().platter().knows_cluster();
     const bool known = in_use && (kind == Fault::disk_damaged || would_found);
     if (founded && would_found && !known) return;
+    if (founded && !known && !is_known_to_another_founder(node)) return;
     world_.tally.fault(kind);
     const auto former = known ? world_.checker.configuration().cluster : core::ClusterId{};
     cluster_.crash(node);
     cluster_.at(node).wipe_disk(former);
+}
+
+// Where none of them knows that there is a cluster, they found another once they are members no
+// more: no disk of theirs tells that from the first time (S47).
+bool Nemesis::is_known_to_another_founder(core::NodeId than) const {
+    const auto founders = cluster_.founders();
+    return std::ranges::any_of(founders, [&](core::NodeId founder) {
+        const auto& platter = cluster_.at(founder).disk().platter();
+        return founder != than && (platter.knows_cluster() || platter.former_cluster.is_set());
+    });
 }
 
 // Those who have all that they promised are a majority without it.

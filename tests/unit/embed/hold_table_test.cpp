@@ -102,6 +102,30 @@ TEST_F(HoldTableTest, ARenewalThatComesTooLateGivesTheHoldsBack) {
     EXPECT_EQ(table_.sessions_expired(), 0U);
 }
 
+// Its own release is on the way, in order: this one would say that it was lost (S9, S23).
+TEST_F(HoldTableTest, WhatWasGivenBackInTimeIsNotGivenBackAsIdle) {
+    lease_until(boot_now() + 1h);
+    auto hold = granted(false, 20ms);
+    hold.unlock();
+    while (boot_now() < table_.idle_at()) {
+    }
+    EXPECT_TRUE(table_.end_idle(boot_now()).calls.empty());
+    EXPECT_EQ(table_.size(), 0U);
+    EXPECT_EQ(table_.holds_lost(), 0U);
+}
+
+TEST_F(HoldTableTest, WhatWasGivenBackInTimeIsNotGivenBackWithALateLease) {  // S9, S23
+    const auto until = boot_now() + 20ms;
+    lease_until(until);
+    auto hold = granted();
+    hold.unlock();
+    while (boot_now() < until) {
+    }
+    EXPECT_TRUE(lease_until(boot_now() + 1h).calls.empty());
+    EXPECT_EQ(table_.size(), 0U);
+    EXPECT_EQ(table_.holds_lost(), 0U);
+}
+
 TEST_F(HoldTableTest, ASuspendedHoldIsHeldAgainWithItsSession) {  // S6
     lease_until(boot_now() + 1ms);
     const auto hold = granted(true);

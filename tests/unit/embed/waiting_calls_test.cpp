@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "embed/pending_calls.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
@@ -19,6 +20,13 @@ public:
 
     std::optional<std::error_code> error;
 };
+
+TEST(PendingCalls, OfTheseNobodyKnowsWhatBecameOfThem) {  // P6
+    EXPECT_TRUE(is_unknown_unanswered(core::ReleaseCall{}));
+    EXPECT_TRUE(is_unknown_unanswered(core::WriteCall{}));
+    EXPECT_TRUE(is_unknown_unanswered(core::ChangeCall{}));
+    EXPECT_FALSE(is_unknown_unanswered(core::AcquireCall{}));
+}
 
 class WaitingCallsTest : public ::testing::Test {
 protected:
