@@ -47,7 +47,10 @@ struct Call {
     Outcome outcome = Outcome::none;
     std::uint64_t token = 0;
     std::optional<Time> valid_until;  // as the holder knew it when the call returned
-    std::size_t line = 0;             // where it was read, for a person
+    // Which of its holds the process means, by a number of its own; 0: it does not say. A call that
+    // asks for one says here what it will be called.
+    std::uint64_t hold = 0;
+    std::size_t line = 0;  // where it was read, for a person
 
     friend bool operator==(const Call&, const Call&) = default;
 };

@@ -118,6 +118,120 @@ TEST(Tokens, OfAWriterAreNotSharedByAReader) {
     expect_wrong(story, "token 5 was granted twice");
 }
 
+// --- a process that takes part in one token twice
+
+// One after the other: a gives it back while b has it, joins it again, and learns late of that and
+// of its loss; both are broken off, and a writer comes.
+Story twice_in_a_row() {
+    Story story;
+    story.granted("a", 0, 10, 5, shared).valid_until = 1'000;
+    story.granted("b", 11, 20, 5, shared).valid_until = 1'000;
+    story.released("a", 21, 30, 5);
+    story.granted("a", 31, 80, 5, shared);
+    story.lost("a", 32, 81, 5);
+    story.lost("b", 40, 50, 5);
+    story.granted("w", 45, 60, 6);
+    return story;
+}
+
+TEST(Again, OneAfterTheOtherTheSecondLearntOfLate) {
+    expect_explained(twice_in_a_row());
+}
+
+TEST(Again, AfterEverybodyLetGo) {
+    auto story = twice_in_a_row();
+    story.calls[5] = story.calls[2];
+    story.calls[5].process = "b";
+    expect_wrong(story, "token 5 was granted twice");
+}
+
+// So the writer came first, and then nobody could join.
+TEST(Again, TheSecondIsInTheWayOfAWriter) {
+    auto seen = twice_in_a_row();
+    seen.valid("a", 70, 70, 5);
+    expect_wrong(seen, "token 5 was granted twice");
+    auto trusted = twice_in_a_row();
+    trusted.calls[3].valid_until = 1'000;
+    expect_wrong(trusted, "token 5 was granted twice");
+}
+
+TEST(Again, TheFirstMayHaveBeenGivenBackAndTheSecondIsNot) {
+    Story story;
+    story.granted("a", 0, 10, 5, shared);
+    story.released("a", 20, 30, 5, Outcome::unknown);
+    story.granted("a", 31, 40, 5, shared);
+    story.granted("w", 45, 60, 6);
+    expect_wrong(story, "token 6 was granted while token 5 was valid");
+}
+
+TEST(Again, TheSecondIsNotValidAfterItsLoss) {
+    auto story = twice_in_a_row();
+    story.valid("a", 90, 90, 5);
+    expect_wrong(story, "saw a hold valid that it had lost");
+}
+
+// A release under way may be of either.
+TEST(Again, BeforeTheFirstIsGivenBackForCertain) {
+    Story story;
+    story.granted("a", 0, 10, 5, shared);
+    story.released("a", 20, 35, 5, Outcome::unknown);
+    story.granted("a", 31, 40, 5, shared);
+    story.released("a", 41, 42, 5);
+    story.granted("w", 45, 60, 6);
+    expect_explained(story);
+}
+
+// --- and at once
+
+TEST(Twice, OneIsLostAndItsReleaseRefusedTheOtherIsValid) {
+    Story story;
+    story.granted("a", 0, 10, 5, shared);
+    story.granted("a", 1, 11, 5, shared);
+    story.lost("a", 12, 15, 5);
+    story.released("a", 20, 22, 5, Outcome::not_held);
+    story.valid("a", 30, 30, 5);
+    story.released("a", 40, 50, 5);
+    story.granted("w", 41, 60, 6);
+    expect_explained(story);
+}
+
+TEST(Twice, OneIsTrustedForLongerThanTheOther) {
+    Story story;
+    story.granted("a", 0, 10, 5, shared).valid_until = 20;
+    story.granted("a", 1, 11, 5, shared).valid_until = 100;
+    story.lost("a", 10, 50, 5);
+    story.released("a", 25, 28, 5);
+    story.granted("w", 26, 30, 6);
+    expect_explained(story);
+    story.calls.back().returned = 24;
+    story.calls.back().invoked = 12;
+    story.valid("a", 25, 25, 5);
+    expect_wrong(story, "token 6 was granted while token 5 was valid");
+}
+
+TEST(Twice, WhichIsLostIsSaid) {
+    Story story;
+    story.granted("a", 0, 10, 5, shared).hold = 1;
+    story.granted("a", 1, 11, 5, shared).hold = 2;
+    story.lost("a", 12, 15, 5).hold = 1;
+    story.granted("w", 13, 60, 6);
+    expect_wrong(story, "token 6 was granted while token 5 was valid");
+    story.lost("a", 30, 40, 5).hold = 2;
+    expect_explained(story);
+}
+
+TEST(Twice, AReleaseFreesTheOneItNames) {
+    Story story;
+    story.granted("a", 0, 10, 5, shared).hold = 1;
+    story.granted("a", 1, 11, 5, shared).hold = 2;
+    story.released("a", 20, 30, 5).hold = 1;
+    expect_explained(story);
+    story.released("a", 31, 40, 5).hold = 1;
+    expect_wrong(story, "released by somebody who did not hold it");
+    story.calls.back().hold = 2;
+    expect_explained(story);
+}
+
 // --- release
 
 TEST(Release, ByAStranger) {
@@ -242,6 +356,18 @@ TEST(Lease, IsNotValidAfterItWasLost) {
     story.lost("a", 40, 50, 1);
     story.valid("a", 60, 60, 1);
     expect_wrong(story, "saw a hold valid that it had lost");
+}
+
+// Whoever knows that its lease is over need not be the first to do so.
+TEST(Lease, KnownToBeLostMayStillBeInTheWay) {
+    Story story;
+    story.granted("a", 0, 10, 1);
+    story.lost("a", 90, 110, 1);
+    story.released("a", 120, 130, 1, Outcome::lost);
+    story.busy("b", 140, 150);
+    expect_explained(story);
+    story.calls[2].outcome = Outcome::not_held;
+    expect_wrong(story, "nobody was in the way");
 }
 
 // What comes after a lapse in the order comes after it in time.

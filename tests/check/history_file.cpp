@@ -93,6 +93,7 @@ Call call_of(const Json& json) {
     call.outcome = value_of(outcomes, json.value("outcome", waits ? "unknown" : "none"));
     if (json.contains("token")) call.token = token_of(json["token"]);
     if (json.contains("valid_until")) call.valid_until = json["valid_until"].get<Time>();
+    call.hold = json.value("hold", call.hold);
     check_sense(call);
     return call;
 }
@@ -125,6 +126,7 @@ std::string to_line(const Call& call) {
     if (call.outcome != Outcome::none) json["outcome"] = word_of(outcomes, call.outcome);
     if (call.token != 0) json["token"] = std::to_string(call.token);
     if (call.valid_until) json["valid_until"] = *call.valid_until;
+    if (call.hold != 0) json["hold"] = call.hold;
     return json.dump();
 }
 

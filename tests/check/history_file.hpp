@@ -4,8 +4,8 @@
 //    "return": 20, "outcome": "granted", "token": "7", "valid_until": 900}
 //
 // Words are those of the enumerators, with `try` for try_acquire. Left out where there is none:
-// `return` (the call never did), `mode` (exclusive), `outcome`, `token`, `valid_until`. Tokens are
-// strings, as everywhere in JSON. Times are nanoseconds.
+// `return` (the call never did), `mode` (exclusive), `outcome`, `token`, `valid_until`, `hold`
+// (a number). Tokens are strings, as everywhere in JSON. Times are nanoseconds.
 #pragma once
 
 #include <iosfwd>

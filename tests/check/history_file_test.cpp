@@ -26,7 +26,8 @@ std::string complaint_about(const std::string& text) {
 }
 
 TEST(HistoryFile, ReadsWhatItWrote) {
-    const auto calls = made_history({.seed = 3, .names = 3});
+    auto calls = made_history({.seed = 3, .names = 3});
+    calls.front().hold = 7;
     std::string text;
     for (const auto& call : calls)
         text += to_line(call) + "\n";

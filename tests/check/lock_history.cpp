@@ -5,23 +5,25 @@
 #include <optional>
 #include <utility>
 
+#include "tests/check/whose_hold.hpp"
+
 namespace mortise::check {
 
 namespace {
 
-// Everything that is said about the holds of one process under one token.
+// Everything that is said about a hold, or about several that cannot be told apart.
 struct Told {
-    std::size_t grants = 0;          // a reader may join the same token again
+    std::size_t grants = 0;
+    std::string process;
     std::optional<Time> lost;        // it may have ended from then on
     bool lost_by_itself = false;     // and nothing but its lease kept it until then
     std::optional<Time> known_lost;  // and was known to have, then
     std::optional<Time> gave_up;     // a release was asked for that did not answer `released`
     std::optional<Time> trusted_until;
+    std::optional<Time> granted_until;  // what the shortest of them was granted for
     std::optional<Time> seen_valid;
     std::optional<Time> released;  // asked for when nothing was lost, as far as it knew
 };
-
-using Owner = std::pair<std::string, std::uint64_t>;
 
 template <class T>
 void raise(std::optional<T>& value, T other) {
@@ -34,7 +36,11 @@ void lower(std::optional<T>& value, T other) {
 }
 
 void tell(Told& told, const Call& call) {
-    if (asks(call)) ++told.grants;
+    told.process = call.process;
+    if (asks(call)) {
+        ++told.grants;
+        lower(told.granted_until, call.valid_until.value_or(call.invoked));
+    }
     if (call.operation == Operation::lost) {
         const auto returned = call.returned.value_or(call.invoked);
         lower(told.lost, std::min(call.valid_until.value_or(call.invoked), returned));
@@ -49,15 +55,20 @@ void tell(Told& told, const Call& call) {
     lower(asked, call.invoked);
 }
 
+// Of several nobody knows which one was trusted for longer, and that may have been given back.
+std::optional<Time> trusted(const Told& told) {
+    return told.grants > 1 ? told.granted_until : told.trusted_until;
+}
+
 Time may_end(const Told& told, const std::optional<Time>& died) {
     auto end = never;
     if (told.lost) {
         end = *told.lost;
         // What was trusted before outlives a look at it, until it is known to be over.
-        const auto trusted = told.trusted_until.value_or(end);
-        if (told.lost_by_itself) end = std::max(end, std::min(trusted, *told.known_lost));
+        const auto until = trusted(told).value_or(end);
+        if (told.lost_by_itself) end = std::max(end, std::min(until, *told.known_lost));
     } else if (died) {
-        end = told.trusted_until.value_or(*died);
+        end = trusted(told).value_or(*died);
     }
     if (told.gave_up) end = std::min(end, *told.gave_up);
     if (told.released && !told.lost) end = std::max(end, *told.released);
@@ -66,9 +77,9 @@ Time may_end(const Told& told, const std::optional<Time>& died) {
 
 class Preparation {
 public:
-    explicit Preparation(const Calls& calls) : calls_{calls} {
-        for (const auto& call : calls)
-            listen(call);
+    explicit Preparation(const Calls& calls) : calls_{calls}, owners_{whose_holds(calls)} {
+        for (std::size_t i = 0; i < calls.size(); ++i)
+            listen(calls[i], owners_[i]);
         std::ranges::sort(asked_);
         std::ranges::sort(answered_);
     }
@@ -77,21 +88,21 @@ public:
         for (std::size_t i = 0; i < calls_.size(); ++i)
             add(calls_[i], i);
         std::ranges::stable_sort(history_.steps, {}, &Step::invoked);
-        for (const auto& [owner, told] : told_) {
+        for (const auto& [_, told] : told_) {
             if (told.grants != 1 || !told.known_lost || !told.seen_valid) continue;
             if (*told.seen_valid <= *told.known_lost) continue;
-            history_.nonsense = owner.first + " saw a hold valid that it had lost";
-            history_.who = owner.first;
+            history_.nonsense = told.process + " saw a hold valid that it had lost";
+            history_.who = told.process;
         }
         return std::move(history_);
     }
 
 private:
-    void listen(const Call& call) {
+    void listen(const Call& call, std::size_t owner) {
         if (call.operation == Operation::died) {
             lower(died_[call.process], call.invoked);
         } else if (call.token != 0) {
-            tell(told_[{call.process, call.token}], call);
+            tell(told_[owner], call);
         }
         if (!asks(call)) return;
         asked_.push_back(call.invoked);
@@ -109,6 +120,7 @@ private:
         step.returned = call.returned.value_or(never);
         step.mode = call.mode;
         step.token = call.token;
+        step.owner = owners_[place];
         if (asks(call) && call.outcome == Outcome::granted) {
             add_grant(call, step);
         } else if (call.operation == Operation::try_acquire && call.outcome == Outcome::busy) {
@@ -121,9 +133,9 @@ private:
     void add_grant(const Call& call, Step step) {
         step.hold = history_.holds.size();
         const auto died = died_.find(call.process);
-        const auto end = may_end(told_.at({call.process, call.token}),
-                                 died == died_.end() ? std::nullopt : died->second);
-        history_.holds.push_back({owner_of(call), call.mode, call.token, end});
+        const auto end =
+            may_end(told_.at(step.owner), died == died_.end() ? std::nullopt : died->second);
+        history_.holds.push_back({step.owner, call.mode, call.token, end});
         const auto unseen = unseen_in_.find(call.mode);
         step.unseen_join = unseen != unseen_in_.end() && unseen->second <= step.returned;
         history_.steps.push_back(step);
@@ -141,25 +153,22 @@ private:
 
     void add_release(const Call& call, Step step) {
         const bool released = call.outcome == Outcome::released;
-        const bool missed = call.outcome == Outcome::lost || call.outcome == Outcome::not_held;
-        if (!released && !missed) return;
-        step.kind = released ? Step::Kind::release : Step::Kind::miss;
-        step.owner = owner_of(call);
+        const bool missed = call.outcome == Outcome::not_held;
+        if (!released && !missed && call.outcome != Outcome::lost) return;
+        // Which of several that is, and whether that one was valid, nobody knows.
+        if (!released && told_.at(step.owner).grants > 1) return;
+        step.kind = released ? Step::Kind::release : missed ? Step::Kind::miss : Step::Kind::loss;
         history_.steps.push_back(step);
     }
 
-    std::size_t owner_of(const Call& call) {
-        return owners_.emplace(Owner{call.process, call.token}, owners_.size()).first->second;
-    }
-
     const Calls& calls_;
-    std::map<Owner, Told> told_;
+    std::vector<std::size_t> owners_;  // by place of the call
+    std::map<std::size_t, Told> told_;
     std::map<std::string, std::optional<Time>> died_;
     Time unseen_ = never;  // the first call of which it is not known what became of it
     std::map<core::LockMode, Time> unseen_in_;
     std::vector<Time> asked_;  // when, ascending
     std::vector<Time> answered_;
-    std::map<Owner, std::size_t> owners_;
     LockHistory history_;
 };
 

@@ -13,7 +13,7 @@ namespace mortise::check {
 inline constexpr Time never = std::numeric_limits<Time>::max();
 
 struct Hold {
-    std::size_t owner = 0;  // holds of one process under one token are the same to everybody
+    std::size_t owner = 0;  // holds that cannot be told apart have the same
     core::LockMode mode = core::LockMode::exclusive;
     std::uint64_t token = 0;
     // Before this it is valid at its holder, who was told so; from then on the cluster may have
@@ -22,7 +22,13 @@ struct Hold {
 };
 
 struct Step {
-    enum class Kind : std::uint8_t { grant, busy, release, miss };
+    enum class Kind : std::uint8_t {
+        grant,
+        busy,
+        release,
+        miss,  // the cluster has no such hold
+        loss,  // its process knows that it is over; the cluster may have it still
+    };
 
     Kind kind = Kind::grant;
     std::size_t call = 0;  // its place in the calls
@@ -31,7 +37,7 @@ struct Step {
     core::LockMode mode = core::LockMode::exclusive;
     std::uint64_t token = 0;
     std::size_t hold = 0;   // of a grant
-    std::size_t owner = 0;  // of a release or miss
+    std::size_t owner = 0;  // of a release, miss or loss
     // Busy: somebody whom the history does not show as a holder may have been in the way.
     bool unseen_holder = false;
     bool contended = false;    // somebody else asked meanwhile, and may wait first

@@ -219,7 +219,8 @@ std::optional<State> Search::after(const Step& step) {
             refuse("a try was refused although nobody was in the way");
             return std::nullopt;
         case Step::Kind::release:
-        case Step::Kind::miss: return after_release(std::move(state), step);
+        case Step::Kind::miss:
+        case Step::Kind::loss: return after_release(std::move(state), step);
     }
     return std::nullopt;
 }
@@ -283,7 +284,7 @@ std::optional<State> Search::after_release(State state, const Step& step) {
         return std::nullopt;
     }
     state.now = std::max(state.now, end);
-    state.holds.erase(held);
+    if (step.kind == Step::Kind::miss) state.holds.erase(held);
     return state;
 }
 

@@ -68,6 +68,11 @@ private:
             case Step::Kind::miss:
                 if (owned != point.holds.end()) return std::nullopt;
                 return point;
+            case Step::Kind::loss:
+                if (owned != point.holds.end())
+                    point.now = std::max(point.now, history_.holds[*owned].may_end);
+                if (point.now > step.returned) return std::nullopt;
+                return point;
             case Step::Kind::grant: break;
         }
         if (blocked(point, step) || !may_take_token(point, step)) return std::nullopt;
@@ -118,7 +123,10 @@ private:
         const auto token = 1 + prng_.below(3);
         switch (prng_.below(8)) {
             case 0: story.busy(process, begin, end, mode); break;
-            case 1: story.released(process, begin, end, token, Outcome::not_held); break;
+            case 1:
+                story.released(process, begin, end, token,
+                               prng_.one_in(2) ? Outcome::not_held : Outcome::lost);
+                break;
             case 2: story.lost(process, begin, end, token); break;
             case 3: story.released(process, begin, end, token); break;
             case 4: release_one(story); break;
