@@ -2,9 +2,10 @@
 
 A worker writes a line before a call and one after it. Joined they are the lines of
 tests/check/history_file.hpp, with a few keys more: `bound` (how long the call may take), `error`,
-`max_hold`, `min_hold` and `lock_delay` of an acquire, `why` something was lost; and besides writes
-to the store (`value`, outcome accepted or refused), reads and writes of the values of names. All
-times are of CLOCK_BOOTTIME.
+`max_hold`, `min_hold` and `lock_delay` of an acquire, `hold` (the call that asked for it; a reader
+may take part in the same token twice) of all that is said of a hold, `why` something was lost; and
+besides writes to the store (`value`, outcome accepted or refused), reads and writes of the values
+of names. All times are of CLOCK_BOOTTIME.
 """
 
 import bisect
@@ -15,6 +16,9 @@ import json
 NEVER = 1 << 62
 SLACK = 2_000_000_000  # a machine that is busy with other things
 SELF_COMPATIBLE = {"shared"}
+# Nobody in the process believes in it any more before its owner hears of it, which may be later
+# than others have the name.
+OVER_BEFORE_HEARD = {"broken", "node_stopped"}
 CHECKED = {"acquire", "try", "release", "lost", "valid", "died"}
 
 
@@ -40,6 +44,14 @@ def conflict(one, other):
     return one["mode"] != other["mode"] or one["mode"] not in SELF_COMPATIBLE
 
 
+def over_at(lost):
+    return "invoke" if lost.get("why") in OVER_BEFORE_HEARD else "return"
+
+
+def hold_of(call):
+    return call["process"], call.get("token"), call["name"], call.get("hold")
+
+
 class Hold:
     """What is known of one hold: from when to when it was certainly valid."""
 
@@ -52,10 +64,7 @@ class Hold:
 
     def hear(self, call):
         if call["operation"] == "lost":
-            # Of one that was broken its node says that nobody believes in it when nobody does,
-            # which its owner may hear of later than others have the name.
-            heard = "invoke" if call.get("why") == "broken" else "return"
-            self.end = min(self.end, call[heard])
+            self.end = min(self.end, call[over_at(call)])
         elif call["operation"] == "release":
             self.end = min(self.end, call["invoke"])
         if call["operation"] in ("release", "valid"):
@@ -69,13 +78,13 @@ def holds_of(calls, deaths):
     """Every hold. deaths: process -> when it was killed."""
     holds = {}
     for call in calls:
-        key = (call["process"], call.get("token"), call["name"])
+        key = hold_of(call)
         if is_grant(call):
-            # A reader may take part in the same token twice: told apart by nothing but time.
+            # Two of one reader, which it does not number, are told apart by nothing but time.
             holds.setdefault(key, []).append(Hold(call))
         elif call["operation"] in ("lost", "release", "valid") and len(holds.get(key, [])) == 1:
             holds[key][0].hear(call)
-    for (process, _, _), found in holds.items():
+    for (process, *_), found in holds.items():
         for hold in found:
             hold.end = min(hold.end, deaths.get(process, NEVER))
             if len(found) > 1:
@@ -177,13 +186,13 @@ def terms(calls):
     for name, found in by_name(calls, lambda call: call["name"]).items():
         grants = sorted(filter(is_grant, found), key=lambda call: int(call["token"]))
         holders = {}
-        for grant in grants:  # a reader may take part in the same token twice: nobody tells whose
-            key = (grant["process"], grant["token"])
+        for grant in grants:  # of two that are not numbered nobody tells whose
+            key = hold_of(grant)
             holders[key] = None if key in holders else grant
         closed = [(grant, grant["invoke"] + grant["min_hold"], "min_hold") for grant in grants
                   if "min_hold" in grant]
         for call in found:
-            grant = holders.get((call["process"], call.get("token")))
+            grant = holders.get(hold_of(call))
             if grant is None:
                 continue
             if (call["operation"] == "valid" and "max_hold" in grant
@@ -255,12 +264,16 @@ def for_the_search(calls, deaths, restarts):
     directory had a process again. Its session may be over from then on (S10), or from the end of
     its lease on, whichever comes first."""
     lines = [call for call in calls if call["operation"] in CHECKED]
+    for place, call in enumerate(lines):
+        if call["operation"] == "lost" and over_at(call) == "invoke":
+            lines[place] = {**call, "valid_until": call["invoke"]}
     for process, when in deaths.items():
         lines.append({"process": process, "operation": "died", "invoke": when, "return": when})
     for hold in holds_of(calls, {}):
         restart = restarts.get(hold.grant["process"])
         if hold.end == NEVER and restart is not None:
-            told = {key: hold.grant[key] for key in ("process", "name", "token")}
+            told = {key: hold.grant[key] for key in ("process", "name", "token", "hold")
+                    if key in hold.grant}
             over = min(restart, hold.trusted)
             lines.append({**told, "operation": "lost", "invoke": over, "return": over})
     return sorted(lines, key=lambda call: call["invoke"])

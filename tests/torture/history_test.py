@@ -66,6 +66,19 @@ class Overlaps(unittest.TestCase):
         self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 31)), 0)
         self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 29)), 1)
 
+    def test_what_a_closed_node_had_was_over_when_its_owner_heard_of_it(self):
+        lost = told("lost", "p", 1, 30, 50, why="node_stopped")
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 31)), 0)
+        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 29)), 1)
+
+    def test_of_two_readers_of_a_process_each_has_what_is_said_of_it(self):
+        readers = (acquire("p", 1, 10, 20, "shared", hold=1),
+                   acquire("p", 1, 12, 22, "shared", hold=2))
+        one, other = (release("p", 1, 30, 31, hold=1), release("p", 1, 50, 51, hold=2))
+        self.assertEqual(self.seen(*readers, one, other, acquire("q", 2, 15, 50)), 0)
+        self.assertEqual(self.seen(*readers, one, other, acquire("q", 2, 15, 49)), 1)
+        self.assertEqual(self.seen(*readers, one, acquire("q", 2, 15, 60)), 1)
+
     def test_the_dead_hold_nothing(self):
         calls = acquire("p", 1, 10, 20), acquire("q", 2, 15, 41)
         self.assertEqual(self.seen(*calls, deaths={"p": 40}), 0)
@@ -177,6 +190,12 @@ class Terms(unittest.TestCase):
                    acquire("p", 1, 12, 22, "shared"))
         self.assertEqual(self.seen(*readers, told("valid", "p", 1, 90, 91)), 0)
 
+    def test_of_two_readers_of_a_process_the_bounded_one(self):
+        readers = (acquire("p", 1, 10, 20, "shared", max_hold=30, hold=1),
+                   acquire("p", 1, 12, 22, "shared", hold=2))
+        self.assertEqual(self.seen(*readers, told("valid", "p", 1, 90, 91, hold=1)), 1)
+        self.assertEqual(self.seen(*readers, told("valid", "p", 1, 90, 91, hold=2)), 0)
+
     def test_earlier_than_a_min_hold(self):
         grant = acquire("p", 1, 10, 20, min_hold=30)
         self.assertEqual(self.seen(grant, acquire("q", 2, 15, 40)), 0)
@@ -244,6 +263,19 @@ class Lines(unittest.TestCase):
         lines = history.for_the_search([acquire("p", 1, 10, 20)], {"p": 50}, {"p": 900})
         self.assertEqual([(line["operation"], line["invoke"]) for line in lines],
                          [("acquire", 10), ("died", 50), ("lost", 120)])
+
+    def test_for_the_search_a_restart_ends_each_of_two_readers(self):
+        calls = [acquire("p", 1, 10, 20, "shared", hold=1),
+                 acquire("p", 1, 12, 22, "shared", hold=2), release("p", 1, 30, 31, hold=1)]
+        lines = history.for_the_search(calls, {"p": 50}, {"p": 60})
+        self.assertEqual([(line["invoke"], line["hold"]) for line in lines
+                          if line["operation"] == "lost"], [(60, 2)])
+
+    def test_for_the_search_what_is_broken_or_closed_is_over_before_its_owner_hears_of_it(self):
+        for why, ends in (("broken", 30), ("node_stopped", 30), ("expired", None)):
+            lines = history.for_the_search([acquire("p", 1, 10, 20),
+                                            told("lost", "p", 1, 30, 50, why=why)], {}, {})
+            self.assertEqual(lines[-1].get("valid_until"), ends)
 
     def test_for_the_search_a_restart_ends_what_the_dead_had(self):
         calls = [acquire("p", 1, 10, 20), acquire("p", 2, 30, 40), release("p", 1, 21, 22),

@@ -61,6 +61,7 @@ std::optional<Hold> Workload::ask(const Wish& wish) {
     const auto call = around_.history.next_call();
     record_begin(call, wish);
     asked_at_ = boot_nanoseconds();
+    asked_by_ = call;
     std::error_code ec;
     auto hold = call_node(wish, ec);
     record_end(call, wish, hold, ec);
@@ -125,7 +126,7 @@ void Workload::disturb() {
 
 void Workload::record_begin(std::int64_t call, const Wish& wish) {
     auto line = around_.history.begin(call, wish.is_try ? "try" : "acquire", wish.name);
-    line.add("mode", to_string(wish.mode));
+    line.add("hold", call).add("mode", to_string(wish.mode));
     // How long the call may take, where that is bounded.
     if (wish.is_try) line.add("bound", around_.call_timeout.count());
     if (wish.wait_max) line.add("bound", wish.wait_max->count());
@@ -158,11 +159,8 @@ void Workload::use(Hold& hold) {
     const std::function<void()> on_lost = [this, &seen_valid, &name, &token, &hold] {
         JsonLine line;
         line.add("call", around_.history.next_call()).add("operation", "lost");
-        line.add("name", name).add("token", token);
+        line.add("name", name).add("token", token).add("hold", asked_by_);
         line.add("invoke", seen_valid.load()).add("return", boot_nanoseconds());
-        // Ended by this process, whatever its lease says.
-        const bool stopped = hold.why_lost() == LossReason::node_stopped;
-        if (stopped) line.add("valid_until", seen_valid.load());
         line.add("why", to_string(hold.why_lost()));
         around_.history.put(line);
     };
@@ -196,6 +194,7 @@ void Workload::keep(const Hold& hold, Nanoseconds length, std::atomic<std::int64
         JsonLine line;
         line.add("call", around_.history.next_call()).add("operation", "valid");
         line.add("name", hold.name()).add("token", to_string(hold.token()));
+        line.add("hold", asked_by_);
         line.add("invoke", now).add("return", boot_nanoseconds());
         add_valid_until(line, hold);
         around_.history.put(line);
@@ -239,7 +238,8 @@ void Workload::read_and_write_value(const Hold& hold) {
 void Workload::release(Hold& hold) {
     const auto call = around_.history.next_call();
     auto line = around_.history.begin(call, "release", hold.name());
-    line.add("token", to_string(hold.token())).add("bound", around_.call_timeout.count());
+    line.add("token", to_string(hold.token())).add("hold", asked_by_);
+    line.add("bound", around_.call_timeout.count());
     add_valid_until(line, hold);
     around_.history.put(line);
     std::string_view outcome = "unknown";

@@ -97,6 +97,7 @@ private:
     std::mt19937_64 random_;
     std::map<std::string, std::unique_ptr<SharedCounter>> stores_;
     std::int64_t asked_at_ = 0;
+    std::int64_t asked_by_ = 0;  // the call that this thread's hold came of
     // Of the hold that this thread has; its callbacks may come after it is gone.
     std::shared_ptr<std::atomic<bool>> is_wanted_;
     bool node_stopped_ = false;
