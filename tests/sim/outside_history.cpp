@@ -142,11 +142,13 @@ void OutsideHistory::granted(const Places& places, core::NodeId node, core::Oper
         call.outcome = check::Outcome::granted;
         call.token = token->second.raw();
         call.valid_until = trusted(hold.session);
+        call.hold = place + 1;
         check::Call said;
         said.process = call.process;
         said.name = call.name;
         said.mode = call.mode;
         said.token = call.token;
+        said.hold = call.hold;
         held.said.push_back(std::move(said));
     }
 }

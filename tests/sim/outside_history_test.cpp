@@ -15,14 +15,20 @@ constexpr core::SessionId session_of_b{2};
 struct OutsideHistoryTest : testing::Test {
     // Both clocks show true time, and a lease is ten seconds.
     void granted(core::NodeId node, core::SessionId session, std::uint64_t token) {
+        granted(node, {session, core::Seq{token}}, token, core::LockMode::exclusive);
+    }
+    void granted(core::NodeId node, core::OperationId hold, std::uint64_t token,
+                 core::LockMode mode) {
+        const auto session = hold.session;
         core::AcquireCall call;
-        call.tag = core::CallTag{token};
+        call.tag = core::CallTag{hold.seq.raw()};
         call.request.name = "x";
+        call.request.mode = mode;
         history.asked(node, call);
         heap.run_until(heap.now() + sim_millisecond);
         history.lease_changed({session, {heap.now() + 10 * sim_second}}, {heap.now()});
         core::Acquired acquired;
-        acquired.hold = {session, core::Seq{token}};
+        acquired.hold = hold;
         acquired.token = core::FencingToken{token};
         history.answered(node, {call.tag, acquired});
         heap.run_until(heap.now() + sim_millisecond);
@@ -42,6 +48,14 @@ TEST_F(OutsideHistoryTest, OneAfterTheOther) {
 
 TEST_F(OutsideHistoryTest, TwoAtOnce) {
     granted(a, session_of_a, 1);
+    granted(b, session_of_b, 2);
+    EXPECT_FALSE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, OfTwoReadersOnOneNodeEachIsItsOwn) {
+    granted(a, {session_of_a, core::Seq{1}}, 1, core::LockMode::shared);
+    granted(a, {session_of_a, core::Seq{2}}, 1, core::LockMode::shared);
+    history.releasing(a, {}, {session_of_a, core::Seq{1}});
     granted(b, session_of_b, 2);
     EXPECT_FALSE(is_explained());
 }
