@@ -31,7 +31,8 @@ std::string Hold::value(std::error_code& ec) const {
     core::InspectCall call;
     call.name = record_->facts().name;
     auto outcome = detail::ask(record_->gate(), std::move(call));
-    ec = outcome.error;
+    // Once it is lost, that may be what somebody wrote who came after it.
+    ec = outcome.error ? outcome.error : failure();
     const bool has_value = !ec && !outcome.locks.empty() && outcome.locks.front().value;
     return has_value ? std::move(outcome.locks.front().value->bytes) : std::string{};
 }

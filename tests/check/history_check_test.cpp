@@ -322,6 +322,18 @@ TEST(Lease, EndsEarlierWhenItsHolderSaysSo) {
     expect_explained(story);
 }
 
+// It has not heard of the loss when it wakes up.
+TEST(Lease, IsNotTrustedByWhoSleptAndAsksForItsRelease) {
+    Story story;
+    story.granted("a", 0, 10, 1).valid_until = 100;
+    story.granted("b", 150, 160, 2);
+    story.released("a", 300, 301, 1, Outcome::lost);
+    expect_explained(story);
+    story.calls[1].invoked = 50;
+    story.calls[1].returned = 60;
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+}
+
 TEST(Lease, ThatLapsedNeedNotHaveEnded) {
     Story story;
     story.granted("a", 0, 10, 1);

@@ -70,7 +70,8 @@ Time may_end(const Told& told, const std::optional<Time>& died) {
     } else if (died) {
         end = trusted(told).value_or(*died);
     }
-    if (told.gave_up) end = std::min(end, *told.gave_up);
+    // Who slept may ask for its release long after that, and not have heard of the loss.
+    if (told.gave_up) end = std::min({end, *told.gave_up, trusted(told).value_or(end)});
     if (told.released && !told.lost) end = std::max(end, *told.released);
     return std::max(end, told.seen_valid.value_or(end));
 }

@@ -3,10 +3,13 @@
 #include <future>
 #include <memory>
 #include <stop_token>
+#include <system_error>
+#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "embed/clocks.hpp"
+#include <mortise/errc.hpp>
 
 namespace mortise::detail {
 namespace {
@@ -57,6 +60,21 @@ TEST_F(HoldTableTest, AHoldLivesWithTheLease) {
     await(hold.lost());
     EXPECT_EQ(table_.holds_lost(), 1U);
     EXPECT_EQ(table_.size(), 0U);
+}
+
+// What is there now may be of somebody who came after it.
+TEST_F(HoldTableTest, AValueThatComesAfterTheLossIsNotTold) {  // S36
+    lease_until(boot_now() + 1h);
+    const auto hold = granted();
+    std::error_code ec;
+    std::thread reader{[&] { static_cast<void>(hold.value(ec)); }};
+    SubmittedCalls asked;
+    while (asked.empty())
+        asked = gate_->take();
+    table_.lost({operation, core::HoldLost::Reason::expired});
+    asked.front().completion->complete({});
+    reader.join();
+    EXPECT_EQ(ec, Errc::lock_lost);
 }
 
 TEST_F(HoldTableTest, TheCoreHearsWhenTheOwnerOfALostHoldWasTold) {  // S6
