@@ -1,6 +1,6 @@
 // What was lost here while its session lives (S6, S8, S24): its owner is told before the cluster
 // is, which may give it to others as soon as it knows. Whoever waits too long to be told keeps it
-// from nobody.
+// from nobody. And what was granted and lost within one step, of which nobody hears.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -15,6 +15,13 @@ namespace {
 // For code of the program's that is in the way: much longer than a thread takes to begin, and much
 // shorter than a session to expire.
 constexpr Nanoseconds telling_max = std::chrono::milliseconds{100};
+
+// Not set: it grants nothing.
+OperationId granted_by(const CallAnswer& answer) {
+    if (const auto* one = std::get_if<Acquired>(&answer.result)) return one->hold;
+    if (const auto* several = std::get_if<AcquiredSeveral>(&answer.result)) return several->hold;
+    return {};
+}
 
 }  // namespace
 
@@ -72,6 +79,29 @@ bool SessionAgent::must_wait(const Names& names, std::set<std::string>& kept_bac
     });
     if (waits) kept_back.insert(names.begin(), names.end());
     return waits;
+}
+
+// --- within one step ----------------------------------------------------------------------------
+
+// It was granted and broken within one step: nobody has heard of it yet.
+bool SessionAgent::withdraw_grant(Seq operation) {
+    const auto granted =
+        std::ranges::find(out_.answers, OperationId{*session_, operation}, granted_by);
+    if (granted == out_.answers.end()) return false;
+    out_.withdrawn.push_back(granted_by(*granted));
+    granted->result = CallError::lock_lost;
+    return true;
+}
+
+// Whoever was told of the loss first and of the grant afterwards would believe the grant.
+void SessionAgent::withdraw_grants() {
+    for (auto& answer : out_.answers) {
+        const auto hold = holds_.find(granted_by(answer).seq);
+        if (hold == holds_.end()) continue;
+        (void)take_hold(hold);
+        out_.withdrawn.push_back(granted_by(answer));
+        answer.result = CallError::session_expired;
+    }
 }
 
 }  // namespace mortise::core

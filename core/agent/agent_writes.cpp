@@ -1,6 +1,5 @@
 // What is for others: values (S36), breaks, and requests to release (S24), each once; and what a
 // node does whose hold was broken.
-#include <algorithm>
 #include <utility>
 
 #include "core/agent/session_agent.hpp"
@@ -78,38 +77,6 @@ void SessionAgent::give_up_broken(Seq operation) {
     const auto sent = sent_.find(operation);
     if (sent != sent_.end() && !sent->second.ending)
         abandon(sent->second.tag, CallError::lock_lost);
-}
-
-namespace {
-
-// Not set: it grants nothing.
-OperationId granted_by(const CallAnswer& answer) {
-    if (const auto* one = std::get_if<Acquired>(&answer.result)) return one->hold;
-    if (const auto* several = std::get_if<AcquiredSeveral>(&answer.result)) return several->hold;
-    return {};
-}
-
-}  // namespace
-
-// It was granted and broken within one step: nobody has heard of it yet.
-bool SessionAgent::withdraw_grant(Seq operation) {
-    const auto granted =
-        std::ranges::find(out_.answers, OperationId{*session_, operation}, granted_by);
-    if (granted == out_.answers.end()) return false;
-    out_.withdrawn.push_back(granted_by(*granted));
-    granted->result = CallError::lock_lost;
-    return true;
-}
-
-// Whoever was told of the loss first and of the grant afterwards would believe the grant.
-void SessionAgent::withdraw_grants() {
-    for (auto& answer : out_.answers) {
-        const auto hold = holds_.find(granted_by(answer).seq);
-        if (hold == holds_.end()) continue;
-        (void)take_hold(hold);
-        out_.withdrawn.push_back(granted_by(answer));
-        answer.result = CallError::session_expired;
-    }
 }
 
 }  // namespace mortise::core

@@ -222,6 +222,8 @@ private:
     void end_overdue_untold();
     void forget_untold();
     [[nodiscard]] bool must_wait(const Names& names, std::set<std::string>& kept_back) const;
+    [[nodiscard]] bool withdraw_grant(Seq operation);
+    void withdraw_grants();
     void on_upgrade_answered(const Sent& sent, const Answer& given);
     void settle_upgrade(const Ending& cancelled, AnswerKind kind);
     void drop_upgrade(const Held& held, CallError error);
@@ -234,8 +236,6 @@ private:
     void on_write_answered(const Sent& sent, AnswerKind kind);
     void lose_broken(Seq operation);
     void give_up_broken(Seq operation);
-    [[nodiscard]] bool withdraw_grant(Seq operation);
-    void withdraw_grants();
 
     void send_endings(BatchBuilder& urgent, Now now);
     [[nodiscard]] bool may_close() const;

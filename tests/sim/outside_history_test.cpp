@@ -33,6 +33,12 @@ struct OutsideHistoryTest : testing::Test {
         history.answered(node, {call.tag, acquired});
         heap.run_until(heap.now() + sim_millisecond);
     }
+    // Of a it is not heard that it has the name no more.
+    void granted_to_b_after(SimTime time) {
+        granted(a, session_of_a, 1);
+        heap.run_until(time);
+        granted(b, session_of_b, 2);
+    }
     [[nodiscard]] bool is_explained() const { return check::check(history.calls()).explained; }
 
     EventHeap heap;
@@ -77,26 +83,20 @@ TEST_F(OutsideHistoryTest, WhoseLeaseIsOverIsInNobodysWay) {
 
 // It sleeps on, so it never says that the hold is lost.
 TEST_F(OutsideHistoryTest, WhoSleepsIsTrustedNoLongerThanItsLease) {
-    granted(a, session_of_a, 1);
-    heap.run_until(11 * sim_second);
-    granted(b, session_of_b, 2);
+    granted_to_b_after(11 * sim_second);
     history.end();
     EXPECT_TRUE(is_explained());
 }
 
 TEST_F(OutsideHistoryTest, WhoSleepsIsTrustedUntilTheEndOfItsLease) {
-    granted(a, session_of_a, 1);
-    heap.run_until(9 * sim_second);
-    granted(b, session_of_b, 2);
+    granted_to_b_after(9 * sim_second);
     heap.run_until(11 * sim_second);
     history.end();
     EXPECT_FALSE(is_explained());
 }
 
 TEST_F(OutsideHistoryTest, WhoWakesUpLateLosesWhatItHadLongBefore) {
-    granted(a, session_of_a, 1);
-    heap.run_until(11 * sim_second);
-    granted(b, session_of_b, 2);
+    granted_to_b_after(11 * sim_second);
     history.lost({{session_of_a, core::Seq{1}}, core::HoldLost::Reason::expired});
     history.end();
     EXPECT_TRUE(is_explained());
@@ -104,17 +104,13 @@ TEST_F(OutsideHistoryTest, WhoWakesUpLateLosesWhatItHadLongBefore) {
 
 // Nobody told it of the end of its session yet.
 TEST_F(OutsideHistoryTest, WhatIsSuspendedIsInNobodysWayUntilItIsLetGo) {
-    granted(a, session_of_a, 1);
-    heap.run_until(11 * sim_second);
-    granted(b, session_of_b, 2);
+    granted_to_b_after(11 * sim_second);
     history.releasing(a, {}, {session_of_a, core::Seq{1}});
     EXPECT_TRUE(is_explained());
 }
 
 TEST_F(OutsideHistoryTest, WhatIsLetGoLateWasInTheWayWhileItsLeaseLasted) {
-    granted(a, session_of_a, 1);
-    heap.run_until(9 * sim_second);
-    granted(b, session_of_b, 2);
+    granted_to_b_after(9 * sim_second);
     heap.run_until(11 * sim_second);
     history.releasing(a, {}, {session_of_a, core::Seq{1}});
     EXPECT_FALSE(is_explained());

@@ -305,23 +305,29 @@ TEST_F(Deadlocks, WhoIsMerelyBehindACircleIsNotRefused) {  // S33
 
 // --- the dead -----------------------------------------------------------------------------------
 
-TEST_F(Deadlocks, ALostHoldAddsNoEdge) {  // S11, S33
-    put(asks(1, 1, "a"));
-    put(asks(3, 1, "b"));
-    put(asks(1, 2, "b"));
-    put(asks(2, 1, "c"));
-    put(asks(2, 2, "a"));
+// 3 is waited for through what 1 has and waits for: if 3 waited for 2, that were a circle.
+class BehindAHold : public Deadlocks {
+protected:
+    BehindAHold() {
+        put(asks(1, 1, "a"));
+        put(asks(3, 1, "b"));
+        put(asks(1, 2, "b"));
+        put(asks(2, 1, "c"));
+        put(asks(2, 2, "a"));
+    }
+};
+
+TEST_F(BehindAHold, ThatIsHeldItIsACircle) {  // S33
+    EXPECT_EQ(put(asks(3, 2, "c")), "3.2 deadlock 3/1/>c 2/1/>a 1/1/>b");
+}
+
+TEST_F(BehindAHold, ThatIsLostThereIsNoEdge) {  // S11, S33
     put(expiry(1));
     EXPECT_EQ(put(asks(3, 2, "c")), "3.2 queued");  // before anybody came to a
     EXPECT_EQ(put(Command{Sweep{}}), "2.2 granted token=4 previous=expired/1/");
 }
 
-TEST_F(Deadlocks, ABrokenHoldAddsNoEdge) {  // S24, S33
-    put(asks(1, 1, "a"));
-    put(asks(3, 1, "b"));
-    put(asks(1, 2, "b"));
-    put(asks(2, 1, "c"));
-    put(asks(2, 2, "a"));
+TEST_F(BehindAHold, ThatIsBrokenThereIsNoEdge) {  // S24, S33
     put(request(3, 2, BreakLock{"a", FencingToken{1}, "stuck", false}));
     EXPECT_EQ(put(asks(3, 3, "c")), "3.3 queued");  // before its node confirms
 }
