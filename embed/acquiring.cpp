@@ -135,21 +135,21 @@ Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
     return std::move(outcome->hold);
 }
 
-Hold ask_for_several(const std::shared_ptr<CallGate>& gate, LockerState& locker, AcquireOrder order,
+// From add() on release_all() may end it, on another thread, and whoever watches it.
+Hold ask_for_several(const std::shared_ptr<CallGate>& gate, AcquireOrder order, HoldWishes wishes,
                      std::error_code& ec, LockInfo* busy) {
-    ec = locker.gate() == gate ? std::error_code{} : Errc::invalid_argument;
+    const auto locker = LockerState::of(order.options.locker);
+    ec = locker->gate() == gate ? std::error_code{} : Errc::invalid_argument;
     if (ec) return {};
-    auto hold = ask_cluster(gate, std::move(order), ec, busy);
-    if (hold) locker.add(hold);
+    auto hold = watched(ask_cluster(gate, std::move(order), ec, busy), std::move(wishes));
+    if (hold) locker->add(hold);
     return hold;
 }
 
-// Alone, or for a locker.
-Hold ask_in_turn(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std::error_code& ec,
-                 LockInfo* busy) {
-    auto locker = order.is_shared ? LockerState::of(order.options.locker) : nullptr;
+// Alone, or one name for a locker.
+Hold ask_in_turn(const std::shared_ptr<CallGate>& gate, std::shared_ptr<LockerState> locker,
+                 AcquireOrder order, std::error_code& ec, LockInfo* busy) {
     if (!locker) return ask_cluster(gate, std::move(order), ec, busy);
-    if (order.several) return ask_for_several(gate, *locker, std::move(order), ec, busy);
     const std::string name = order.name;
     auto turn = begin_turn(*locker, *gate, order);
     ec = turn.error;
@@ -166,7 +166,12 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
     if (ec) return {};
     const auto gate = node->gate();  // outlives a node that goes while this waits
     auto wishes = take_wishes(order.options);
-    return watched(ask_in_turn(gate, std::move(order), ec, busy), std::move(wishes));
+    auto locker = order.is_shared ? LockerState::of(order.options.locker) : nullptr;
+    if (locker && order.several) {
+        return ask_for_several(gate, std::move(order), std::move(wishes), ec, busy);
+    }
+    return watched(ask_in_turn(gate, std::move(locker), std::move(order), ec, busy),
+                   std::move(wishes));
 }
 
 // Takes all the memory that it needs before anything begins: what has begun comes to its end.
@@ -178,15 +183,16 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     const auto& gate = node->gate();
     auto bad = check(order);
+    auto locker = LockerState::of(order.options.locker);
+    LockerFinish* of_locker = nullptr;
+    if (locker && order.several) {  // within the next: what joins is watched already
+        if (locker->gate() != gate) bad = Errc::invalid_argument;
+        finish = std::make_unique<JoiningFinish>(std::exchange(locker, nullptr), std::move(finish));
+    }
     if (auto wishes = take_wishes(order.options)) {
         finish = std::make_unique<WatchedFinish>(std::move(wishes), std::move(finish));
     }
-    auto locker = LockerState::of(order.options.locker);
-    LockerFinish* of_locker = nullptr;
-    if (locker && order.several) {
-        if (locker->gate() != gate) bad = Errc::invalid_argument;
-        finish = std::make_unique<JoiningFinish>(std::exchange(locker, nullptr), std::move(finish));
-    } else if (locker) {
+    if (locker) {
         auto outer = std::make_unique<LockerFinish>(order.name, std::move(finish));
         of_locker = outer.get();
         finish = std::move(outer);

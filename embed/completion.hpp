@@ -39,12 +39,16 @@ public:
 // For a thread that waits.
 class WaitingThread final : public Completion {
 public:
-    void complete(CallOutcome outcome) noexcept override {
+    void complete(CallOutcome outcome) noexcept override { tell(std::move(outcome)); }
+
+    // False when nobody waits any more.
+    bool tell(CallOutcome outcome) noexcept {
         std::unique_lock lock{mutex_};
-        if (abandoned_) return;  // the Hold in it goes when the lock is gone: it is a parameter
+        if (abandoned_) return false;  // its Hold goes when the lock is gone: it is a parameter
         outcome_.emplace(std::move(outcome));
         lock.unlock();
         done_.notify_one();
+        return true;
     }
 
     // Empty when the time was over first; then nothing comes any more.

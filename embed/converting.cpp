@@ -1,8 +1,11 @@
 // Holds that change their mode (S27).
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <tuple>
 #include <utility>
 
+#include "core/base/mutant.hpp"
 #include "embed/canceller.hpp"
 #include "embed/hold_record.hpp"
 #include "embed/lock_mode.hpp"
@@ -18,16 +21,19 @@ namespace detail {
 
 namespace {
 
+using Record = std::shared_ptr<HoldRecord>;
+
 // What the cluster knows of it.
-HoldRecord& grant_of(HoldRecord& record) {
-    return record.locker() ? *record.grant() : record;
+const Record& grant_of(const Record& record) {
+    return record->locker() ? record->grant() : record;
 }
 
 // Why it is not converted whatever the mode is.
 std::error_code refusal(const HoldRecord& record) {
     if (const auto failure = record.failure()) return failure;
     const bool is_part = record.grant() && !record.locker();
-    const bool is_shared = record.locker() && !record.locker()->is_alone(record);
+    const bool is_shared = record.locker() && !record.locker()->is_alone(record) &&
+                           !core::planted(core::Mutant::nested_holds_convert);
     return is_part || is_shared ? make_error_code(Errc::invalid_argument) : std::error_code{};
 }
 
@@ -43,7 +49,9 @@ bool was_refused(std::error_code ec) {
            ec == Errc::resource_exhausted;
 }
 
-std::error_code downgrade(HoldRecord& record, LockMode mode) {
+std::error_code downgrade(const Record& held, LockMode mode) {
+    auto& record = *held;
+    auto& grant = *grant_of(held);
     if (const auto refused = refusal(record)) return refused;
     const auto before = record.mode();
     const bool is_legal =
@@ -51,24 +59,54 @@ std::error_code downgrade(HoldRecord& record, LockMode mode) {
     if (!is_legal) return Errc::invalid_argument;
     auto& gate = *record.gate();
     auto waiting = std::make_shared<WaitingThread>();
-    const auto& operation = grant_of(record).facts().operation;
-    const core::DowngradeCall call{gate.next_tag(), operation, to_core(mode)};
-    if (!lower(record, mode)) return Errc::invalid_argument;
+    const core::DowngradeCall call{gate.next_tag(), grant.facts().operation, to_core(mode)};
+    const bool late = core::planted(core::Mutant::downgraded_when_answered);
+    if (!late && !lower(record, mode)) return Errc::invalid_argument;
     auto ec = gate.submit(call, waiting);
     if (!ec) {
         const auto gives_up = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
         const auto outcome = waiting->wait_until(gives_up);
         ec = outcome ? outcome->error : Errc::no_quorum;
     }
+    if (late && !ec) std::ignore = lower(record, mode);
     if (was_refused(ec)) {
         record.set_mode(before);
-        grant_of(record).set_mode(before);
+        grant.set_mode(before);
     }
     return ec;
 }
 
+// A thread that waits for an upgrade. If it gives up its hold is what it was: what the cluster did
+// too late is undone. Its owner may have asked for less meanwhile, and keeps that; for more it can
+// not have asked with success, since what is exclusive is not upgraded.
+class UpgradingThread final : public Completion {
+public:
+    explicit UpgradingThread(Record grant)
+        : grant_{std::move(grant)},
+          undo_{prepared(core::DowngradeCall{grant_->gate()->next_tag(), grant_->facts().operation,
+                                             to_core(grant_->mode())})} {}
+
+    void complete(CallOutcome outcome) noexcept override {
+        const bool is_upgraded = !outcome.error && !outcome.is_busy;
+        if (waiting_.tell(std::move(outcome)) || !is_upgraded) return;
+        std::get_if<core::DowngradeCall>(&undo_.front().call)->mode = to_core(grant_->mode());
+        std::ignore = grant_->gate()->submit(undo_);
+    }
+
+    std::optional<CallOutcome> wait_until(Deadline deadline) {
+        return waiting_.wait_until(deadline);
+    }
+
+private:
+    const Record grant_;
+    SubmittedCalls undo_;
+    WaitingThread waiting_;
+};
+
 // True when it is exclusive now; false with an error, or because others have it.
-bool upgrade(HoldRecord& record, Deadline deadline, std::error_code& ec) {
+bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
+    auto& record = *held;
+    const auto& grant = grant_of(held);
     ec = refusal(record);
     const bool is_legal = record.mode() == LockMode::update || record.mode() == LockMode::shared;
     if (!ec && !is_legal) ec = Errc::invalid_argument;
@@ -77,9 +115,9 @@ bool upgrade(HoldRecord& record, Deadline deadline, std::error_code& ec) {
     const auto now = std::chrono::steady_clock::now();
     const bool wait = deadline > now;
     if (!wait) deadline = now + gate->call_timeout();
-    const core::UpgradeCall call{gate->next_tag(), grant_of(record).facts().operation, wait,
+    const core::UpgradeCall call{gate->next_tag(), grant->facts().operation, wait,
                                  to_instant(deadline)};
-    auto waiting = std::make_shared<WaitingThread>();
+    auto waiting = std::make_shared<UpgradingThread>(grant);
     Canceller canceller{gate, call.tag};
     ec = gate->submit(call, waiting);
     if (ec) return false;
@@ -88,6 +126,7 @@ bool upgrade(HoldRecord& record, Deadline deadline, std::error_code& ec) {
     if (!outcome) canceller.cancel();
     ec = outcome ? outcome->error : Errc::no_quorum;
     if (ec || outcome->is_busy) return false;
+    grant->set_mode(LockMode::exclusive);
     record.set_mode(LockMode::exclusive);
     ec = record.failure();
     // Suspended, it is exclusive when it is held again: valid() tells of the rest (S6).
@@ -107,7 +146,7 @@ bool upgrade(HoldRecord& record, Deadline deadline, std::error_code& ec) {
 
 void Hold::downgrade(LockMode mode, std::error_code& ec) {
     const auto record = record_;
-    ec = record ? detail::downgrade(*record, mode) : Errc::not_held;
+    ec = record ? detail::downgrade(record, mode) : Errc::not_held;
 }
 
 void Hold::downgrade(LockMode mode) {
@@ -120,7 +159,7 @@ void Hold::upgrade(std::chrono::steady_clock::time_point deadline, std::error_co
     ec = Errc::not_held;
     const auto record = record_;
     if (!record) return;
-    const bool upgraded = detail::upgrade(*record, deadline, ec);
+    const bool upgraded = detail::upgrade(record, deadline, ec);
     if (!upgraded && !ec) ec = Errc::timed_out;
 }
 
@@ -137,7 +176,7 @@ void Hold::upgrade(std::chrono::steady_clock::time_point deadline) {
 bool Hold::try_upgrade(std::error_code& ec) {
     ec = Errc::not_held;
     const auto record = record_;
-    return record && detail::upgrade(*record, std::chrono::steady_clock::time_point::min(), ec);
+    return record && detail::upgrade(record, std::chrono::steady_clock::time_point::min(), ec);
 }
 
 bool Hold::try_upgrade() {

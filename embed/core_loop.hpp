@@ -95,6 +95,7 @@ public:
 private:
     // suspending.cpp
     void superseded() override;
+    void introduced(core::Hello caller) override;
     void refused(core::NodeId by, transport::Refusal why) override;
     void let_calls_wait();
 
@@ -156,7 +157,8 @@ private:
     PendingCalls pending_;
     HoldTable holds_;
     std::map<core::NodeId, core::Hello> connected_;
-    std::vector<core::Member> peers_;  // as the core told them
+    std::vector<core::Member> peers_;                 // as the core told them
+    std::map<core::NodeId, std::string> introduced_;  // since then: who says that it is a member
     std::optional<core::NodeId> leader_;
     core::CallTag close_tag_;
     std::function<void()> closed_;

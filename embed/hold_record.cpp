@@ -46,7 +46,7 @@ FencingToken HoldRecord::token() const {
 // Both began before the cluster could count anything of this hold.
 void HoldRecord::begin_work() {
     const auto progress = facts_.progress_timeout;
-    if (progress == core::Nanoseconds{0}) return;
+    if (progress == core::Nanoseconds{0} || core::planted(core::Mutant::idle_for_ever)) return;
     works_until_.store((boot_now() + progress).ns, std::memory_order_release);
 }
 

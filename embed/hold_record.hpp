@@ -75,11 +75,9 @@ public:
     [[nodiscard]] LockMode mode() const { return mode_.load(std::memory_order_acquire); }
     [[nodiscard]] FencingToken token() const;
     void set_mode(LockMode mode) { mode_.store(mode, std::memory_order_release); }
-    // Whoever sees the mode sees the token that came with it.
-    void upgraded(FencingToken token) {
-        token_.store(token.raw(), std::memory_order_release);
-        set_mode(LockMode::exclusive);
-    }
+    // Before whoever asked for that sets the mode, so that who sees it sees the token that came
+    // with it. If nobody waits for it any more the mode stays, and the token is that of the grant.
+    void upgraded(FencingToken token) { token_.store(token.raw(), std::memory_order_release); }
     [[nodiscard]] const std::shared_ptr<Lease>& lease() const { return lease_; }
     [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
 

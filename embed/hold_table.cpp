@@ -44,13 +44,17 @@ void HoldTable::given_back(core::OperationId hold) {
     if (found != holds_.end()) take(found);
 }
 
-// The lease thread may have said so before.
+// All that hang on that lease are, and their owners, of a locker's grant several, are told
+// together. The lease thread may have said so before, or not: it does not when the core found the
+// lease over.
 void HoldTable::suspended(core::OperationId hold) {
     const auto found = holds_.find(hold);
     if (found == holds_.end()) return;
-    const auto& record = found->second.record;
-    if (record->lease()->is_wary(record.get()))
-        parts_.losses.post([record] { record->tell_trouble(); });
+    const auto& lease = *found->second.record->lease();
+    const auto until = lease.valid_until();
+    if (!lease.is_suspended(boot_now()) || std::exchange(ran_out_at_, until) == until) return;
+    for (const auto& owned : lease.wary_holds())
+        parts_.losses.post([owned] { owned->tell_trouble(); });
 }
 
 // Its owners, of a locker's grant all that want to hear of it.

@@ -79,6 +79,7 @@ private:
     std::set<std::pair<core::Instant, core::OperationId>> by_idle_;  // those looked at some time
     std::shared_ptr<Lease> lease_;
     std::shared_ptr<Lease> lasting_;  // of the same session
+    core::Instant ran_out_at_;        // the lasting one, when its owners were told last
     std::uint64_t holds_lost_ = 0;
     std::uint64_t sessions_expired_ = 0;
 };

@@ -76,10 +76,6 @@ void Lease::remove_wary(const HoldRecord* hold) {
     wary_.with([&](auto& holds) { holds.erase(hold); });
 }
 
-bool Lease::is_wary(const HoldRecord* hold) const {
-    return wary_.with([&](const auto& holds) { return holds.contains(hold); });
-}
-
 std::vector<std::shared_ptr<HoldRecord>> Lease::wary_holds() const {
     return wary_.with([](const auto& holds) { return living(holds); });
 }

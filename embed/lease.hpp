@@ -70,7 +70,6 @@ public:
     // The holds whose owners want to hear when it is at risk, or suspended.
     void add_wary(const std::shared_ptr<HoldRecord>& hold);
     void remove_wary(const HoldRecord* hold);
-    [[nodiscard]] bool is_wary(const HoldRecord* hold) const;
     [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> wary_holds() const;
 
     // The holds of that grant whose owners want to hear who else wants what it has.

@@ -7,10 +7,17 @@
 #include "core/base/overloaded.hpp"
 #include "embed/core_loop.hpp"
 #include "embed/translate.hpp"
+#include "transport/address.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
 
 namespace mortise::detail {
+
+namespace {
+
+constexpr std::size_t introduced_max = 16;
+
+}  // namespace
 
 void CoreLoop::send(core::NodeId to, core::PeerMessage message) {
     if (network_) network_->send(to, std::move(message));
@@ -18,24 +25,43 @@ void CoreLoop::send(core::NodeId to, core::PeerMessage message) {
 
 void CoreLoop::set_peers(const std::vector<core::Member>& peers) {
     peers_ = peers;
+    introduced_.clear();
+    connect_to_peers();
+}
+
+// Whoever became a member while this node was away, or before it lost its directory, is in nothing
+// that it has. It may lead, and all that this node lacks comes from it. What it says is weighed
+// when it is heard; if it is no member it hears that.
+void CoreLoop::introduced(core::Hello caller) {
+    const bool is_known = introduced_.contains(caller.node);
+    const bool is_address = transport::parse_address(caller.address).has_value();
+    if (caller.is_empty() || !is_address || is_known || introduced_.size() >= introduced_max)
+        return;
+    parts_.log.info("members", "node " + std::to_string(caller.node.raw()) + ", which is unknown " +
+                                   "here, says that it is a member, at " + escaped(caller.address));
+    introduced_.emplace(caller.node, std::move(caller.address));
     connect_to_peers();
 }
 
 // Addresses of the file go before those of the log: a person wrote them for this node. While it has
 // no leader it talks to everybody named there as well: all the members that it knew may be gone.
 void CoreLoop::connect_to_peers() {
-    if (!network_ || peers_.empty()) return;
+    if (!network_ || (peers_.empty() && introduced_.empty())) return;
     std::vector<transport::PeerAddress> addresses;
+    const auto add = [&](core::NodeId id, const std::string& address) {
+        const bool has =
+            std::ranges::find(addresses, id, &transport::PeerAddress::id) != addresses.end();
+        if (!has) addresses.push_back({id, address});
+    };
     for (const auto& peer : parts_.config.peers) {
         const core::NodeId id{peer.id};
         const bool is_peer = std::ranges::find(peers_, id, &core::Member::id) != peers_.end();
         if (is_peer || !leader_) addresses.push_back({id, peer.address});
     }
-    for (const auto& peer : peers_) {
-        const bool has =
-            std::ranges::find(addresses, peer.id, &transport::PeerAddress::id) != addresses.end();
-        if (!has) addresses.push_back({peer.id, peer.address});
-    }
+    for (const auto& peer : peers_)
+        add(peer.id, peer.address);
+    for (const auto& [id, address] : introduced_)
+        add(id, address);
     network_->set_peers(std::move(addresses));
 }
 

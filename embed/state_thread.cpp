@@ -151,7 +151,7 @@ bool StateThread::carry_out(const core::SnapshotRead& read) {
     auto page = view.read(read.after, read.bytes_max);
     if (!page) return fail(failure_of(page.error()));
     events_.snapshot_rows({read.peer, view.applied(), view.configuration(), read.after,
-                           std::move(page->rows), page->done});
+                           std::move(page->rows), page->done, read.transfer});
     return true;
 }
 

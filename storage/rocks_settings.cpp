@@ -1,5 +1,8 @@
 #include "storage/rocks_settings.hpp"
 
+#include <cerrno>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <rocksdb/filter_policy.h>
@@ -18,10 +21,16 @@ public:
     void Logv(const char* /*format*/, va_list /*arguments*/) override {}
 };
 
+// RocksDB tells it from other failures by the system's words alone.
+bool is_over_quota(const rocksdb::Status& status) {
+    const auto words = std::generic_category().message(EDQUOT);
+    return status.IsIOError() && status.ToString().find(words) != std::string::npos;
+}
+
 // Damage is what no retry mends. A file that is gone is damage; one that cannot be read just now,
 // or for want of memory, may be there tomorrow.
 Errc meaning_of(const rocksdb::Status& status) {
-    if (status.IsNoSpace()) return Errc::no_space;
+    if (status.IsNoSpace() || is_over_quota(status)) return Errc::no_space;
     if (status.IsNotSupported()) return Errc::newer_format;
     const bool is_gone = status.IsPathNotFound() || status.IsNotFound();
     return status.IsCorruption() || is_gone || status.IsInvalidArgument() ? Errc::damaged

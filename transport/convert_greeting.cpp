@@ -20,6 +20,7 @@ void write(const Greeting& greeting, wire::Hello::Builder to) {
     to.setBootEpoch(greeting.hello.boot_epoch.raw());
     to.setLife(greeting.hello.life);
     to.setCommandFormat(greeting.hello.command_format);
+    if (!greeting.hello.address.empty()) to.setAddress(data_of(greeting.hello.address));
     auto voters = to.initVoters(static_cast<unsigned>(greeting.hello.voters.size()));
     for (unsigned i = 0; i < voters.size(); ++i)
         voters.set(i, greeting.hello.voters[i].raw());
@@ -40,6 +41,7 @@ core::Result<Greeting> read(wire::Hello::Reader from) {
     hello.boot_epoch = core::BootEpoch{from.getBootEpoch()};
     hello.life = from.getLife();
     hello.command_format = from.getCommandFormat();
+    hello.address = reading.text(from.getAddress(), address_bytes_max, "Hello.address");
     if (hello.command_format == 0) reading.fail(Malformed::bad_number, "Hello.commandFormat");
     const bool whole =
         hello.node.is_set() && hello.incarnation.is_set() && hello.boot_epoch.is_set();

@@ -85,7 +85,10 @@ Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeti
     std::vector<core::NodeId> known;
     for (const auto& peer : known_)
         known.push_back(peer.id);
-    if (const auto refusal = judge_caller(*caller, events_.hello(), known)) return refuse(*refusal);
+    if (const auto refusal = judge_caller(*caller, events_.hello(), known)) {
+        if (refusal == Refusal::unknown_node) events_.introduced(caller->hello);
+        return refuse(*refusal);
+    }
     const auto lane = lane_of(caller->purpose);
     if (!lane) return admit_client(visitor);
     return admit_peer(visitor, *lane, *caller);

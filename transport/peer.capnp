@@ -54,6 +54,7 @@ struct Hello {
   voters @8 :List(UInt64);     # as configured, ascending; compared when a cluster is formed
   life @9 :UInt64;             # drawn by chance at each start; zero for clients
   commandFormat @10 :UInt8 = 1;  # the newest form of commands that it reads (docs/formats.md)
+  address @11 :Data;           # where the members find it; empty: of no member, as far as it knows
 }
 
 struct ClusterId {

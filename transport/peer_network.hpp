@@ -62,6 +62,9 @@ public:
     virtual void peer_up(core::Hello peer) = 0;
     virtual void peer_down(core::NodeId peer) = 0;
     virtual void received(core::NodeId from, core::PeerMessage message) = 0;
+    // Somebody who is no peer called, and was refused. It may be a member in what this node does
+    // not have yet, and its hello says where it is: whoever wants to hear it makes it a peer.
+    virtual void introduced(core::Hello caller) = 0;
     // That peer does not speak with this node, at its own address.
     virtual void refused(core::NodeId by, Refusal why) = 0;
 };

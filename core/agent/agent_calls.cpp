@@ -106,7 +106,7 @@ bool SessionAgent::may_answer_from_read(const std::string& name) const {
     const auto ends_it = [&](const Ending& ending) {
         return std::ranges::find(ending.names, name) != ending.names.end();
     };
-    return open_session() && !newest_on_name_.contains(name) && !untold_names_.contains(name) &&
+    return open_session() && !under_way_.contains(name) && !untold_names_.contains(name) &&
            std::ranges::none_of(endings_, ends_it);
 }
 

@@ -21,8 +21,11 @@ constexpr std::size_t commands_per_send_max = 1'024;
 SessionAgent::Sent& SessionAgent::remember(Request request, Names names, Now now) {
     const auto seq = request.seq;
     auto& sent = sent_[seq];
-    for (const auto& name : names)
-        newest_on_name_[name] = seq;
+    for (const auto& name : names) {
+        auto& under_way = under_way_[name];
+        under_way.requests.insert(seq);
+        if (!is_ordered(request.body)) under_way.newest_ending = seq;
+    }
     sent.request = std::move(request);
     sent.names = std::move(names);
     sent.at = now.steady;
@@ -33,9 +36,12 @@ SessionAgent::Sent& SessionAgent::remember(Request request, Names names, Now now
 void SessionAgent::release_order(const Sent& sent) {
     if (planted(Mutant::names_never_forgotten)) return;
     for (const auto& name : sent.names) {
-        const auto newest = newest_on_name_.find(name);
-        const bool is_it = newest != newest_on_name_.end() && newest->second == sent.request.seq;
-        if (is_it) newest_on_name_.erase(newest);
+        const auto found = under_way_.find(name);
+        if (found == under_way_.end()) continue;
+        auto& under_way = found->second;
+        under_way.requests.erase(sent.request.seq);
+        if (under_way.newest_ending == sent.request.seq) under_way.newest_ending = {};
+        if (under_way.requests.empty()) under_way_.erase(found);
     }
 }
 
@@ -56,7 +62,7 @@ void SessionAgent::forget_sent() {
         forget(sent_.begin()->first);
     for (const auto& ending : std::exchange(endings_, {}))
         names_beyond_ -= ending.names.size() - 1;
-    newest_on_name_.clear();
+    under_way_.clear();
 }
 
 // What went out before on any of these names and may not be there yet, each once, rising (S20):
@@ -64,20 +70,40 @@ void SessionAgent::forget_sent() {
 std::vector<Seq> SessionAgent::sent_before(const Names& names) const {
     std::vector<Seq> before;
     for (const auto& name : names) {
-        const auto newest = newest_on_name_.find(name);
-        if (newest != newest_on_name_.end()) before.push_back(newest->second);
+        const auto found = under_way_.find(name);
+        if (found != under_way_.end()) before.push_back(*found->second.requests.rbegin());
     }
     std::ranges::sort(before);
     before.erase(std::unique(before.begin(), before.end()), before.end());
     return before;
 }
 
+// The endings of a name follow each other, so that who follows the newest follows them all. They
+// follow no acquire: an overloaded leader takes none of those.
+Seq SessionAgent::ended_before(const Names& names) const {
+    Seq newest;
+    for (const auto& name : names) {
+        const auto found = under_way_.find(name);
+        if (found != under_way_.end()) newest = std::max(newest, found->second.newest_ending);
+    }
+    return planted(Mutant::endings_overtake_each_other) ? Seq{} : newest;
+}
+
+// A release or cancel names what it ends. A downgrade changes what the next request may ask for.
+bool SessionAgent::is_ordered(const RequestBody& asked) {
+    return !std::holds_alternative<Release>(asked) && !std::holds_alternative<Cancel>(asked);
+}
+
+Request SessionAgent::next_request(Seq after, RequestBody body) {
+    newest_seq_ = newest_seq_.next();
+    return {*session_, newest_seq_, after, std::move(body)};
+}
+
 // Behind what we sent on its names before. Only a request for several can have more than one of
 // that in front.
 Request SessionAgent::request_behind(RequestBody body, const Names& names) {
     auto before = sent_before(names);
-    newest_seq_ = newest_seq_.next();
-    Request request{*session_, newest_seq_, {}, std::move(body)};
+    auto request = next_request({}, std::move(body));
     if (before.empty()) return request;
     request.after = before.back();
     before.pop_back();
@@ -89,18 +115,17 @@ Request SessionAgent::request_behind(RequestBody body, const Names& names) {
     return request;
 }
 
-// A downgrade changes what the next request may ask for; a release or cancel names what it ends,
-// and needs no order.
 void SessionAgent::send_endings(BatchBuilder& urgent, Now now) {
     while (!endings_.empty() && urgent.count() < commands_per_send_max &&
            unapplied_ < operations_max) {
         auto ending = std::move(endings_.front());
         endings_.pop_front();
-        const bool is_ordered = std::holds_alternative<Downgrade>(ending.asked);
         auto* release = std::get_if<Release>(&ending.asked);
         // An older member knows no difference.
         if (release != nullptr && format_ < format_needed(ending.asked)) release->lost = false;
-        auto request = request_behind(ending.asked, is_ordered ? ending.names : Names{});
+        auto request = is_ordered(ending.asked)
+                           ? request_behind(ending.asked, ending.names)
+                           : next_request(ended_before(ending.names), ending.asked);
         urgent.add(request);
         auto names = ending.names;
         remember(std::move(request), std::move(names), now).ending = std::move(ending);
@@ -110,10 +135,9 @@ void SessionAgent::send_endings(BatchBuilder& urgent, Now now) {
 void SessionAgent::send_acquires(BatchBuilder& acquires, Now now) {
     if (!endings_.empty()) return;  // one of them may have to go before (S20)
     std::set<std::string> kept_back;
-    for (auto next = unsent_.begin(); next != unsent_.end() &&
-                                      acquires.count() < commands_per_send_max &&
-                                      newest_on_name_.size() < acquires_in_flight_max &&
-                                      acquires.bytes() < batch_bytes_max / 4;) {
+    for (auto next = unsent_.begin();
+         next != unsent_.end() && acquires.count() < commands_per_send_max &&
+         under_way_.size() < acquires_in_flight_max && acquires.bytes() < batch_bytes_max / 4;) {
         const auto [arrival, tag] = *next++;
         auto& waiting = waiting_.at(tag);
         if (must_wait(waiting.names, kept_back)) continue;
@@ -146,13 +170,17 @@ void SessionAgent::resend(BatchBuilder& urgent, BatchBuilder& acquires, Now now)
 
 // A name is remembered while something on it is under way, or it would be for ever.
 void SessionAgent::check_invariants() const {
-    MORTISE_CHECK(newest_on_name_.size() <= unapplied_ + names_beyond_);
+    MORTISE_CHECK(under_way_.size() <= unapplied_ + names_beyond_);
     MORTISE_CHECK(unapplied_ <= sent_.size());
-    for (const auto& [name, seq] : newest_on_name_) {
-        const auto found = sent_.find(seq);
-        MORTISE_CHECK(found != sent_.end() && !found->second.applied);
-        const auto& names = found->second.names;
-        MORTISE_CHECK(std::ranges::find(names, name) != names.end());
+    for (const auto& [name, under_way] : under_way_) {
+        const auto& [requests, ending] = under_way;
+        MORTISE_CHECK(!requests.empty() && (!ending.is_set() || requests.contains(ending)));
+        for (const auto seq : requests) {
+            const auto found = sent_.find(seq);
+            MORTISE_CHECK(found != sent_.end() && !found->second.applied);
+            const auto& names = found->second.names;
+            MORTISE_CHECK(std::ranges::find(names, name) != names.end());
+        }
     }
 }
 

@@ -172,6 +172,10 @@ private:
         bool applied = false;  // queued: known to the cluster, not answered
         bool unsure = false;   // may have been answered without our being told
     };
+    struct UnderWay {  // what was sent on a name and is not known to be applied
+        std::set<Seq> requests;
+        Seq newest_ending;  // of those that go out in the reaper's lane whatever was asked before
+    };
     struct Ender {  // a caller of release() or downgrade()
         Instant gives_up;
         bool releases = true;
@@ -242,7 +246,10 @@ private:
     void send_acquires(BatchBuilder& acquires, Now now);
     void resend(BatchBuilder& urgent, BatchBuilder& acquires, Now now);
     [[nodiscard]] std::vector<Seq> sent_before(const Names& names) const;
+    [[nodiscard]] Seq ended_before(const Names& names) const;
+    [[nodiscard]] Request next_request(Seq after, RequestBody body);
     [[nodiscard]] Request request_behind(RequestBody body, const Names& names);
+    [[nodiscard]] static bool is_ordered(const RequestBody& asked);
     Sent& remember(Request request, Names names, Now now);
     Sent forget(Seq seq);
     void release_order(const Sent& sent);
@@ -274,8 +281,8 @@ private:
     std::set<std::pair<Instant, Seq>> untold_by_time_;
     std::multiset<std::string> untold_names_;
     std::uint64_t released_untold_ = 0;
-    std::map<Seq, Sent> sent_;                   // until answered
-    std::map<std::string, Seq> newest_on_name_;  // sent, not known to be applied
+    std::map<Seq, Sent> sent_;  // until answered
+    std::map<std::string, UnderWay> under_way_;
     std::map<CallTag, Ender> enders_;
     std::map<CallTag, Confirming> confirming_;
     std::vector<std::pair<CallTag, Seq>> confirmed_;  // in the step that is under way

@@ -82,6 +82,8 @@ namespace mortise::core {
     X(try_before_own_release, "S20: a try is answered from a read behind our own release")       \
     X(acquire_overtakes_own_release,                                                             \
       "S20: an acquire that arrives before our release is applied first")                        \
+    X(endings_overtake_each_other,                                                               \
+      "S20: what follows the newer of two releases does not follow both")                        \
     X(recursion_on_lost_hold, "S22: a locker counts on though its hold is lost")                 \
     X(recursion_without_end, "S22: a locker's holds have no bound")                              \
     X(names_never_forgotten, "who used 2,048 names sends no acquire any more")                   \
@@ -151,6 +153,13 @@ namespace mortise::core {
     X(deadlock_without_barriers, "S33: nobody waits for a request for all of several names")     \
     X(deadlock_with_the_broken, "S33: a hold that was broken adds an edge")                      \
     X(break_whatever_token, "S24: a break takes whoever has it now")                             \
+    X(break_leaves_lock_delay, "S24: a name that is closed for its lock_delay is not opened")    \
+    X(writers_in_a_batch, "S31: a batch of readers takes writers along")                         \
+    X(risen_come_last, "S29: who rose to a class comes after those who asked for it")            \
+    X(downgraded_when_answered, "S27: until the cluster answered a hold is valid as it was")     \
+    X(nested_holds_convert, "S22: one of several holds of a locker is converted")                \
+    X(idle_for_ever, "S8: who makes no progress keeps its hold")                                 \
+    X(mutexes_without_lockers, "S33: who locks mutexes is in no circle of waits")                \
     X(mark_unsynced, "S14: the mark is not synced before the effect")                            \
     X(max_hold_without_rho, "S8: a max_hold is counted as if its holder's clock went right")     \
     X(expired_session_leaves_cleanly, "S23: what a lost session held was left cleanly")          \

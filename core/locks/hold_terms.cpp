@@ -87,7 +87,8 @@ void LockTable::end_closure(const std::string& name, ClosureId id, Grants& grant
 
 bool LockTable::open(const std::string& name, FencingToken token) {
     const auto record = records_.find(name);
-    if (record == records_.end()) return false;
+    const bool leaves = planted(Mutant::break_leaves_lock_delay);
+    if (record == records_.end() || leaves) return false;
     std::vector<OperationId> gone;
     for (const auto& grant : record->second.holders()) {
         if (grant.left && grant.token == token) gone.push_back(grant.operation);

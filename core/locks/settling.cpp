@@ -64,7 +64,8 @@ bool LockTable::enter_batch(Slot& slot, Grants& grants) {
     enter(slot, *leader, grants);
     // Who did not fit once will not: those who enter only add to what is in its way.
     const auto fits = [&](LockMode mode) {
-        return !is_writer(mode) && record.admits(mode) && !planted(Mutant::batch_of_one);
+        const bool belongs = !is_writer(mode) || planted(Mutant::writers_in_a_batch);
+        return belongs && record.admits(mode) && !planted(Mutant::batch_of_one);
     };
     while (const auto* next = queue.first(fits))
         enter(slot, *next, grants);

@@ -68,6 +68,7 @@ Rank WaitQueue::rank(LockMode mode, Priority priority, Ticket ticket) const {
     const auto overtaken = static_cast<std::size_t>(overtakers_.end() - younger);
     const auto risen = static_cast<unsigned>(overtaken / overtakings_per_class);
     const auto reached = std::min(top_class, priority + risen);
+    if (planted(Mutant::risen_come_last)) return {top_class - reached, risen != 0, ticket};
     return {top_class - reached, reached < top_class && !is_preferred(mode), ticket};
 }
 

@@ -133,14 +133,15 @@ MembershipReply NodeCore::consider_leader(const MembershipRequest& request, Now 
     if (!raft_.configuration().is_voter(target)) {
         return refusal(request, MembershipRefusal::not_a_voter);
     }
-    if (!request.term.is_set()) {
+    // Whoever looked at an earlier term looks again: an election in between, which the goal may have
+    // lost, is nothing that the caller did. A late copy of a request comes to nothing all the same.
+    if (request.term != raft_.term()) {
         auto reply = reply_with(request, State::looked);
         reply.configuration = raft_.configuration_id().index;
         reply.term = raft_.term();
         return reply;
     }
     if (raft_.is_transferring()) return reply_with(request, State::begun);
-    if (request.term != raft_.term()) return refusal(request, MembershipRefusal::overtaken);
     if (request.begun) {
         auto failed = reply_with(request, State::refused);
         failed.why = MembershipRefusal::not_caught_up;

@@ -25,6 +25,8 @@ Hello NodeCore::hello() const {
                 options_.life, options_.command_format};
     if (is_formation_durable()) {
         hello.cluster = raft_.configuration().cluster;
+        if (const auto* self = raft_.configuration().find(options_.self))
+            hello.address = self->address;
     } else if (former_cluster_.is_set()) {
         hello.cluster = former_cluster_;
     } else if (is_formed()) {

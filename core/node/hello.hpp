@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/base/ids.hpp"
@@ -19,6 +20,8 @@ struct Hello {
     // Drawn by chance at each start: two lives of one epoch are lives of two copies.
     std::uint64_t life = 0;
     std::uint8_t command_format = command_format_oldest;  // the newest that it reads
+    std::string
+        address{};  // where the members find it; empty: it knows of no membership of its own
 
     [[nodiscard]] bool is_empty() const { return !cluster.is_set(); }
     friend bool operator==(const Hello&, const Hello&) = default;

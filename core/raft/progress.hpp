@@ -15,6 +15,7 @@ namespace mortise::core {
 
 // A state on its way to a follower, one chunk at a time.
 struct SnapshotSending {
+    std::uint64_t number = 0;   // tells it from an earlier attempt, whose rows may still come
     std::optional<LogId> last;  // not set: the view is not open yet
     Configuration configuration;
     std::uint64_t position = 0;  // of the next chunk, or of the one that is not answered

@@ -247,6 +247,7 @@ void Raft::send(NodeId to, RaftMessage message) {
 }
 
 RaftDecided Raft::take_decided() {
+    start_read_round();
     RaftDecided decided;
     for (; handed_out_ < commit_; handed_out_ = handed_out_.next()) {
         decided.committed.push_back(log_.at(handed_out_.next()));
@@ -257,6 +258,7 @@ RaftDecided Raft::take_decided() {
 
 RaftOutput Raft::collect(Instant now) {
     if (is_leader()) finish_change();
+    start_read_round();  // of what was asked since
     const bool writes = pending_.reset || pending_.hard_state || pending_.truncate_from;
     if (writes || !pending_.append.empty()) {
         writes_.submit(pending_, log_.last().index, now);

@@ -259,7 +259,8 @@ private:
     // reads.cpp
     void on(NodeId from, const ReadRequest& request, Instant now);
     void on(NodeId from, const ReadReply& reply, Instant now);
-    void start_read_rounds(Leader& leader);
+    static void remember_read(Leader& leader, NodeId from, ReadId id);
+    void start_read_round();
     void grant_reads(Leader& leader);
 
     RaftOptions options_;
@@ -278,6 +279,7 @@ private:
     Instant last_event_;
     std::optional<Receiving> receiving_;
     std::set<NodeId> open_views_;  // of this node's state
+    std::uint64_t transfers_ = 0;  // of it to others, begun in this life
     bool dismissed_ = false;       // told so; see on_dismissed
     bool was_member_ = false;      // when tell_membership() looked last
     LogIndex told_configuration_;  // likewise

@@ -8,11 +8,16 @@
 
 namespace mortise::core {
 
+namespace {
+
+constexpr std::size_t reads_max = 262'144;  // that wait at a leader (P11)
+
+}  // namespace
+
 bool Raft::read(ReadId id, Instant now) {
     begin_event(now);
     if (auto* leading = std::get_if<Leader>(&role_)) {
-        leading->reads.push_back({self(), id, 0, {}});
-        start_read_rounds(*leading);
+        remember_read(*leading, self(), id);
         return true;
     }
     const auto known = leader();
@@ -24,25 +29,30 @@ bool Raft::read(ReadId id, Instant now) {
 void Raft::on(NodeId from, const ReadRequest& request, Instant /*now*/) {
     auto* leading = std::get_if<Leader>(&role_);
     if (leading == nullptr || request.term != term()) return;
-    leading->reads.push_back({from, request.id, 0, {}});
-    start_read_rounds(*leading);
+    remember_read(*leading, from, request.id);
 }
 
-// Gives every read that has none a round of its own time. One still waiting for the first commit of
-// this term gets it then: before, the commit index may be behind what an earlier leader
+// Who is not answered asks again under another number, so the oldest are no loss.
+void Raft::remember_read(Leader& leader, NodeId from, ReadId id) {
+    leader.reads.push_back({from, id, 0, {}});
+    if (leader.reads.size() > reads_max) leader.reads.pop_front();
+}
+
+// All that were asked in one step share a round of their own time. Those that wait for the first
+// commit of this term get it then: before, the commit index may be behind what an earlier leader
 // acknowledged.
-void Raft::start_read_rounds(Leader& leader) {
+void Raft::start_read_round() {
+    auto* leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr || leader->reads.empty() || leader->reads.back().round != 0) return;
     if (!has_committed_own_term() && !planted(Mutant::read_before_own_commit)) return;
-    bool any = false;
-    for (auto& read : leader.reads) {
-        if (read.round != 0) continue;
-        const bool reuses = planted(Mutant::read_joins_open_round) && leader.read_round != 0;
-        read.round = leader.read_round + (reuses ? 0 : 1);
-        read.index = commit_;
-        any = any || !reuses;
+    const bool reuses = planted(Mutant::read_joins_open_round) && leader->read_round != 0;
+    if (!reuses) ++leader->read_round;
+    for (auto read = leader->reads.rbegin(); read != leader->reads.rend(); ++read) {
+        if (read->round != 0) break;
+        read->round = leader->read_round;
+        read->index = commit_;
     }
-    if (any) ++leader.read_round;
-    grant_reads(leader);
+    grant_reads(*leader);
 }
 
 void Raft::grant_reads(Leader& leader) {
@@ -52,15 +62,15 @@ void Raft::grant_reads(Leader& leader) {
         const auto peer = leader.peers.find(id);
         return peer == leader.peers.end() ? std::uint64_t{0} : peer->second.read_round_confirmed;
     });
-    std::erase_if(leader.reads, [&](const PendingRead& read) {
-        if (read.round == 0 || read.round > confirmed) return false;
+    for (auto& reads = leader.reads; !reads.empty(); reads.pop_front()) {
+        const auto& read = reads.front();
+        if (read.round == 0 || read.round > confirmed) return;
         if (read.from == self()) {
             granted_reads_.push_back({read.id, read.index});
         } else {
             send(read.from, ReadReply{term(), read.id, read.index});
         }
-        return true;
-    });
+    }
 }
 
 void Raft::on(NodeId /*from*/, const ReadReply& reply, Instant /*now*/) {

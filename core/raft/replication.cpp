@@ -210,7 +210,6 @@ void Raft::advance_commit() {
     const bool own = log_.term_at(agreed) == term();
     if (!own && !planted(Mutant::commit_earlier_term)) return;
     commit_to(agreed);
-    start_read_rounds(leader);
 }
 
 void Raft::advance_replicated(const Leader& leader) {

@@ -2,6 +2,7 @@
 // survives a change.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -62,7 +63,7 @@ struct Leader {
     bool heartbeat_due = true;
     LogIndex first_own;  // the first entry of this term
     std::uint64_t read_round = 0;
-    std::vector<PendingRead> reads;
+    std::deque<PendingRead> reads;  // their rounds rise; those that have none yet are the last
     std::optional<Transfer> transfer;
 };
 

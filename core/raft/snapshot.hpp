@@ -21,6 +21,7 @@ struct SnapshotRead {
     NodeId peer;
     std::optional<std::string> after;  // the last key it was given; empty: open a view, anew
     std::size_t bytes_max = 0;         // of keys and values; one row may be more
+    std::uint64_t transfer = 0;        // which one for this peer: its answers carry it
 };
 
 // Rows of the view that was opened for `peer`: ascending by key, at least one unless `done`.
@@ -30,7 +31,8 @@ struct SnapshotRows {
     Configuration configuration;       // in force there
     std::optional<std::string> after;  // as it was asked for
     std::vector<Row> rows;
-    bool done = false;  // no row follows
+    bool done = false;           // no row follows
+    std::uint64_t transfer = 0;  // as it was asked for
 };
 
 // Follower: a piece of the state that is to take the place of its own. The first one, at position

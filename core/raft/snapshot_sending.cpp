@@ -28,7 +28,7 @@ void Raft::send_snapshot_to(NodeId peer, Progress& progress) {
     if (!progress.sending) {
         if (progress.send_state_at && now < *progress.send_state_at) return;
         if (silent > options_.election_timeout) return;
-        progress.sending.emplace();
+        progress.sending.emplace().number = ++transfers_;
         note(Note::Kind::state_requested, peer);
         read_on(peer, *progress.sending);
     }
@@ -44,7 +44,8 @@ void Raft::send_snapshot_to(NodeId peer, Progress& progress) {
 void Raft::read_on(NodeId peer, SnapshotSending& sending) {
     sending.reading = true;
     open_views_.insert(peer);
-    out_.read_snapshot.push_back({peer, sending.after, options_.snapshot_bytes_max});
+    out_.read_snapshot.push_back(
+        {peer, sending.after, options_.snapshot_bytes_max, sending.number});
 }
 
 void Raft::on_snapshot_rows(SnapshotRows rows, Instant now) {
@@ -55,7 +56,7 @@ void Raft::on_snapshot_rows(SnapshotRows rows, Instant now) {
     // Of a view that was given up meanwhile, perhaps of another state.
     if (!progress.sending || !progress.sending->reading) return;
     auto& sending = *progress.sending;
-    if (rows.after != sending.after || (sending.last && rows.last != *sending.last)) return;
+    if (rows.transfer != sending.number || rows.after != sending.after) return;
     if (rows.last.index < log_.base().index || (rows.rows.empty() && !rows.done)) {
         progress.sending.reset();
         progress.send_state_at = now + options_.election_timeout;

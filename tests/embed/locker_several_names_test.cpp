@@ -1,5 +1,7 @@
 // Lockers that acquire several names at once (S22, S32, S33).
+#include <chrono>
 #include <future>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -109,6 +111,30 @@ TEST_F(LockerOfSeveralNames, BelongsToItsNode) {
     EXPECT_EQ(ec_, Errc::invalid_argument);
     auto asked = async_acquire_any(other, a_and_b_.list(), by_locker(), asio::use_future);
     EXPECT_THROW(std::ignore = asked.get(), std::system_error);
+}
+
+// Under the thread sanitizer: what it finds there is watched already.
+TEST_F(LockerOfSeveralNames, MayBeReleasedAsSoonAsTheyAreGranted) {
+    auto watched = by_locker();
+    watched.on_at_risk = [](Duration) {};
+    std::jthread releases{[&](const std::stop_token& is_done) {
+        while (!is_done.stop_requested()) {
+            std::ignore = locker_.release_all();
+            std::this_thread::yield();
+        }
+    }};
+    for (int round = 0; round < 100; ++round) {
+        const auto both = node_.acquire_all(a_and_b_, watched);
+        const auto any =
+            async_acquire_any(node_, {{"c", LockMode::exclusive}}, watched, asio::use_future).get();
+    }
+    releases.request_stop();
+    releases.join();
+    EXPECT_EQ(locker_.hold_count(), 0U);
+    const auto end = std::chrono::steady_clock::now() + 60s;
+    while (holders() != 0 && std::chrono::steady_clock::now() < end)  // they go back by themselves
+        std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(holders(), 0U);
 }
 
 TEST_F(LockerOfSeveralNames, AreAskedForByAsynchronousCallsAsWell) {

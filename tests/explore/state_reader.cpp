@@ -262,9 +262,9 @@ void StateReader::read(const Raft& raft, ByteWriter& out) {
     Print print{out};
     const auto& [options, not_prng, hard_state, log, not_configurations, writes, commit,
                  not_uncommitted_bytes, replicated, handed_out, role, round, owed_votes,
-                 time_last_event, receiving, open_views, dismissed, was_member, told_configuration,
-                 not_pending, not_granted, not_out] = raft;
-    MORTISE_CHECK(!receiving && open_views.empty());
+                 time_last_event, receiving, open_views, transfers, dismissed, was_member,
+                 told_configuration, not_pending, not_granted, not_out] = raft;
+    MORTISE_CHECK(!receiving && open_views.empty() && transfers == 0);
     print.add(dismissed);
     print.add(was_member);
     print.add(told_configuration);

@@ -279,7 +279,8 @@ std::optional<core::SnapshotRows> SimDisk::read(const core::SnapshotRead& read) 
         views_[read.peer] = {platter_.applied_id(), platter_.configuration_there, platter_.rows};
     }
     const auto& view = views_.at(read.peer);
-    core::SnapshotRows rows{read.peer, view.last, view.configuration, read.after, {}, false};
+    core::SnapshotRows rows{read.peer, view.last, view.configuration, read.after,
+                            {},        false,     read.transfer};
     auto next = read.after ? view.rows.upper_bound(*read.after) : view.rows.begin();
     std::size_t bytes = 0;
     for (; next != view.rows.end(); ++next) {

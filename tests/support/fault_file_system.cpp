@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace mortise::test {
@@ -268,20 +269,23 @@ int FaultyDisk::count(const std::string& step, std::string_view kind) {
     if (!in_trouble_ || !stops(kind, step)) return 0;
     if (failed_.empty()) failed_ = step;
     if (trouble_ == Trouble::once) in_trouble_ = false;
-    if (trouble_ == Trouble::full) return ENOSPC;
+    if (lacks_room()) return trouble_ == Trouble::full ? ENOSPC : EDQUOT;
     return trouble_ == Trouble::read_only ? EROFS : EIO;
 }
 
 bool FaultyDisk::stops(std::string_view kind, const std::string& step) const {
     if (trouble_ == Trouble::read_only) return !only_reads(kind);
-    if (trouble_ != Trouble::full) return true;
+    if (!lacks_room()) return true;
     return needs_room(kind) || (kind == "write" && step.ends_with(".new"));
 }
 
 IOStatus FaultyDisk::take(const char* step, const std::string& path) {
     const int error = count(std::string{step} + " " + path, step);
     if (error == 0) return IOStatus::OK();
-    return error == ENOSPC ? IOStatus::NoSpace("injected", path) : broken(path);
+    if (error == ENOSPC) return IOStatus::NoSpace("injected", path);
+    // As RocksDB's own file system tells of it.
+    if (error == EDQUOT) return IOStatus::IOError(path, std::generic_category().message(error));
+    return broken(path);
 }
 
 bool FaultyDisk::is_off() const {
@@ -307,7 +311,7 @@ int FaultyDisk::before(storage::FileStep step, const std::filesystem::path& path
 void FaultyDisk::after(storage::FileStep step, const std::filesystem::path& path) {
     if (step == storage::FileStep::remove) {
         const std::scoped_lock lock{mutex_};
-        if (trouble_ == Trouble::full) in_trouble_ = false;
+        if (lacks_room()) in_trouble_ = false;
     }
     if (step == storage::FileStep::sync_directory) return directory_synced(path.string());
     if (step != storage::FileStep::sync && step != storage::FileStep::rename) return;

@@ -24,6 +24,7 @@ enum class Trouble : std::uint8_t {
     once,       // it fails with EIO, and only it
     power_off,  // it fails, and all after it
     full,       // nothing gets longer any more, until the reserve goes or there is room again
+    no_quota,   // likewise, and it is somebody's quota that is used up
     read_only,  // nothing changes any more, until it is writable again
     bit_flip,   // what it reads has one wrong bit; counts reads only
 };
@@ -72,6 +73,9 @@ private:
         std::uint64_t synced = 0;
     };
 
+    [[nodiscard]] bool lacks_room() const {
+        return trouble_ == Trouble::full || trouble_ == Trouble::no_quota;
+    }
     // The errno with which a step fails, or none.
     int count(const std::string& step, std::string_view kind);
     [[nodiscard]] bool stops(std::string_view kind, const std::string& step) const;

@@ -176,6 +176,12 @@ public:
         collect();
         return asked;
     }
+    // In one step.
+    void read_many(std::uint64_t from, std::uint64_t to) {
+        for (auto id = from; id < to; ++id)
+            raft_->read(ReadId{id}, now);
+        collect();
+    }
     bool transfer_to(NodeId target) {
         const bool started = raft_->transfer_to(target, now);
         collect();
@@ -201,8 +207,9 @@ public:
                    bool done) {
         auto asked = std::move(reads_asked.at(0));
         reads_asked.erase(reads_asked.begin());
-        raft_->on_snapshot_rows(
-            {asked.peer, last, configuration, std::move(asked.after), std::move(rows), done}, now);
+        raft_->on_snapshot_rows({asked.peer, last, configuration, std::move(asked.after),
+                                 std::move(rows), done, asked.transfer},
+                                now);
         collect();
     }
     bool state_installed(LogId last) {

@@ -86,6 +86,35 @@ TEST_F(Members, AnyNodeAddsPromotesAndRemoves) {
     EXPECT_TRUE(becomes(4, std::nullopt, cluster_.node(0)));
 }
 
+// Nothing that it has names the leader, and no other member tells it anything.
+TEST_F(Members, WhoMissedANewLeaderIsFoundByIt) {
+    auto config = this->learner();
+    config.peers.pop_back();  // the third comes back at another port, which the log has a link to
+    Node learner{config};
+    cluster_.kill(2);
+    cluster_.node(0).add_member(4, learner.status().address);
+    ASSERT_TRUE(is_ready(learner));
+    learner.promote_member(4);
+    cluster_.node(0).transfer_leadership(4);
+    cluster_.restart(2);
+    EXPECT_TRUE(is_ready(cluster_.node(2)));
+}
+
+// P7: the two that are left are a majority, and the one has never heard of the other.
+TEST_F(Members, WhoMissedAMemberMakesAMajorityWithIt) {
+    auto config = this->learner();
+    config.peers.pop_back();  // the third comes back at another port, which the log has a link to
+    Node learner{config};
+    cluster_.kill(2);
+    cluster_.node(0).add_member(4, learner.status().address);
+    ASSERT_TRUE(is_ready(learner));
+    learner.promote_member(4);
+    learner.remove_member(1);
+    cluster_.kill(1);
+    cluster_.restart(2);
+    EXPECT_TRUE(is_ready(cluster_.node(2)));
+}
+
 // Its holds run out, its calls end, and it can be closed as always.
 TEST_F(Members, WhoIsRemovedWaitsForNobody) {
     auto config = this->learner();

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "embed/clocks.hpp"
+#include "embed/locker_state.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
@@ -177,6 +178,22 @@ TEST_F(HoldTableTest, TheOwnerIsToldOnceThatItsHoldIsSuspended) {  // S6
     after.get_future().wait();
 }
 
+// The table lists the grant, and the owner watches what it has of it.
+TEST_F(HoldTableTest, TheOwnerOfALockersHoldIsToldThatItIsSuspended) {  // S6, S22
+    lease_until(boot_now() + 50ms);
+    const auto grant = granted(true);
+    const auto& record = HoldRecord::of(grant);
+    const auto owned = std::make_shared<HoldRecord>(record, LockMode::exclusive,
+                                                    std::make_shared<LockerState>(gate_, ""));
+    std::promise<void> told;  // would throw at the second time
+    HoldRecord::watch(owned, {{}, [&] { told.set_value(); }, {}});
+    while (grant.valid()) {
+    }
+    table_.suspended(operation);
+    EXPECT_EQ(told.get_future().wait_for(5s), std::future_status::ready);
+    losses_.stop();
+}
+
 TEST_F(HoldTableTest, ANewSessionEndsWhatTheOldOneHad) {
     lease_until(boot_now() + 1h);
     const auto hold = granted();
@@ -221,9 +238,9 @@ TEST_F(HoldTableTest, NobodyWatchesWhatWasLostAndLetGo) {  // P11
     const auto record = HoldRecord::of(hold);
     HoldRecord::watch(record, {[](Duration) {}, {}, {}});
     table_.lost({operation, core::HoldLost::Reason::broken});
-    EXPECT_TRUE(record->lease()->is_wary(record.get()));
+    EXPECT_EQ(record->lease()->wary_holds().size(), 1U);
     hold.unlock();
-    EXPECT_FALSE(record->lease()->is_wary(record.get()));
+    EXPECT_TRUE(record->lease()->wary_holds().empty());
 }
 
 TEST_F(HoldTableTest, TheEndOfTheNodeIsTheEndOfItsHolds) {

@@ -25,6 +25,10 @@ TEST(Trouble, EndsWithTheRoomThatComesBack) {
     expect_to_recover(11, Trouble::full);
 }
 
+TEST(Trouble, EndsWhenAQuotaIsRaised) {
+    expect_to_recover(11, Trouble::no_quota);
+}
+
 TEST(Trouble, EndsWhenTheDiskIsWritableAgain) {
     expect_to_recover(12, Trouble::read_only);
 }
@@ -50,6 +54,33 @@ TEST(Trouble, IsNoticedWhenSyncsOfTheLogAreLies) {
 
 TEST(Trouble, IsNoticedWhenSyncsOfTheStateAreLies) {
     expect_lies_are_noticed("/state/");
+}
+
+// The witness is a second place of it, so one place may lie.
+TEST(Trouble, LosesNoVoteWhenTheLogAloneLies) {
+    int noticed = 0;
+    for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+        TemporaryDirectory directory;
+        FaultyDisk disk;
+        const Seams seams{mortise::test::file_system_of(disk), &disk};
+        {
+            auto node = open_directory(directory.data(), as_node_1(), seams);
+            ASSERT_TRUE(node) << node.error().what;
+            disk.lie_about_syncs_of("/log/");
+            ASSERT_TRUE(put(*node, votes(2, n2)));
+            disk.trouble_at(1, Trouble::power_off);
+        }
+        disk.lose_unsynced(seed);
+        SCOPED_TRACE(testing::Message() << "seed " << seed);
+        const auto node = open_directory(directory.data(), as_node_1());
+        if (node) {
+            EXPECT_EQ(node->state.raft.hard_state, (core::HardState{Term{2}, n2}));
+            continue;
+        }
+        EXPECT_EQ(node.error().code, Errc::damaged) << node.error().what;
+        ++noticed;
+    }
+    EXPECT_GT(noticed, 0);
 }
 
 TEST(Trouble, IsNoticedWhenABitIsReadWrong) {
@@ -112,6 +143,16 @@ TEST_F(Room, IsKeptForTheEnd) {
     EXPECT_EQ(node->state.raft.entries, (std::vector{entry}));
     EXPECT_EQ(node->state.raft.applied, LogIndex{1});
     EXPECT_TRUE(put(*node, appends({commands(log_id(1, 2))})));
+}
+
+TEST_F(Room, IsWantingWhenAQuotaIsUsedUp) {
+    auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    disk_.trouble_at(1, Trouble::no_quota);
+    const auto refused = put(*node, appends({commands(log_id(1, 1))}));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::no_space) << refused.error().what;
+    EXPECT_FALSE(has_reserve());
 }
 
 // A file system may give what it has left before it says that it is not enough.

@@ -299,7 +299,8 @@ Greeting greeting(Prng& prng) {
              {number(prng), number(prng)},
              {},
              number(prng),
-             static_cast<std::uint8_t>(1 + prng.below(255))};
+             static_cast<std::uint8_t>(1 + prng.below(255)),
+             std::string(prng.below(3) * 20, 'a')};
     if (greeting.purpose == Purpose::client) hello = {{}, {}, {}, hello.cluster, {}};
     for (std::uint64_t voter = prng.below(5); voter > 0; --voter)
         hello.voters.insert(hello.voters.begin(), core::NodeId{voter * 3});
@@ -762,6 +763,12 @@ TEST(Malformed, AHelloOfNobody) {
               Malformed::unknown_kind);
     EXPECT_EQ(spoilt_hello([](auto hello) { hello.setProtocolHighest(0); }), Malformed::bad_order);
     EXPECT_EQ(spoilt_hello([](auto hello) { hello.setCommandFormat(0); }), Malformed::bad_number);
+}
+
+TEST(Malformed, AHelloWithALongAddress) {
+    const std::string address(address_bytes_max + 1, 'a');
+    EXPECT_EQ(spoilt_hello([&](auto hello) { hello.setAddress(data_of(address)); }),
+              Malformed::too_long);
 }
 
 TEST(Malformed, AHelloWithVotersOutOfOrderOrTooMany) {

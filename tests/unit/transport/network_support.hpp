@@ -69,11 +69,13 @@ struct Events : NetworkEvents {
         if (on_message) on_message();
     }
 
+    void introduced(core::Hello caller) override { callers.push_back(std::move(caller)); }
     void refused(core::NodeId by, Refusal why) override { refusals.emplace_back(by, why); }
 
     core::Hello own;
     std::vector<core::Hello> ups;
     std::vector<std::pair<core::NodeId, Refusal>> refusals;
+    std::vector<core::Hello> callers;  // who are no peers
     std::vector<core::NodeId> downs;
     std::vector<std::pair<core::NodeId, core::PeerMessage>> messages;
     std::function<void(const core::Hello&)> on_up;

@@ -104,6 +104,21 @@ TEST_F(PeerNetworkTest, TwoNodesHearEachOthersHello) {
     EXPECT_THAT(a.events.downs, SizeIs(0));
 }
 
+// A member of whom the other has not heard: it says where it is, and is welcome when it is a peer.
+TEST_F(PeerNetworkTest, ACallerWhoIsNoPeerSaysWhereItIs) {
+    auto& a = add(1, [](NetworkOptions& options, core::Hello&) { options.peers.clear(); });
+    auto& b = add(2, [&](NetworkOptions&, core::Hello& own) {
+        own.cluster = {1, 2};
+        own.address = addresses_[1];
+    });
+    ASSERT_TRUE(run_until(io_, [&] { return !a.events.callers.empty(); }));
+    EXPECT_EQ(a.events.callers.front(), b.events.own);
+    EXPECT_GE(a.network->counters().refused_identity, 1U);
+    EXPECT_FALSE(a.is_up(2));
+    a.network->set_peers({{NodeId{2}, a.events.callers.front().address}});
+    EXPECT_TRUE(meet(a, b));
+}
+
 TEST_F(PeerNetworkTest, MessagesOfEveryKindArriveInBothDirections) {
     auto& a = add(1);
     auto& b = add(2);

@@ -71,6 +71,39 @@ TEST(SessionAgent, ClosingAnswersEveryCallAndEndsTheSession) {
     EXPECT_TRUE(of.agent.is_closed());
 }
 
+// S20: of two readers' releases the first may get lost, and what follows the second follows both.
+TEST(SessionAgent, WhatEndsOnANameFollowsWhatEndedThere) {
+    Agent of;
+    of.acquire(3, Instant::never());
+    for (const auto seq : {1, 2})
+        of.answered(Seq(seq), AnswerKind::granted);
+    of.agent.on_release({{}, {session, Seq{1}}}, of.now);
+    const auto lost = of.sent();
+    of.agent.on_release({{}, {session, Seq{2}}}, of.now);
+    const auto next = of.sent();
+    ASSERT_TRUE(lost.size() == 1 && next.size() == 1);
+    EXPECT_FALSE(lost[0].after.is_set()) << "a release follows no acquire (S21)";
+    EXPECT_EQ(next[0].after, lost[0].seq);
+    of.answered(Seq{3}, AnswerKind::granted);
+    EXPECT_FALSE(of.agent.may_answer_from_read("name"));
+    of.answered(lost[0].seq, AnswerKind::released);
+    EXPECT_FALSE(of.agent.may_answer_from_read("name"));
+    of.answered(next[0].seq, AnswerKind::released);
+    EXPECT_TRUE(of.agent.may_answer_from_read("name"));
+}
+
+// However it comes about that the newer one is applied first.
+TEST(SessionAgent, WhatIsUnderWayOnANameIsThereUntilTheLastIsApplied) {  // S20
+    Agent of;
+    of.acquire(2, Instant::never());
+    EXPECT_FALSE(of.agent.may_answer_from_read("name"));
+    of.queued(Seq{2});
+    EXPECT_FALSE(of.agent.may_answer_from_read("name"));
+    of.queued(Seq{1});
+    EXPECT_TRUE(of.agent.may_answer_from_read("name"));
+    of.agent.check_invariants();
+}
+
 // A request that nobody answers, or a leader that is gone, keeps no session alive.
 TEST(SessionAgent, AClosingNodeAsksAgain) {
     Agent of;

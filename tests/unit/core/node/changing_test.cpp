@@ -161,6 +161,21 @@ TEST_F(Changing, LeadershipIsOfferedOnce) {
     EXPECT_TRUE(cluster_[n1].raft().is_leader());
 }
 
+// An election after the look is nothing that whoever asks should have to know of.
+TEST_F(Changing, LeadershipIsLookedAtAgainInANewTerm) {
+    auto& leader = cluster_[n1];
+    const auto term = leader.raft().term();
+    const Term earlier{term.raw() - 1};
+    leader.receive(n2, MembershipRequest{
+                           ChangeId{1}, {Kind::leader, n3, {}}, LogIndex{1}, earlier, true});
+    ASSERT_FALSE(leader.sent.empty());
+    const auto* reply = std::get_if<MembershipReply>(&leader.sent.back().message);
+    ASSERT_NE(reply, nullptr);
+    EXPECT_EQ(reply->state, MembershipReply::State::looked);
+    EXPECT_EQ(reply->term, term);
+    EXPECT_FALSE(leader.noted(Note::Kind::transfer_started));
+}
+
 // A copy of a request that comes late must not undo what was done since.
 TEST_F(Changing, ALateCopyChangesNothing) {
     ask(n2, {Kind::learner, n4, "host4:1"});

@@ -68,6 +68,30 @@ TEST(Reads, ALaterConfirmationAnswersTheEarlierQuestions) {
     EXPECT_EQ(led.leader.reads.size(), 2U);
 }
 
+// However many are asked at once (P10): each is looked at when it is asked, and when it is
+// answered.
+TEST(Reads, OfOneStepShareARound) {
+    Led led{1, 2, 3};
+    led.leader.read(1);
+    const auto before = led.leader.newest<AppendRequest>(n2).read_round;
+    led.leader.read_many(2, 60'002);
+    const auto after = led.leader.newest<AppendRequest>(n2).read_round;
+    EXPECT_EQ(after, before + 1);
+    led.leader.receive(n2, accepts(2, 2, before));
+    EXPECT_EQ(led.leader.reads.size(), 1U);
+    led.leader.receive(n2, accepts(2, 2, after));
+    EXPECT_EQ(led.leader.reads.size(), 60'001U);
+}
+
+// P11: those that nobody confirms, asked again and again.
+TEST(Reads, AreBounded) {
+    Led led{1, 2, 3};
+    led.leader.read_many(0, 300'000);
+    led.leader.receive(n2, accepts(2, 2, led.leader.newest<AppendRequest>(n2).read_round));
+    ASSERT_EQ(led.leader.reads.size(), 262'144U);
+    EXPECT_EQ(led.leader.reads.back().id, ReadId{299'999});
+}
+
 TEST(Reads, TheSameConfirmationTwiceIsNoMajorityOfFive) {
     Led led{1, 2, 3, 4, 5};
     led.leader.read(7);

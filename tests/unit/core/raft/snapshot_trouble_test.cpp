@@ -78,6 +78,22 @@ TEST(SnapshotTrouble, NoViewStaysOpenForWhoIsSilent) {
     EXPECT_EQ(it.leader.reads_asked.size(), 1U);
 }
 
+// Whoever reads the state may be slow: an answer to the attempt before comes after this one began.
+TEST(SnapshotTrouble, RowsOfAnEarlierAttemptAreOfNoUse) {
+    Trouble it;
+    it.beats(6 * beats_per_timeout, false);
+    it.beats(1, true);
+    ASSERT_EQ(it.leader.reads_asked.size(), 2U);
+    it.give(it.leader->configuration(), false);
+    EXPECT_EQ(it.leader.sent_count<SnapshotChunk>(n3), 0U);
+    it.at = log_id(2, 12);
+    it.give(it.leader->configuration(), false);
+    EXPECT_EQ(it.leader.newest<SnapshotChunk>(n3).last, it.at);
+    it.leader.receive(n3, SnapshotReply{it.leader->term(), it.at, 1, false, false});
+    it.give(it.leader->configuration(), true);
+    EXPECT_EQ(it.leader.newest<SnapshotChunk>(n3).position, 1U);
+}
+
 // M6: the one in force where the state ends, not the newest.
 TEST(SnapshotTrouble, AStateIsSentWithTheConfigurationOfItsOwnPlace) {
     Trouble it;
