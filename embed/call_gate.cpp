@@ -33,22 +33,33 @@ std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> co
         }
         SubmittedCalls one;
         one.push_back({std::move(call), std::move(completion), std::move(place)});
-        enqueue(state, one);
+        state.queue.splice(state.queue.end(), one);
+        wake(state);
         return {};
     });
 }
 
 std::error_code CallGate::submit(SubmittedCalls& prepared) noexcept {
+    return submit(prepared, false);
+}
+
+std::error_code CallGate::submit_first(SubmittedCalls& prepared) noexcept {
+    return submit(prepared, true);
+}
+
+std::error_code CallGate::submit(SubmittedCalls& prepared, bool first) noexcept {
     if (generation_.is_forked()) return Errc::forked;
     return state_.with([&](State& state) -> std::error_code {
         if (!state.open) return Errc::node_stopped;
-        if (!prepared.empty()) enqueue(state, prepared);
+        if (prepared.empty()) return {};
+        auto& queue = state.queue;
+        queue.splice(first ? queue.begin() : queue.end(), prepared);
+        wake(state);
         return {};
     });
 }
 
-void CallGate::enqueue(State& state, SubmittedCalls& calls) noexcept {
-    state.queue.splice(state.queue.end(), calls);
+void CallGate::wake(State& state) noexcept {
     if (state.is_awake) return;
     try {
         state.wake();

@@ -66,6 +66,8 @@ public:
     // For what ends something: takes what was prepared for it, and no memory. Does nothing when it
     // was taken before, also by another thread.
     std::error_code submit(SubmittedCalls& prepared) noexcept;
+    // Likewise, in front of what was submitted before and not taken yet.
+    std::error_code submit_first(SubmittedCalls& prepared) noexcept;
     // Everything submitted since the last time.
     [[nodiscard]] SubmittedCalls take();
     [[nodiscard]] std::uint64_t refused() const { return refused_; }
@@ -81,7 +83,8 @@ private:
         bool is_awake = false;  // take() will follow
     };
 
-    static void enqueue(State& state, SubmittedCalls& calls) noexcept;
+    std::error_code submit(SubmittedCalls& prepared, bool first) noexcept;
+    static void wake(State& state) noexcept;
 
     const ForkGeneration generation_;
     const std::size_t calls_max_;

@@ -77,20 +77,18 @@ std::error_code downgrade(const Record& held, LockMode mode) {
 }
 
 // A thread that waits for an upgrade. If it gives up its hold is what it was: what the cluster did
-// too late is undone. Its owner may have asked for less meanwhile, and keeps that; for more it can
-// not have asked with success, since what is exclusive is not upgraded.
+// too late is undone, before whatever its owner asked for since then.
 class UpgradingThread final : public Completion {
 public:
     explicit UpgradingThread(Record grant)
         : grant_{std::move(grant)},
           undo_{prepared(core::DowngradeCall{grant_->gate()->next_tag(), grant_->facts().operation,
-                                             to_core(grant_->mode())})} {}
+                                             to_core(grant_->mode()), true})} {}
 
     void complete(CallOutcome outcome) noexcept override {
         const bool is_upgraded = !outcome.error && !outcome.is_busy;
         if (waiting_.tell(std::move(outcome)) || !is_upgraded) return;
-        std::get_if<core::DowngradeCall>(&undo_.front().call)->mode = to_core(grant_->mode());
-        std::ignore = grant_->gate()->submit(undo_);
+        std::ignore = grant_->gate()->submit_first(undo_);
     }
 
     std::optional<CallOutcome> wait_until(Deadline deadline) {

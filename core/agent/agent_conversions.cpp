@@ -32,11 +32,11 @@ void SessionAgent::on_downgrade(const DowngradeCall& call, Now now) {
     const Downgrade downgrade{call.hold.seq, call.mode};
     if (held == nullptr) return refuse(call.tag, CallError::lock_lost);
     // What waits is asked for the hold as it is.
-    if (held->names.size() > 1 || held->upgrade.is_set()) {
+    if (held->names.size() > 1 || (held->upgrade.is_set() && !call.undoes)) {
         return refuse(call.tag, CallError::invalid_argument);
     }
     if (format_ < format_needed(downgrade)) return refuse(call.tag, CallError::incompatible);
-    if (!has_room_for(1)) return refuse(call.tag, CallError::resource_exhausted);
+    if (!call.undoes && !has_room_for(1)) return refuse(call.tag, CallError::resource_exhausted);
     expect_end(call.tag, false, now);
     end_operation({call.tag, downgrade, held->names});
 }

@@ -71,16 +71,6 @@ void SessionAgent::forget_untold() {
     untold_names_.clear();
 }
 
-// Until that release is on its way (S20): whoever locks what he lost would find himself in the way.
-// What comes later on any of its own names waits behind it.
-bool SessionAgent::must_wait(const Names& names, std::set<std::string>& kept_back) const {
-    const bool waits = std::ranges::any_of(names, [&](const std::string& name) {
-        return untold_names_.contains(name) || kept_back.contains(name);
-    });
-    if (waits) kept_back.insert(names.begin(), names.end());
-    return waits;
-}
-
 // --- within one step ----------------------------------------------------------------------------
 
 // It was granted and broken within one step: nobody has heard of it yet.

@@ -18,33 +18,6 @@ constexpr std::size_t commands_per_send_max = 1'024;
 
 }  // namespace
 
-SessionAgent::Sent& SessionAgent::remember(Request request, Names names, Now now) {
-    const auto seq = request.seq;
-    auto& sent = sent_[seq];
-    for (const auto& name : names) {
-        auto& under_way = under_way_[name];
-        under_way.requests.insert(seq);
-        if (!is_ordered(request.body)) under_way.newest_ending = seq;
-    }
-    sent.request = std::move(request);
-    sent.names = std::move(names);
-    sent.at = now.steady;
-    ++unapplied_;
-    return sent;
-}
-
-void SessionAgent::release_order(const Sent& sent) {
-    if (planted(Mutant::names_never_forgotten)) return;
-    for (const auto& name : sent.names) {
-        const auto found = under_way_.find(name);
-        if (found == under_way_.end()) continue;
-        auto& under_way = found->second;
-        under_way.requests.erase(sent.request.seq);
-        if (under_way.newest_ending == sent.request.seq) under_way.newest_ending = {};
-        if (under_way.requests.empty()) under_way_.erase(found);
-    }
-}
-
 SessionAgent::Sent SessionAgent::forget(Seq seq) {
     auto found = sent_.extract(seq);
     MORTISE_CHECK(!found.empty());
@@ -65,57 +38,7 @@ void SessionAgent::forget_sent() {
     under_way_.clear();
 }
 
-// What went out before on any of these names and may not be there yet, each once, rising (S20):
-// unlock(), then try_lock(), succeeds.
-std::vector<Seq> SessionAgent::sent_before(const Names& names) const {
-    std::vector<Seq> before;
-    for (const auto& name : names) {
-        const auto found = under_way_.find(name);
-        if (found != under_way_.end()) before.push_back(*found->second.requests.rbegin());
-    }
-    std::ranges::sort(before);
-    before.erase(std::unique(before.begin(), before.end()), before.end());
-    return before;
-}
-
-// The endings of a name follow each other, so that who follows the newest follows them all. They
-// follow no acquire: an overloaded leader takes none of those.
-Seq SessionAgent::ended_before(const Names& names) const {
-    Seq newest;
-    for (const auto& name : names) {
-        const auto found = under_way_.find(name);
-        if (found != under_way_.end()) newest = std::max(newest, found->second.newest_ending);
-    }
-    return planted(Mutant::endings_overtake_each_other) ? Seq{} : newest;
-}
-
-// A release or cancel names what it ends. A downgrade changes what the next request may ask for.
-bool SessionAgent::is_ordered(const RequestBody& asked) {
-    return !std::holds_alternative<Release>(asked) && !std::holds_alternative<Cancel>(asked);
-}
-
-Request SessionAgent::next_request(Seq after, RequestBody body) {
-    newest_seq_ = newest_seq_.next();
-    return {*session_, newest_seq_, after, std::move(body)};
-}
-
-// Behind what we sent on its names before. Only a request for several can have more than one of
-// that in front.
-Request SessionAgent::request_behind(RequestBody body, const Names& names) {
-    auto before = sent_before(names);
-    auto request = next_request({}, std::move(body));
-    if (before.empty()) return request;
-    request.after = before.back();
-    before.pop_back();
-    auto* several = std::get_if<AcquireSeveral>(&request.body);
-    MORTISE_CHECK(before.empty() || several != nullptr);
-    if (several != nullptr && !planted(Mutant::several_follow_one_name)) {
-        several->also_after = std::move(before);
-    }
-    return request;
-}
-
-void SessionAgent::send_endings(BatchBuilder& urgent, Now now) {
+void SessionAgent::send_endings(BatchBuilder& urgent) {
     while (!endings_.empty() && urgent.count() < commands_per_send_max &&
            unapplied_ < operations_max) {
         auto ending = std::move(endings_.front());
@@ -123,16 +46,14 @@ void SessionAgent::send_endings(BatchBuilder& urgent, Now now) {
         auto* release = std::get_if<Release>(&ending.asked);
         // An older member knows no difference.
         if (release != nullptr && format_ < format_needed(ending.asked)) release->lost = false;
-        auto request = is_ordered(ending.asked)
-                           ? request_behind(ending.asked, ending.names)
-                           : next_request(ended_before(ending.names), ending.asked);
+        auto request = next_request(ended_before(ending.names), ending.asked);
         urgent.add(request);
         auto names = ending.names;
-        remember(std::move(request), std::move(names), now).ending = std::move(ending);
+        remember(std::move(request), std::move(names)).ending = std::move(ending);
     }
 }
 
-void SessionAgent::send_acquires(BatchBuilder& acquires, Now now) {
+void SessionAgent::send_acquires(BatchBuilder& acquires) {
     if (!endings_.empty()) return;  // one of them may have to go before (S20)
     std::set<std::string> kept_back;
     for (auto next = unsent_.begin();
@@ -140,7 +61,8 @@ void SessionAgent::send_acquires(BatchBuilder& acquires, Now now) {
          under_way_.size() < acquires_in_flight_max && acquires.bytes() < batch_bytes_max / 4;) {
         const auto [arrival, tag] = *next++;
         auto& waiting = waiting_.at(tag);
-        if (must_wait(waiting.names, kept_back)) continue;
+        auto before = sent_before(waiting.names);
+        if (must_wait(waiting.names, before, kept_back)) continue;
         auto* one = std::get_if<Acquire>(&waiting.asked);
         // Nobody looks for circles of waits before every member can (S33).
         if (one != nullptr && format_ < format_needed(waiting.asked)) one->locker = {};
@@ -149,39 +71,47 @@ void SessionAgent::send_acquires(BatchBuilder& acquires, Now now) {
             continue;
         }
         unsent_.erase(arrival);
-        auto request = request_behind(waiting.asked, waiting.names);
+        auto request = request_behind(waiting.asked, std::move(before));
         waiting.seq = request.seq;
         acquires.add(request);
-        remember(std::move(request), waiting.names, now).tag = tag;
+        remember(std::move(request), waiting.names).tag = tag;
     }
 }
 
-// In the order of the numbers, which is the order in which they were sent first.
-void SessionAgent::resend(BatchBuilder& urgent, BatchBuilder& acquires, Now now) {
-    for (auto& [seq, sent] : sent_) {
-        if (sent.applied) continue;
+void SessionAgent::begin_resending(bool everything) {
+    if (resending_.due && !everything) return;  // it is on its way
+    resending_ = {true, everything, {}, resending_.round + 1};
+}
+
+// In the order of the numbers, which is the order in which they were sent first, and as far as the
+// lanes go: acquires that are many are in the way of no ending. A leader that is new has had none
+// of it, and gets the rest with the next steps. One that is slow may have it all, and gets no more
+// of it than this.
+void SessionAgent::resend(BatchBuilder& urgent, BatchBuilder& acquires) {
+    const auto is_full = [](const BatchBuilder& lane) {
+        return lane.count() >= commands_per_send_max || lane.bytes() >= batch_bytes_max / 4;
+    };
+    Seq rest;
+    for (auto next = sent_.lower_bound(resending_.from); next != sent_.end(); ++next) {
+        auto& sent = next->second;
+        if (sent.applied || sent.round == resending_.round) continue;
         auto& lane = sent.ending ? urgent : acquires;
-        if (lane.count() >= commands_per_send_max || lane.bytes() >= batch_bytes_max / 4) break;
+        if (is_full(lane)) {
+            if (!rest.is_set()) rest = next->first;
+            if (is_full(urgent) && is_full(acquires)) break;
+            continue;
+        }
         lane.add(sent.request);
-        sent.at = now.steady;
+        sent.round = resending_.round;
     }
-    resend_all_ = false;
+    resending_.from = rest;
+    resending_.due = resending_.all && rest.is_set();
 }
 
-// A name is remembered while something on it is under way, or it would be for ever.
-void SessionAgent::check_invariants() const {
-    MORTISE_CHECK(under_way_.size() <= unapplied_ + names_beyond_);
-    MORTISE_CHECK(unapplied_ <= sent_.size());
-    for (const auto& [name, under_way] : under_way_) {
-        const auto& [requests, ending] = under_way;
-        MORTISE_CHECK(!requests.empty() && (!ending.is_set() || requests.contains(ending)));
-        for (const auto seq : requests) {
-            const auto found = sent_.find(seq);
-            MORTISE_CHECK(found != sent_.end() && !found->second.applied);
-            const auto& names = found->second.names;
-            MORTISE_CHECK(std::ranges::find(names, name) != names.end());
-        }
-    }
+// More than fits into one step has no other occasion to go out.
+bool SessionAgent::has_more_to_send() const {
+    return leader_known_ && session_ &&
+           (resending_.due || (!endings_.empty() && unapplied_ < operations_max));
 }
 
 // What was lost before does not end in an orderly way with the session (S23): the cluster hears of
@@ -210,9 +140,9 @@ AgentOutput SessionAgent::collect(Now now) {
             open_again_at_ = now.steady + options_.resend_after;
         }
         if (session_) {
-            if (resend_all_) resend(urgent, acquires, now);
-            send_endings(urgent, now);
-            send_acquires(acquires, now);
+            if (resending_.due) resend(urgent, acquires);
+            send_endings(urgent);
+            send_acquires(acquires);
             if (may_close() && now.steady >= open_again_at_) {
                 urgent.add(CloseSession{*session_});
                 open_again_at_ = now.steady + options_.resend_after;

@@ -42,6 +42,9 @@ struct DowngradeCall {
     CallTag tag;
     OperationId hold;
     LockMode mode = LockMode::shared;
+    // Of an upgrade that was granted when its caller had given up: so it is never refused for want
+    // of room, nor because somebody upgrades it once more.
+    bool undoes = false;
 };
 
 // To exclusive (S27). The hold stays in its mode meanwhile, and whenever this comes to nothing.

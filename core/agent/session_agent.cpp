@@ -217,7 +217,7 @@ void SessionAgent::on_leader(bool known, Now now) {
     renewals_unseen_ = 0;
     if (!known) return;
     open_again_at_ = std::min(open_again_at_, now.steady);
-    resend_all_ = true;
+    begin_resending(true);
     renew(now);
 }
 
@@ -227,7 +227,7 @@ void SessionAgent::on_timer(Now now) {
         renew(now);
     }
     if (now.steady >= resend_at_) {
-        resend_all_ = true;
+        begin_resending(false);
         resend_at_ = Instant::never();
     }
     give_up_overdue(now);
@@ -244,7 +244,7 @@ void SessionAgent::on_state_replaced(const SessionTable& sessions, Now now) {
         if (std::exchange(sent.applied, false)) ++unapplied_;
         if (!std::exchange(sent.unsure, true)) ++unsure_;
     }
-    resend_all_ = true;
+    begin_resending(true);
     open_again_at_ = std::min(open_again_at_, now.steady);
     on_progress(now);
 }
@@ -263,6 +263,7 @@ Instant SessionAgent::deadline() const {
     auto next = std::min(resend_at_, renew_at_);
     const bool asks_again = stage_ == Stage::opening || may_close();
     if (asks_again && leader_known_) next = std::min(next, open_again_at_);
+    if (has_more_to_send()) next = std::min(next, now_.steady);
     if (!by_deadline_.empty()) next = std::min(next, by_deadline_.begin()->first);
     if (!untold_by_time_.empty()) next = std::min(next, untold_by_time_.begin()->first);
     if (!by_end_.empty()) next = std::min(next, now_.steady + (by_end_.begin()->first - now_.boot));

@@ -11,7 +11,8 @@
 // is asked and given up, agent_answers.cpp what comes back, agent_holds.cpp what is held and for
 // how long, agent_losses.cpp what was lost until its owner was told, agent_conversions.cpp holds
 // that change their mode, agent_confirming.cpp who wants to know that a hold is held,
-// agent_writes.cpp what changes a name for others, agent_sending.cpp what goes out.
+// agent_writes.cpp what changes a name for others, agent_order.cpp what comes after what,
+// agent_sending.cpp what goes out.
 #pragma once
 
 #include <deque>
@@ -168,13 +169,20 @@ private:
         Names names;
         CallTag tag;  // of the waiting call, if it is one
         std::optional<Ending> ending;
-        Instant at;            // when it was sent last
-        bool applied = false;  // queued: known to the cluster, not answered
-        bool unsure = false;   // may have been answered without our being told
+        std::uint64_t round = 0;  // of resending, in which it was sent last
+        bool applied = false;     // queued: known to the cluster, not answered
+        bool unsure = false;      // may have been answered without our being told
     };
     struct UnderWay {  // what was sent on a name and is not known to be applied
         std::set<Seq> requests;
+        std::set<Seq> newest;  // whoever comes after these comes after all of them
         Seq newest_ending;  // of those that go out in the reaper's lane whatever was asked before
+    };
+    struct Resending {
+        bool due = false;
+        bool all = false;  // not only as much as goes out in one step
+        Seq from;          // the rest of that
+        std::uint64_t round = 0;
     };
     struct Ender {  // a caller of release() or downgrade()
         Instant gives_up;
@@ -225,7 +233,8 @@ private:
     void end_untold(Seq operation);
     void end_overdue_untold();
     void forget_untold();
-    [[nodiscard]] bool must_wait(const Names& names, std::set<std::string>& kept_back) const;
+    [[nodiscard]] bool must_wait(const Names& names, const std::vector<Seq>& before,
+                                 std::set<std::string>& kept_back) const;
     [[nodiscard]] bool withdraw_grant(Seq operation);
     void withdraw_grants();
     void on_upgrade_answered(const Sent& sent, const Answer& given);
@@ -241,16 +250,17 @@ private:
     void lose_broken(Seq operation);
     void give_up_broken(Seq operation);
 
-    void send_endings(BatchBuilder& urgent, Now now);
+    void send_endings(BatchBuilder& urgent);
     [[nodiscard]] bool may_close() const;
-    void send_acquires(BatchBuilder& acquires, Now now);
-    void resend(BatchBuilder& urgent, BatchBuilder& acquires, Now now);
+    void send_acquires(BatchBuilder& acquires);
+    void begin_resending(bool everything);
+    void resend(BatchBuilder& urgent, BatchBuilder& acquires);
+    [[nodiscard]] bool has_more_to_send() const;
     [[nodiscard]] std::vector<Seq> sent_before(const Names& names) const;
     [[nodiscard]] Seq ended_before(const Names& names) const;
     [[nodiscard]] Request next_request(Seq after, RequestBody body);
-    [[nodiscard]] Request request_behind(RequestBody body, const Names& names);
-    [[nodiscard]] static bool is_ordered(const RequestBody& asked);
-    Sent& remember(Request request, Names names, Now now);
+    [[nodiscard]] Request request_behind(RequestBody body, std::vector<Seq> before);
+    Sent& remember(Request request, Names names);
     Sent forget(Seq seq);
     void release_order(const Sent& sent);
     void forget_sent();
@@ -294,7 +304,7 @@ private:
     std::size_t unapplied_ = 0;                       // of sent_, those not known to be applied
     std::size_t unsure_ = 0;  // of sent_; until there are none nothing is acknowledged
     CallTag close_tag_;
-    bool resend_all_ = false;
+    Resending resending_;
     Instant resend_at_ = Instant::never();
     LogIndex received_;      // the newest index at which an answer came
     LogIndex acknowledged_;  // as told to the cluster

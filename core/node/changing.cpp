@@ -133,8 +133,9 @@ MembershipReply NodeCore::consider_leader(const MembershipRequest& request, Now 
     if (!raft_.configuration().is_voter(target)) {
         return refusal(request, MembershipRefusal::not_a_voter);
     }
-    // Whoever looked at an earlier term looks again: an election in between, which the goal may have
-    // lost, is nothing that the caller did. A late copy of a request comes to nothing all the same.
+    // Whoever looked at an earlier term looks again: an election in between, which the goal may
+    // have lost, is nothing that the caller did. A late copy of a request comes to nothing all the
+    // same.
     if (request.term != raft_.term()) {
         auto reply = reply_with(request, State::looked);
         reply.configuration = raft_.configuration_id().index;

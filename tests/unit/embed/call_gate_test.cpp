@@ -59,6 +59,16 @@ TEST_F(CallGateTest, TakesWhatWasPreparedOnce) {
     EXPECT_EQ(gate_.submit(late), Errc::node_stopped);
 }
 
+TEST_F(CallGateTest, TakesWhatGoesFirstBeforeTheRest) {
+    EXPECT_FALSE(release());
+    auto call = prepared(core::CancelCall{gate_.next_tag()});
+    EXPECT_FALSE(gate_.submit_first(call));
+    const auto taken = gate_.take();
+    ASSERT_EQ(taken.size(), 2U);
+    EXPECT_TRUE(std::holds_alternative<core::CancelCall>(taken.front().call));
+    EXPECT_EQ(wakes_, 1);
+}
+
 // Nothing was lost by it but time: what is there is taken with the next call.
 TEST(CallGate, WakesAgainWhatCouldNotBeWoken) {
     int wakes = 0;

@@ -82,6 +82,7 @@ TEST_F(Converting, AnUpgradeThatComesAfterItsCallerGaveUpIsUndone) {  // S27, P6
     }
 }
 
+// What the owner asked for may be there first: to the cluster the other is then no downgrade.
 TEST_F(Converting, ALateUpgradeLeavesADowngradeOfItsOwner) {  // S27
     auto hold = granted();
     const auto upgrade = upgrade_given_up(hold);
@@ -90,7 +91,22 @@ TEST_F(Converting, ALateUpgradeLeavesADowngradeOfItsOwner) {  // S27
     owner.join();
     is_upgraded(upgrade);
     EXPECT_EQ(hold.mode(), LockMode::shared);
-    EXPECT_EQ(downgraded_to(), core::LockMode::shared);
+    EXPECT_EQ(downgraded_to(), core::LockMode::update);
+}
+
+// What is exclusive is not upgraded.
+TEST_F(Converting, ALateUpgradeIsUndoneBeforeItIsTriedAgain) {  // S27, P6
+    auto hold = granted();
+    const auto upgrade = upgrade_given_up(hold);
+    const core::UpgradeCall again{gate_->next_tag(), grant_->facts().operation};
+    EXPECT_FALSE(gate_->submit(again, {}));
+    is_upgraded(upgrade);
+    const auto calls = gate_->take();
+    ASSERT_EQ(calls.size(), 2U);
+    const auto* undo = std::get_if<core::DowngradeCall>(&calls.front().call);
+    ASSERT_NE(undo, nullptr);
+    EXPECT_TRUE(undo->undoes);
+    EXPECT_TRUE(std::holds_alternative<core::UpgradeCall>(calls.back().call));
 }
 
 TEST_F(Converting, NothingIsUndoneOfAnUpgradeThatCameToNothing) {

@@ -330,6 +330,17 @@ TEST_F(AgentConversions, AreBoundedAsAcquiresAre) {
     EXPECT_EQ(of.answers_to(downgrading), error(CallError::resource_exhausted));
 }
 
+// It would stay exclusive until it is let go of.
+TEST_F(AgentConversions, WhatUndoesAnUpgradeIsNeverRefused) {  // S27, P6
+    of.agent.on_leader(false, of.now);
+    of.acquire(operations_max - 1, Instant::never());
+    upgrade();
+    of.agent.on_downgrade({downgrading, hold, LockMode::update, true}, of.now);
+    EXPECT_EQ(of.answers_to(downgrading), nothing_yet);
+    of.agent.on_leader(true, of.now);
+    EXPECT_EQ(of.sent().front().body, (RequestBody{Downgrade{Seq{1}, LockMode::update}}));
+}
+
 // --- with the machine behind it
 
 class NodeConversions : public testing::Test {

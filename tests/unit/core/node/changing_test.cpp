@@ -166,8 +166,8 @@ TEST_F(Changing, LeadershipIsLookedAtAgainInANewTerm) {
     auto& leader = cluster_[n1];
     const auto term = leader.raft().term();
     const Term earlier{term.raw() - 1};
-    leader.receive(n2, MembershipRequest{
-                           ChangeId{1}, {Kind::leader, n3, {}}, LogIndex{1}, earlier, true});
+    leader.receive(
+        n2, MembershipRequest{ChangeId{1}, {Kind::leader, n3, {}}, LogIndex{1}, earlier, true});
     ASSERT_FALSE(leader.sent.empty());
     const auto* reply = std::get_if<MembershipReply>(&leader.sent.back().message);
     ASSERT_NE(reply, nullptr);
