@@ -8,10 +8,15 @@ name, of all or any of several, conversions, releases, cancels and ends of sessi
 sides, and after each of them the events, holders, the order of tokens on each name, and queues
 must be equal, and who was refused for a circle of waits. Priorities and preferring policies are
 left out, and what a locker asks of its node alone: a name that it has or waits for already. The end
-of a session is its end and the sweeps after it. In the end it says how often there was what.
+of a session is its end and the sweeps after it: those take the names as one leads to the other,
+which S11 leaves open, and who waits for any of several gets another for it. So the model may take
+the names that such an end frees in any order; with another than its own the history ends there,
+for what comes next was written with that in mind. In the end it says how often there was what.
 """
 import argparse
 import collections
+import copy
+import itertools
 import random
 import subprocess
 import sys
@@ -261,6 +266,17 @@ def ends_before(lines, line):
     return f"end {session_of(lines, int(target))}" in lines[int(target):]
 
 
+def allowed(model, tokens, line):
+    """What may be seen, and in which order of names; first what the model itself does."""
+    ends = line.startswith("end")
+    before = copy.deepcopy((model, tokens)) if ends else None
+    yield None, tokens.by_name(model.apply(line), ends)
+    for order in itertools.permutations("abc") if ends else ():
+        other, its_tokens = copy.deepcopy(before)
+        other.table.order = order
+        yield order, its_tokens.by_name(other.apply(line), ends)
+
+
 def run(machines, seed):
     policy, lines = script(seed)
     model = Model(policy)
@@ -269,15 +285,22 @@ def run(machines, seed):
         machine.ask(f"new {policy}")
     for number, line in enumerate(lines, 1):
         ends = line.startswith("end")
-        wanted = tokens["model"].by_name(model.apply(line), ends)
-        for which, machine in machines.items():
-            seen = tokens[which].by_name(machine.ask(line), ends)
-            if seen == wanted:
-                continue
-            print(f"seed {seed}, {policy}: the {which} differs from the model at line {number}")
-            print("  model:", wanted, f"\n  {which}:", seen)
+        seen = {which: tokens[which].by_name(machine.ask(line), ends)
+                for which, machine in machines.items()}
+        wanted = {}
+        for order, told in allowed(model, tokens["model"], line):
+            wanted.setdefault(order, told)
+            if all(each == told for each in seen.values()):
+                break
+        else:
+            print(f"seed {seed}, {policy}: not as the model has it, at line {number}")
+            print("  model:", wanted[None])
+            print("\n".join(f"  {which}: {each}" for which, each in seen.items()))
             print("\n".join(f"  {i}: {text}" for i, text in enumerate(lines[:number], 1)))
             return None
+        if order is not None:
+            model.counts["ends in another order"] += 1
+            break
     return model.counts
 
 

@@ -150,9 +150,10 @@ class Table:
     ops: dict = field(default_factory=dict)
     records: dict = field(default_factory=dict)
     events: list = field(default_factory=list)
+    order: tuple = ()                     # in which names are looked at
 
     def clone(self) -> "Table":
-        t = Table(self.policy, self.index, self.token, self.next_grant)
+        t = Table(self.policy, self.index, self.token, self.next_grant, order=self.order)
         t.grants = {k: copy.copy(g) for k, g in self.grants.items()}
         t.ops = dict(self.ops)            # ops are never changed in place
         for n, r in self.records.items():
@@ -303,11 +304,11 @@ class Table:
         return names
 
     def settle(self, names: set) -> None:
-        """Applies steps until nothing can enter any more.  Names in byte order: the result is the
-        same everywhere."""
+        """Applies steps until nothing can enter any more.  Names in an order that is the same
+        everywhere: in byte order, unless one is given."""
         todo = set(names)
         while todo:
-            name = min(todo)
+            name = min(todo, key=self.order.index if self.order else None)
             moved = self.step(name)
             if moved is None:
                 todo.discard(name)
