@@ -3,9 +3,26 @@
 
 #include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
+#include "core/codec/configuration_codec.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
+
+namespace {
+
+// Of whoever sends that. Empty where it does not say.
+std::optional<ClusterId> cluster_in(const RaftMessage& message) {
+    if (const auto* chunk = std::get_if<SnapshotChunk>(&message))
+        return chunk->configuration.cluster;
+    const auto* request = std::get_if<AppendRequest>(&message);
+    if (request == nullptr) return std::nullopt;
+    const auto found = std::ranges::find(request->entries, EntryKind::configuration, &Entry::kind);
+    if (found == request->entries.end()) return std::nullopt;
+    const auto configuration = decode_configuration(found->payload);
+    return configuration ? configuration->cluster : ClusterId{};
+}
+
+}  // namespace
 
 // --- the door
 // -------------------------------------------------------------------------------------
@@ -28,8 +45,12 @@ bool NodeCore::is_admitted(NodeId from, const RaftMessage& message) {
     const bool leads = std::holds_alternative<AppendRequest>(message) ||
                        std::holds_alternative<SnapshotChunk>(message);
     if (!is_formed()) {
-        // It joins whom it is added to (S47); or, if it lost what it had, those it belonged to.
-        const bool own = !former_cluster_.is_set() || hello.cluster == former_cluster_;
+        // It joins whom it is added to (S47); or, if it lost what it had, those it belonged to. Who
+        // leads may have said hello before its first entry was on disk, and then not known yet
+        // whose it would be: but what it brings says so.
+        const auto cluster = hello.is_empty() ? cluster_in(message) : std::optional{hello.cluster};
+        const bool own =
+            !former_cluster_.is_set() || cluster.value_or(former_cluster_) == former_cluster_;
         return leads && own;
     }
     if (!is_of_cluster(hello)) return false;

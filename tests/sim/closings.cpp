@@ -9,9 +9,14 @@ void Closings::asked(core::NodeId node, core::CallTag tag,
     closings_[node] = {tag, holds, holds, false};
 }
 
-void Closings::lost(core::NodeId node, core::OperationId hold) {
+// A lease that ran out just before, as after a sleep, is noticed in the step of that call: what hung
+// on it was lost, and is given back as such.
+void Closings::lost(core::NodeId node, const core::HoldLost& lost) {
     const auto found = closings_.find(node);
-    if (found != closings_.end()) found->second.to_lose.erase(hold);
+    if (found == closings_.end()) return;
+    auto& closing = found->second;
+    closing.to_lose.erase(lost.hold);
+    if (lost.reason != core::HoldLost::Reason::node_stopped) closing.holds.erase(lost.hold);
 }
 
 void Closings::after_call(core::NodeId node) {

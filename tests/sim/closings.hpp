@@ -23,7 +23,7 @@ public:
     void has_session(core::NodeId node, core::SessionId session) { sessions_[node] = session; }
     // This call closes it, with all that it holds.
     void asked(core::NodeId node, core::CallTag tag, const std::set<core::OperationId>& holds);
-    void lost(core::NodeId node, core::OperationId hold);
+    void lost(core::NodeId node, const core::HoldLost& lost);
     // The step of that call is over.
     void after_call(core::NodeId node);
     void ended(core::SessionId session, core::SessionEnd how);

@@ -36,7 +36,7 @@ struct ClosingsTest : LockHistoryTest {
 };
 
 TEST_F(ClosingsTest, EndTheSession) {
-    closings.lost(a, its);
+    closings.lost(a, {its, core::HoldLost::Reason::node_stopped});
     closings.after_call(a);
     EXPECT_TRUE(closings.is_closing(a, closing));
     EXPECT_FALSE(closings.is_closed(a));
@@ -80,10 +80,21 @@ TEST_F(ClosingsTest, TheSessionHasEnded) {
 }
 
 TEST_F(ClosingsTest, WhatItHeldIsGivenBackAsByItsOwner) {
+    closings.lost(a, {its, core::HoldLost::Reason::node_stopped});
     apply({core::Request{of_a, core::Seq{2}, {}, core::Release{core::Seq{1}, true}}});
     end({core::CloseSession{of_a}});
     close();
     EXPECT_VIOLATION("was given back as if lost");
+}
+
+// It slept, and the call was the first that it heard of.
+TEST_F(ClosingsTest, WhatItHadNoMoreMayBeGivenBackAsLost) {
+    closings.lost(a, {its, core::HoldLost::Reason::expired});
+    closings.after_call(a);
+    apply({core::Request{of_a, core::Seq{2}, {}, core::Release{core::Seq{1}, true}}});
+    end({core::CloseSession{of_a}});
+    close();
+    EXPECT_FALSE(violations.first()) << violations.first()->what;
 }
 
 TEST_F(ClosingsTest, WhatSomebodyBrokeMayBeGivenBackAsLost) {

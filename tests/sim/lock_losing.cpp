@@ -9,7 +9,7 @@ void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
     const bool had = holds_.erase(lost.hold) != 0;
     history_.lost(lost);
     contentions_.lost(lost.hold);
-    closings_.lost(node, lost.hold);
+    closings_.lost(node, lost);
     if (outside_) outside_->lost(lost);
     if (!had || lost.reason == core::HoldLost::Reason::node_stopped) return;
     tellings_.lost(node, lost.hold);

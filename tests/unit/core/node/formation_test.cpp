@@ -349,14 +349,44 @@ TEST(Formation, AFormerMemberFormsNothingAndFollowsItsOwnClusterOnly) {
     auto founded = voters({1, 2, 3});
     founded.voters[0].incarnation = Incarnation{1};
     const RaftMessage leads{append(2, {}, {configures(log_id(1, 1), founded)})};
+    auto known = empty_hello(2, {1, 2, 3});
+    known.cluster = {7, 8};
+    node.step(PeerUp{known});
     node.receive(n2, leads);
     EXPECT_FALSE(node.is_formed());
-    auto known = empty_hello(2, {1, 2, 3});
     known.cluster = {7, 9};
+    known.boot_epoch = known.boot_epoch.next();
     node.step(PeerUp{known});
     node.receive(n2, leads);
     EXPECT_TRUE(node.is_formed());
     EXPECT_EQ(node.raft().deadline(), Instant::never());  // and campaigns for nothing
+}
+
+// The first entry of the leader was not on its disk when it said hello, and the connection stands.
+TEST(Formation, AFormerMemberKnowsItsOwnClusterByWhatItIsBrought) {
+    NodeState state;
+    state.former_cluster = {7, 9};
+    HandDrivenNode node{node_options(1, {1, 2, 3}), std::move(state)};
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    auto founded = voters({1, 2, 3});
+    founded.voters[0].incarnation = Incarnation{1};
+    const auto brings = [&](const Configuration& configuration) {
+        node.receive(n2, RaftMessage{append(2, {}, {configures(log_id(1, 1), configuration)})});
+        return node.is_formed();
+    };
+    auto others = founded;
+    others.cluster = {7, 8};
+    EXPECT_FALSE(brings(others));
+    SnapshotChunk chunk;
+    chunk.term = Term{2};
+    chunk.last = log_id(1, 1);
+    chunk.configuration = others;
+    chunk.done = true;
+    node.receive(n2, RaftMessage{chunk});
+    EXPECT_EQ(node.core().refused_messages(), 2U);
+    node.receive(n2, RaftMessage{append(2, log_id(2, 5), {})});
+    ASSERT_FALSE(node.sent.empty()) << "whoever leads is to hear what is wanting";
+    EXPECT_TRUE(brings(founded));
 }
 
 TEST(Formation, ThreeNodesFormAndElect) {
