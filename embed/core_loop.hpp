@@ -72,6 +72,8 @@ public:
     // It speaks to nobody and holds nothing from here on. Calls wait for the next life, or until
     // it is clear that they will not get an answer in time.
     void suspend(const std::string& why);
+    // It is tried again.
+    void stay_suspended(const std::string& why);
     [[nodiscard]] Estate estate() const { return {listening_at_, counters()}; }
     // For the next life. Nothing happens here any more.
     [[nodiscard]] SubmittedCalls leave_calls();

@@ -16,6 +16,7 @@ namespace mortise::detail {
 namespace {
 
 constexpr std::uint64_t reserve_bytes = std::uint64_t{64} << 20U;
+constexpr auto moment = std::chrono::seconds{1};  // for the threads to end
 
 Config checked(Config config) {
     config.validate();
@@ -244,15 +245,24 @@ bool NodeRuntime::is_own_thread() {
            io_.get_executor().running_in_this_thread();
 }
 
-// A thread cannot wait for itself.
+// A thread cannot wait for itself. Nor does anybody wait for a disk that hangs, which may be for
+// ever: what is left of the node waits for it, on a thread that owns it.
 void NodeRuntime::close() {
-    if (is_forked()) return;
-    if (!is_own_thread()) {
-        close_here();
-    } else if (!close_elsewhere()) {
+    if (is_forked() || closed_) return;
+    const bool is_own = is_own_thread();
+    const auto closed = close_elsewhere();
+    if (is_own && !closed) {
         // No thread to be had, and the last owner may be about to go: it lives on, for nobody.
         refuse_calls();
         kept_ = shared_from_this();
+    }
+    if (is_own) return;
+    if (!closed) return close_here();
+    is_quiet_.wait();
+    const auto patience = config_.timing.close_timeout.to_nanoseconds() + moment;
+    if (closed->wait_for(patience) == std::future_status::timeout) {
+        log_.error("close",
+                   "its disk does not answer: the data directory stays taken until it does");
     }
 }
 
@@ -260,8 +270,7 @@ void NodeRuntime::close_in_time() noexcept {
     if (is_forked() || closed_) return;
     if (is_own_thread()) return close();
     const auto closed = close_elsewhere();
-    if (!closed) return close_here();                 // takes no memory
-    constexpr auto moment = std::chrono::seconds{1};  // for the threads to end
+    if (!closed) return close_here();  // takes no memory
     closed->wait_for(config_.timing.close_timeout.to_nanoseconds() + moment);
 }
 
@@ -332,14 +341,21 @@ void NodeRuntime::wait_released() noexcept {
     }
 }
 
+// First all that runs something of the program's, which is owed an answer however the disk is.
 void NodeRuntime::stop_threads() {
-    stop_reopening();
+    refuse_reopening();
     end_core_thread();
-    if (state_thread_) state_thread_->stop();
-    if (log_thread_) log_thread_->stop();
     leases_.stop();
     losses_.stop();
     notifier_->stop();
+    quiet_.set_value();
+    stop_disk_threads();
+}
+
+void NodeRuntime::stop_disk_threads() {
+    await_reopening();
+    if (state_thread_) state_thread_->stop();
+    if (log_thread_) log_thread_->stop();
     // The directory is free for the next life; holds and mutexes may keep the rest.
     state_thread_.reset();
     log_thread_.reset();

@@ -75,11 +75,13 @@ private:
     void run_core_thread();
     void core_broke(const char* what) noexcept;
     [[nodiscard]] bool is_own_thread();
+    // On this thread, however long the disk takes.
     void close_here();
     [[nodiscard]] std::optional<std::future<void>> close_elsewhere() noexcept;
     void refuse_calls();
     void wait_released() noexcept;
     void stop_threads();
+    void stop_disk_threads();
     void end_core_thread() noexcept;
     void end_loop();
     [[nodiscard]] DiskEvents disk_events();
@@ -88,10 +90,12 @@ private:
     void disk_failed(const DiskFailure& failure);
     void begin_anew();
     void suspend(const std::string& why, core::Incarnation superseded);
-    void reopen(core::Incarnation superseded);
-    void resume(storage::Opened opened);
+    void begin_reopening(core::Incarnation superseded, std::chrono::milliseconds pause);
+    void reopen(core::Incarnation superseded, std::chrono::milliseconds pause);
+    void resume(storage::Opened opened, std::chrono::milliseconds pause);
     [[nodiscard]] bool wait_to_try(std::chrono::milliseconds time);
-    void stop_reopening();
+    void refuse_reopening();
+    void await_reopening();
 
     void snapshot();
     [[nodiscard]] Status status_of_child() const;
@@ -125,7 +129,9 @@ private:
     std::condition_variable reopening_changed_;
     bool reopening_stopped_ = false;
 
-    std::mutex closing_;  // held by the one who closes
+    std::mutex closing_;        // held by the one who closes
+    std::promise<void> quiet_;  // nothing of the program's runs any more
+    const std::shared_future<void> is_quiet_ = quiet_.get_future().share();
     std::atomic<bool> closed_ = false;
     std::shared_ptr<NodeRuntime> kept_;  // see close()
     Guarded<Status> last_status_;

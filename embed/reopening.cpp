@@ -2,6 +2,7 @@
 // directory that its cluster does not want any more. What failed is closed and never asked again;
 // what was acknowledged is found by opening it like any start does (storage/README.md).
 #include <algorithm>
+#include <system_error>
 
 #include "embed/node_runtime.hpp"
 #include "embed/thread_start.hpp"
@@ -47,11 +48,15 @@ void NodeRuntime::suspend(const std::string& why, core::Incarnation superseded) 
     is_suspended_ = true;
     ++life_;
     loop_->suspend(why);
+    begin_reopening(superseded, try_again_min);
+}
+
+void NodeRuntime::begin_reopening(core::Incarnation superseded, std::chrono::milliseconds pause) {
     const std::scoped_lock lock{reopening_};
     if (reopening_stopped_) return;
     if (reopener_.joinable()) reopener_.join();  // the one before has said its last word
-    reopener_ = start_thread_named("mortise-reopen", [this, superseded] {
-        run_or_fail([&] { reopen(superseded); },
+    reopener_ = start_thread_named("mortise-reopen", [this, superseded, pause] {
+        run_or_fail([&] { reopen(superseded, pause); },
                     [&](const std::string& broken) {
                         asio::post(io_, [this, broken] { loop_->fail(broken); });
                     });
@@ -60,13 +65,17 @@ void NodeRuntime::suspend(const std::string& why, core::Incarnation superseded) 
 
 // The program is still there, so this former life may not be over for all: its session ends by
 // itself (S10).
-void NodeRuntime::resume(storage::Opened opened) {
+void NodeRuntime::resume(storage::Opened opened, std::chrono::milliseconds pause) {
     if (readiness_.why_stopped()) return;
     opened.former_life_ended = false;
     std::shared_ptr<CoreLoop> former;
     try {
         former = begin_life(std::move(opened), loop_->estate());
-    } catch (const std::exception& broken) {  // somebody took its address, say
+    } catch (const std::system_error& wanting) {
+        // Its port, which it had until then, or a thread: others need not have it for long.
+        loop_->stay_suspended(wanting.what());
+        return begin_reopening({}, std::min<std::chrono::milliseconds>(2 * pause, try_again_max));
+    } catch (const std::exception& broken) {
         return loop_->fail(broken.what());
     }
     is_suspended_ = false;
@@ -76,16 +85,15 @@ void NodeRuntime::resume(storage::Opened opened) {
 
 // --- on a thread of its own
 
-void NodeRuntime::reopen(core::Incarnation superseded) {
+void NodeRuntime::reopen(core::Incarnation superseded, std::chrono::milliseconds pause) {
     state_thread_.reset();
     log_thread_.reset();
     directory_lock_.reset();
-    std::chrono::milliseconds pause = try_again_min;
     while (wait_to_try(pause)) {
         auto opened =
             std::make_shared<core::Result<storage::Opened>>(open_directory(config_, superseded));
         if (*opened) {
-            asio::post(io_, [this, opened] { resume(std::move(**opened)); });
+            asio::post(io_, [this, opened, pause] { resume(std::move(**opened), pause); });
             return;
         }
         if (!may_pass(opened->error())) {
@@ -101,15 +109,17 @@ bool NodeRuntime::wait_to_try(std::chrono::milliseconds time) {
     return !reopening_changed_.wait_for(lock, time, [this] { return reopening_stopped_; });
 }
 
-void NodeRuntime::stop_reopening() {
-    std::thread last;
+void NodeRuntime::refuse_reopening() {
     {
         const std::scoped_lock lock{reopening_};
         reopening_stopped_ = true;
-        last = std::move(reopener_);
     }
     reopening_changed_.notify_all();
-    if (last.joinable()) last.join();
+}
+
+// Requires refuse_reopening().
+void NodeRuntime::await_reopening() {
+    if (reopener_.joinable()) reopener_.join();
 }
 
 }  // namespace mortise::detail

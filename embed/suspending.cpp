@@ -53,6 +53,11 @@ void CoreLoop::suspend(const std::string& why) {
     let_calls_wait();
 }
 
+void CoreLoop::stay_suspended(const std::string& why) {
+    suspended_ = why;
+    parts_.log.warn("suspended", "takes no part yet: " + why);
+}
+
 void CoreLoop::let_calls_wait() {
     const auto now = steady_now();
     waiting_.add(parts_.gate->take(), now, parts_.gate->call_timeout());

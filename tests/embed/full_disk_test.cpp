@@ -1,15 +1,20 @@
 // A disk that is full takes a node out of its cluster and not out of its program: when there is
 // room again it goes on in the same process.
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
@@ -109,6 +114,54 @@ TEST_F(FullDisk, SuspendsTheNodeUntilThereIsRoom) {
     const auto after = node.acquire("after");
     EXPECT_TRUE(after.valid());
     EXPECT_GT(after.token(), kept.token());
+}
+
+// A socket of somebody else's at that address.
+class Squatter {
+public:
+    explicit Squatter(std::uint16_t port) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        constexpr int on = 1;
+        setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        sockaddr generic{};
+        std::memcpy(&generic, &address, sizeof address);
+        is_there_ = ::bind(socket_, &generic, sizeof generic) == 0 && ::listen(socket_, 1) == 0;
+    }
+    ~Squatter() { ::close(socket_); }
+    Squatter(const Squatter&) = delete;
+    Squatter& operator=(const Squatter&) = delete;
+
+    [[nodiscard]] bool is_there() const { return is_there_; }
+
+private:
+    int socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool is_there_ = false;
+};
+
+// Whoever took its port meanwhile need not have it for long (P10).
+TEST_F(FullDisk, ANodeWhosePortIsTakenMeanwhileWaitsForThatToo) {
+    auto config = this->config();
+    config.listen = "127.0.0.1:0";
+    Node node{config};
+    ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience));
+    const auto address = node.status().address;
+    fill();
+    ASSERT_FALSE(use_up(node).ready);
+    std::optional<Squatter> squatter;
+    const auto port = static_cast<std::uint16_t>(std::stoi(address.substr(address.find(':') + 1)));
+    ASSERT_TRUE(wait_for([&] { return squatter.emplace(port).is_there(); })) << address;
+    make_room();
+    EXPECT_TRUE(wait_for([&] {
+        return node.status().why_not_ready.find("in use") != std::string::npos;
+    })) << node.status().why_not_ready;
+    EXPECT_FALSE(node.status().stopped);
+    squatter.reset();
+    ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience))
+        << node.status().why_not_ready;
+    EXPECT_EQ(node.status().address, address);
 }
 
 TEST_F(FullDisk, ANodeThatWaitsForRoomCanBeClosed) {

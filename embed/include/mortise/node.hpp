@@ -69,8 +69,9 @@ public:
 
     // Ends pending calls with node_stopped, releases everything in one command, hands leadership
     // over and stops. Waits for it at most close_timeout, and for callbacks that are running; no
-    // callback runs after it returned. On a thread of the node (in a callback) it returns at once
-    // and finishes elsewhere. Repeated, it does nothing.
+    // callback runs after it returned. A disk that hangs is waited for a moment longer, and then
+    // left behind: the data directory stays taken until it answers. On a thread of the node (in a
+    // callback) it returns at once and finishes elsewhere. Repeated, it does nothing.
     void close();
 
     // --- acquire -------------------------------------------------------------------------------
