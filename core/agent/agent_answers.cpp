@@ -45,9 +45,7 @@ void SessionAgent::on_ending_answered(const Ending& ending, const Answer& given)
     if (ending.hold.is_set()) settle_upgrade(ending, given.kind);
     const auto* downgrade = std::get_if<Downgrade>(&ending.asked);
     const auto held = downgrade == nullptr ? holds_.end() : holds_.find(downgrade->operation);
-    if (held != holds_.end() && given.kind == AnswerKind::converted) {
-        held->second.mode = downgrade->mode;
-    }
+    if (held != holds_.end()) on_downgrade_answered(held->second, downgrade->mode, given.kind);
     const auto ender = enders_.find(ending.tag);
     if (ender == enders_.end()) return;
     by_deadline_.erase({ender->second.gives_up, ender->first});
@@ -74,7 +72,9 @@ Nanoseconds max_hold_of(const RequestBody& asked) {
 void SessionAgent::on_granted(const Sent& sent, const Answer& given, Now now) {
     const OperationId id{*session_, sent.request.seq};
     const auto* one = std::get_if<Acquire>(&sent.request.body);
-    Held held{sent.names, one == nullptr ? LockMode::exclusive : one->mode, {}, {}, false};
+    Held held;
+    held.names = sent.names;
+    if (one != nullptr) held.mode = one->mode;
     if (one == nullptr) held = held_of_several(std::get<AcquireSeveral>(sent.request.body), given);
     if (lapsed_ || !lease_.is_valid(now.boot)) {
         // Granted to a session that may be over by now: nobody shall believe to hold it.
@@ -87,6 +87,7 @@ void SessionAgent::on_granted(const Sent& sent, const Answer& given, Now now) {
     const auto max_hold = max_hold_of(sent.request.body);
     if (max_hold != Nanoseconds{0}) held.ends = now.boot + max_hold;
     const auto ends = held.ends;
+    held.wanted = held.mode;
     add_hold(id.seq, std::move(held));
     finish(sent.tag);
     CallAnswer answer{sent.tag, Acquired{id, given.token, given.previous, ends}};

@@ -165,7 +165,10 @@ void SessionAgent::on_too_busy(SessionId session, Seq first, Seq last) {
     if (session_ != session) return;
     std::vector<CallTag> refused;
     for (auto sent = sent_.lower_bound(first); sent != sent_.end() && sent->first <= last; ++sent) {
-        if (!sent->second.ending && !sent->second.applied) refused.push_back(sent->second.tag);
+        const auto& [seq, one] = *sent;
+        // What the cluster has is only attached to again, and keeps its place (S48).
+        const bool begins = !one.ending && !one.applied && !waiting_.at(one.tag).queued;
+        if (begins) refused.push_back(one.tag);
     }
     for (const auto tag : refused)
         abandon(tag, CallError::resource_exhausted);

@@ -9,6 +9,7 @@
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
+#include "core/locks/lock_mode.hpp"
 
 namespace mortise::core {
 
@@ -28,7 +29,7 @@ OperationId SessionAgent::converted_by(OperationId request) const {
 }
 
 void SessionAgent::on_downgrade(const DowngradeCall& call, Now now) {
-    const auto* held = find_hold(call.hold);
+    auto* held = find_hold(call.hold);
     const Downgrade downgrade{call.hold.seq, call.mode};
     if (held == nullptr) return refuse(call.tag, CallError::lock_lost);
     // What waits is asked for the hold as it is.
@@ -38,7 +39,17 @@ void SessionAgent::on_downgrade(const DowngradeCall& call, Now now) {
     if (format_ < format_needed(downgrade)) return refuse(call.tag, CallError::incompatible);
     if (!call.undoes && !has_room_for(1)) return refuse(call.tag, CallError::resource_exhausted);
     expect_end(call.tag, false, now);
+    if (covers(held->wanted, call.mode)) held->wanted = call.mode;
     end_operation({call.tag, downgrade, held->names});
+}
+
+// Whoever was refused has what he had; what he asked for since then is not touched by that.
+void SessionAgent::on_downgrade_answered(Held& held, LockMode asked, AnswerKind kind) {
+    if (kind == AnswerKind::converted) {
+        held.mode = asked;
+    } else if (held.wanted == asked) {
+        held.wanted = held.mode;
+    }
 }
 
 void SessionAgent::on_upgrade(const UpgradeCall& call, Now now) {
@@ -56,11 +67,16 @@ void SessionAgent::on_upgrade(const UpgradeCall& call, Now now) {
     if (!held->unsettled.is_set()) unsent_.emplace(waiting->arrival, call.tag);
 }
 
+void SessionAgent::become_exclusive(Held& held) {
+    held.mode = LockMode::exclusive;
+    held.wanted = LockMode::exclusive;
+}
+
 void SessionAgent::on_upgrade_answered(const Sent& sent, const Answer& given) {
     const auto tag = sent.tag;
     switch (given.kind) {
         case AnswerKind::converted:
-            holds_.at(std::get<Upgrade>(sent.request.body).operation).mode = LockMode::exclusive;
+            become_exclusive(holds_.at(std::get<Upgrade>(sent.request.body).operation));
             finish(tag);
             out_.answers.push_back({tag, Converted{given.token}});
             return;
@@ -83,7 +99,8 @@ void SessionAgent::on_upgrade_answered(const Sent& sent, const Answer& given) {
     MORTISE_CHECK(false);  // no answer to an Upgrade that was not given up
 }
 
-// The Cancel of an upgrade was answered. To the present mode a downgrade is always legal.
+// The Cancel of an upgrade was answered. To what its owner believes to have a downgrade is always
+// legal; what the cluster answered last may be older, when a state swallowed answers.
 void SessionAgent::settle_upgrade(const Ending& cancelled, AnswerKind kind) {
     const auto found = holds_.find(cancelled.hold);
     if (found == holds_.end()) return;  // it went back, with whatever it had
@@ -91,7 +108,7 @@ void SessionAgent::settle_upgrade(const Ending& cancelled, AnswerKind kind) {
     held.unsettled = {};
     const bool may_be_exclusive = kind != AnswerKind::cancelled;
     if (may_be_exclusive && !planted(Mutant::late_upgrade_kept)) {
-        end_operation({{}, Downgrade{cancelled.hold, held.mode}, held.names});
+        end_operation({{}, Downgrade{cancelled.hold, held.wanted}, held.names});
     }
     if (held.upgrade.is_set()) {
         unsent_.emplace(waiting_.at(held.upgrade).arrival, held.upgrade);

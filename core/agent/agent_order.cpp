@@ -46,7 +46,10 @@ SessionAgent::Sent& SessionAgent::remember(Request request, Names names) {
             under_way.newest.clear();
         }
         under_way.newest.insert(seq);
-        if (is_ending(request.body)) under_way.newest_ending = seq;
+        // On one of several names it may follow nothing: that chain goes on without it.
+        const bool follows = under_way.newest_ending == request.after;
+        if (is_ending(request.body) && (follows || !under_way.newest_ending.is_set()))
+            under_way.newest_ending = seq;
     }
     auto& sent = sent_[seq];
     sent.request = std::move(request);

@@ -98,7 +98,7 @@ void SessionAgent::resend(BatchBuilder& urgent, BatchBuilder& acquires) {
         auto& lane = sent.ending ? urgent : acquires;
         if (is_full(lane)) {
             if (!rest.is_set()) rest = next->first;
-            if (is_full(urgent) && is_full(acquires)) break;
+            if (sent.ending) break;  // the calls behind it may come after it
             continue;
         }
         lane.add(sent.request);

@@ -148,8 +148,9 @@ private:
     };
     struct Held {
         Names names;
-        LockMode mode = LockMode::exclusive;  // of one name
-        CallTag upgrade;                      // the call that waits to upgrade it
+        LockMode mode = LockMode::exclusive;    // of one name, by the newest answer
+        LockMode wanted = LockMode::exclusive;  // as its owner believes to have it
+        CallTag upgrade;                        // the call that waits to upgrade it
         Seq unsettled;  // an upgrade that was given up, until its end is known
         bool suspends = false;
         Instant ends = Instant::never();  // of the boot clock (S8)
@@ -238,6 +239,8 @@ private:
     [[nodiscard]] bool withdraw_grant(Seq operation);
     void withdraw_grants();
     void on_upgrade_answered(const Sent& sent, const Answer& given);
+    static void become_exclusive(Held& held);
+    static void on_downgrade_answered(Held& held, LockMode asked, AnswerKind kind);
     void settle_upgrade(const Ending& cancelled, AnswerKind kind);
     void drop_upgrade(const Held& held, CallError error);
     [[nodiscard]] Holds take_holds();

@@ -147,6 +147,35 @@ TEST_F(AgentConversions, WhatIsGrantedTooLateGoesBackToTheModeItHasByThen) {  //
     EXPECT_EQ(sent[0].body, (RequestBody{Downgrade{Seq{1}, LockMode::shared}}));
 }
 
+// A state swallowed what became of the downgrade; that the Cancel came too late is told first.
+TEST_F(AgentConversions, WhatIsGrantedTooLateGoesBackToWhatItsOwnerAskedFor) {  // S28, P6
+    downgrade(LockMode::shared);
+    of.sent();
+    upgrade();
+    of.sent();
+    of.agent.on_cancel({upgrading}, of.now);
+    of.sent();
+    of.agent.on_state_replaced(Agent::sessions(), of.now);
+    of.answered(Seq{4}, AnswerKind::not_held);
+    std::vector<RequestBody> undone;
+    for (const auto& request : of.sent()) {
+        if (request.seq > Seq{4}) undone.push_back(request.body);
+    }
+    EXPECT_EQ(undone, std::vector<RequestBody>({Downgrade{Seq{1}, LockMode::shared}}));
+}
+
+TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesWhatThereIs) {
+    downgrade(LockMode::shared);
+    of.sent();
+    of.answered(Seq{2}, AnswerKind::invalid_argument);
+    upgrade();
+    of.sent();
+    of.agent.on_cancel({upgrading}, of.now);
+    of.sent();
+    of.answered(Seq{4}, AnswerKind::not_held);
+    EXPECT_EQ(of.sent().at(0).body, (RequestBody{Downgrade{Seq{1}, LockMode::update}}));
+}
+
 // --- S20: the order of what is asked of one hold
 
 TEST_F(AgentConversions, FollowEachOther) {

@@ -100,6 +100,18 @@ TEST_F(AgentOrder, WhoeverIsKeptBackMayBeGivenUp) {
     EXPECT_EQ(of.answers_to(CallTag{of.tag}), std::vector{std::optional{CallError::cancelled}});
 }
 
+TEST_F(AgentOrder, WhatEndsOnSeveralNamesBreaksNoChain) {  // S20, S27
+    const auto a = hold({"a"});
+    const auto other = hold({"a"});
+    const auto b = hold({"b"});
+    const auto both = hold({"a", "b"});
+    const auto first = release(a);
+    release(b);
+    const auto third = release(both);
+    of.answered(third.seq, AnswerKind::released);
+    EXPECT_EQ(downgrade(other).after, first.seq);
+}
+
 // The last release names one of two that went before it, on two names.
 TEST_F(AgentOrder, WhatEndsOnSeveralNamesStandsForOneOfThoseBefore) {  // S20
     const auto a = hold({"a"});
@@ -174,6 +186,35 @@ TEST_F(AgentResending, ANewLeaderGetsAllOfItAtOnce) {
     of.agent.on_leader(true, of.now);
     EXPECT_EQ(everything_sent(), lost);
     EXPECT_TRUE(of.sent().empty());
+}
+
+// Each of the calls comes after all of the releases: sent ahead of them it would come to nothing.
+TEST_F(AgentResending, NoCallIsSentAheadOfWhatEndedBefore) {  // P7
+    constexpr std::size_t count = 1'500;
+    std::vector<OperationId> holds;
+    for (std::size_t i = 0; i < count; ++i)
+        holds.push_back(hold({"name"}));
+    for (const auto& one : holds)
+        of.agent.on_release({{}, one}, of.now);
+    everything_sent();
+    ASSERT_TRUE(ask({"name"}).is_set());
+    ASSERT_TRUE(ask({"name"}).is_set());
+    of.agent.on_leader(true, of.now);
+    const auto sent = everything_sent();
+    EXPECT_EQ(sent.size(), count + 2);
+    EXPECT_TRUE(std::ranges::is_sorted(sent));
+}
+
+// The cluster has it: nothing begins anew (S48, P9).
+TEST_F(AgentResending, AWaitThatIsAttachedToAgainKeepsItsPlace) {
+    const auto seq = ask({"name"});
+    of.queued(seq);
+    of.agent.on_state_replaced(Agent::sessions(), of.now);
+    EXPECT_EQ(sent_one().seq, seq);
+    of.agent.on_too_busy(session, seq, seq);
+    EXPECT_TRUE(of.agent.collect(of.now).answers.empty());
+    of.pass(Agent::options().resend_after);
+    EXPECT_EQ(sent_one().seq, seq);
 }
 
 // Whoever has it all and is slow is not asked for all of it every second.
