@@ -13,6 +13,7 @@ void SessionAgent::on_queued(Seq seq) {
     const auto found = sent_.find(seq);
     if (found == sent_.end()) return;
     auto& sent = found->second;
+    if (is_given_up(sent)) return reap(seq);
     if (!std::exchange(sent.applied, true)) --unapplied_;
     if (std::exchange(sent.unsure, false)) --unsure_;
     release_order(sent);
@@ -26,6 +27,7 @@ void SessionAgent::on_answered(const Answered& answered, Now now) {
     const auto seq = answered.operation.seq;
     const auto found = sent_.find(seq);
     if (found == sent_.end()) return;  // a repeat, or given up: its Cancel is under way
+    if (is_given_up(found->second)) return reap(seq);
     const auto sent = forget(seq);
     const auto& given = answered.answer;
     if (sent.ending) return on_ending_answered(*sent.ending, given);

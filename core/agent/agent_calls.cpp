@@ -129,7 +129,7 @@ void SessionAgent::finish(CallTag tag) {
     const auto& waiting = found->second;
     by_deadline_.erase({waiting.gives_up, tag});
     if (!waiting.seq.is_set()) {
-        unsent_.erase(waiting.arrival);
+        take_from_unsent(waiting);
         names_beyond_ -= waiting.names.size() - 1;
     }
     const auto* upgrade = std::get_if<Upgrade>(&waiting.asked);
@@ -141,59 +141,6 @@ void SessionAgent::finish(CallTag tag) {
 void SessionAgent::answer(CallTag tag, CallError error) {
     finish(tag);
     out_.answers.push_back({tag, error});
-}
-
-// Answers at once; the operation, if it was sent, is the reaper's from here on (S18).
-void SessionAgent::abandon(CallTag tag, CallError error) {
-    const auto& waiting = waiting_.at(tag);
-    if (waiting.seq.is_set()) {
-        if (is_write(waiting.asked)) error = CallError::outcome_unknown;  // P6
-        forget(waiting.seq);
-        Ending cancel{{}, Cancel{waiting.seq}, waiting.names};
-        if (const auto* upgrade = std::get_if<Upgrade>(&waiting.asked)) {
-            cancel.hold = upgrade->operation;
-            const auto held = holds_.find(cancel.hold);
-            if (held != holds_.end()) held->second.unsettled = waiting.seq;
-        }
-        if (!planted(Mutant::timeout_without_cancel)) end_operation(std::move(cancel));
-    }
-    answer(tag, error);
-}
-
-// An earlier copy may be in the log all the same: the reaper sees to it (S18).
-void SessionAgent::on_too_busy(SessionId session, Seq first, Seq last) {
-    if (session_ != session) return;
-    std::vector<CallTag> refused;
-    for (auto sent = sent_.lower_bound(first); sent != sent_.end() && sent->first <= last; ++sent) {
-        const auto& [seq, one] = *sent;
-        // What the cluster has is only attached to again, and keeps its place (S48).
-        const bool begins = !one.ending && !one.applied && !waiting_.at(one.tag).queued;
-        if (begins) refused.push_back(one.tag);
-    }
-    for (const auto tag : refused)
-        abandon(tag, CallError::resource_exhausted);
-}
-
-void SessionAgent::give_up_overdue(Now now) {
-    while (!by_deadline_.empty() && by_deadline_.begin()->first <= now.steady) {
-        const auto tag = by_deadline_.begin()->second;
-        const auto ender = enders_.find(tag);
-        if (ender != enders_.end()) {
-            // It goes on being done. Whether it was released nobody can tell yet (P6); in its
-            // former mode it is not used any more, whenever the cluster hears of it.
-            refuse(tag, ender->second.releases ? CallError::outcome_unknown : CallError::no_quorum);
-            by_deadline_.erase(by_deadline_.begin());
-            enders_.erase(ender);
-            continue;
-        }
-        if (confirming_.contains(tag)) {
-            forget_confirm(tag);
-            refuse(tag, CallError::no_quorum);
-            continue;
-        }
-        // Empty-handed only if the cluster said so (S48).
-        abandon(tag, waiting_.at(tag).queued ? CallError::timed_out : CallError::no_quorum);
-    }
 }
 
 void SessionAgent::end_operation(Ending ending) {

@@ -51,8 +51,10 @@ void SessionAgent::end_untold(Seq operation) {
     if (found.empty()) return;
     auto& [release, until] = found.mapped();
     untold_by_time_.erase({until, operation});
-    for (const auto& name : release.names)
+    for (const auto& name : release.names) {
         untold_names_.erase(untold_names_.find(name));
+        let_go(name);
+    }
     endings_.push_back(std::move(release));
 }
 
@@ -65,10 +67,13 @@ void SessionAgent::end_overdue_untold() {
 
 // With the session, that is.
 void SessionAgent::forget_untold() {
-    for (const auto& [operation, untold] : std::exchange(untold_, {}))
-        names_beyond_ -= untold.release.names.size() - 1;
     untold_by_time_.clear();
     untold_names_.clear();
+    for (const auto& [operation, untold] : std::exchange(untold_, {})) {
+        names_beyond_ -= untold.release.names.size() - 1;
+        for (const auto& name : untold.release.names)
+            let_go(name);
+    }
 }
 
 // --- within one step ----------------------------------------------------------------------------

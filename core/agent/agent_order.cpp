@@ -5,7 +5,7 @@
 // the last that ended something there, and after no call: an overloaded leader takes none of those,
 // and a call that is given up may never be taken at all. So both may be the newest side by side,
 // and until one of them is done a call for that name alone, which has room for one of them, is kept
-// here.
+// here (agent_unsent.cpp).
 #include <algorithm>
 #include <utility>
 
@@ -23,16 +23,15 @@ bool is_ending(const RequestBody& asked) {
            std::holds_alternative<Downgrade>(asked);
 }
 
-// What it comes after.
-std::vector<Seq> predecessors(const Request& request) {
+}  // namespace
+
+std::vector<Seq> SessionAgent::predecessors(const Request& request) {
     std::vector<Seq> before;
     const auto* several = std::get_if<AcquireSeveral>(&request.body);
     if (several != nullptr) before = several->also_after;
     if (request.after.is_set()) before.push_back(request.after);
     return before;
 }
-
-}  // namespace
 
 SessionAgent::Sent& SessionAgent::remember(Request request, Names names) {
     const auto seq = request.seq;
@@ -75,7 +74,19 @@ void SessionAgent::release_order(const Sent& sent) {
         }
         if (newest_ending == sent.request.seq) newest_ending = {};
         if (requests.empty()) under_way_.erase(found);
+        let_go(name);
     }
+}
+
+// It is under way, and something else that is comes after it.
+bool SessionAgent::is_followed(const Sent& sent) const {
+    return std::ranges::any_of(sent.names, [&](const std::string& name) {
+        const auto found = under_way_.find(name);
+        if (found == under_way_.end()) return false;
+        const auto& under_way = found->second;
+        const auto seq = sent.request.seq;
+        return under_way.requests.contains(seq) && !under_way.newest.contains(seq);
+    });
 }
 
 // What a call for these names comes after, each once, rising: unlock(), then try_lock(), succeeds.
@@ -101,20 +112,6 @@ Seq SessionAgent::ended_before(const Names& names) const {
     return planted(Mutant::endings_overtake_each_other) ? Seq{} : newest;
 }
 
-// Until the release of what was lost is on its way: whoever locks what he lost would find himself
-// in the way. And while more was sent before it than it can name. What comes later on any of its
-// own names waits behind it.
-bool SessionAgent::must_wait(const Names& names, const std::vector<Seq>& before,
-                             std::set<std::string>& kept_back) const {
-    const auto named_max = names.size() == 1 ? 1 : names_at_once_max;
-    const bool waits =
-        before.size() > named_max || std::ranges::any_of(names, [&](const std::string& name) {
-            return untold_names_.contains(name) || kept_back.contains(name);
-        });
-    if (waits) kept_back.insert(names.begin(), names.end());
-    return waits;
-}
-
 Request SessionAgent::next_request(Seq after, RequestBody body) {
     newest_seq_ = newest_seq_.next();
     return {*session_, newest_seq_, after, std::move(body)};
@@ -136,6 +133,7 @@ Request SessionAgent::request_behind(RequestBody body, std::vector<Seq> before) 
 
 // A name is remembered while something on it is under way, or it would be for ever.
 void SessionAgent::check_invariants() const {
+    check_kept_back();
     MORTISE_CHECK(under_way_.size() <= unapplied_ + names_beyond_);
     MORTISE_CHECK(unapplied_ <= sent_.size());
     for (const auto& [name, under_way] : under_way_) {

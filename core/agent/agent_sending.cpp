@@ -55,32 +55,35 @@ void SessionAgent::send_endings(BatchBuilder& urgent) {
 
 void SessionAgent::send_acquires(BatchBuilder& acquires) {
     if (!endings_.empty()) return;  // one of them may have to go before (S20)
-    std::set<std::string> kept_back;
-    for (auto next = unsent_.begin();
-         next != unsent_.end() && acquires.count() < commands_per_send_max &&
-         under_way_.size() < acquires_in_flight_max && acquires.bytes() < batch_bytes_max / 4;) {
-        const auto [arrival, tag] = *next++;
-        auto& waiting = waiting_.at(tag);
-        auto before = sent_before(waiting.names);
-        if (must_wait(waiting.names, before, kept_back)) continue;
-        auto* one = std::get_if<Acquire>(&waiting.asked);
-        // Nobody looks for circles of waits before every member can (S33).
-        if (one != nullptr && format_ < format_needed(waiting.asked)) one->locker = {};
-        if (format_ < format_needed(waiting.asked)) {
-            answer(tag, CallError::incompatible);
-            continue;
-        }
-        unsent_.erase(arrival);
-        auto request = request_behind(waiting.asked, std::move(before));
-        waiting.seq = request.seq;
-        acquires.add(request);
-        remember(std::move(request), waiting.names).tag = tag;
+    std::uint64_t from = 0;
+    while (acquires.count() < commands_per_send_max && under_way_.size() < acquires_in_flight_max &&
+           acquires.bytes() < batch_bytes_max / 4) {
+        const auto next = unsent_.lower_bound(from);
+        if (next == unsent_.end()) return;
+        const auto [arrival, tag] = *next;
+        from = arrival + 1;
+        send_call(tag, waiting_.at(tag), acquires);
     }
+}
+
+// Unless it has to wait.
+void SessionAgent::send_call(CallTag tag, Waiting& waiting, BatchBuilder& acquires) {
+    auto before = sent_before(waiting.names);
+    if (must_wait(waiting, before)) return keep_back(tag, waiting);
+    auto* one = std::get_if<Acquire>(&waiting.asked);
+    // Nobody looks for circles of waits before every member can (S33).
+    if (one != nullptr && format_ < format_needed(waiting.asked)) one->locker = {};
+    if (format_ < format_needed(waiting.asked)) return answer(tag, CallError::incompatible);
+    auto request = request_behind(waiting.asked, std::move(before));
+    waiting.seq = request.seq;
+    acquires.add(request);
+    remember(std::move(request), waiting.names).tag = tag;
+    take_from_unsent(waiting);
 }
 
 void SessionAgent::begin_resending(bool everything) {
     if (resending_.due && !everything) return;  // it is on its way
-    resending_ = {true, everything, {}, resending_.round + 1};
+    resending_ = {true, everything, {}, {}, resending_.round + 1};
 }
 
 // In the order of the numbers, which is the order in which they were sent first, and as far as the
@@ -88,24 +91,25 @@ void SessionAgent::begin_resending(bool everything) {
 // of it, and gets the rest with the next steps. One that is slow may have it all, and gets no more
 // of it than this.
 void SessionAgent::resend(BatchBuilder& urgent, BatchBuilder& acquires) {
-    const auto is_full = [](const BatchBuilder& lane) {
-        return lane.count() >= commands_per_send_max || lane.bytes() >= batch_bytes_max / 4;
-    };
-    Seq rest;
-    for (auto next = sent_.lower_bound(resending_.from); next != sent_.end(); ++next) {
-        auto& sent = next->second;
-        if (sent.applied || sent.round == resending_.round) continue;
-        auto& lane = sent.ending ? urgent : acquires;
-        if (is_full(lane)) {
-            if (!rest.is_set()) rest = next->first;
-            if (sent.ending) break;  // the calls behind it may come after it
-            continue;
-        }
+    const auto end = newest_seq_.next();
+    resending_.endings = resend_into(urgent, true, resending_.endings, end);
+    // The calls behind an ending may come after it.
+    resending_.calls = resend_into(acquires, false, resending_.calls, resending_.endings);
+    resending_.due = resending_.all && resending_.calls < end;
+}
+
+// Returns the first one for which the lane had no room, else `to`.
+Seq SessionAgent::resend_into(BatchBuilder& lane, bool endings, Seq from, Seq to) {
+    for (auto next = sent_.lower_bound(from); next != sent_.end() && next->first < to; ++next) {
+        auto& [seq, sent] = *next;
+        const bool has_gone = sent.applied || sent.round == resending_.round;
+        if (has_gone || sent.ending.has_value() != endings) continue;
+        if (lane.count() >= commands_per_send_max || lane.bytes() >= batch_bytes_max / 4)
+            return seq;
         lane.add(sent.request);
         sent.round = resending_.round;
     }
-    resending_.from = rest;
-    resending_.due = resending_.all && rest.is_set();
+    return to;
 }
 
 // More than fits into one step has no other occasion to go out.

@@ -75,7 +75,7 @@ void SessionAgent::lose_broken(Seq operation) {
 // Granted and broken while nothing was told here: the answer that is to come would be believed.
 void SessionAgent::give_up_broken(Seq operation) {
     const auto sent = sent_.find(operation);
-    if (sent != sent_.end() && !sent->second.ending)
+    if (sent != sent_.end() && sent->second.tag.is_set())
         abandon(sent->second.tag, CallError::lock_lost);
 }
 

@@ -8,11 +8,11 @@
 // reaper.
 //
 // A source file per subject: session_agent.cpp has the session and its lease, agent_calls.cpp what
-// is asked and given up, agent_answers.cpp what comes back, agent_holds.cpp what is held and for
-// how long, agent_losses.cpp what was lost until its owner was told, agent_conversions.cpp holds
-// that change their mode, agent_confirming.cpp who wants to know that a hold is held,
-// agent_writes.cpp what changes a name for others, agent_order.cpp what comes after what,
-// agent_sending.cpp what goes out.
+// is asked, agent_giving_up.cpp what is given up, agent_answers.cpp what comes back,
+// agent_holds.cpp what is held and for how long, agent_losses.cpp what was lost until its owner was
+// told, agent_conversions.cpp holds that change their mode, agent_confirming.cpp who wants to know
+// that a hold is held, agent_writes.cpp what changes a name for others, agent_order.cpp what comes
+// after what, agent_unsent.cpp what may not go out yet, agent_sending.cpp what goes out.
 #pragma once
 
 #include <deque>
@@ -126,7 +126,7 @@ public:
     void check_invariants() const;
     // Calls that wait, and what the reaper has still to end.
     [[nodiscard]] std::size_t outstanding() const {
-        return unsent_.size() + sent_.size() + endings_.size() + untold_.size();
+        return unsent_.size() + kept_back_ + sent_.size() + endings_.size() + untold_.size();
     }
     // Since the start: what went back though its owner had not been told yet.
     [[nodiscard]] std::uint64_t released_untold() const { return released_untold_; }
@@ -168,7 +168,7 @@ private:
     struct Sent {
         Request request;
         Names names;
-        CallTag tag;  // of the waiting call, if it is one
+        CallTag tag;  // of the waiting call, if it is one and was not given up
         std::optional<Ending> ending;
         std::uint64_t round = 0;  // of resending, in which it was sent last
         bool applied = false;     // queued: known to the cluster, not answered
@@ -182,7 +182,8 @@ private:
     struct Resending {
         bool due = false;
         bool all = false;  // not only as much as goes out in one step
-        Seq from;          // the rest of that
+        Seq endings;       // the first of each kind that did not
+        Seq calls;
         std::uint64_t round = 0;
     };
     struct Ender {  // a caller of release() or downgrade()
@@ -218,6 +219,9 @@ private:
     void answer(CallTag tag, CallError error);
     void finish(CallTag tag);
     void abandon(CallTag tag, CallError error);
+    [[nodiscard]] static bool is_given_up(const Sent& sent);
+    void reap_unfollowed(Seq seq);
+    void reap(Seq seq);
     void give_up_overdue(Now now);
     void watch(CallTag tag, Waiting& waiting, Instant gives_up);
     void expect_end(CallTag tag, bool releases, Now now);
@@ -234,8 +238,12 @@ private:
     void end_untold(Seq operation);
     void end_overdue_untold();
     void forget_untold();
-    [[nodiscard]] bool must_wait(const Names& names, const std::vector<Seq>& before,
-                                 std::set<std::string>& kept_back) const;
+    [[nodiscard]] bool must_wait(const Waiting& waiting, const std::vector<Seq>& before) const;
+    void keep_back(CallTag tag, const Waiting& waiting);
+    void let_go(const std::string& name);
+    void forget_kept_back(const Waiting& waiting);
+    void take_from_unsent(const Waiting& waiting);
+    void check_kept_back() const;
     [[nodiscard]] bool withdraw_grant(Seq operation);
     void withdraw_grants();
     void on_upgrade_answered(const Sent& sent, const Answer& given);
@@ -256,9 +264,13 @@ private:
     void send_endings(BatchBuilder& urgent);
     [[nodiscard]] bool may_close() const;
     void send_acquires(BatchBuilder& acquires);
+    void send_call(CallTag tag, Waiting& waiting, BatchBuilder& acquires);
     void begin_resending(bool everything);
     void resend(BatchBuilder& urgent, BatchBuilder& acquires);
+    Seq resend_into(BatchBuilder& lane, bool endings, Seq from, Seq to);
     [[nodiscard]] bool has_more_to_send() const;
+    [[nodiscard]] static std::vector<Seq> predecessors(const Request& request);  // what it is after
+    [[nodiscard]] bool is_followed(const Sent& sent) const;
     [[nodiscard]] std::vector<Seq> sent_before(const Names& names) const;
     [[nodiscard]] Seq ended_before(const Names& names) const;
     [[nodiscard]] Request next_request(Seq after, RequestBody body);
@@ -287,7 +299,10 @@ private:
     Seq newest_seq_;
     std::map<CallTag, Waiting> waiting_;
     std::set<std::pair<Instant, CallTag>> by_deadline_;
-    std::map<std::uint64_t, CallTag> unsent_;  // by arrival
+    using Arrivals = std::map<std::uint64_t, CallTag>;
+    Arrivals unsent_;                         // those that may be sent, as far as is known
+    std::map<std::string, Arrivals> behind_;  // those kept back, by each name they are about
+    std::size_t kept_back_ = 0;               // how many those are
     std::uint64_t arrivals_ = 0;
     std::deque<Ending> endings_;    // the reaper's lane, not sent yet
     std::map<Seq, Untold> untold_;  // by the hold: not in that lane yet

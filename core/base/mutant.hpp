@@ -84,6 +84,8 @@ namespace mortise::core {
       "S20: an acquire that arrives before our release is applied first")                        \
     X(endings_overtake_each_other,                                                               \
       "S20: what follows the newer of two releases does not follow both")                        \
+    X(early_cancel_of_whom_others_follow,                                                        \
+      "S20: a cancel in front of its call lets others pass what that came after")                \
     X(recursion_on_lost_hold, "S22: a locker counts on though its hold is lost")                 \
     X(recursion_without_end, "S22: a locker's holds have no bound")                              \
     X(names_never_forgotten, "who used 2,048 names sends no acquire any more")                   \

@@ -1,0 +1,288 @@
+// Calls that are given up while others come after them, with the cluster's state machine (S18,
+// S20).
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "core/base/prng.hpp"
+#include "core/locks/lock_machine.hpp"
+#include "tests/unit/core/agent/agent_by_hand.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+using Commands = std::vector<Command>;
+
+// What the agent sends is applied, or lost, as the test likes.
+class AgentGivingUp : public testing::Test {
+protected:
+    AgentGivingUp() {
+        of.agent.on_leader(true, of.now);
+        of.agent.on_format(command_format_newest);
+        apply_all();
+    }
+
+    CallTag acquire(const std::string& name, LockMode mode = LockMode::exclusive) {
+        AcquireCall call;
+        call.tag = CallTag{++tag};
+        call.request.name = name;
+        call.request.mode = mode;
+        call.request.policy = QueuePolicy::fifo;
+        of.agent.on_acquire(std::move(call), of.now);
+        return CallTag{tag};
+    }
+    CallTag acquire_both(const std::string& first, const std::string& second) {
+        AcquireSeveralCall call;
+        call.tag = CallTag{++tag};
+        call.request.names = {{first}, {second}};
+        call.request.policy = QueuePolicy::fifo;
+        of.agent.on_acquire(std::move(call), of.now);
+        return CallTag{tag};
+    }
+    CallTag upgrade(OperationId hold) {
+        of.agent.on_upgrade({CallTag{++tag}, hold, true, Instant::never()}, of.now);
+        return CallTag{tag};
+    }
+    void downgrade(OperationId hold) {
+        of.agent.on_downgrade({CallTag{++tag}, hold, LockMode::shared}, of.now);
+    }
+    OperationId hold(const std::string& name, LockMode mode) {
+        const auto call = acquire(name, mode);
+        apply_all();
+        return holds.at(call);
+    }
+    void cancel(CallTag call) { of.agent.on_cancel({call}, of.now); }
+
+    // Urgent first.
+    Commands sent() {
+        auto output = of.agent.collect(of.now);
+        of.agent.check_invariants();
+        for (const auto& answer : output.answers)
+            take(answer);
+        Commands commands;
+        const auto outbound = std::move(output.outbound).value_or(Outbound{});
+        for (const auto& lane : {outbound.urgent, outbound.acquires}) {
+            for (auto& command : decode_batch(lane).value_or(Commands{}))
+                commands.push_back(std::move(command));
+        }
+        return commands;
+    }
+    void apply(const Commands& commands) {
+        if (commands.empty()) return;
+        Outcomes outcomes;
+        machine.apply(LogIndex{++index}, commands, outcomes);
+        of.agent.on_progress(of.now);
+        for (const auto& outcome : outcomes)
+            of.agent.on_outcome(outcome, LogIndex{index}, of.now);
+    }
+    // Returns how much it was.
+    std::size_t apply_all() {
+        std::size_t count = 0;
+        for (auto commands = sent(); !commands.empty(); commands = sent()) {
+            count += commands.size();
+            apply(commands);
+        }
+        return count;
+    }
+    void send_all_again() { of.agent.on_leader(true, of.now); }
+    LockMode mode_of(const std::string& name) const {
+        return machine.inspect(name).holders.at(0).mode;
+    }
+    void pass(Nanoseconds time) {
+        of.now = {of.now.steady + time, of.now.boot + time};
+        of.agent.begin(of.now);
+        of.agent.on_timer(of.now);
+    }
+
+    struct {
+        static AgentOptions options() {
+            auto options = Agent::options();
+            options.ttl_ms = 24 * 3'600'000;
+            return options;
+        }
+        Now now{Instant{1'000'000'000}, Instant{1'000'000'000}};
+        SessionAgent agent{options(), Prng{1}, now};
+    } of;
+    std::map<CallTag, OperationId> holds;
+    std::vector<CallTag> granted;           // in that order
+    std::map<CallTag, CallError> refusals;  // and for what
+
+private:
+    void take(const CallAnswer& answer) {
+        if (const auto* one = std::get_if<Acquired>(&answer.result)) {
+            holds[answer.tag] = one->hold;
+            granted.push_back(answer.tag);
+        }
+        if (const auto* several = std::get_if<AcquiredSeveral>(&answer.result)) {
+            holds[answer.tag] = several->hold;
+            granted.push_back(answer.tag);
+        }
+        if (const auto* error = std::get_if<CallError>(&answer.result))
+            refusals[answer.tag] = *error;
+    }
+
+    LockMachine machine;
+    std::uint64_t index = 0;
+    std::uint64_t tag = 0;
+};
+
+// Were its Cancel applied first, that would stand for it: the third would have the lock before the
+// first, which got lost.
+TEST_F(AgentGivingUp, NobodyPassesWhatTheCallCameAfter) {  // S20
+    const auto first = acquire("name");
+    ASSERT_EQ(sent().size(), 1U);
+    const auto second = acquire("name");
+    const auto lost = sent();
+    const auto third = acquire("name");
+    const auto late = sent();
+    cancel(second);
+    const auto more = sent();
+    EXPECT_EQ(refusals.at(second), CallError::cancelled);
+    apply(more);
+    apply(lost);
+    apply(late);
+    EXPECT_TRUE(granted.empty());
+    send_all_again();
+    apply_all();
+    EXPECT_EQ(granted, std::vector{first});
+    of.agent.on_release({{}, holds.at(first)}, of.now);
+    apply_all();
+    EXPECT_EQ(granted, (std::vector{first, third}));
+    EXPECT_EQ(of.agent.outstanding(), 0U);
+}
+
+// The Cancel of what is for both names comes after one of the two that ended there. The owner of
+// the other believes to have it exclusively from then on.
+TEST_F(AgentGivingUp, NoUpgradeIsAppliedAheadOfADowngrade) {  // P3, S27
+    const auto held = hold("a", LockMode::update);
+    const auto other = hold("b", LockMode::exclusive);
+    downgrade(held);
+    const auto lost = sent();
+    of.agent.on_release({{}, other}, of.now);
+    const auto released = sent();
+    const auto both = acquire_both("a", "b");
+    const auto second = sent();
+    const auto up = upgrade(held);
+    const auto third = sent();
+    cancel(both);
+    const auto ended = sent();
+    for (const auto& commands : {released, ended, second, third})
+        apply(commands);
+    EXPECT_EQ(mode_of("a"), LockMode::update);
+    send_all_again();
+    apply_all();
+    EXPECT_FALSE(refusals.contains(up));
+    EXPECT_EQ(mode_of("a"), LockMode::exclusive);
+}
+
+// What is only sent on for the sake of what comes after it needs no more than its Cancel when that
+// is given up too.
+TEST_F(AgentGivingUp, WhatNothingComesAfterIsNotSentAgain) {  // S18
+    std::vector<CallTag> calls;
+    for (int i = 0; i < 4; ++i) {
+        calls.push_back(acquire("name"));
+        ASSERT_EQ(sent().size(), 1U);
+    }
+    for (int i = 0; i < 3; ++i) {
+        cancel(calls.at(i));
+        EXPECT_TRUE(sent().empty());
+    }
+    cancel(calls.at(3));
+    const auto ended = sent();
+    EXPECT_EQ(ended.size(), 4U);
+    apply(ended);
+    EXPECT_EQ(apply_all(), 0U);
+    EXPECT_EQ(of.agent.outstanding(), 0U);
+}
+
+TEST_F(AgentGivingUp, WhatALeaderRefusesIsCancelledAtOnce) {  // S21
+    std::vector<Seq> seqs;
+    for (int i = 0; i < 4; ++i) {
+        acquire("name");
+        seqs.push_back(std::get<Request>(sent().at(0)).seq);
+    }
+    of.agent.on_too_busy(of.agent.open_session().value(), seqs.front(), seqs.back());
+    EXPECT_EQ(sent().size(), 4U);
+    EXPECT_EQ(refusals.size(), 4U);
+    EXPECT_EQ(refusals.begin()->second, CallError::resource_exhausted);
+}
+
+// It is there, and then it ends, whether it waits or was granted meanwhile.
+TEST_F(AgentGivingUp, WhatIsSentOnIsCancelledWhenItIsThere) {  // S18
+    const auto first = acquire("name");
+    const auto lost = sent();
+    const auto second = acquire("name");
+    const auto behind = sent();
+    cancel(first);
+    EXPECT_TRUE(sent().empty());
+    apply(lost);
+    const auto ended = sent();
+    ASSERT_FALSE(ended.empty());
+    EXPECT_TRUE(std::holds_alternative<Cancel>(std::get<Request>(ended.front()).body));
+    apply(behind);
+    send_all_again();
+    apply_all();
+    EXPECT_EQ(granted, std::vector{second});
+}
+
+// S20, S29: what is asked on a name is granted in that order, whatever is lost or given up.
+TEST_F(AgentGivingUp, InAnyOrderOfEvents) {
+    constexpr int rounds = 20'000;
+    const std::vector<std::string> names{"a", "b", "c"};
+    Prng prng{42};
+    std::map<CallTag, std::vector<std::string>> asked;
+    std::vector<CallTag> waiting;
+    std::vector<Commands> under_way;
+    std::size_t checked = 0;
+    std::map<std::string, CallTag> newest;
+    const auto check = [&] {
+        for (; checked < granted.size(); ++checked) {
+            const auto call = granted[checked];
+            for (const auto& name : asked.at(call)) {
+                EXPECT_LT(newest[name], call) << "on " << name;
+                newest[name] = call;
+            }
+        }
+    };
+    const auto ask = [&] {
+        const auto& one = names[prng.below(3)];
+        const auto& other = names[prng.below(3)];
+        const auto call = one < other ? acquire_both(one, other) : acquire(one);
+        asked[call] = one < other ? std::vector{one, other} : std::vector{one};
+        waiting.push_back(call);
+    };
+    const auto take_one = [&](auto& list) {  // of the newest
+        const auto back = 1 + prng.below(std::min<std::size_t>(list.size(), 6));
+        const auto at = list.end() - static_cast<std::ptrdiff_t>(back);
+        auto one = std::move(*at);
+        list.erase(at);
+        return one;
+    };
+    for (int i = 0; i < rounds; ++i) {
+        const auto what = prng.below(16);
+        if (what < 4) ask();
+        if (what >= 4 && what < 6 && !waiting.empty()) cancel(take_one(waiting));
+        if (what >= 6 && what < 9 && !holds.empty()) {
+            of.agent.on_release({{}, holds.begin()->second}, of.now);
+            holds.erase(holds.begin());
+        }
+        if (what >= 9 && what < 14 && !under_way.empty()) apply(take_one(under_way));
+        if (what == 14 && !under_way.empty()) (void)take_one(under_way);  // lost
+        if (what == 15) pass(std::chrono::milliseconds{prng.below(600)});
+        auto commands = sent();
+        if (!commands.empty()) under_way.push_back(std::move(commands));
+        check();
+    }
+    EXPECT_GT(granted.size(), rounds / 100U);
+    while (of.agent.outstanding() != 0 && !testing::Test::HasFailure()) {
+        send_all_again();
+        apply_all();
+        check();
+        ASSERT_TRUE(!holds.empty() || of.agent.outstanding() == 0) << "nobody goes on";
+        if (!holds.empty()) of.agent.on_release({{}, holds.begin()->second}, of.now);
+        if (!holds.empty()) holds.erase(holds.begin());
+    }
+}
+
+}  // namespace
+}  // namespace mortise::core::test
