@@ -38,6 +38,10 @@ HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, const GrantFacts& part
       mode_{part.mode},
       token_{part.token.raw()} {}
 
+HoldRecord::~HoldRecord() {
+    if (watcher_) gate_->notifier().post(std::move(watcher_));
+}
+
 FencingToken HoldRecord::token() const {
     if (locker_) return grant_->token();
     return FencingToken::from_raw(token_.load(std::memory_order_acquire));
@@ -123,7 +127,7 @@ std::error_code HoldRecord::failure() const {
 }
 
 void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wishes) {
-    record->watcher_ = std::make_unique<HoldWatcher>(std::move(wishes));
+    record->watcher_ = std::make_shared<HoldWatcher>(std::move(wishes));
     if (record->watcher_->wants_trouble()) {
         record->lease_->add_wary(record);
         // The lease thread may have taken its list just before.

@@ -63,6 +63,11 @@ public:
     // One of the parts of a grant.
     HoldRecord(std::shared_ptr<HoldRecord> grant, const GrantFacts& part);
 
+    // Often on the core thread, which is told of a release last.
+    ~HoldRecord() override;
+    HoldRecord(const HoldRecord&) = delete;
+    HoldRecord& operator=(const HoldRecord&) = delete;
+
     static Hold hold_on(std::shared_ptr<HoldRecord> record) { return Hold{std::move(record)}; }
     static HoldSet set_of(Hold granted) { return HoldSet{std::move(granted)}; }
     static const std::shared_ptr<HoldRecord>& of(const Hold& hold) { return hold.record_; }
@@ -151,7 +156,7 @@ private:
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};
     std::stop_source stop_;
-    std::unique_ptr<HoldWatcher> watcher_;  // set before anybody else sees it, and few have one
+    std::shared_ptr<HoldWatcher> watcher_;  // set before anybody else sees it, and few have one
 };
 
 }  // namespace mortise::detail

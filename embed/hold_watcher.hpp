@@ -10,6 +10,7 @@
 
 #include "core/base/instant.hpp"
 #include "embed/guarded.hpp"
+#include "embed/notifier.hpp"
 #include <mortise/duration.hpp>
 #include <mortise/enums.hpp>
 
@@ -31,8 +32,9 @@ struct HoldWishes {
     explicit operator bool() const { return on_at_risk || on_suspended || on_contended; }
 };
 
-// Thread-safe. What tells runs code of the program: on the notifier's threads only.
-class HoldWatcher {
+// Thread-safe. What tells runs code of the program: on the notifier's threads only. What goes with
+// it may do so, too: so it is a job there, for its own end.
+class HoldWatcher final : public Notifier::Job {
 public:
     explicit HoldWatcher(HoldWishes wishes) : wishes_{std::move(wishes)} {}
 
@@ -46,6 +48,7 @@ public:
     // asked last. False when somebody is telling already, or about to.
     [[nodiscard]] bool add(Contention contention);
     void tell_contentions();
+    void run() override {}
 
 private:
     struct Untold {

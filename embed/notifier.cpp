@@ -49,14 +49,15 @@ bool Notifier::post(Task task) {
     return post(std::make_shared<TaskJob>(std::move(task)));
 }
 
-bool Notifier::post(const std::shared_ptr<Job>& job) noexcept {
+bool Notifier::post(std::shared_ptr<Job> job) noexcept {
     if (generation_.is_forked()) return false;
     {
         const std::scoped_lock lock{mutex_};
         if (is_over()) return false;
-        if (job->place_.empty()) return true;
-        job->place_.front() = job;
-        jobs_.splice(jobs_.end(), job->place_);
+        auto& place = job->place_;
+        if (place.empty()) return true;
+        place.front() = std::move(job);
+        jobs_.splice(jobs_.end(), place);
     }
     work_.notify_one();
     return true;

@@ -47,8 +47,9 @@ public:
     // Tasks begin in the order in which they were posted. False after stop(), and in the child of a
     // fork: it will not run.
     bool post(Task task);
-    // The same, and nothing when it was posted before.
-    bool post(const std::shared_ptr<Job>& job) noexcept;
+    // The same, and nothing when it was posted before. Of a job that the caller does not keep the
+    // end is on those threads, too.
+    bool post(std::shared_ptr<Job> job) noexcept;
     // True on a thread of this notifier.
     [[nodiscard]] bool is_own_thread() const;
     // Runs what was posted, also by those tasks, then ends its threads and waits for them. Not on a

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -66,6 +67,26 @@ TEST_F(OnContended, TellsTheHolderAndNobodyElse) {
     EXPECT_FALSE(granted.release());
     (void)after.get();
     EXPECT_EQ(told.all().size(), 1U);
+}
+
+// P10: what a callable brought with it may take its time to go, or lock something, when the hold is
+// over. The node is in nobody's way meanwhile.
+TEST_F(OnContended, WhatACallableTakesWithItHoldsNobodyUp) {
+    std::promise<void> gone;
+    std::promise<void> go;
+    {
+        AcquireOptions options;
+        const std::shared_ptr<void> slow{nullptr, [&](void*) {
+                                             gone.set_value();
+                                             go.get_future().wait_for(patience);
+                                         }};
+        options.on_contended = [slow](LockMode, std::size_t, std::string_view) {};
+        const auto hold = node_.acquire("a", options);
+    }
+    EXPECT_EQ(gone.get_future().wait_for(patience), std::future_status::ready);
+    std::error_code ec;
+    EXPECT_TRUE(node_.acquire_for("b", patience / 3, ec)) << ec.message();
+    go.set_value();
 }
 
 TEST_F(OnContended, TellsOfThoseWhoWaitedBefore) {
