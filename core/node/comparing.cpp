@@ -27,7 +27,7 @@ void NodeCore::remember_state_sum() {
 // Once in a term for each, after its first commit.
 void NodeCore::propose_state_sum(Now now) {
     if (sums_.empty() || sums_.back().at <= sum_proposed_ || !can_propose()) return;
-    if (!raft_.has_committed_own_term()) return;
+    if (!raft_.has_handed_out_own_term()) return;
     if (raft_.propose(EntryKind::state_sum, encode_state_sum(sums_.back()), now.steady)) {
         sum_proposed_ = sums_.back().at;
     }

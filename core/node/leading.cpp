@@ -89,7 +89,7 @@ void NodeCore::lead(Now now) {
         end_closures();
     }
     const bool sweeping = sweep_at_.is_set() && applied_ < sweep_at_;
-    if (machine_.needs_sweep() && !sweeping && raft_.has_committed_own_term()) {
+    if (machine_.needs_sweep() && !sweeping && raft_.has_handed_out_own_term()) {
         proposer_.add(Sweep{});
         sweep_at_ = LogIndex{std::numeric_limits<std::uint64_t>::max()};  // until it is proposed
     }
@@ -121,11 +121,12 @@ bool NodeCore::can_propose() const {
            raft_.uncommitted_bytes() < options_.uncommitted_bytes_max;
 }
 
-// Grace (S4): a new leader, or one that lost touch, first lets renewals arrive.
+// Grace (S4): a new leader, or one that lost touch, first lets renewals arrive; and it judges no
+// session before it has applied what earlier leaders committed.
 bool NodeCore::may_expire(Now now) const {
     const auto heartbeats = planted(Mutant::no_grace_for_renewals) ? 0 : grace_heartbeats;
     const auto grace = options_.heartbeat * heartbeats;
-    return now.steady >= raft_.contact_since() + grace && raft_.has_committed_own_term();
+    return now.steady >= raft_.contact_since() + grace && raft_.has_handed_out_own_term();
 }
 
 void NodeCore::end_closures() {

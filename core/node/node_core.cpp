@@ -26,6 +26,7 @@ RaftOptions raft_options(const NodeOptions& options) {
     raft.self = options.self;
     raft.incarnation = options.incarnation;
     raft.snapshot_bytes_max = options.snapshot_bytes_max;
+    raft.decided_bytes_max = options.apply_bytes_max;
     raft.election_timeout = options.election_timeout;
     raft.heartbeat = options.heartbeat;
     return raft;
@@ -115,7 +116,7 @@ Effects NodeCore::step(Event event, Now now) {
 }
 
 Instant NodeCore::deadline() const {
-    if (has_refused_own_ || was_removed_) return stepped_at_;
+    if (has_refused_own_ || was_removed_ || raft_.has_decided()) return stepped_at_;
     auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
                           closures_.deadline(), reads_.deadline(), reads_due_,
                           forgets_outsiders_at(), changes_.deadline(raft_.leader().has_value())});

@@ -43,6 +43,8 @@ struct NodeOptions {
     Nanoseconds call_timeout{std::chrono::seconds{10}};
     std::size_t log_bytes_max = std::size_t{256} << 20U;       // kept for slow members
     std::size_t snapshot_bytes_max = std::size_t{512} << 10U;  // of a chunk
+    // Applied in one step, or a single entry; about what one entry may weigh.
+    std::size_t apply_bytes_max = std::size_t{512} << 10U;
     // What changed is handed to the state on disk at most so much later.
     Nanoseconds state_interval{std::chrono::milliseconds{250}};
     std::uint64_t compare_every = 1'024;  // entries, between two comparisons of the state

@@ -39,7 +39,7 @@ void NodeCore::hand_over_rows() {
 // The log is kept until the slowest member has it, within limits: who is further behind is cut off.
 void NodeCore::on(const StateDurable& event, Now /*now*/) {
     const auto saved = planted(Mutant::purge_ahead_of_state) ? applied_ : event.index;
-    auto target = std::min({saved, raft_.commit_index(), raft_.durable_index()});
+    auto target = std::min({saved, applied_, raft_.durable_index()});
     const auto bytes = raft_.log().bytes();
     if (bytes <= options_.log_bytes_max) target = std::min(target, raft_.replicated_index());
     // Who is being sent a state goes on from there; were that gone it would need another one (S12).

@@ -170,7 +170,7 @@ void Raft::adopt_formation(const Entry& entry, Instant now) {
 }
 
 void Raft::purge_to(LogIndex index) {
-    MORTISE_CHECK(index <= commit_);
+    MORTISE_CHECK(index <= handed_out_);
     if (index <= log_.base().index) return;
     log_.purge_to(index);
     if (auto* leader = std::get_if<Leader>(&role_)) {
@@ -248,11 +248,11 @@ void Raft::send(NodeId to, RaftMessage message) {
 
 RaftDecided Raft::take_decided() {
     start_read_round();
-    RaftDecided decided;
-    for (; handed_out_ < commit_; handed_out_ = handed_out_.next()) {
-        decided.committed.push_back(log_.at(handed_out_.next()));
-    }
-    decided.reads = std::exchange(granted_reads_, {});
+    RaftDecided decided{{}, std::exchange(granted_reads_, {})};
+    if (!has_decided()) return decided;
+    const auto left = static_cast<std::size_t>(commit_.raw() - handed_out_.raw());
+    decided.committed = log_.slice(handed_out_.next(), options_.decided_bytes_max, left);
+    handed_out_ = decided.committed.back().id.index;
     return decided;
 }
 

@@ -30,6 +30,7 @@ struct RaftOptions {
     std::size_t append_bytes_max = 1U << 20U;
     std::size_t appends_in_flight_max = 4;       // per follower
     std::size_t snapshot_bytes_max = 1U << 19U;  // of a chunk
+    std::size_t decided_bytes_max = 1U << 19U;   // handed out in one step, or a single entry
 };
 
 // What was found on disk at start. `configurations` are those at or below `base` and inside the
@@ -92,12 +93,16 @@ public:
 
     // Makes the founding entry this node's log (S47). Requires a log that was never written.
     void adopt_formation(const Entry& entry, Instant now);
-    // Forgets the log up to and including `index`, at most what is committed. Members that still
+    // Forgets the log up to and including `index`, at most what was handed out. Members that still
     // need it are cut off, and a note says so.
     void purge_to(LogIndex index);
 
-    // What became final since the last call.
+    // What became final since the last call, as much as one step is to apply: after a start that may
+    // be all of the log, and heartbeats, votes and reads go on meanwhile (P10).
     RaftDecided take_decided();
+    // There is more, for the next step. Not while a state is about to take the place of the one that
+    // it would be applied to.
+    [[nodiscard]] bool has_decided() const { return handed_out_ < commit_ && !is_installing(); }
     // Everything asked for since the last call.
     RaftOutput collect(Instant now);
     // When to call on_timer if nothing else happens.
@@ -144,6 +149,9 @@ public:
     [[nodiscard]] Instant contact_since() const;
     // Leader only: an entry of its own term is committed, so all earlier ones are known to be.
     [[nodiscard]] bool has_committed_own_term() const;
+    // Leader only: such an entry was handed out, so whoever applies them has applied all earlier
+    // ones.
+    [[nodiscard]] bool has_handed_out_own_term() const;
     // Leader only: how far a follower is. Null for strangers and on others.
     [[nodiscard]] const Progress* progress_of(NodeId peer) const;
     // Of a leader: all whom it sends its log, those who leave included.

@@ -293,4 +293,9 @@ bool Raft::has_committed_own_term() const {
     return leader != nullptr && commit_ >= leader->first_own;
 }
 
+bool Raft::has_handed_out_own_term() const {
+    const auto* leader = std::get_if<Leader>(&role_);
+    return leader != nullptr && handed_out_ >= leader->first_own;
+}
+
 }  // namespace mortise::core

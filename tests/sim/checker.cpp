@@ -153,6 +153,8 @@ void Checker::committed(core::NodeId node, const core::Entry& entry) {
                                      in_words(of.handed_out));
     }
     of.handed_out = entry.id.index;
+    of.late = 0;
+    of.timers = 0;
     const auto term = of.raft->term();
     if (!commits_.committed(node, entry, term)) return;
     if (entry.id.term < term) tally_.probe("entry committed that an earlier leader wrote");
@@ -171,6 +173,7 @@ void Checker::committed(core::NodeId node, const core::Entry& entry) {
 
 void Checker::state_replaced(core::NodeId node, core::LogId last) {
     auto& of = view(node);
+    if (of.handed_out < of.commit) tally_.probe("state installed before all was applied");
     of.handed_out = last.index;
     if (last.index > commits_.last() || commits_.at(last.index) != last) {
         violations_.report(node, "state machine safety: took over a state as of " + in_words(last) +

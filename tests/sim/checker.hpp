@@ -12,8 +12,8 @@
 //   (6) nothing said to others is ahead of the disk of who says it;
 //   (7) what a node was told is durable is there when it starts again;
 //   (8) one founding entry (S47);
-//   (9) a deadline that has passed moves on when the timer fires, and no timer fires again and
-//       again while nothing else happens;
+//   (9) a deadline that has passed moves on when the timer fires or an entry is applied, and no
+//       timer fires again and again while nothing else happens;
 //  (10) one change of the membership at a time: a leader begins none before the one before is
 //       committed, and configurations that follow each other have no quorums that do not meet.
 #pragma once

@@ -175,11 +175,10 @@ std::string Liveness::missing() const {
         if (world_.checker.is_lost(id) || !raft.is_member()) {
             return "node " + in_words(id) + " is not back as a member";
         }
-        if (raft.commit_index() == commit && raft.term() == cluster_.at(leader).raft().term()) {
-            continue;
-        }
-        return "node " + in_words(id) + " is at index " + in_words(raft.commit_index()) +
-               ", the leader at " + in_words(commit);
+        const auto applied = cluster_.at(id).driver().core().applied_index();
+        if (applied == commit && raft.term() == leading.term()) continue;
+        return "node " + in_words(id) + " is at index " + in_words(applied) + ", the leader at " +
+               in_words(commit);
     }
     return {};
 }

@@ -47,6 +47,7 @@ core::NodeOptions SimNode::draw_options() {
     options.election_timeout = world_.swarm.election_timeout;
     options.heartbeat = world_.swarm.heartbeat;
     options.log_bytes_max = world_.swarm.log_bytes_max;
+    options.apply_bytes_max = world_.swarm.apply_bytes_max;
     options.compare_every = world_.swarm.compare_every;
     options.snapshot_bytes_max = world_.swarm.snapshot_bytes_max;
     options.session_ttl_ms = world_.swarm.session_ttl_ms;

@@ -55,6 +55,7 @@ void SimNode::step(core::Event event) {
     }
     if (driver_->core().refused_messages() != refused) world_.tally.probe("stranger refused");
     judge_step(kind);
+    if (raft().has_decided()) world_.tally.probe("more to apply after a step");
     set_timer();
 }
 
@@ -310,7 +311,9 @@ void SimNode::set_timer() {
     // A deadline that has passed takes effect a moment later: time moves on, whatever a node does.
     due = std::max(due, now + sim_microsecond);
     if (due >= timer_at_) return;
-    if (world_.swarm.timer_slack != 0) due += prng_.between(0, world_.swarm.timer_slack);
+    // One that has something to do at once does not sleep before.
+    const bool sleeps = !raft().has_decided();
+    if (sleeps && world_.swarm.timer_slack != 0) due += prng_.between(0, world_.swarm.timer_slack);
     timer_at_ = due;
     world_.heap.at(due, [this, timer = ++timer_] {
         if (timer != timer_) return;

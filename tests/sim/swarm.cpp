@@ -155,6 +155,11 @@ void draw_closings(core::Prng& own, Swarm& swarm) {
     if (own.one_in(5)) swarm.workload.close_pace = draw_scale(own, 2 * timeout, 32 * timeout);
 }
 
+// A step applies an entry or a few, so that a node is behind what is committed for many of them.
+void draw_pieces(core::Prng& own, Swarm& swarm) {
+    if (own.one_in(4)) swarm.apply_bytes_max = static_cast<std::size_t>(draw_scale(own, 64, 4'096));
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -234,6 +239,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_buffers(own, swarm.network);
     draw_terms(own, swarm);
     draw_closings(own, swarm);
+    draw_pieces(own, swarm);
     return swarm;
 }
 
@@ -263,6 +269,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.workload.break_percent != 0 ? ", breaks" : "") +
                 (swarm.workload.terms_percent != 0 ? ", terms" : "") +
                 (swarm.workload.close_pace != 0 ? ", closings" : "") +
+                (swarm.apply_bytes_max <= 4'096 ? ", small pieces" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;

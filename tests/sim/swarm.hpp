@@ -8,6 +8,7 @@
 #include "core/base/instant.hpp"
 #include "core/base/prng.hpp"
 #include "core/locks/command.hpp"
+#include "core/node/node_core.hpp"
 #include "tests/sim/event_heap.hpp"
 #include "tests/sim/tally.hpp"
 
@@ -65,6 +66,7 @@ struct Swarm {
     std::size_t snapshot_bytes_max = std::size_t{512} << 10U;
     std::uint64_t compare_every = 64;
     bool tiny_log = false;
+    std::size_t apply_bytes_max = core::NodeOptions{}.apply_bytes_max;
     NetworkOptions network;
     DiskOptions disk;
     WorkloadOptions workload;

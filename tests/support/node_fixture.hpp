@@ -153,6 +153,12 @@ public:
         auto taken = take<Message>(to);
         return taken.at(taken.size() - 1);
     }
+    template <class Message>
+    [[nodiscard]] std::size_t sent_to(NodeId to) {
+        return static_cast<std::size_t>(std::ranges::count_if(sent, [&](Envelope& envelope) {
+            return envelope.to == to && find<Message>(envelope.message) != nullptr;
+        }));
+    }
     [[nodiscard]] bool noted(Note::Kind kind) const {
         return std::ranges::find(notes, kind, &Note::kind) != notes.end();
     }

@@ -1,0 +1,154 @@
+// A node that has much to apply, as after a start, does it in pieces, and goes on with everything
+// else in between (P10, V14).
+#include <gtest/gtest.h>
+
+#include "core/raft/snapshot_sum.hpp"
+#include "tests/support/node_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+constexpr std::uint64_t last = 21;
+
+// There is nothing in them to apply, but they have to be.
+RaftState disk() {
+    auto state =
+        disk_with(voters({1, 2, 3}), {Term{1}, {}}, std::vector<std::uint64_t>(last - 1, 1));
+    for (auto& entry : state.entries) {
+        if (entry.kind == EntryKind::commands) entry = make_entry(entry.id, EntryKind::noop, {});
+    }
+    return state;
+}
+
+// Node 1 has started with all of the log behind its state; it is connected with node 2, and four
+// entries are a piece.
+struct Backlog {
+    Backlog() { node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk()}.hello()}); }
+    static NodeOptions options() {
+        auto options = node_options(1, {1, 2, 3});
+        options.apply_bytes_max = 4 * weight(make_entry(log_id(1, 2), EntryKind::noop, {}));
+        return options;
+    }
+    void hear_leader() { node.receive(n2, RaftMessage{append(1, log_id(1, last), {}, last)}); }
+    // By node 2, which acknowledges everything.
+    void lead() {
+        node.timer_when_due();
+        const auto asked = node.newest<PreVoteRequest>(n2);
+        node.receive(n2, RaftMessage{PreVoteReply{Term{1}, asked.round, true}});
+        node.complete_writes();
+        const auto vote = node.newest<VoteRequest>(n2);
+        node.receive(n2, RaftMessage{VoteReply{Term{2}, vote.round, true}});
+        node.complete_writes();
+        node.sent.clear();
+        node.receive(n2, RaftMessage{accepts(2, last + 1)});
+    }
+    [[nodiscard]] std::uint64_t applied() const { return node.core().applied_index().raw(); }
+    [[nodiscard]] bool is_called_at_once() const { return node.core().deadline() <= node.now; }
+
+    HandDrivenNode node{options(), disk()};
+};
+
+TEST(Backlog, IsAppliedInPiecesThatFollowAtOnce) {
+    Backlog it;
+    it.hear_leader();
+    ASSERT_EQ(it.node.raft().commit_index(), LogIndex{last});
+    EXPECT_EQ(it.applied(), 5U);
+    for (std::uint64_t piece = 2; piece <= 5; ++piece) {
+        ASSERT_TRUE(it.is_called_at_once());
+        it.node.timer();
+        EXPECT_EQ(it.applied(), 1 + 4 * piece);
+    }
+    EXPECT_EQ(it.applied(), last);
+    EXPECT_FALSE(it.is_called_at_once());
+    EXPECT_EQ(it.node.applied.size(), last - 1);
+}
+
+TEST(Backlog, AFollowerAnswersItsLeaderInBetween) {
+    Backlog it;
+    it.hear_leader();
+    EXPECT_EQ(it.node.newest<AppendReply>(n2).match, LogIndex{last});
+    it.hear_leader();
+    EXPECT_FALSE(it.node.newest<AppendReply>(n2).rejected);
+    EXPECT_LT(it.applied(), last);
+}
+
+TEST(Backlog, ALeaderSaysWhatIsCommittedAndThatItIsThereInBetween) {
+    Backlog it;
+    it.lead();
+    ASSERT_TRUE(it.node.raft().has_committed_own_term());
+    EXPECT_LT(it.applied(), last);
+    EXPECT_EQ(it.node.newest<AppendRequest>(n2).commit, LogIndex{last + 1});
+    it.node.now = it.node.now + heartbeat;
+    it.node.timer();
+    EXPECT_LT(it.applied(), last);
+    EXPECT_EQ(it.node.sent_to<AppendRequest>(n2), 1U);
+}
+
+// What a read was promised is not there yet.
+TEST(Backlog, AReadWaitsForThePieceItNeeds) {
+    Backlog it;
+    it.hear_leader();
+    it.node.inspect(41, "name");
+    const auto asked = it.node.newest<ReadRequest>(n2).id;
+    it.node.receive(n2, RaftMessage{ReadReply{Term{1}, asked, LogIndex{last}}});
+    ASSERT_LT(it.applied(), last);
+    EXPECT_FALSE(it.node.was_answered<Viewed>(41));
+    while (it.applied() < last) {
+        EXPECT_FALSE(it.node.was_answered<Viewed>(41));
+        it.node.timer();
+    }
+    EXPECT_TRUE(it.node.was_answered<Viewed>(41));
+}
+
+TEST(Backlog, ALeaderAnswersItsOwnReadsOfWhatItHasApplied) {
+    Backlog it;
+    it.lead();
+    it.node.inspect(41, "name");
+    const auto round = it.node.newest<AppendRequest>(n2).read_round;
+    it.node.receive(n2, RaftMessage{accepts(2, last + 1, round)});
+    while (it.applied() < last + 1) {
+        EXPECT_FALSE(it.node.was_answered<Viewed>(41));
+        it.node.timer();
+    }
+    EXPECT_TRUE(it.node.was_answered<Viewed>(41));
+}
+
+// What is handed over for the disk is as of what was applied, and so is what may be purged.
+TEST(Backlog, TheStateOnDiskFollowsThePieces) {
+    Backlog it;
+    it.hear_leader();
+    it.node.now = it.node.now + node_options(1, {1}).state_interval;
+    it.node.timer();
+    ASSERT_EQ(it.node.deltas.size(), 1U);
+    EXPECT_EQ(it.node.deltas[0].applied, log_id(1, it.applied()));
+    EXPECT_LT(it.applied(), last);
+    it.node.receive(n2, RaftMessage{AppendRequest{
+                            Term{1}, log_id(1, last), LogIndex{last}, LogIndex{last}, 0, {}}});
+    const auto applied = it.node.core().applied_index();
+    ASSERT_LT(applied, LogIndex{last});
+    it.node.step(StateDurable{LogIndex{last}});
+    EXPECT_LE(it.node.purged_to, applied);
+}
+
+// S2, A3: a delta behind the last piece of a state would bring the old one back.
+TEST(Backlog, NothingIsAppliedOrHandedOverBehindAWholeState) {
+    Backlog it;
+    it.hear_leader();
+    const auto applied = it.applied();
+    const auto at = log_id(1, 1'024);
+    SnapshotChunk chunk{Term{1}, at, voters({1, 2, 3}), 0, {}, true, 0, false};
+    chunk.checksum = sum_with(0, chunk);
+    it.node.receive(n2, RaftMessage{chunk});
+    ASSERT_TRUE(it.node.raft().is_installing());
+    EXPECT_FALSE(it.is_called_at_once());
+    it.node.now = it.node.now + node_options(1, {1}).state_interval;
+    it.node.timer();
+    EXPECT_EQ(it.applied(), applied);
+    EXPECT_TRUE(it.node.deltas.empty());
+    it.node.step(StateInstalled{at});
+    EXPECT_EQ(it.node.core().applied_index(), at.index);
+    EXPECT_EQ(it.node.applied.size(), applied - 1);
+}
+
+}  // namespace
+}  // namespace mortise::core::test
