@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/node/state_lag.hpp"
 #include "embed/thread_start.hpp"
 
 namespace mortise::detail {
@@ -11,6 +12,8 @@ namespace {
 // A flush makes a file, so not too often; the log is kept until it is done, so not too seldom.
 constexpr std::size_t rows_unflushed_max = 65'536;
 constexpr std::uint64_t entries_unflushed_max = 16'384;
+// Far below what makes the core refuse work (core::NodeOptions::state_lag_bytes_max).
+constexpr std::size_t bytes_unflushed_max = std::size_t{32} << 20U;
 constexpr auto flush_after = std::chrono::seconds{10};
 
 }  // namespace
@@ -74,6 +77,12 @@ std::chrono::steady_clock::time_point StateThread::flush_due() const {
                             : std::chrono::steady_clock::time_point::max();
 }
 
+bool StateThread::is_flush_due() const {
+    return rows_unflushed_ >= rows_unflushed_max || bytes_unflushed_ >= bytes_unflushed_max ||
+           written_.raw() >= flushed_.raw() + entries_unflushed_max ||
+           std::chrono::steady_clock::now() >= flush_due();
+}
+
 void StateThread::run() {
     std::unique_lock lock{mutex_};
     const auto is_work = [this] { return !queue_.empty() || countdowns_ || stopping_; };
@@ -103,16 +112,14 @@ bool StateThread::carry_out(std::deque<Task>& tasks,
         const bool done =
             std::visit([this](const auto& what) { return carry_out(what); }, task.what);
         if (!done) return false;
+        if (is_flush_due() && !flush()) return false;
     }
     if (countdowns) {
         if (const auto saved = store_->save_countdowns(*countdowns); !saved) {
             return fail(failure_of(saved.error()));
         }
     }
-    const bool due = rows_unflushed_ >= rows_unflushed_max ||
-                     written_.raw() >= flushed_.raw() + entries_unflushed_max ||
-                     std::chrono::steady_clock::now() >= flush_due();
-    return !due || flush();
+    return !is_flush_due() || flush();
 }
 
 bool StateThread::carry_out(const core::StateDelta& delta) {
@@ -121,6 +128,7 @@ bool StateThread::carry_out(const core::StateDelta& delta) {
     if (!flushed_.is_set() && !written_.is_set()) flushed_ = delta.applied.index;
     written_ = delta.applied.index;
     rows_unflushed_ += delta.rows.size();
+    bytes_unflushed_ += core::weight(delta);
     if (!unflushed_since_) unflushed_since_ = std::chrono::steady_clock::now();
     return true;
 }
@@ -172,6 +180,7 @@ void StateThread::note_flushed(core::LogIndex index) {
     written_ = index;
     flushed_ = index;
     rows_unflushed_ = 0;
+    bytes_unflushed_ = 0;
     unflushed_since_.reset();
 }
 

@@ -57,6 +57,7 @@ private:
     void note_flushed(core::LogIndex index);
     bool fail(DiskFailure failure);
     [[nodiscard]] std::chrono::steady_clock::time_point flush_due() const;
+    [[nodiscard]] bool is_flush_due() const;
 
     std::unique_ptr<storage::StateStore> store_;
     LogThread& log_;
@@ -65,6 +66,7 @@ private:
     // Of the thread.
     std::map<core::NodeId, std::unique_ptr<storage::StateView>> views_;
     std::size_t rows_unflushed_ = 0;
+    std::size_t bytes_unflushed_ = 0;  // of the deltas, and of the log that waits for them
     core::LogIndex written_;
     core::LogIndex flushed_;
     std::optional<std::chrono::steady_clock::time_point> unflushed_since_;

@@ -57,6 +57,9 @@ namespace mortise::core {
     X(chunk_checksum_ignored, "a damaged piece of a state is taken as it is")                    \
     X(chunk_of_other_state, "pieces of two states are put together")                             \
     X(install_untold_to_program, "S15: after an installed state nothing is asked again")         \
+    X(backlog_in_one_step, "V14: all that is committed is applied in one step")                  \
+    X(applied_behind_install, "S2: what is committed goes onto a state that is being replaced")  \
+    X(state_lag_ignored, "P11: memory fills while the state on disk does not keep up")           \
     X(purge_ahead_of_state, "the log is purged up to what is applied, not to what is on disk")   \
     X(states_not_compared, "a replica that differs goes on")                                     \
     X(answers_not_saved, "S17: answers are not part of the state on disk")                       \

@@ -39,6 +39,7 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     loaded_.reset();
     applied_ = event.last.index;
     handed_over_ = applied_;
+    lag_ = {};
     state_due_ = Instant::never();
     sums_.clear();
     restart_countdowns(countdowns(now), now);

@@ -47,7 +47,7 @@ void NodeCore::take_forward(NodeId from, const Forward& forward) {
     // Whatever becomes of the rest: no session is lost over a batch that was refused.
     if (forward.renewal) take_renewal(*forward.renewal);
     bool sound = forward.urgent.empty() || proposer_.add_urgent(forward.urgent);
-    if (!forward.acquires.empty() && !proposer_.has_room()) {
+    if (!forward.acquires.empty() && !takes_acquires()) {
         refuse_acquires(from, forward.acquires);
     } else if (!forward.acquires.empty()) {
         sound = proposer_.add_acquires(forward.acquires) && sound;
@@ -118,7 +118,7 @@ void NodeCore::propose_batches(Now now) {
 bool NodeCore::can_propose() const {
     return raft_.is_leader() && !raft_.is_transferring() &&
            raft_.writes_in_flight() < writes_in_flight_max &&
-           raft_.uncommitted_bytes() < options_.uncommitted_bytes_max;
+           raft_.uncommitted_bytes() < options_.uncommitted_bytes_max && takes_entries();
 }
 
 // Grace (S4): a new leader, or one that lost touch, first lets renewals arrive; and it judges no

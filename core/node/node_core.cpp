@@ -158,6 +158,7 @@ void NodeCore::apply(Entry& entry, Now now) {
     MORTISE_CHECK(entry.id.index == applied_.next());
     check_intact(entry);
     applied_ = entry.id.index;
+    lag_.applied(entry);
     remember_format(entry);
     agent_.on_progress(now);
     Applied applied{std::move(entry), {}};
@@ -242,6 +243,7 @@ void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
         expiry_.report(from, reply->run_out);
         closure_quorum_.report(from, reply->closures_run_out);
     }
+    raft_.set_room(takes_entries());
     raft_.on_message(from, std::move(message), now.steady);
     if (reports) remember_acknowledged(from);
 }

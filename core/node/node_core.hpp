@@ -24,6 +24,7 @@
 #include "core/node/peer_memory.hpp"
 #include "core/node/pending_reads.hpp"
 #include "core/node/proposer.hpp"
+#include "core/node/state_lag.hpp"
 #include "core/raft/raft.hpp"
 
 namespace mortise::core {
@@ -49,6 +50,9 @@ struct NodeOptions {
     Nanoseconds state_interval{std::chrono::milliseconds{250}};
     std::uint64_t compare_every = 1'024;  // entries, between two comparisons of the state
     std::size_t uncommitted_bytes_max = std::size_t{16} << 20U;  // beyond it nothing is proposed
+    // Of what is in memory until the state on disk has it. Beyond it no acquire is taken in, and
+    // nothing at all beyond a quarter more.
+    std::size_t state_lag_bytes_max = std::size_t{256} << 20U;
     std::uint64_t seed = 0;
     // The newest form of commands that this node reads; another one plays an older version.
     std::uint8_t command_format = command_format_newest;
@@ -80,6 +84,8 @@ public:
     [[nodiscard]] const SessionAgent& agent() const { return agent_; }
     // Up to here the machine has everything.
     [[nodiscard]] LogIndex applied_index() const { return applied_; }
+    // In memory until the state on disk has it.
+    [[nodiscard]] std::size_t state_lag_bytes() const { return lag_.bytes(); }
     // Messages dropped because their sender is not who the configuration says, or not yet, or
     // because they are malformed.
     [[nodiscard]] std::uint64_t refused_messages() const { return refused_messages_; }
@@ -206,6 +212,8 @@ private:
     void on(const StateDurable& event, Now now);
     void hand_over_state(Now now);
     void hand_over_rows();
+    [[nodiscard]] bool takes_acquires() const;
+    [[nodiscard]] bool takes_entries() const;
 
     // formation.cpp
     void form_if_unanimous(Now now);
@@ -256,6 +264,7 @@ private:
     Term leader_term_;
     Instant renewals_due_ = Instant::never();
     LogIndex handed_over_;  // the state on disk was given everything up to here
+    StateLag lag_;
     Instant state_due_ = Instant::never();
     std::deque<StateSum> sums_;     // of this node's own state
     LogIndex sum_proposed_;         // the newest in the log, as far as known

@@ -13,6 +13,7 @@ namespace {
 // that none contains cannot be purged.
 constexpr std::size_t delta_rows = 1'024;
 constexpr std::uint64_t delta_entries = 1'024;
+constexpr std::size_t delta_log_bytes = std::size_t{4} << 20U;
 constexpr std::size_t held_for_states = std::size_t{64} << 20U;
 
 }  // namespace
@@ -22,7 +23,8 @@ void NodeCore::hand_over_state(Now now) {
     if (applied_ == handed_over_ || raft_.is_installing()) return;
     if (state_due_ == Instant::never()) state_due_ = now.steady + options_.state_interval;
     const bool much = machine_.changed_rows() >= delta_rows ||
-                      applied_.raw() - handed_over_.raw() >= delta_entries;
+                      applied_.raw() - handed_over_.raw() >= delta_entries ||
+                      lag_.log_bytes() >= delta_log_bytes;
     if (!much && now.steady < state_due_) return;
     hand_over_rows();
 }
@@ -30,14 +32,31 @@ void NodeCore::hand_over_state(Now now) {
 void NodeCore::hand_over_rows() {
     const auto term = raft_.log().term_at(applied_);
     MORTISE_CHECK(term.has_value());
-    effects_.save_state.push_back(
-        {{*term, applied_}, raft_.configuration_at(applied_), machine_.take_changed_rows()});
+    StateDelta delta{{*term, applied_},
+                     raft_.configuration_at(applied_),
+                     machine_.take_changed_rows(),
+                     lag_.log_bytes()};
+    lag_.handed_over(delta);
+    effects_.save_state.push_back(std::move(delta));
     handed_over_ = applied_;
     state_due_ = Instant::never();
 }
 
+// P11: an overloaded leader says so to who wants more. What ends things has room beyond that, and
+// so have renewals: no session is lost over a slow disk.
+bool NodeCore::takes_acquires() const {
+    return proposer_.has_room() &&
+           (lag_.bytes() <= options_.state_lag_bytes_max || planted(Mutant::state_lag_ignored));
+}
+
+bool NodeCore::takes_entries() const {
+    const auto bytes_max = options_.state_lag_bytes_max + options_.state_lag_bytes_max / 4;
+    return lag_.bytes() <= bytes_max || planted(Mutant::state_lag_ignored);
+}
+
 // The log is kept until the slowest member has it, within limits: who is further behind is cut off.
 void NodeCore::on(const StateDurable& event, Now /*now*/) {
+    lag_.durable(event.index);
     const auto saved = planted(Mutant::purge_ahead_of_state) ? applied_ : event.index;
     auto target = std::min({saved, applied_, raft_.durable_index()});
     const auto bytes = raft_.log().bytes();

@@ -16,6 +16,7 @@ struct StateDelta {
     LogId applied;
     Configuration configuration;  // in force at `applied`
     std::vector<Row> rows;        // ascending by key, each key once; may be empty
+    std::size_t log_bytes = 0;    // weight of the entries since the delta before
 };
 
 }  // namespace mortise::core

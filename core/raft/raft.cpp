@@ -246,12 +246,19 @@ void Raft::send(NodeId to, RaftMessage message) {
     out_.send.push_back({to, std::move(message)});
 }
 
+bool Raft::has_decided() const {
+    const bool replaced = is_installing() && !planted(Mutant::applied_behind_install);
+    return handed_out_ < commit_ && !replaced;
+}
+
 RaftDecided Raft::take_decided() {
     start_read_round();
     RaftDecided decided{{}, std::exchange(granted_reads_, {})};
     if (!has_decided()) return decided;
     const auto left = static_cast<std::size_t>(commit_.raw() - handed_out_.raw());
-    decided.committed = log_.slice(handed_out_.next(), options_.decided_bytes_max, left);
+    auto bytes_max = options_.decided_bytes_max;
+    if (planted(Mutant::backlog_in_one_step)) bytes_max = std::numeric_limits<std::size_t>::max();
+    decided.committed = log_.slice(handed_out_.next(), bytes_max, left);
     handed_out_ = decided.committed.back().id.index;
     return decided;
 }

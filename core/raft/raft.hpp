@@ -91,18 +91,22 @@ public:
     // on yet.
     void refuse_state();
 
+    // Without, it takes no entries of a leader, and lets nothing become committed; that it follows
+    // it says all the same. A leader goes on as it is: whoever proposes sees to it.
+    void set_room(bool has_room) { has_room_ = has_room; }
+
     // Makes the founding entry this node's log (S47). Requires a log that was never written.
     void adopt_formation(const Entry& entry, Instant now);
     // Forgets the log up to and including `index`, at most what was handed out. Members that still
     // need it are cut off, and a note says so.
     void purge_to(LogIndex index);
 
-    // What became final since the last call, as much as one step is to apply: after a start that may
-    // be all of the log, and heartbeats, votes and reads go on meanwhile (P10).
+    // What became final since the last call, as much as one step is to apply: after a start that
+    // may be all of the log, and heartbeats, votes and reads go on meanwhile (P10).
     RaftDecided take_decided();
-    // There is more, for the next step. Not while a state is about to take the place of the one that
-    // it would be applied to.
-    [[nodiscard]] bool has_decided() const { return handed_out_ < commit_ && !is_installing(); }
+    // There is more, for the next step. Not while a state is about to take the place of the one
+    // that it would be applied to.
+    [[nodiscard]] bool has_decided() const;
     // Everything asked for since the last call.
     RaftOutput collect(Instant now);
     // When to call on_timer if nothing else happens.
@@ -291,6 +295,7 @@ private:
     bool dismissed_ = false;       // told so; see on_dismissed
     bool was_member_ = false;      // when tell_membership() looked last
     LogIndex told_configuration_;  // likewise
+    bool has_room_ = true;
 
     Write pending_;  // what the next collect() writes
     std::vector<ReadGrant> granted_reads_;

@@ -45,8 +45,9 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     auto& follower = follow(from, now);
     follower.read_round = std::max(follower.read_round, request.read_round);
 
-    if (is_installing()) {
-        // An append would change what is about to go: nothing is said of it either way.
+    if (is_installing() || !has_room_) {
+        // An append would change what is about to go, or there is no place for it: nothing is said
+        // of it either way. When the next heartbeat comes it finds out what is missing.
         auto& rejection = follower.rejection.emplace();
         rejection.term = term();
         rejection.rejected = true;

@@ -13,7 +13,7 @@ void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& 
                    [](const core::Forward&) {},
                    [](const core::MembershipRequest&) {},
                    [](const core::MembershipReply&) {},
-                   [](const core::TooBusy&) {},
+                   [&](const core::TooBusy&) { tally_.probe("too busy for acquires"); },
                    [](const core::Superseded&) {},
                    [&](const core::FormationOffer& offer) {
                        const auto& platter = *view(from).platter;

@@ -117,6 +117,9 @@ void Liveness::calm_network() {
     disk.latency_min = std::min(disk.latency_min, disk.latency_max);
     world_.swarm.timer_slack = std::min(world_.swarm.timer_slack, timeout / 20);
     world_.flushes_off = true;
+    if (world_.swarm.is_lag_small()) {
+        world_.swarm.flush_pace = std::min<SimTime>(world_.swarm.flush_pace, timeout / 8);
+    }
 }
 
 bool Liveness::is_in_core(core::NodeId node) const {

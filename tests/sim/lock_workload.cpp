@@ -1,6 +1,7 @@
 #include "tests/sim/lock_workload.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/overloaded.hpp"
@@ -345,9 +346,18 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
     // Asked again until it works: a session may just have ended.
     if (acquired == nullptr) to_ask_.emplace(node, owed->second);
     owed_.erase(owed);
-    if (acquired == nullptr) {
-        world_.heap.after(world_.swarm.election_timeout.count() / 4, [this] { ask_again(); });
-    }
+    if (acquired == nullptr) ask_again_later(answer);
+}
+
+// Who is refused is so at once, and one that asks again asks for all names: of those one is enough.
+void LockWorkload::ask_again_later(const core::CallAnswer& failed) {
+    const auto* error = std::get_if<core::CallError>(&failed.result);
+    const bool refused = error != nullptr && *error == core::CallError::resource_exhausted;
+    if (refused && std::exchange(asks_again_, true)) return;
+    world_.heap.after(world_.swarm.election_timeout.count() / 4, [this, refused] {
+        if (refused) asks_again_ = false;
+        ask_again();
+    });
 }
 
 // The newest one: it is most likely to go on holding.

@@ -84,6 +84,7 @@ private:
     void end_process(core::NodeId node, core::CallTag tag);
     void transfer();
     void ask_again();
+    void ask_again_later(const core::CallAnswer& failed);
     void call(core::NodeId node, core::Call call);
     [[nodiscard]] core::Instant steady(core::NodeId node) const;
 
@@ -116,6 +117,7 @@ private:
     std::set<core::NodeId> core_;                      // of the liveness phase; empty before
     std::map<Who, std::string> owed_;
     std::set<std::pair<core::NodeId, std::string>> to_ask_;
+    bool asks_again_ = false;  // soon, those that were refused
 };
 
 }  // namespace mortise::sim

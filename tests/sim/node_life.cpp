@@ -48,6 +48,7 @@ core::NodeOptions SimNode::draw_options() {
     options.heartbeat = world_.swarm.heartbeat;
     options.log_bytes_max = world_.swarm.log_bytes_max;
     options.apply_bytes_max = world_.swarm.apply_bytes_max;
+    options.state_lag_bytes_max = world_.swarm.state_lag_bytes_max;
     options.compare_every = world_.swarm.compare_every;
     options.snapshot_bytes_max = world_.swarm.snapshot_bytes_max;
     options.session_ttl_ms = world_.swarm.session_ttl_ms;
@@ -244,14 +245,20 @@ void SimNode::schedule_flush() {
     });
 }
 
+// Who would soon take nothing in any more goes on in any case.
+bool SimNode::may_flush() const {
+    const auto lag = driver_->core().state_lag_bytes();
+    return !world_.flushes_off || lag > world_.swarm.state_lag_bytes_max / 2;
+}
+
 // Between getting to the platter and being told of it a node may die.
 void SimNode::flush() {
-    if (world_.flushes_off) return;
+    if (!may_flush()) return;
     const auto durable = disk_.flush_state();
     if (!durable) return;
     const auto latency = prng_.between(0, 4 * world_.swarm.disk.latency_max);
     world_.heap.after(latency, [this, index = *durable, life = life_] {
-        if (life == life_ && !world_.flushes_off) handle(core::StateDurable{index});
+        if (life == life_ && may_flush()) handle(core::StateDurable{index});
     });
 }
 

@@ -109,6 +109,7 @@ private:
     void look_for_damage();
     void check_recovered_state();
     void schedule_flush();
+    [[nodiscard]] bool may_flush() const;
     void flush();
     void finish_install();
     void set_aside();

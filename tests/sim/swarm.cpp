@@ -160,6 +160,17 @@ void draw_pieces(core::Prng& own, Swarm& swarm) {
     if (own.one_in(4)) swarm.apply_bytes_max = static_cast<std::size_t>(draw_scale(own, 64, 4'096));
 }
 
+// The search of tests/check takes a refusal by its word; a copy of what was refused may be in the
+// log for a moment.
+void draw_lag(core::Prng& own, Swarm& swarm) {
+    const bool fits = !swarm.tiny_log && swarm.workload.burst == 0 && !swarm.judged_from_outside;
+    if (!fits || !own.one_in(6)) return;
+    swarm.state_lag_bytes_max = static_cast<std::size_t>(draw_scale(own, 2'000, 32'000));
+    const auto timeout = swarm.election_timeout.count();
+    swarm.flush_pace = std::min<SimTime>(swarm.flush_pace, timeout);
+    swarm.state_interval = std::min<SimTime>(swarm.state_interval, timeout / 10);
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -240,6 +251,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_terms(own, swarm);
     draw_closings(own, swarm);
     draw_pieces(own, swarm);
+    draw_lag(own, swarm);
     return swarm;
 }
 
@@ -270,6 +282,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.workload.terms_percent != 0 ? ", terms" : "") +
                 (swarm.workload.close_pace != 0 ? ", closings" : "") +
                 (swarm.apply_bytes_max <= 4'096 ? ", small pieces" : "") +
+                (swarm.is_lag_small() ? ", little room for a lag" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;

@@ -67,6 +67,7 @@ struct Swarm {
     std::uint64_t compare_every = 64;
     bool tiny_log = false;
     std::size_t apply_bytes_max = core::NodeOptions{}.apply_bytes_max;
+    std::size_t state_lag_bytes_max = core::NodeOptions{}.state_lag_bytes_max;
     NetworkOptions network;
     DiskOptions disk;
     WorkloadOptions workload;
@@ -89,6 +90,10 @@ struct Swarm {
         return is_on(Fault::member_added) || is_on(Fault::member_removed) ||
                is_on(Fault::disk_wiped) || is_on(Fault::disk_damaged) ||
                is_on(Fault::disk_rolled_back) || is_on(Fault::bit_flip);
+    }
+    // So that nodes refuse work because the state on disk is behind.
+    [[nodiscard]] bool is_lag_small() const {
+        return state_lag_bytes_max < core::NodeOptions{}.state_lag_bytes_max;
     }
     [[nodiscard]] Faults faults_on() const;
     void switch_off(const Faults& faults);

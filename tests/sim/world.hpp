@@ -46,7 +46,7 @@ struct World {
     std::uint64_t steps = 0;
     // Called when a node campaigns or leads: the best moment to break something.
     std::function<void()> turmoil;
-    bool flushes_off = false;  // the state stays as it is on disk, so nothing is purged
+    bool flushes_off = false;  // the state stays as it is on disk while it can: little is purged
 };
 
 }  // namespace mortise::sim

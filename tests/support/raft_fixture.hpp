@@ -217,6 +217,7 @@ public:
         collect();
         return waited;
     }
+    void set_room(bool has_room) { raft_->set_room(has_room); }
     void adopt_formation(const Entry& founding) {
         raft_->adopt_formation(founding, now);
         collect();

@@ -173,6 +173,22 @@ TEST_F(StateThreads, StopWithTheFirstFailure) {
     EXPECT_EQ(directory_->applied, core::LogId{});
 }
 
+// P11: or the log would stay in memory until enough rows changed, or enough time went by.
+TEST_F(StateThreads, FlushWhenMuchOfTheLogWaitsForIt) {
+    constexpr std::size_t much = std::size_t{20} << 20U;
+    go_.set_value();
+    state_.save({log_id(1, 1), {}, two, much});
+    state_.save({log_id(1, 2), {}, two, much});
+    state_.save({log_id(1, 3), {}, two, 1});
+    EXPECT_EQ(told_.wait(1), (std::vector<std::string>{"durable 2"}));
+}
+
+TEST_F(StateThreads, FlushWhenTheRowsThemselvesAreMuch) {
+    go_.set_value();
+    state_.save({log_id(1, 1), {}, {{"a", std::string(std::size_t{33} << 20U, 'x')}}});
+    EXPECT_EQ(told_.wait(1), (std::vector<std::string>{"durable 1"}));
+}
+
 TEST_F(StateThreads, FlushOnTheWayOut) {
     go_.set_value();
     state_.save({log_id(1, 1), {}, two});

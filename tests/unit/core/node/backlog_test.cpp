@@ -136,7 +136,12 @@ TEST(Backlog, NothingIsAppliedOrHandedOverBehindAWholeState) {
     it.hear_leader();
     const auto applied = it.applied();
     const auto at = log_id(1, 1'024);
-    SnapshotChunk chunk{Term{1}, at, voters({1, 2, 3}), 0, {}, true, 0, false};
+    LockMachine machine;
+    Outcomes outcomes;
+    machine.apply(LogIndex{5},
+                  {OpenSession{5, n2, Incarnation{99}, BootEpoch{1}, 10'000, 0, false}}, outcomes);
+    SnapshotChunk chunk{Term{1}, at,   voters({1, 2, 3}), 0, machine.take_changed_rows(), true,
+                        0,       false};
     chunk.checksum = sum_with(0, chunk);
     it.node.receive(n2, RaftMessage{chunk});
     ASSERT_TRUE(it.node.raft().is_installing());

@@ -1,6 +1,7 @@
 // What is committed leaves in pieces, so that no step has to apply more than one of them (P10).
 #include <gtest/gtest.h>
 
+#include "core/base/check.hpp"
 #include "core/raft/snapshot_sum.hpp"
 #include "tests/support/raft_fixture.hpp"
 
@@ -19,8 +20,8 @@ struct Deciding {
     }
     void commit(std::uint64_t index) { node.receive(n2, append(1, log_id(1, last), {}, index)); }
     SnapshotChunk state(LogId at) {
-        SnapshotChunk chunk{
-            Term{1}, at, voters({1, 2, 3}), 0, {Row{"key", "value"}}, true, 0, false};
+        SnapshotChunk chunk{Term{1}, at,   voters({1, 2, 3}), 0, {Row{"key", "value"}}, true,
+                            0,       false};
         chunk.checksum = sum_with(0, chunk);
         return chunk;
     }
@@ -99,19 +100,24 @@ TEST(Deciding, HandsOutNothingMoreWhileAStateTakesTheirPlace) {
 }
 
 TEST(Deciding, ALeaderKnowsWhenWhatCameBeforeItWasHandedOut) {
-    auto options = Deciding::options();
-    const auto disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, std::vector<std::uint64_t>(9, 1));
-    RaftCluster cluster{voters({1, 2, 3}), options, {{n1, disk}, {n2, disk}, {n3, disk}}};
-    auto& leader = cluster.elect(n1);
-    const auto everything = leader->log().last().index;
-    ASSERT_TRUE(leader->has_committed_own_term());
-    ASSERT_TRUE(leader->has_decided());
-    EXPECT_FALSE(leader->has_handed_out_own_term());
-    while (leader->has_decided())
-        leader.timer();
-    EXPECT_EQ(leader.committed.back().id.index, everything);
-    EXPECT_TRUE(leader->has_handed_out_own_term());
-    EXPECT_FALSE(cluster[n2]->has_handed_out_own_term());
+    Deciding it;
+    it.node.timer_when_due();
+    const auto asked = it.node.newest<PreVoteRequest>(n2);
+    it.node.receive(n2, PreVoteReply{Term{1}, asked.round, true});
+    it.node.complete_writes();
+    const auto vote = it.node.newest<VoteRequest>(n2);
+    it.node.receive(n2, VoteReply{Term{2}, vote.round, true});
+    it.node.complete_writes();
+    it.node.receive(n2, accepts(2, last + 1));
+    ASSERT_TRUE(it.node->has_committed_own_term());
+    ASSERT_TRUE(it.node->has_decided());
+    EXPECT_FALSE(it.node->has_handed_out_own_term());
+    while (it.node->has_decided()) {
+        EXPECT_FALSE(it.node->has_handed_out_own_term());
+        it.node.timer();
+    }
+    EXPECT_EQ(it.node.committed.back().id, log_id(2, last + 1));
+    EXPECT_TRUE(it.node->has_handed_out_own_term());
 }
 
 }  // namespace

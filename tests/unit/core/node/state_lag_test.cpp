@@ -1,0 +1,201 @@
+// A state on disk that does not keep up fills no memory: less is taken in (P11).
+#include "core/node/state_lag.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/codec/command_codec.hpp"
+#include "tests/support/node_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+StateDelta delta(std::uint64_t applied, std::size_t log_bytes, std::vector<Row> rows = {}) {
+    return {log_id(1, applied), {}, std::move(rows), log_bytes};
+}
+
+TEST(StateLag, IsTheLogAndTheDeltasUntilTheyAreDurable) {
+    StateLag lag;
+    const auto entry = commands(log_id(1, 2));
+    lag.applied(entry);
+    lag.applied(entry);
+    EXPECT_EQ(lag.bytes(), 2 * weight(entry));
+    const auto first = delta(3, lag.log_bytes(), {Row{"key", std::string(1'000, 'x')}});
+    lag.handed_over(first);
+    EXPECT_EQ(lag.log_bytes(), 0U);
+    EXPECT_EQ(lag.bytes(), weight(first));
+    EXPECT_GT(lag.bytes(), 2 * weight(entry) + 1'000);
+    lag.applied(entry);
+    const auto second = delta(4, lag.log_bytes());
+    lag.handed_over(second);
+    lag.durable(LogIndex{2});
+    EXPECT_EQ(lag.bytes(), weight(first) + weight(second));
+    lag.durable(LogIndex{3});
+    EXPECT_EQ(lag.bytes(), weight(second));
+    lag.durable(LogIndex{9});
+    EXPECT_EQ(lag.bytes(), 0U);
+}
+
+constexpr std::size_t lag_max = 8'000;
+
+Bytes one(const Command& command) {
+    BatchBuilder batch;
+    batch.add(command);
+    return batch.take();
+}
+
+// Of a session that there is not: only its weight matters.
+Bytes acquire(std::uint64_t seq) {
+    return one(Request{SessionId{99'999},
+                       Seq{seq},
+                       {},
+                       Acquire{std::string(400, 'n'), LockMode::exclusive, true, {}, false, {}}});
+}
+
+// A cluster of one: what is proposed is soon applied.
+struct Lagging {
+    Lagging() : Lagging{options()} {}
+    explicit Lagging(const NodeOptions& options) : node{options, RaftState{}} {
+        node.timer();
+        node.complete_writes();
+        while (!node.raft().is_leader()) {
+            node.timer_when_due();
+            node.complete_writes();
+        }
+        hand_over();
+        node.step(StateDurable{node.core().applied_index()});
+    }
+    static NodeOptions options() {
+        auto options = node_options(1, {1});
+        options.state_lag_bytes_max = lag_max;
+        return options;
+    }
+    void ask(Forward forward) {
+        node.step(ClientForward{std::move(forward)});
+        node.complete_writes();
+    }
+    void hand_over() {
+        node.now = node.now + options().state_interval;
+        node.timer();
+        node.complete_writes();
+    }
+    [[nodiscard]] std::size_t lag() const { return node.core().state_lag_bytes(); }
+    [[nodiscard]] LogIndex last() const { return node.raft().log().last().index; }
+    void fill_with_acquires() {
+        for (std::uint64_t seq = 1; seq <= 100; ++seq)
+            ask({{}, acquire(seq), {}});
+    }
+
+    HandDrivenNode node;
+};
+
+TEST(Lagging, ALeaderTakesNoMoreAcquires) {
+    Lagging it;
+    it.fill_with_acquires();
+    EXPECT_GT(it.lag(), lag_max);
+    EXPECT_LT(it.lag(), lag_max + 1'000);
+    const auto last = it.last();
+    it.ask({{}, acquire(200), {}});
+    EXPECT_EQ(it.last(), last);
+}
+
+TEST(Lagging, ItsOwnProgramIsToldAtOnce) {
+    Lagging it;
+    it.fill_with_acquires();
+    it.node.acquire(17, "name");
+    it.node.timer();
+    EXPECT_EQ(it.node.error_of(17), CallError::resource_exhausted);
+}
+
+TEST(Lagging, WhatEndsThingsHasRoomAfterThat) {
+    Lagging it;
+    it.fill_with_acquires();
+    const auto last = it.last();
+    it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
+    EXPECT_EQ(it.last(), last.next());
+    for (int i = 0; i < 500; ++i)
+        it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
+    EXPECT_GT(it.lag(), lag_max + lag_max / 4);
+    EXPECT_LT(it.lag(), lag_max + lag_max / 4 + 1'000);
+}
+
+// Nothing that ends something is lost: it waits.
+TEST(Lagging, WhenTheStateIsDurableItAllGoesOn) {
+    Lagging it;
+    it.fill_with_acquires();
+    for (int i = 0; i < 500; ++i)
+        it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
+    const auto last = it.last();
+    it.hand_over();
+    ASSERT_FALSE(it.node.deltas.empty());
+    EXPECT_EQ(it.last(), last);
+    it.node.step(StateDurable{it.node.deltas.back().applied.index});
+    EXPECT_EQ(it.last(), last.next()) << "what waited is one entry";
+    it.node.complete_writes();
+    EXPECT_LT(it.lag(), lag_max);
+    it.ask({{}, acquire(300), {}});
+    EXPECT_EQ(it.last(), last.next().next());
+}
+
+TEST(Lagging, EachDeltaSaysOfHowMuchLogItIs) {
+    Lagging it;
+    it.hand_over();
+    it.node.deltas.clear();
+    const auto applied = it.node.applied.size();
+    for (std::uint64_t seq = 1; seq <= 3; ++seq)
+        it.ask({{}, acquire(seq), {}});
+    it.hand_over();
+    ASSERT_EQ(it.node.deltas.size(), 1U);
+    std::size_t bytes = 0;
+    for (auto i = applied; i < it.node.applied.size(); ++i)
+        bytes += weight(it.node.applied[i].entry);
+    EXPECT_EQ(it.node.deltas[0].log_bytes, bytes);
+}
+
+// Few rows and few entries, and yet much that cannot be purged before.
+TEST(Lagging, ADeltaComesEarlierAfterMuchLog) {
+    auto options = Lagging::options();
+    options.state_lag_bytes_max = std::size_t{1} << 30U;
+    Lagging it{options};
+    BatchBuilder batch;
+    while (batch.bytes() < batch_bytes_max * 9 / 10)
+        batch.add_encoded(commands_of(acquire(1)), 1, format_of(acquire(1)));
+    const auto heavy = batch.take();
+    it.node.deltas.clear();
+    for (int i = 0; i < 10; ++i)
+        it.ask({{}, heavy, {}});
+    EXPECT_EQ(it.node.deltas.size(), 1U);
+}
+
+// The same for what a leader sends; and what is missing comes when there is room.
+TEST(Lagging, AFollowerTakesNoEntriesAndGoesOnLater) {
+    auto options = node_options(1, {1, 2, 3});
+    options.state_lag_bytes_max = lag_max;
+    auto disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
+    HandDrivenNode node{options, disk};
+    node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk}.hello()});
+    std::uint64_t last = 1;
+    const auto send = [&] {
+        const auto entry =
+            make_entry(log_id(1, last + 1), EntryKind::noop, Bytes{std::string(2'000, 'x')});
+        node.receive(n2, RaftMessage{append(1, log_id(1, last), {entry}, last)});
+        node.complete_writes();
+        if (node.raft().log().last().index.raw() > last) ++last;
+    };
+    for (int i = 0; i < 50; ++i)
+        send();
+    EXPECT_GT(node.core().state_lag_bytes(), lag_max + lag_max / 4);
+    EXPECT_LT(node.raft().log().bytes(), 2 * lag_max);
+    EXPECT_EQ(node.raft().leader(), n2);
+    node.step(StateDurable{node.core().applied_index()});
+    ASSERT_GT(node.core().state_lag_bytes(), 0U) << "nothing was handed over yet";
+    node.now = node.now + options.state_interval;
+    node.timer();
+    node.step(StateDurable{node.core().applied_index()});
+    ASSERT_EQ(node.core().state_lag_bytes(), 0U);
+    const auto before = last;
+    send();
+    EXPECT_EQ(last, before + 1);
+}
+
+}  // namespace
+}  // namespace mortise::core::test
