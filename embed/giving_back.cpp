@@ -18,6 +18,8 @@ GivenBack give_back(HoldRecord& record, core::CallTag tag,
     if (!record.grant()) {
         std::ignore = record.leave();
         if (is_released) return submit_release(record, tag, std::move(waiting));
+        // By its locker: what this thread asks for next must not find it in its own way (S20).
+        if (record.is_released()) record.wait_until_given_back();
     } else if (record.locker() && record.leave()) {
         given = record.locker()->leave(record, tag, std::move(waiting));
     }
@@ -29,6 +31,7 @@ GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
     grant.lease()->remove(&grant);
     auto release = grant.take_release(tag, std::move(waiting));
     const auto refused = grant.gate()->submit(release);
+    grant.set_given_back();
     return {!refused, refused};
 }
 

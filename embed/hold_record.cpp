@@ -187,6 +187,15 @@ bool HoldRecord::mark_released() {
     return !is_over && !is_idle && end_with(End::released);
 }
 
+void HoldRecord::set_given_back() noexcept {
+    given_back_.store(true, std::memory_order_release);
+    given_back_.notify_all();
+}
+
+void HoldRecord::wait_until_given_back() const noexcept {
+    if (!generation_.is_forked()) given_back_.wait(false, std::memory_order_acquire);
+}
+
 SubmittedCalls HoldRecord::take_release(core::CallTag tag,
                                         std::shared_ptr<Completion> completion) noexcept {
     if (!release_.empty()) {

@@ -124,6 +124,10 @@ public:
     // True when this call ended it; only then there is something to tell the cluster.
     bool mark_released();
     bool mark_lost(LossReason why);
+    // By whoever marked it released: the cluster hears of it before whatever is asked from now on.
+    void set_given_back() noexcept;
+    // Of a grant that another thread released: until it said so, a moment later.
+    void wait_until_given_back() const noexcept;
     // The release of a grant, for whom mark_released() was true.
     [[nodiscard]] SubmittedCalls take_release(core::CallTag tag,
                                               std::shared_ptr<Completion> completion) noexcept;
@@ -155,6 +159,7 @@ private:
     const ForkGeneration generation_;
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};
+    std::atomic<bool> given_back_{false};
     std::stop_source stop_;
     std::shared_ptr<HoldWatcher> watcher_;  // set before anybody else sees it, and few have one
 };
