@@ -11,12 +11,13 @@ namespace mortise::core {
 
 void SessionAgent::on_queued(Seq seq) {
     const auto found = sent_.find(seq);
-    if (found == sent_.end()) return;
+    if (found == sent_.end()) return send_early_again(seq);
     auto& sent = found->second;
-    if (is_given_up(sent)) return reap(seq);
+    if (is_given_up(sent)) return reap(seq, {});
     if (!std::exchange(sent.applied, true)) --unapplied_;
     if (std::exchange(sent.unsure, false)) --unsure_;
-    release_order(sent);
+    leave_order(sent);
+    took_effect(sent);
     const auto waiting = waiting_.find(sent.tag);
     if (waiting == waiting_.end()) return;
     waiting->second.queued = true;
@@ -26,11 +27,13 @@ void SessionAgent::on_queued(Seq seq) {
 void SessionAgent::on_answered(const Answered& answered, Now now) {
     const auto seq = answered.operation.seq;
     const auto found = sent_.find(seq);
-    if (found == sent_.end()) return;  // a repeat, or given up: its Cancel is under way
-    if (is_given_up(found->second)) return reap(seq);
+    // A repeat, or given up: its Cancel is under way.
+    if (found == sent_.end()) return send_early_again(seq);
+    if (is_given_up(found->second)) return reap(seq, {});
     const auto sent = forget(seq);
+    took_effect(sent);
     const auto& given = answered.answer;
-    if (sent.ending) return on_ending_answered(*sent.ending, given);
+    if (sent.ending) return on_ending_answered(sent, given);
     MORTISE_CHECK(waiting_.contains(sent.tag));
     if (!given.circle.empty()) {
         finish(sent.tag);
@@ -43,11 +46,12 @@ void SessionAgent::on_answered(const Answered& answered, Now now) {
     on_refused(sent.tag, given.kind);
 }
 
-void SessionAgent::on_ending_answered(const Ending& ending, const Answer& given) {
+void SessionAgent::on_ending_answered(const Sent& sent, const Answer& given) {
+    const auto& ending = *sent.ending;
     if (ending.hold.is_set()) settle_upgrade(ending, given.kind);
     const auto* downgrade = std::get_if<Downgrade>(&ending.asked);
     const auto held = downgrade == nullptr ? holds_.end() : holds_.find(downgrade->operation);
-    if (held != holds_.end()) on_downgrade_answered(held->second, downgrade->mode, given.kind);
+    if (held != holds_.end()) on_downgrade_answered(held->second, sent, given.kind);
     const auto ender = enders_.find(ending.tag);
     if (ender == enders_.end()) return;
     by_deadline_.erase({ender->second.gives_up, ender->first});

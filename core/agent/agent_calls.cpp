@@ -81,9 +81,10 @@ void SessionAgent::on_close(const CloseCall& call, Now now) {
     for (const auto& [seq, held] : take_holds())
         out_.lost.push_back({{*session_, seq}, HoldLost::Reason::node_stopped});
     answer_confirms(0, CallError::node_stopped);
-    // What was sent ends with the session; an answer that comes before that is nobody's.
+    // What was sent ends with the session; an answer that comes before that is nobody's. What is to
+    // be told before the session ends may come after it.
     for (const auto& [tag, waiting] : waiting_) {
-        if (waiting.seq.is_set()) forget(waiting.seq);
+        if (waiting.seq.is_set()) sent_.at(waiting.seq).tag = {};
     }
     fail_calls(CallError::node_stopped);
     if (stage_ == Stage::open) {
@@ -103,11 +104,8 @@ void SessionAgent::answer_busy(CallTag tag, LockView seen) {
 
 // Nor before there is a session: with that, what a former life of this node held is free (S10).
 bool SessionAgent::may_answer_from_read(const std::string& name) const {
-    const auto ends_it = [&](const Ending& ending) {
-        return std::ranges::find(ending.names, name) != ending.names.end();
-    };
     return open_session() && !under_way_.contains(name) && !untold_names_.contains(name) &&
-           std::ranges::none_of(endings_, ends_it);
+           !ending_names_.contains(name);
 }
 
 void SessionAgent::watch(CallTag tag, Waiting& waiting, Instant gives_up) {
@@ -145,7 +143,20 @@ void SessionAgent::answer(CallTag tag, CallError error) {
 
 void SessionAgent::end_operation(Ending ending) {
     names_beyond_ += ending.names.size() - 1;
+    queue_ending(std::move(ending));
+}
+
+void SessionAgent::queue_ending(Ending ending) {
+    ending_names_.insert(ending.names.begin(), ending.names.end());
     endings_.push_back(std::move(ending));
+}
+
+SessionAgent::Ending SessionAgent::next_ending() {
+    auto ending = std::move(endings_.front());
+    endings_.pop_front();
+    for (const auto& name : ending.names)
+        ending_names_.erase(ending_names_.find(name));
+    return ending;
 }
 
 Seq SessionAgent::target_of(const Ending& ending) {
@@ -154,6 +165,11 @@ Seq SessionAgent::target_of(const Ending& ending) {
                                  [](const Downgrade& one) { return one.operation; },
                                  [](const auto&) { return Seq{}; }},
                       ending.asked);
+}
+
+// The hold that it changes or ends; not set for the Cancel of an acquire.
+Seq SessionAgent::hold_of(const Ending& ending) {
+    return std::holds_alternative<Cancel>(ending.asked) ? ending.hold : target_of(ending);
 }
 
 }  // namespace mortise::core

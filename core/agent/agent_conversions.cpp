@@ -40,16 +40,24 @@ void SessionAgent::on_downgrade(const DowngradeCall& call, Now now) {
     if (!call.undoes && !has_room_for(1)) return refuse(call.tag, CallError::resource_exhausted);
     expect_end(call.tag, false, now);
     if (covers(held->wanted, call.mode)) held->wanted = call.mode;
-    end_operation({call.tag, downgrade, held->names});
+    this->downgrade(*held, {call.tag, downgrade, held->names});
 }
 
-// Whoever was refused has what he had; what he asked for since then is not touched by that.
-void SessionAgent::on_downgrade_answered(Held& held, LockMode asked, AnswerKind kind) {
-    if (kind == AnswerKind::converted) {
-        held.mode = asked;
-    } else if (held.wanted == asked) {
-        held.wanted = held.mode;
+void SessionAgent::downgrade(Held& held, Ending downgrade) {
+    ++held.downgrades;
+    end_operation(std::move(downgrade));
+}
+
+// Whoever was refused has what he had; what he asked for since then is not touched by that. An
+// answer that comes once more may be older than what the hold became since.
+void SessionAgent::on_downgrade_answered(Held& held, const Sent& sent, AnswerKind kind) {
+    --held.downgrades;
+    const auto seq = sent.request.seq;
+    if (kind == AnswerKind::converted && held.converted_by < seq) {
+        held.mode = std::get<Downgrade>(sent.request.body).mode;
+        held.converted_by = seq;
     }
+    if (kind != AnswerKind::converted && held.downgrades == 0) held.wanted = held.mode;
 }
 
 void SessionAgent::on_upgrade(const UpgradeCall& call, Now now) {
@@ -62,12 +70,11 @@ void SessionAgent::on_upgrade(const UpgradeCall& call, Now now) {
         take_call(call.tag, Upgrade{call.hold.seq, call.wait}, held->names, call.deadline, now);
     if (waiting == nullptr) return;
     held->upgrade = call.tag;
-    // Behind one that was given up: as long as nobody knows whether it was granted nobody knows
-    // what there is to upgrade.
-    if (!held->unsettled.is_set()) unsent_.emplace(waiting->arrival, call.tag);
+    unsent_.emplace(waiting->arrival, call.tag);
 }
 
-void SessionAgent::become_exclusive(Held& held) {
+void SessionAgent::become_exclusive(Held& held, Seq by) {
+    held.converted_by = by;
     held.mode = LockMode::exclusive;
     held.wanted = LockMode::exclusive;
 }
@@ -76,7 +83,8 @@ void SessionAgent::on_upgrade_answered(const Sent& sent, const Answer& given) {
     const auto tag = sent.tag;
     switch (given.kind) {
         case AnswerKind::converted:
-            become_exclusive(holds_.at(std::get<Upgrade>(sent.request.body).operation));
+            become_exclusive(holds_.at(std::get<Upgrade>(sent.request.body).operation),
+                             sent.request.seq);
             finish(tag);
             out_.answers.push_back({tag, Converted{given.token}});
             return;
@@ -108,11 +116,9 @@ void SessionAgent::settle_upgrade(const Ending& cancelled, AnswerKind kind) {
     held.unsettled = {};
     const bool may_be_exclusive = kind != AnswerKind::cancelled;
     if (may_be_exclusive && !planted(Mutant::late_upgrade_kept)) {
-        end_operation({{}, Downgrade{cancelled.hold, held.wanted}, held.names});
+        downgrade(held, {{}, Downgrade{cancelled.hold, held.wanted}, held.names});
     }
-    if (held.upgrade.is_set()) {
-        unsent_.emplace(waiting_.at(held.upgrade).arrival, held.upgrade);
-    }
+    let_go(held.names.front());
 }
 
 // Before the hold itself goes.

@@ -1,16 +1,24 @@
 // Calls that are given up: by their caller, by their time, or refused by a leader without room. Who
 // waits is answered at once; what was sent is the reaper's from then on (S18).
 //
-// A Cancel that is applied before its call stands for it: what the call came after may not be there
-// yet. So a call that another one comes after is sent on, with nobody waiting for it, until it is
-// there itself, and cancelled then (S20). What comes after it may be given up too before that; and
-// then it needs no more than its Cancel.
+// A Cancel that is applied before its call stands for it, and what the call came after may not be
+// there yet. So it comes after the same (S20), of which it can name one. A call for several names
+// that comes after more than that is sent on, with nobody waiting for it, until one of those is
+// left, or it is there itself.
 #include <algorithm>
 
 #include "core/agent/session_agent.hpp"
+#include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
 
 namespace mortise::core {
+
+namespace {
+
+// No step of a node takes long because many calls end at once (P10).
+constexpr std::size_t calls_per_step_max = 1'024;
+
+}  // namespace
 
 void SessionAgent::abandon(CallTag tag, CallError error) {
     const auto& waiting = waiting_.at(tag);
@@ -24,38 +32,105 @@ void SessionAgent::abandon(CallTag tag, CallError error) {
         sent_.at(seq).tag = {};
     }
     answer(tag, error);
-    if (seq.is_set()) reap_unfollowed(seq);
+    if (seq.is_set()) reap_if_ready(seq);
 }
 
 bool SessionAgent::is_given_up(const Sent& sent) {
     return !sent.ending && !sent.tag.is_set();
 }
 
-// And then what it came after, if that was only kept for its sake.
-void SessionAgent::reap_unfollowed(Seq seq) {
-    std::vector<Seq> candidates{seq};
-    while (!candidates.empty()) {
-        const auto found = sent_.find(candidates.back());
-        candidates.pop_back();
-        if (found == sent_.end() || !is_given_up(found->second)) continue;
-        if (is_followed(found->second) && !planted(Mutant::early_cancel_of_whom_others_follow))
-            continue;
-        const auto before = predecessors(found->second.request);
-        candidates.insert(candidates.end(), before.begin(), before.end());
-        reap(found->first);
-    }
+void SessionAgent::reap_if_ready(Seq seq) {
+    const auto& sent = sent_.at(seq);
+    const bool may_be_early = planted(Mutant::early_cancel_of_whom_others_follow);
+    if (sent.applied || may_be_early) return reap(seq, {});
+    const auto behind = unsettled_before(sent.request);
+    if (behind.empty()) return reap(seq, {});
+    if (behind.size() == 1) return reap(seq, behind.front());
+    for (const auto one : behind)
+        sent_on_.emplace(one, seq);
 }
 
 // An earlier copy may be in the log all the same.
-void SessionAgent::reap(Seq seq) {
+void SessionAgent::reap(Seq seq, Seq after) {
     auto sent = forget(seq);
     Ending cancel{{}, Cancel{seq}, std::move(sent.names)};
+    cancel.after = after;
     const auto* upgrade = std::get_if<Upgrade>(&sent.request.body);
     if (upgrade != nullptr) cancel.hold = upgrade->operation;
-    if (!planted(Mutant::timeout_without_cancel)) end_operation(std::move(cancel));
+    if (planted(Mutant::timeout_without_cancel)) return;
+    cancelling_.emplace(seq, Seq{});
+    end_operation(std::move(cancel));
 }
 
-// The newest first: then none of them is followed any more.
+// Of what a request comes after: what is not known to be there, nor its Cancel.
+std::vector<Seq> SessionAgent::unsettled_before(const Request& request) const {
+    auto before = predecessors(request);
+    std::erase_if(before, [&](Seq seq) { return !standing_for(seq).is_set(); });
+    return before;
+}
+
+// Its Cancel, once that was sent. Not set when it is there.
+Seq SessionAgent::standing_for(Seq seq) const {
+    const auto cancelled = cancelling_.find(seq);
+    if (cancelled != cancelling_.end()) return cancelled->second.is_set() ? cancelled->second : seq;
+    const auto sent = sent_.find(seq);
+    return sent != sent_.end() && !sent->second.applied ? seq : Seq{};
+}
+
+// A Cancel stands where its call does.
+Seq SessionAgent::place_of(const Request& request) {
+    const auto* cancel = std::get_if<Cancel>(&request.body);
+    return cancel != nullptr ? cancel->operation : request.seq;
+}
+
+// A Cancel that comes after a call that may not be there yet; whatever comes after such. If it goes
+// ahead of calls it may pass that one, and has no effect.
+bool SessionAgent::is_early(const Request& ending) const {
+    const auto before = sent_.find(ending.after);
+    if (before == sent_.end()) return cancelling_.contains(ending.after);
+    const auto& sent = before->second;
+    return !sent.applied && (!sent.ending || sent.is_early);
+}
+
+// So it is sent again with the calls, in its place.
+void SessionAgent::note_if_early(Sent& ending) {
+    ending.is_early = is_early(ending.request);
+    if (ending.is_early) early_endings_.emplace(place_of(ending.request), ending.request.seq);
+}
+
+void SessionAgent::review_early_endings() {
+    for (auto one = early_endings_.begin(); one != early_endings_.end();) {
+        auto& ending = sent_.at(one->second);
+        ending.is_early = is_early(ending.request);
+        one = ending.is_early ? std::next(one) : early_endings_.erase(one);
+    }
+}
+
+// That call is there: if its Cancel was passed over it may come now.
+void SessionAgent::send_early_again(Seq call) {
+    const auto early = early_endings_.find(call);
+    if (early != early_endings_.end()) again_.push_back(early->second);
+}
+
+void SessionAgent::took_effect(const Sent& sent) {
+    const auto place = place_of(sent.request);
+    cancelling_.erase(place);
+    early_endings_.erase(place);
+    settle(place);
+    if (place != sent.request.seq) settle(sent.request.seq);
+}
+
+// What was asked as `place` is there, or its Cancel is.
+void SessionAgent::settle(Seq place) {
+    auto next = sent_on_.lower_bound({place, Seq{}});
+    while (next != sent_on_.end() && next->first == place) {
+        const auto behind = next->second;
+        next = sent_on_.erase(next);
+        if (sent_.contains(behind)) reap_if_ready(behind);
+    }
+}
+
+// In the order in which they were sent: then each Cancel comes after the one before, if after any.
 void SessionAgent::on_too_busy(SessionId session, Seq first, Seq last) {
     if (session_ != session) return;
     std::vector<CallTag> refused;
@@ -65,12 +140,14 @@ void SessionAgent::on_too_busy(SessionId session, Seq first, Seq last) {
         const bool begins = one.tag.is_set() && !one.applied && !waiting_.at(one.tag).queued;
         if (begins) refused.push_back(one.tag);
     }
-    for (auto tag = refused.rbegin(); tag != refused.rend(); ++tag)
-        abandon(*tag, CallError::resource_exhausted);
+    for (const auto tag : refused)
+        abandon(tag, CallError::resource_exhausted);
 }
 
+// The rest with the next step, which is due at once.
 void SessionAgent::give_up_overdue(Now now) {
-    while (!by_deadline_.empty() && by_deadline_.begin()->first <= now.steady) {
+    for (std::size_t count = 0; count < calls_per_step_max; ++count) {
+        if (by_deadline_.empty() || by_deadline_.begin()->first > now.steady) return;
         const auto tag = by_deadline_.begin()->second;
         const auto ender = enders_.find(tag);
         if (ender != enders_.end()) {
@@ -89,6 +166,23 @@ void SessionAgent::give_up_overdue(Now now) {
         // Empty-handed only if the cluster said so (S48).
         abandon(tag, waiting_.at(tag).queued ? CallError::timed_out : CallError::no_quorum);
     }
+}
+
+// Each that is sent on waits for something, and each Cancel is on its way.
+void SessionAgent::check_given_up() const {
+    std::size_t on_their_way = endings_.size();
+    for (const auto& [cancelled, cancel] : cancelling_) {
+        const auto sent = sent_.find(cancel);
+        MORTISE_CHECK(cancel.is_set() ? sent != sent_.end() : on_their_way-- > 0);
+        MORTISE_CHECK(!sent_.contains(cancelled));
+    }
+    const auto waits = [&](const Request& request) {
+        return std::ranges::any_of(unsettled_before(request), [&](Seq before) {
+            return sent_on_.contains({before, request.seq});
+        });
+    };
+    for (const auto& [seq, sent] : sent_)
+        MORTISE_CHECK(stage_ != Stage::open || !is_given_up(sent) || waits(sent.request));
 }
 
 }  // namespace mortise::core

@@ -55,7 +55,7 @@ void SessionAgent::end_untold(Seq operation) {
         untold_names_.erase(untold_names_.find(name));
         let_go(name);
     }
-    endings_.push_back(std::move(release));
+    queue_ending(std::move(release));
 }
 
 void SessionAgent::end_overdue_untold() {

@@ -1,11 +1,14 @@
 // In which order the cluster takes what goes out (S20, decision 0003).
 //
 // Of a name the newest of what is under way are known: whoever comes after all of those comes after
-// everything that was asked on it. A call comes after all of them. What ends something comes after
-// the last that ended something there, and after no call: an overloaded leader takes none of those,
-// and a call that is given up may never be taken at all. So both may be the newest side by side,
-// and until one of them is done a call for that name alone, which has room for one of them, is kept
-// here (agent_unsent.cpp).
+// everything that was asked on it. A call comes after all of them. A release or a downgrade comes
+// after the last such on its name, and after no call: an overloaded leader takes none of those. A
+// Cancel stands for its call, so it has that one's place, and comes after what the call does. So
+// some may be the newest side by side, and until they are done a call that has no room for so many
+// is kept here (agent_unsent.cpp).
+//
+// Every request comes after such alone as were asked for before it, where a Cancel counts as asked
+// for when its call was. So there is no circle: whatever is sent again for long enough is applied.
 #include <algorithm>
 #include <utility>
 
@@ -15,15 +18,6 @@
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
-
-namespace {
-
-bool is_ending(const RequestBody& asked) {
-    return std::holds_alternative<Release>(asked) || std::holds_alternative<Cancel>(asked) ||
-           std::holds_alternative<Downgrade>(asked);
-}
-
-}  // namespace
 
 std::vector<Seq> SessionAgent::predecessors(const Request& request) {
     std::vector<Seq> before;
@@ -35,20 +29,22 @@ std::vector<Seq> SessionAgent::predecessors(const Request& request) {
 
 SessionAgent::Sent& SessionAgent::remember(Request request, Names names) {
     const auto seq = request.seq;
-    const bool ends = is_ending(request.body) && !planted(Mutant::endings_overtake_each_other);
+    const bool is_call = !ends_something(request.body);
+    // What is on its way whatever becomes of calls is not held up by what is not.
+    const bool chains =
+        !is_call && !std::holds_alternative<Cancel>(request.body) && !is_early(request);
     for (const auto& name : names) {
         auto& under_way = under_way_[name];
         under_way.requests.insert(seq);
-        if (ends) {
-            under_way.newest.erase(request.after);
-        } else {
+        if (is_call || planted(Mutant::endings_overtake_each_other)) {
             under_way.newest.clear();
+        } else {
+            under_way.newest.erase(request.after);
         }
         under_way.newest.insert(seq);
         // On one of several names it may follow nothing: that chain goes on without it.
         const bool follows = under_way.newest_ending == request.after;
-        if (is_ending(request.body) && (follows || !under_way.newest_ending.is_set()))
-            under_way.newest_ending = seq;
+        if (chains && (follows || !under_way.newest_ending.is_set())) under_way.newest_ending = seq;
     }
     auto& sent = sent_[seq];
     sent.request = std::move(request);
@@ -58,58 +54,55 @@ SessionAgent::Sent& SessionAgent::remember(Request request, Names names) {
     return sent;
 }
 
-// It was applied, and then so was all that it came after. Or it is given up: what it came after
-// counts again.
-void SessionAgent::release_order(const Sent& sent) {
+// Either it was applied, and then so was all that it came after, known or not. Or its Cancel takes
+// its place.
+void SessionAgent::leave_order(const Sent& sent) {
     if (planted(Mutant::names_never_forgotten)) return;
-    const auto before = predecessors(sent.request);
+    const auto seq = sent.request.seq;
     for (const auto& name : sent.names) {
         const auto found = under_way_.find(name);
         if (found == under_way_.end()) continue;
         auto& [requests, newest, newest_ending] = found->second;
-        requests.erase(sent.request.seq);
-        newest.erase(sent.request.seq);
-        for (const auto seq : before) {
-            if (requests.contains(seq)) newest.insert(seq);
-        }
-        if (newest_ending == sent.request.seq) newest_ending = {};
+        requests.erase(seq);
+        newest.erase(seq);
+        for (const auto before : predecessors(sent.request))
+            if (requests.contains(before)) newest.insert(before);
+        if (newest_ending == seq) newest_ending = {};
         if (requests.empty()) under_way_.erase(found);
         let_go(name);
     }
 }
 
-// It is under way, and something else that is comes after it.
-bool SessionAgent::is_followed(const Sent& sent) const {
-    return std::ranges::any_of(sent.names, [&](const std::string& name) {
-        const auto found = under_way_.find(name);
-        if (found == under_way_.end()) return false;
-        const auto& under_way = found->second;
-        const auto seq = sent.request.seq;
-        return under_way.requests.contains(seq) && !under_way.newest.contains(seq);
-    });
-}
-
 // What a call for these names comes after, each once, rising: unlock(), then try_lock(), succeeds.
-std::vector<Seq> SessionAgent::sent_before(const Names& names) const {
+// Nothing when that is more than it can name.
+std::optional<std::vector<Seq>> SessionAgent::sent_before(const Names& names) const {
+    const auto named_max = names.size() == 1 ? 1 : names_at_once_max;
     std::vector<Seq> before;
     for (const auto& name : names) {
         const auto found = under_way_.find(name);
         if (found == under_way_.end()) continue;
         const auto& newest = found->second.newest;
+        if (newest.size() > named_max) return std::nullopt;
         before.insert(before.end(), newest.begin(), newest.end());
     }
     std::ranges::sort(before);
     before.erase(std::unique(before.begin(), before.end()), before.end());
+    if (before.size() > named_max) return std::nullopt;
     return before;
 }
 
-Seq SessionAgent::ended_before(const Names& names) const {
+// What it comes after. Of one hold everything in the order in which it was asked for.
+Seq SessionAgent::sent_before(const Ending& ending) const {
+    if (planted(Mutant::endings_overtake_each_other)) return {};
+    if (std::holds_alternative<Cancel>(ending.asked)) return standing_for(ending.after);
+    const auto of_hold = newest_of_hold_.find(hold_of(ending));
+    if (of_hold != newest_of_hold_.end()) return of_hold->second;
     Seq newest;
-    for (const auto& name : names) {
+    for (const auto& name : ending.names) {
         const auto found = under_way_.find(name);
         if (found != under_way_.end()) newest = std::max(newest, found->second.newest_ending);
     }
-    return planted(Mutant::endings_overtake_each_other) ? Seq{} : newest;
+    return newest;
 }
 
 Request SessionAgent::next_request(Seq after, RequestBody body) {
@@ -131,9 +124,11 @@ Request SessionAgent::request_behind(RequestBody body, std::vector<Seq> before) 
     return request;
 }
 
-// A name is remembered while something on it is under way, or it would be for ever.
+// A name is remembered while something on it is under way, or it would be for ever. And whatever is
+// comes before one of its newest.
 void SessionAgent::check_invariants() const {
     check_kept_back();
+    check_given_up();
     MORTISE_CHECK(under_way_.size() <= unapplied_ + names_beyond_);
     MORTISE_CHECK(unapplied_ <= sent_.size());
     for (const auto& [name, under_way] : under_way_) {

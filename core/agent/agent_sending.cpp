@@ -16,13 +16,20 @@ namespace {
 constexpr std::size_t acquires_in_flight_max = 2'048;
 constexpr std::size_t commands_per_send_max = 1'024;
 
+bool has_room(const BatchBuilder& lane) {
+    return lane.count() < commands_per_send_max && lane.bytes() < batch_bytes_max / 4;
+}
+
 }  // namespace
 
 SessionAgent::Sent SessionAgent::forget(Seq seq) {
     auto found = sent_.extract(seq);
     MORTISE_CHECK(!found.empty());
     auto& sent = found.mapped();
-    release_order(sent);
+    leave_order(sent);
+    const auto newest_of_hold = newest_of_hold_.find(sent.ending ? hold_of(*sent.ending) : Seq{});
+    if (newest_of_hold != newest_of_hold_.end() && newest_of_hold->second == seq)
+        newest_of_hold_.erase(newest_of_hold);
     names_beyond_ -= sent.names.size() - 1;
     if (!sent.applied) --unapplied_;
     if (sent.unsure) --unsure_;
@@ -33,33 +40,52 @@ SessionAgent::Sent SessionAgent::forget(Seq seq) {
 void SessionAgent::forget_sent() {
     while (!sent_.empty())
         forget(sent_.begin()->first);
-    for (const auto& ending : std::exchange(endings_, {}))
-        names_beyond_ -= ending.names.size() - 1;
+    while (!endings_.empty())
+        names_beyond_ -= next_ending().names.size() - 1;
     under_way_.clear();
+    cancelling_.clear();
+    sent_on_.clear();
+    early_endings_.clear();
+    again_.clear();
+}
+
+void SessionAgent::send_again(BatchBuilder& urgent) {
+    std::size_t done = 0;
+    for (; done < again_.size() && has_room(urgent); ++done) {
+        const auto found = sent_.find(again_[done]);
+        if (found != sent_.end() && !found->second.applied) urgent.add(found->second.request);
+    }
+    again_.erase(again_.begin(), again_.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
 void SessionAgent::send_endings(BatchBuilder& urgent) {
     while (!endings_.empty() && urgent.count() < commands_per_send_max &&
            unapplied_ < operations_max) {
-        auto ending = std::move(endings_.front());
-        endings_.pop_front();
+        auto ending = next_ending();
         auto* release = std::get_if<Release>(&ending.asked);
         // An older member knows no difference.
         if (release != nullptr && format_ < format_needed(ending.asked)) release->lost = false;
-        auto request = next_request(ended_before(ending.names), ending.asked);
+        auto request = next_request(sent_before(ending), ending.asked);
         urgent.add(request);
-        auto names = ending.names;
-        remember(std::move(request), std::move(names)).ending = std::move(ending);
+        if (const auto hold = hold_of(ending); hold.is_set()) newest_of_hold_[hold] = request.seq;
+        const auto* cancel = std::get_if<Cancel>(&ending.asked);
+        if (cancel != nullptr) cancelling_.at(cancel->operation) = request.seq;
+        auto& sent = remember(std::move(request), ending.names);
+        sent.ending = std::move(ending);
+        note_if_early(sent);
     }
 }
 
+// One of those that are not sent yet may have to go before (S20).
+bool SessionAgent::may_send_acquires() const {
+    return endings_.empty() && unapplied_ < acquires_in_flight_max;
+}
+
 void SessionAgent::send_acquires(BatchBuilder& acquires) {
-    if (!endings_.empty()) return;  // one of them may have to go before (S20)
     std::uint64_t from = 0;
-    while (acquires.count() < commands_per_send_max && under_way_.size() < acquires_in_flight_max &&
-           acquires.bytes() < batch_bytes_max / 4) {
+    for (std::size_t count = 0; count < commands_per_send_max; ++count) {
         const auto next = unsent_.lower_bound(from);
-        if (next == unsent_.end()) return;
+        if (next == unsent_.end() || !may_send_acquires() || !has_room(acquires)) return;
         const auto [arrival, tag] = *next;
         from = arrival + 1;
         send_call(tag, waiting_.at(tag), acquires);
@@ -68,13 +94,14 @@ void SessionAgent::send_acquires(BatchBuilder& acquires) {
 
 // Unless it has to wait.
 void SessionAgent::send_call(CallTag tag, Waiting& waiting, BatchBuilder& acquires) {
+    if (is_behind_others(waiting)) return keep_back(tag, waiting);
     auto before = sent_before(waiting.names);
-    if (must_wait(waiting, before)) return keep_back(tag, waiting);
+    if (!before) return keep_back(tag, waiting);
     auto* one = std::get_if<Acquire>(&waiting.asked);
     // Nobody looks for circles of waits before every member can (S33).
     if (one != nullptr && format_ < format_needed(waiting.asked)) one->locker = {};
     if (format_ < format_needed(waiting.asked)) return answer(tag, CallError::incompatible);
-    auto request = request_behind(waiting.asked, std::move(before));
+    auto request = request_behind(waiting.asked, std::move(*before));
     waiting.seq = request.seq;
     acquires.add(request);
     remember(std::move(request), waiting.names).tag = tag;
@@ -84,6 +111,7 @@ void SessionAgent::send_call(CallTag tag, Waiting& waiting, BatchBuilder& acquir
 void SessionAgent::begin_resending(bool everything) {
     if (resending_.due && !everything) return;  // it is on its way
     resending_ = {true, everything, {}, {}, resending_.round + 1};
+    review_early_endings();
 }
 
 // In the order of the numbers, which is the order in which they were sent first, and as far as the
@@ -92,30 +120,53 @@ void SessionAgent::begin_resending(bool everything) {
 // of it than this.
 void SessionAgent::resend(BatchBuilder& urgent, BatchBuilder& acquires) {
     const auto end = newest_seq_.next();
-    resending_.endings = resend_into(urgent, true, resending_.endings, end);
+    resending_.endings = resend_endings(urgent, resending_.endings, end);
     // The calls behind an ending may come after it.
-    resending_.calls = resend_into(acquires, false, resending_.calls, resending_.endings);
+    resending_.calls = resend_calls(acquires, resending_.calls, resending_.endings);
     resending_.due = resending_.all && resending_.calls < end;
 }
 
-// Returns the first one for which the lane had no room, else `to`.
-Seq SessionAgent::resend_into(BatchBuilder& lane, bool endings, Seq from, Seq to) {
+// Both return the first one for which the lane had no room, else `to`.
+Seq SessionAgent::resend_endings(BatchBuilder& urgent, Seq from, Seq to) {
     for (auto next = sent_.lower_bound(from); next != sent_.end() && next->first < to; ++next) {
-        auto& [seq, sent] = *next;
-        const bool has_gone = sent.applied || sent.round == resending_.round;
-        if (has_gone || sent.ending.has_value() != endings) continue;
-        if (lane.count() >= commands_per_send_max || lane.bytes() >= batch_bytes_max / 4)
-            return seq;
-        lane.add(sent.request);
-        sent.round = resending_.round;
+        auto& sent = next->second;
+        const bool goes_ahead = sent.ending && !sent.is_early;
+        if (goes_ahead && !resend_one(urgent, sent)) return next->first;
     }
     return to;
+}
+
+// And what comes after calls, each in its place.
+Seq SessionAgent::resend_calls(BatchBuilder& acquires, Seq from, Seq to) {
+    auto call = sent_.lower_bound(from);
+    auto early = early_endings_.lower_bound(from);
+    while (true) {
+        while (call != sent_.end() && call->second.ending)
+            ++call;
+        const auto next_call = call == sent_.end() ? to : call->first;
+        const auto next_early = early == early_endings_.end() ? to : early->first;
+        const auto next = std::min(next_call, next_early);
+        if (next >= to) return to;
+        auto& sent = next == next_early ? sent_.at((early++)->second) : (call++)->second;
+        if (!resend_one(acquires, sent)) return next;
+    }
+}
+
+// False when the lane has no room for it.
+bool SessionAgent::resend_one(BatchBuilder& lane, Sent& sent) {
+    if (sent.applied || sent.round == resending_.round) return true;
+    if (!has_room(lane)) return false;
+    lane.add(sent.request);
+    sent.round = resending_.round;
+    return true;
 }
 
 // More than fits into one step has no other occasion to go out.
 bool SessionAgent::has_more_to_send() const {
     return leader_known_ && session_ &&
-           (resending_.due || (!endings_.empty() && unapplied_ < operations_max));
+           (resending_.due || !again_.empty() ||
+            (!endings_.empty() && unapplied_ < operations_max) ||
+            (!unsent_.empty() && may_send_acquires()));
 }
 
 // What was lost before does not end in an orderly way with the session (S23): the cluster hears of
@@ -145,6 +196,7 @@ AgentOutput SessionAgent::collect(Now now) {
         }
         if (session_) {
             if (resending_.due) resend(urgent, acquires);
+            send_again(urgent);
             send_endings(urgent);
             send_acquires(acquires);
             if (may_close() && now.steady >= open_again_at_) {

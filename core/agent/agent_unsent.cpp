@@ -9,11 +9,14 @@
 namespace mortise::core {
 
 // Until the release of what was lost is on its way: whoever locks what he lost would find himself
-// in the way. And while more was sent before it than it can name. What comes later on any of its
-// own names waits behind it.
-bool SessionAgent::must_wait(const Waiting& waiting, const std::vector<Seq>& before) const {
-    const auto named_max = waiting.names.size() == 1 ? 1 : names_at_once_max;
-    if (before.size() > named_max) return true;
+// in the way. Behind an upgrade that was given up: as long as nobody knows whether it was granted
+// nobody knows what there is to upgrade. And what comes later on any of its own names waits behind
+// it.
+bool SessionAgent::is_behind_others(const Waiting& waiting) const {
+    if (const auto* upgrade = std::get_if<Upgrade>(&waiting.asked)) {
+        const auto held = holds_.find(upgrade->operation);
+        if (held != holds_.end() && held->second.unsettled.is_set()) return true;
+    }
     return std::ranges::any_of(waiting.names, [&](const std::string& name) {
         const auto behind = behind_.find(name);
         const bool is_first =
@@ -71,7 +74,7 @@ void SessionAgent::check_kept_back() const {
                    share_a_name(waiting_.at(other.second), waiting);
         };
         MORTISE_CHECK(!unsent_.contains(waiting.arrival));
-        MORTISE_CHECK(must_wait(waiting, sent_before(waiting.names)) ||
+        MORTISE_CHECK(is_behind_others(waiting) || !sent_before(waiting.names) ||
                       std::ranges::any_of(unsent_, comes_first));
     }
 }

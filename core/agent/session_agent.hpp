@@ -150,6 +150,8 @@ private:
         Names names;
         LockMode mode = LockMode::exclusive;    // of one name, by the newest answer
         LockMode wanted = LockMode::exclusive;  // as its owner believes to have it
+        Seq converted_by;                       // what made that mode; not set: as it was granted
+        std::size_t downgrades = 0;             // that were asked for and have no answer
         CallTag upgrade;                        // the call that waits to upgrade it
         Seq unsettled;  // an upgrade that was given up, until its end is known
         bool suspends = false;
@@ -159,7 +161,8 @@ private:
         CallTag tag;
         RequestBody asked;
         Names names;
-        Seq hold{};  // of a Cancel of an upgrade: of what
+        Seq hold{};   // of a Cancel of an upgrade: of what
+        Seq after{};  // of a Cancel: what its call comes after, if that may not be there yet
     };
     struct Untold {
         Ending release;
@@ -173,11 +176,12 @@ private:
         std::uint64_t round = 0;  // of resending, in which it was sent last
         bool applied = false;     // queued: known to the cluster, not answered
         bool unsure = false;      // may have been answered without our being told
+        bool is_early = false;    // an ending that comes after what may not be there yet
     };
     struct UnderWay {  // what was sent on a name and is not known to be applied
         std::set<Seq> requests;
         std::set<Seq> newest;  // whoever comes after these comes after all of them
-        Seq newest_ending;  // of those that go out in the reaper's lane whatever was asked before
+        Seq newest_ending;     // the last release or downgrade of those that come one after another
     };
     struct Resending {
         bool due = false;
@@ -207,7 +211,7 @@ private:
 
     void on_answered(const Answered& answered, Now now);
     void on_granted(const Sent& sent, const Answer& given, Now now);
-    void on_ending_answered(const Ending& ending, const Answer& given);
+    void on_ending_answered(const Sent& sent, const Answer& given);
     void on_refused(CallTag tag, AnswerKind kind);
     [[nodiscard]] static Held held_of_several(const AcquireSeveral& asked, const Answer& given);
     void on_queued(Seq seq);
@@ -220,13 +224,26 @@ private:
     void finish(CallTag tag);
     void abandon(CallTag tag, CallError error);
     [[nodiscard]] static bool is_given_up(const Sent& sent);
-    void reap_unfollowed(Seq seq);
-    void reap(Seq seq);
+    void reap_if_ready(Seq seq);
+    void reap(Seq seq, Seq after);
+    [[nodiscard]] std::vector<Seq> unsettled_before(const Request& request) const;
+    [[nodiscard]] Seq standing_for(Seq seq) const;
+    [[nodiscard]] static Seq place_of(const Request& request);
+    [[nodiscard]] bool is_early(const Request& ending) const;
+    void note_if_early(Sent& ending);
+    void review_early_endings();
+    void send_early_again(Seq call);
+    void took_effect(const Sent& sent);
+    void settle(Seq place);
+    void check_given_up() const;
     void give_up_overdue(Now now);
     void watch(CallTag tag, Waiting& waiting, Instant gives_up);
     void expect_end(CallTag tag, bool releases, Now now);
     void end_operation(Ending ending);
+    void queue_ending(Ending ending);
+    [[nodiscard]] Ending next_ending();
     [[nodiscard]] static Seq target_of(const Ending& ending);
+    [[nodiscard]] static Seq hold_of(const Ending& ending);
 
     Held* find_hold(OperationId hold);
     using Holds = std::map<Seq, Held>;
@@ -238,7 +255,7 @@ private:
     void end_untold(Seq operation);
     void end_overdue_untold();
     void forget_untold();
-    [[nodiscard]] bool must_wait(const Waiting& waiting, const std::vector<Seq>& before) const;
+    [[nodiscard]] bool is_behind_others(const Waiting& waiting) const;
     void keep_back(CallTag tag, const Waiting& waiting);
     void let_go(const std::string& name);
     void forget_kept_back(const Waiting& waiting);
@@ -247,8 +264,9 @@ private:
     [[nodiscard]] bool withdraw_grant(Seq operation);
     void withdraw_grants();
     void on_upgrade_answered(const Sent& sent, const Answer& given);
-    static void become_exclusive(Held& held);
-    static void on_downgrade_answered(Held& held, LockMode asked, AnswerKind kind);
+    static void become_exclusive(Held& held, Seq by);
+    void downgrade(Held& held, Ending downgrade);
+    static void on_downgrade_answered(Held& held, const Sent& sent, AnswerKind kind);
     void settle_upgrade(const Ending& cancelled, AnswerKind kind);
     void drop_upgrade(const Held& held, CallError error);
     [[nodiscard]] Holds take_holds();
@@ -261,23 +279,26 @@ private:
     void lose_broken(Seq operation);
     void give_up_broken(Seq operation);
 
+    void send_again(BatchBuilder& urgent);
     void send_endings(BatchBuilder& urgent);
+    [[nodiscard]] bool may_send_acquires() const;
     [[nodiscard]] bool may_close() const;
     void send_acquires(BatchBuilder& acquires);
     void send_call(CallTag tag, Waiting& waiting, BatchBuilder& acquires);
     void begin_resending(bool everything);
     void resend(BatchBuilder& urgent, BatchBuilder& acquires);
-    Seq resend_into(BatchBuilder& lane, bool endings, Seq from, Seq to);
+    Seq resend_endings(BatchBuilder& urgent, Seq from, Seq to);
+    Seq resend_calls(BatchBuilder& acquires, Seq from, Seq to);
+    [[nodiscard]] bool resend_one(BatchBuilder& lane, Sent& sent);
     [[nodiscard]] bool has_more_to_send() const;
     [[nodiscard]] static std::vector<Seq> predecessors(const Request& request);  // what it is after
-    [[nodiscard]] bool is_followed(const Sent& sent) const;
-    [[nodiscard]] std::vector<Seq> sent_before(const Names& names) const;
-    [[nodiscard]] Seq ended_before(const Names& names) const;
+    [[nodiscard]] std::optional<std::vector<Seq>> sent_before(const Names& names) const;
+    [[nodiscard]] Seq sent_before(const Ending& ending) const;
     [[nodiscard]] Request next_request(Seq after, RequestBody body);
     [[nodiscard]] Request request_behind(RequestBody body, std::vector<Seq> before);
     Sent& remember(Request request, Names names);
     Sent forget(Seq seq);
-    void release_order(const Sent& sent);
+    void leave_order(const Sent& sent);
     void forget_sent();
     void tell_lease();
 
@@ -304,13 +325,19 @@ private:
     std::map<std::string, Arrivals> behind_;  // those kept back, by each name they are about
     std::size_t kept_back_ = 0;               // how many those are
     std::uint64_t arrivals_ = 0;
-    std::deque<Ending> endings_;    // the reaper's lane, not sent yet
+    std::deque<Ending> endings_;  // the reaper's lane, not sent yet
+    std::multiset<std::string> ending_names_;
     std::map<Seq, Untold> untold_;  // by the hold: not in that lane yet
     std::set<std::pair<Instant, Seq>> untold_by_time_;
     std::multiset<std::string> untold_names_;
     std::uint64_t released_untold_ = 0;
     std::map<Seq, Sent> sent_;  // until answered
     std::map<std::string, UnderWay> under_way_;
+    std::map<Seq, Seq> newest_of_hold_;      // what was sent last to change or end a hold
+    std::map<Seq, Seq> cancelling_;          // calls, and the Cancel of each; not set: not sent yet
+    std::set<std::pair<Seq, Seq>> sent_on_;  // what calls that are given up come after, and those
+    std::map<Seq, Seq> early_endings_;       // that may be passed over, by their place
+    std::vector<Seq> again_;                 // those of them that may not be any more
     std::map<CallTag, Ender> enders_;
     std::map<CallTag, Confirming> confirming_;
     std::vector<std::pair<CallTag, Seq>> confirmed_;  // in the step that is under way

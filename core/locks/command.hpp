@@ -221,6 +221,12 @@ struct AskRelease {
 using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral,
                                  SetValue, MarkConsistent, BreakLock, AskRelease>;
 
+// It takes nothing: it is never refused for want of room.
+[[nodiscard]] inline bool ends_something(const RequestBody& body) {
+    return std::holds_alternative<Release>(body) || std::holds_alternative<Cancel>(body) ||
+           std::holds_alternative<Downgrade>(body);
+}
+
 // Takes effect at most once while the session lives (S17).
 struct Request {
     SessionId session;

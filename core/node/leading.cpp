@@ -60,7 +60,7 @@ void NodeCore::refuse_acquires(NodeId from, const Bytes& batch) {
     TooBusy busy;
     for (const auto& command : decode_batch(batch).value_or(std::vector<Command>{})) {
         const auto* request = std::get_if<Request>(&command);
-        if (request == nullptr) continue;
+        if (request == nullptr || ends_something(request->body)) continue;
         if (!busy.first.is_set()) busy.first = request->seq;
         busy.session = request->session;
         busy.last = request->seq;

@@ -176,6 +176,41 @@ TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesWhatThereIs) {
     EXPECT_EQ(of.sent().at(0).body, (RequestBody{Downgrade{Seq{1}, LockMode::update}}));
 }
 
+// The first had no effect, the second has: what is granted too late goes back to that one's mode.
+TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesTheNext) {
+    downgrade(LockMode::shared);
+    downgrade(LockMode::shared);
+    of.sent();
+    of.answered(Seq{2}, AnswerKind::invalid_argument);
+    of.answered(Seq{3}, AnswerKind::converted);
+    upgrade();
+    of.sent();
+    of.agent.on_cancel({upgrading}, of.now);
+    of.sent();
+    of.answered(Seq{5}, AnswerKind::not_held);
+    EXPECT_EQ(of.sent().at(0).body, (RequestBody{Downgrade{Seq{1}, LockMode::shared}}));
+}
+
+// A state swallowed the answer to the downgrade; that of the upgrade behind it is told first. What
+// is refused later leaves what the upgrade made of the hold.
+TEST_F(AgentConversions, AnOlderAnswerLeavesWhatTheHoldBecame) {  // P3
+    downgrade(LockMode::shared);
+    upgrade();
+    of.sent();
+    of.agent.on_state_replaced(Agent::sessions(), of.now);
+    of.answered(Seq{3}, AnswerKind::converted);
+    of.answered(Seq{2}, AnswerKind::converted);
+    downgrade(LockMode::shared);
+    of.sent();
+    of.answered(Seq{4}, AnswerKind::invalid_argument);
+    upgrade(again);
+    of.sent();
+    of.agent.on_cancel({again}, of.now);
+    of.sent();
+    of.answered(Seq{6}, AnswerKind::not_held);
+    EXPECT_EQ(of.sent().at(0).body, (RequestBody{Downgrade{Seq{1}, LockMode::exclusive}}));
+}
+
 // --- S20: the order of what is asked of one hold
 
 TEST_F(AgentConversions, FollowEachOther) {
@@ -247,6 +282,19 @@ TEST_F(AgentConversions, TheNextUpgradeWaitsForTheEndOfTheOneBefore) {
     EXPECT_EQ(sent[1].after, sent[0].seq);
     of.answered(sent[1].seq, AnswerKind::converted);
     EXPECT_EQ(of.answers_to(again), done);
+}
+
+TEST_F(AgentConversions, NothingPassesAnUpgradeThatWaitsForThat) {  // S20
+    give_up_upgrade();
+    upgrade(again);
+    of.acquire(1, Instant::never());
+    EXPECT_TRUE(of.sent().empty());
+    EXPECT_EQ(of.agent.outstanding(), 3U);
+    of.answered(Seq{3}, AnswerKind::cancelled);
+    const auto sent = of.sent();
+    ASSERT_EQ(sent.size(), 2U);
+    EXPECT_TRUE(std::holds_alternative<Upgrade>(sent[0].body));
+    EXPECT_EQ(sent[1].after, sent[0].seq);
 }
 
 TEST_F(AgentConversions, TheNextUpgradeMayBeGivenUpWhileItWaitsForThat) {

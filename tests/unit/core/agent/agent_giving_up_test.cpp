@@ -175,23 +175,21 @@ TEST_F(AgentGivingUp, NoUpgradeIsAppliedAheadOfADowngrade) {  // P3, S27
     EXPECT_EQ(mode_of("a"), LockMode::exclusive);
 }
 
-// What is only sent on for the sake of what comes after it needs no more than its Cancel when that
-// is given up too.
-TEST_F(AgentGivingUp, WhatNothingComesAfterIsNotSentAgain) {  // S18
+// Given up one by one: each Cancel goes out at once, and together they leave nothing.
+TEST_F(AgentGivingUp, WhoCameAfterOneAnotherEndAtOnce) {  // S18
     std::vector<CallTag> calls;
     for (int i = 0; i < 4; ++i) {
         calls.push_back(acquire("name"));
         ASSERT_EQ(sent().size(), 1U);
     }
-    for (int i = 0; i < 3; ++i) {
-        cancel(calls.at(i));
-        EXPECT_TRUE(sent().empty());
+    for (const auto call : calls) {
+        cancel(call);
+        const auto ended = sent();
+        ASSERT_FALSE(ended.empty());
+        EXPECT_TRUE(std::holds_alternative<Cancel>(std::get<Request>(ended.front()).body));
+        apply(ended);
     }
-    cancel(calls.at(3));
-    const auto ended = sent();
-    EXPECT_EQ(ended.size(), 4U);
-    apply(ended);
-    EXPECT_EQ(apply_all(), 0U);
+    apply_all();
     EXPECT_EQ(of.agent.outstanding(), 0U);
 }
 
@@ -207,22 +205,146 @@ TEST_F(AgentGivingUp, WhatALeaderRefusesIsCancelledAtOnce) {  // S21
     EXPECT_EQ(refusals.begin()->second, CallError::resource_exhausted);
 }
 
-// It is there, and then it ends, whether it waits or was granted meanwhile.
-TEST_F(AgentGivingUp, WhatIsSentOnIsCancelledWhenItIsThere) {  // S18
-    const auto first = acquire("name");
-    const auto lost = sent();
-    const auto second = acquire("name");
-    const auto behind = sent();
-    cancel(first);
+// A Cancel has room for one that it comes after.
+TEST_F(AgentGivingUp, WhatComesAfterSeveralIsSentOnUntilOneIsLeft) {  // S18, S20
+    acquire("a");
+    const auto first = sent();
+    acquire("b");
+    const auto second = sent();
+    const auto both = acquire_both("a", "b");
+    ASSERT_EQ(sent().size(), 1U);
+    cancel(both);
     EXPECT_TRUE(sent().empty());
-    apply(lost);
+    EXPECT_EQ(refusals.at(both), CallError::cancelled);
+    apply(first);
     const auto ended = sent();
     ASSERT_FALSE(ended.empty());
     EXPECT_TRUE(std::holds_alternative<Cancel>(std::get<Request>(ended.front()).body));
-    apply(behind);
+    apply(second);
+    apply(ended);
+    apply_all();
+    EXPECT_EQ(granted.size(), 2U);
+    EXPECT_EQ(of.agent.outstanding(), 0U);
+}
+
+TEST_F(AgentGivingUp, WhatIsSentOnIsCancelledWhenItIsThere) {  // S18
+    acquire("a");
+    const auto first = sent();
+    acquire("b");
+    const auto second = sent();
+    const auto both = acquire_both("a", "b");
+    const auto third = sent();
+    cancel(both);
+    apply(second);
+    apply(first);
+    apply(third);
+    apply_all();
+    EXPECT_EQ(granted.size(), 2U);
+    EXPECT_EQ(of.agent.outstanding(), 0U);
+}
+
+// The first of "y" got lost. What is for both names comes after it twice: through the call for both
+// before it, and through the third of "y".
+TEST_F(AgentGivingUp, NobodyPassesWhatTwoComeAfter) {  // S20
+    const auto first = acquire("y");
+    (void)sent();
+    const auto both = acquire_both("x", "y");
+    (void)sent();
+    const auto third = acquire("y");
+    const auto late = sent();
+    const auto again = acquire_both("x", "y");
+    (void)sent();
+    cancel(both);
+    const auto ended = sent();
+    cancel(again);
+    const auto more = sent();
+    for (const auto& commands : {ended, more, late})
+        apply(commands);
+    EXPECT_TRUE(granted.empty());
     send_all_again();
     apply_all();
-    EXPECT_EQ(granted, std::vector{second});
+    EXPECT_EQ(granted, std::vector{first});
+    of.agent.on_release({{}, holds.at(first)}, of.now);
+    apply_all();
+    EXPECT_EQ(granted, (std::vector{first, third}));
+}
+
+// The Cancel of the last got lost; that of the call before it must not stand for both.
+TEST_F(AgentGivingUp, NoCancelPassesThatOfAFormerFollower) {  // S20
+    const auto other = hold("b", LockMode::exclusive);
+    granted.clear();
+    const auto first = acquire("a");
+    (void)sent();
+    const auto both = acquire_both("a", "b");
+    (void)sent();
+    const auto third = acquire("a");
+    const auto late = sent();
+    cancel(third);
+    (void)sent();
+    of.agent.on_release({{}, other}, of.now);
+    const auto released = sent();
+    cancel(both);
+    const auto ended = sent();
+    for (const auto& commands : {released, ended, late})
+        apply(commands);
+    EXPECT_TRUE(granted.empty());
+    send_all_again();
+    apply_all();
+    EXPECT_EQ(granted, std::vector{first});
+}
+
+// With what it comes after, and in its place: those behind it need no third time.
+TEST_F(AgentGivingUp, AnEarlyCancelIsSentAgainInThePlaceOfItsCall) {  // S20
+    acquire("name", LockMode::shared);
+    (void)sent();
+    const auto second = acquire("name");
+    (void)sent();
+    const auto third = acquire("name", LockMode::shared);
+    (void)sent();
+    cancel(second);
+    (void)sent();
+    send_all_again();
+    apply(sent());
+    (void)sent();
+    EXPECT_EQ(granted.size(), 2U);
+    EXPECT_TRUE(holds.contains(third));
+}
+
+// The leader took it first; the call is there now, and is to go.
+TEST_F(AgentGivingUp, ACancelThatWasPassedOverComesAgainWithItsCall) {  // S18
+    acquire("name", LockMode::shared);
+    const auto first = sent();
+    const auto second = acquire("name", LockMode::shared);
+    const auto behind = sent();
+    cancel(second);
+    const auto ended = sent();
+    for (const auto& commands : {ended, first, behind})
+        apply(commands);
+    EXPECT_EQ(mode_of("name"), LockMode::shared);
+    apply_all();
+    EXPECT_EQ(of.agent.outstanding(), 0U);
+    EXPECT_EQ(granted.size(), 1U);
+}
+
+// The session ends in an orderly way only once the cluster knows of a loss, which may come after
+// calls that nobody waits for any more.
+TEST_F(AgentGivingUp, WhatALossComesAfterIsSentUntilTheEnd) {  // S23
+    const auto held = hold("name", LockMode::shared);
+    acquire("name", LockMode::update);
+    (void)sent();
+    cancel(upgrade(held));
+    (void)sent();
+    downgrade(held);
+    (void)sent();
+    of.agent.on_release({{}, held, true}, of.now);
+    of.agent.on_told(held);
+    (void)sent();
+    of.agent.on_close({CallTag{1'000'000}}, of.now);
+    for (int i = 0; i < 3; ++i) {
+        apply_all();
+        pass(std::chrono::seconds{1});
+    }
+    EXPECT_TRUE(of.agent.is_closed());
 }
 
 // S20, S29: what is asked on a name is granted in that order, whatever is lost or given up.

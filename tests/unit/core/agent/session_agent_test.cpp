@@ -50,9 +50,32 @@ TEST(SessionAgent, ACallThatWasNeverSentLeavesNothingBehind) {
     Agent of;
     of.agent.on_leader(false, of.now);
     EXPECT_EQ(of.acquire(operations_max, of.now.steady + 1ms), 0U);
-    of.pass(2ms);
+    for (of.pass(2ms); of.agent.deadline() <= of.now.steady;)
+        of.pass(0ms);
     EXPECT_EQ(of.agent.outstanding(), 0U);
     EXPECT_EQ(of.acquire(operations_max, Instant::never()), 0U);
+}
+
+// --- however much there is to do, a step takes no more than so much of it (P10)
+
+TEST(SessionAgent, CallsThatEndTogetherTakeManySteps) {
+    Agent of;
+    of.agent.on_leader(false, of.now);
+    of.acquire(operations_max, of.now.steady + 1ms);
+    of.pass(2ms);
+    EXPECT_EQ(of.agent.outstanding(), operations_max - 1'024);
+    EXPECT_LE(of.agent.deadline(), of.now.steady);
+}
+
+TEST(SessionAgent, NoMoreThanSoManyAreUnderWay) {
+    Agent of;
+    of.agent.on_leader(false, of.now);
+    of.acquire(4'000, Instant::never());
+    of.agent.on_leader(true, of.now);
+    std::size_t sent = 0;
+    for (auto requests = of.sent(); !requests.empty(); requests = of.sent())
+        sent += requests.size();
+    EXPECT_EQ(sent, 2'048U);
 }
 
 TEST(SessionAgent, ClosingAnswersEveryCallAndEndsTheSession) {
