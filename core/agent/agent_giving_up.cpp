@@ -41,8 +41,8 @@ bool SessionAgent::is_given_up(const Sent& sent) {
 
 void SessionAgent::reap_if_ready(Seq seq) {
     const auto& sent = sent_.at(seq);
-    const bool may_be_early = planted(Mutant::early_cancel_of_whom_others_follow);
-    if (sent.applied || may_be_early) return reap(seq, {});
+    const bool comes_alone = planted(Mutant::cancel_without_its_place);
+    if (sent.applied || comes_alone) return reap(seq, {});
     const auto behind = unsettled_before(sent.request);
     if (behind.empty()) return reap(seq, {});
     if (behind.size() == 1) return reap(seq, behind.front());

@@ -96,7 +96,8 @@ Seq SessionAgent::sent_before(const Ending& ending) const {
     if (planted(Mutant::endings_overtake_each_other)) return {};
     if (std::holds_alternative<Cancel>(ending.asked)) return standing_for(ending.after);
     const auto of_hold = newest_of_hold_.find(hold_of(ending));
-    if (of_hold != newest_of_hold_.end()) return of_hold->second;
+    const bool in_order = !planted(Mutant::downgrade_out_of_order);
+    if (of_hold != newest_of_hold_.end() && in_order) return of_hold->second;
     Seq newest;
     for (const auto& name : ending.names) {
         const auto found = under_way_.find(name);

@@ -87,11 +87,13 @@ namespace mortise::core {
       "S20: an acquire that arrives before our release is applied first")                        \
     X(endings_overtake_each_other,                                                               \
       "S20: what follows the newer of two releases does not follow both")                        \
-    X(early_cancel_of_whom_others_follow,                                                        \
+    X(cancel_without_its_place,                                                                  \
       "S20: a cancel in front of its call lets others pass what that came after")                \
+    X(downgrade_out_of_order,                                                                    \
+      "S27: a downgrade may get there before the cancel of an upgrade of its hold")              \
     X(recursion_on_lost_hold, "S22: a locker counts on though its hold is lost")                 \
     X(recursion_without_end, "S22: a locker's holds have no bound")                              \
-    X(names_never_forgotten, "who used 2,048 names sends no acquire any more")                   \
+    X(names_never_forgotten, "what was asked once for a name is in the way for ever")            \
     X(token_counted_per_name, "S12: every name counts its own tokens")                           \
     X(newcomer_overtakes, "S29: who is compatible with the holders enters at once")              \
     X(newcomer_passes_upgrade, "S28: others enter while an upgrade waits")                       \
