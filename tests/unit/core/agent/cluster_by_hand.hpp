@@ -1,0 +1,148 @@
+// An agent and the cluster of its session, without a network. Every message stays under way until
+// the test says what becomes of it: it arrives, early, late or several times, is refused, or lost.
+#pragma once
+
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/locks/lock_machine.hpp"
+#include "tests/unit/core/agent/agent_by_hand.hpp"
+
+namespace mortise::core::test {
+
+class ClusterByHand {
+public:
+    struct Message {
+        std::vector<Command> commands;
+        bool begins = false;  // calls: a leader without room takes none of those
+    };
+    struct Step {
+        std::vector<Request> sent;  // in the order in which they went out, again or not
+        std::vector<CallAnswer> answers;
+        std::vector<HoldLost> lost;
+    };
+
+    ClusterByHand() {
+        agent.on_leader(true, now);
+        agent.on_format(command_format_newest);
+        step();
+        for (const auto& opening : std::exchange(under_way, {}))
+            arrive(opening);
+        OpenSession other;
+        other.nonce = 77;
+        other.node = NodeId{2};
+        other.incarnation = Incarnation{10};
+        other.boot_epoch = BootEpoch{1};
+        other.ttl_ms = options().ttl_ms;
+        apply(other, true);
+        rival_ = machine.sessions().newest();
+    }
+
+    // What goes out is under way from then on.
+    Step step() {
+        auto output = agent.collect(now);
+        agent.check_invariants();
+        Step step{{}, std::move(output.answers), std::move(output.lost)};
+        const auto outbound = std::move(output.outbound).value_or(Outbound{});
+        put_under_way(outbound.urgent, false, step.sent);
+        put_under_way(outbound.acquires, true, step.sent);
+        return step;
+    }
+
+    // Returns what took effect, in that order: not what had before, nor what is passed over.
+    std::vector<Seq> arrive(const Message& message, bool told = true) {
+        std::vector<Seq> effective;
+        for (const auto& command : message.commands) {
+            const auto seq = seq_of(command);
+            const bool was_there = is_there(seq);
+            apply(command, told);
+            if (!was_there && is_there(seq)) effective.push_back(seq);
+        }
+        return effective;
+    }
+    void refuse(const Message& message) {
+        std::vector<Seq> refused;
+        for (const auto& command : message.commands) {
+            const auto* request = std::get_if<Request>(&command);
+            if (request == nullptr || std::holds_alternative<Cancel>(request->body)) continue;
+            refused.push_back(request->seq);
+        }
+        if (refused.empty()) return;
+        agent.on_too_busy(agent.open_session().value(), refused.front(), refused.back());
+    }
+    void replace_state() { agent.on_state_replaced(machine.sessions(), now); }
+    void pass(Nanoseconds time) {
+        now = {now.steady + time, now.boot + time};
+        agent.begin(now);
+        agent.on_timer(now);
+    }
+
+    // Somebody else, who never waits.
+    void rival_takes(std::string name, LockMode mode) {
+        Acquire asked;
+        asked.name = std::move(name);
+        asked.mode = mode;
+        asked.wait = false;
+        rivals_.push_back(rival_asks(std::move(asked)));
+    }
+    void rival_releases_newest() {
+        if (rivals_.empty()) return;
+        rival_asks(Release{rivals_.back()});
+        rivals_.pop_back();
+    }
+    void rival_leaves() {
+        while (!rivals_.empty())
+            rival_releases_newest();
+    }
+
+    static AgentOptions options() {
+        auto options = Agent::options();
+        options.ttl_ms = 24 * 3'600'000;
+        return options;
+    }
+    Now now{Instant{1'000'000'000}, Instant{1'000'000'000}};
+    SessionAgent agent{options(), Prng{1}, now};
+    LockMachine machine;
+    std::vector<Message> under_way;
+
+private:
+    static Seq seq_of(const Command& command) {
+        const auto* request = std::get_if<Request>(&command);
+        return request == nullptr ? Seq{} : request->seq;
+    }
+    bool is_there(Seq seq) const {
+        const auto own = agent.open_session();
+        return own && machine.sessions().find(*own)->seen.contains(seq);
+    }
+    void put_under_way(const Bytes& lane, bool begins, std::vector<Request>& sent) {
+        if (lane.empty()) return;
+        Message message{decode_batch(lane).value(), begins};
+        for (const auto& command : message.commands) {
+            const auto* request = std::get_if<Request>(&command);
+            if (request != nullptr) sent.push_back(*request);
+        }
+        under_way.push_back(std::move(message));
+    }
+    void apply(const Command& command, bool told) {
+        Outcomes outcomes;
+        machine.apply(LogIndex{++index_}, {command}, outcomes);
+        if (!told) return;
+        agent.on_progress(now);
+        for (const auto& outcome : outcomes)
+            agent.on_outcome(outcome, LogIndex{index_}, now);
+    }
+    Seq rival_asks(RequestBody body) {
+        rival_seq_ = rival_seq_.next();
+        apply(Request{rival_, rival_seq_, {}, std::move(body)}, true);
+        return rival_seq_;
+    }
+
+    std::uint64_t index_ = 0;
+    SessionId rival_;
+    Seq rival_seq_;
+    std::vector<Seq> rivals_;  // what it asked for and did not give back
+};
+
+}  // namespace mortise::core::test
