@@ -66,6 +66,7 @@ public:
     void written(core::WriteId id) { step(core::WriteDone{id}); }
     void state_durable(core::LogIndex index) { step(core::StateDurable{index}); }
     void snapshot_rows(core::SnapshotRows rows) { step(std::move(rows)); }
+    void install_taken() { step(core::InstallTaken{}); }
     void state_installed(core::StateInstalled installed) { step(installed); }
     // The node stops for good (P5).
     void fail(const std::string& reason);

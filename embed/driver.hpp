@@ -42,7 +42,8 @@ public:
     // That peer's view is not needed any more; none may be open.
     virtual void close_snapshot(core::NodeId peer) = 0;
     // In the order of the calls, save() included, and not before every write that was submitted
-    // before it is done. Reports core::StateInstalled when a step that is `done` is durable.
+    // before it is done. Reports core::InstallTaken of each, when it is not in memory any more, and
+    // core::StateInstalled when a step that is `done` is durable.
     virtual void install(core::InstallStep step) = 0;
 };
 

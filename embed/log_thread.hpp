@@ -30,6 +30,7 @@ struct DiskEvents {
     std::function<void(core::WriteId)> written;  // each, in order
     std::function<void(core::LogIndex)> state_durable;
     std::function<void(core::SnapshotRows)> snapshot_rows;
+    std::function<void()> install_taken;
     std::function<void(core::StateInstalled)> state_installed;
     std::function<void(DiskFailure)> failed;  // once per thread; it does nothing any more
 };

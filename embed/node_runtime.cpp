@@ -148,6 +148,7 @@ DiskEvents NodeRuntime::disk_events() {
                     loop.snapshot_rows(std::move(rows));
                 });
             },
+            [tell] { tell([](CoreLoop& loop) { loop.install_taken(); }); },
             [tell](core::StateInstalled installed) {
                 tell([installed](CoreLoop& loop) { loop.state_installed(installed); });
             },

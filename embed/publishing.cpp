@@ -104,6 +104,9 @@ void CoreLoop::noted(const core::Note& note) {
             parts_.log.warn("cut off",
                             "node " + peer + " is too far behind: the log it needs is gone");
             return;
+        case Kind::transfer_started:
+            parts_.log.info("transfer", "hands leadership to node " + peer);
+            return;
         case Kind::transfer_failed: parts_.log.warn("transfer", "leadership stays here"); return;
         case Kind::refused_message:
             parts_.log.warn("message", "refused a message of node " + peer);

@@ -92,32 +92,41 @@ void StateThread::run() {
         } else {
             work_.wait(lock, is_work);
         }
-        auto tasks = std::exchange(queue_, {});
-        auto countdowns = std::exchange(countdowns_, {});
-        const bool last = stopping_ && tasks.empty() && !countdowns;
+        auto task = take_task();
+        const auto countdowns = std::exchange(countdowns_, {});
+        const bool last = stopping_ && !task && !countdowns;
         lock.unlock();
         if (last) {
             if (unflushed_since_) flush();
             return;
         }
-        if (!carry_out(tasks, countdowns)) return;
+        if (!carry_out(countdowns, task)) return;
+        task.reset();  // much may go with it, and nobody shall wait for that
         lock.lock();
     }
 }
 
-bool StateThread::carry_out(std::deque<Task>& tasks,
-                            const std::optional<std::vector<core::SavedCountdown>>& countdowns) {
-    for (const auto& task : tasks) {
-        if (!log_.wait_written(task.behind)) return false;
-        const bool done =
-            std::visit([this](const auto& what) { return carry_out(what); }, task.what);
-        if (!done) return false;
-        if (is_flush_due() && !flush()) return false;
-    }
+// One at a time: what is done with is not in memory any more, and what countdowns have run is saved
+// however much there is to do.
+std::optional<StateThread::Task> StateThread::take_task() {
+    if (queue_.empty()) return std::nullopt;
+    std::optional<Task> task{std::move(queue_.front())};
+    queue_.pop_front();
+    return task;
+}
+
+bool StateThread::carry_out(const std::optional<std::vector<core::SavedCountdown>>& countdowns,
+                            const std::optional<Task>& task) {
     if (countdowns) {
         if (const auto saved = store_->save_countdowns(*countdowns); !saved) {
             return fail(failure_of(saved.error()));
         }
+    }
+    if (task) {
+        if (!log_.wait_written(task->behind)) return false;
+        const bool done =
+            std::visit([this](const auto& what) { return carry_out(what); }, task->what);
+        if (!done) return false;
     }
     return !is_flush_due() || flush();
 }
@@ -139,6 +148,7 @@ bool StateThread::carry_out(const core::InstallStep& step) {
     if (result) result = store_->install(step.rows);
     if (result && step.done) result = store_->finish_install();
     if (!result) return fail(failure_of(result.error()));
+    events_.install_taken();
     if (!step.done) return true;
     note_flushed(step.last.index);
     events_.state_installed({step.last});

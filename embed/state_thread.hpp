@@ -46,9 +46,10 @@ private:
 
     void hand(Task task);
     void run();
+    [[nodiscard]] std::optional<Task> take_task();
     // Those that answer bool: false, the store failed and the thread ends.
-    bool carry_out(std::deque<Task>& tasks,
-                   const std::optional<std::vector<core::SavedCountdown>>& countdowns);
+    bool carry_out(const std::optional<std::vector<core::SavedCountdown>>& countdowns,
+                   const std::optional<Task>& task);
     bool carry_out(const core::StateDelta& delta);
     bool carry_out(const core::InstallStep& step);
     bool carry_out(const core::SnapshotRead& read);

@@ -60,6 +60,10 @@ namespace mortise::core {
     X(backlog_in_one_step, "V14: all that is committed is applied in one step")                  \
     X(applied_behind_install, "S2: what is committed goes onto a state that is being replaced")  \
     X(state_lag_ignored, "P11: memory fills while the state on disk does not keep up")           \
+    X(cancels_keep_renewals_out, "P11: what ends things takes the last of the room")             \
+    X(countdowns_ahead_dropped, "S4: what was saved is lost while the log is applied again")     \
+    X(chunks_without_bound, "P11: a state comes faster than it gets to disk")                    \
+    X(lags_and_leads, "P7: whoever takes nothing any more leads on")                             \
     X(purge_ahead_of_state, "the log is purged up to what is applied, not to what is on disk")   \
     X(states_not_compared, "a replica that differs goes on")                                     \
     X(answers_not_saved, "S17: answers are not part of the state on disk")                       \

@@ -56,6 +56,6 @@ struct TransferLeadership {
 
 using Event = std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
                            ClientForward, TransferLeadership, AddMember, PromoteMember,
-                           RemoveMember, SnapshotRows, StateInstalled>;
+                           RemoveMember, SnapshotRows, InstallTaken, StateInstalled>;
 
 }  // namespace mortise::core

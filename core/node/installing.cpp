@@ -26,11 +26,18 @@ void NodeCore::install(InstallStep step) {
         sound = loaded_.has_value();
     }
     if (sound) {
+        install_lag_.handed_over(step);
+        raft_.set_room_for_state(install_lag_.bytes() < options_.install_bytes_max);
         effects_.install.push_back(std::move(step));
     } else {
         loading_.reset();
         raft_.refuse_state();
     }
+}
+
+void NodeCore::on(const InstallTaken& /*event*/, Now /*now*/) {
+    install_lag_.taken();
+    raft_.set_room_for_state(install_lag_.bytes() < options_.install_bytes_max);
 }
 
 void NodeCore::on(const StateInstalled& event, Now now) {
@@ -52,6 +59,15 @@ void NodeCore::on(const StateInstalled& event, Now now) {
 
 std::vector<SavedCountdown> NodeCore::countdowns(Now now) const {
     auto all = countdowns_.save(now.steady);
+    // After a start: what was found of a renewal that is yet to be applied again stays as it was.
+    const auto is_ahead = [&](const SavedCountdown& saved) { return saved.renewed_at > applied_; };
+    std::erase_if(all, [&](const SavedCountdown& one) {
+        const auto saved = saved_countdowns_.find(one.session);
+        return saved != saved_countdowns_.end() && is_ahead(saved->second);
+    });
+    for (const auto& [session, saved] : saved_countdowns_) {
+        if (is_ahead(saved) && !planted(Mutant::countdowns_ahead_dropped)) all.push_back(saved);
+    }
     std::ranges::move(closures_.save(now.steady), std::back_inserter(all));
     return all;
 }

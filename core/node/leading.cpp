@@ -93,8 +93,39 @@ void NodeCore::lead(Now now) {
         proposer_.add(Sweep{});
         sweep_at_ = LogIndex{std::numeric_limits<std::uint64_t>::max()};  // until it is proposed
     }
+    give_way(now);
     propose_state_sum(now);
     propose_batches(now);
+}
+
+// A disk that does not take the state in keeps all of the cluster waiting for as long as its node
+// leads: another one shall, one after the other until that helps (P7, P10). A leader is called with
+// each heartbeat, so this needs no time of its own to be called at.
+void NodeCore::give_way(Now now) {
+    if (!lags_by_more_than(4) || planted(Mutant::lags_and_leads)) {
+        gives_way_at_ = Instant::never();
+        return;
+    }
+    if (gives_way_at_ == Instant::never()) gives_way_at_ = now.steady + options_.election_timeout;
+    if (now.steady < gives_way_at_ || raft_.is_transferring()) return;
+    const auto next = next_to_lead(now);
+    if (!next) return;
+    gave_way_to_ = *next;
+    // An attempt may take one; in the other this node does what it can.
+    gives_way_at_ = now.steady + 2 * options_.election_timeout;
+    raft_.transfer_to(*next, now.steady);
+}
+
+// In a circle, each beginning behind itself: so whoever is given way to and lags as well goes on to
+// one that had no turn yet.
+std::optional<NodeId> NodeCore::next_to_lead(Now now) const {
+    std::optional<NodeId> first;
+    for (const auto id : raft_.configuration().all()) {
+        if (!raft_.configuration().is_voter(id) || !raft_.is_caught_up(id, now.steady)) continue;
+        if (id > gave_way_to_) return id;
+        if (!first) first = id;
+    }
+    return first;
 }
 
 void NodeCore::propose_batches(Now now) {
@@ -104,14 +135,16 @@ void NodeCore::propose_batches(Now now) {
         renewals_due_ = now.steady + options_.heartbeat;
     }
     const bool due = proposer_.has_renewals() && now.steady >= renewals_due_;
-    if ((!due && !proposer_.has_commands()) || !can_propose()) return;
+    const bool all = takes_endings();
+    if ((!due && !(all && proposer_.has_commands())) || !can_propose()) return;
     // One entry a step: what follows gathers behind its write.
-    auto batch = proposer_.take_batch(format_to_propose());
+    const auto newest = format_to_propose();
+    auto batch = all ? proposer_.take_batch(newest) : proposer_.take_renewals(newest);
     const auto format = format_of(batch);
     const auto index = raft_.propose(EntryKind::commands, std::move(batch), now.steady);
     if (!index) return;  // stepped down within: what was taken is sent again by its senders
     remember_format(format);
-    if (sweep_at_.raw() == std::numeric_limits<std::uint64_t>::max()) sweep_at_ = *index;
+    if (all && sweep_at_.raw() == std::numeric_limits<std::uint64_t>::max()) sweep_at_ = *index;
     if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
 }
 

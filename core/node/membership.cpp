@@ -118,6 +118,8 @@ ChangeResult NodeCore::add_member(const AddMember& event, Now now) {
     const auto found = connected_.find(event.id);
     if (found == connected_.end()) return MembershipRefusal::not_connected;
     if (!is_of_cluster(found->second)) return MembershipRefusal::other_cluster;
+    // What earlier leaders left may be newer than anything this one has applied.
+    if (!raft_.has_handed_out_own_term()) return MembershipRefusal::leader_not_ready;
     if (is_too_old(found->second)) return MembershipRefusal::too_old;
     return raft_.add_learner({event.id, found->second.incarnation, event.address}, now.steady);
 }
@@ -128,6 +130,7 @@ ChangeResult NodeCore::add_member(const AddMember& event, Now now) {
 // A member that lost its directory comes back with another one: a learner first, and when it has
 // caught up it votes in the place of what is gone (S47). Tried at every step until it is done.
 void NodeCore::take_in_newcomers(Now now) {
+    if (!raft_.has_handed_out_own_term()) return;
     for (const auto& [peer, hello] : connected_) {
         const auto& present = raft_.configuration();
         const auto* member = present.find(peer);

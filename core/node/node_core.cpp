@@ -58,7 +58,8 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       agent_{agent_options(options_), Prng{prng_.next()}, now},
       former_cluster_{state.former_cluster},
       changes_{options_.boot_epoch, {options_.election_timeout, options_.heartbeat}},
-      handed_over_{applied_} {
+      handed_over_{applied_},
+      gave_way_to_{options_.self} {
     MORTISE_CHECK(options_.self.is_set() && options_.incarnation.is_set());
     const auto& log = raft_.log();
     for (auto index = log.first_index(); index <= log.last().index; index = index.next())
@@ -81,6 +82,7 @@ Effects NodeCore::step(Event event, Now now) {
     agent_.begin(now);
     if (std::exchange(was_removed_, false)) agent_.on_removed();
     raft_.begin_event(now.steady);
+    raft_.set_room(takes_entries());
     std::visit([&](auto& e) { on(e, now); }, event);
     form_if_unanimous(now);
     take_decided(now);
@@ -186,6 +188,7 @@ void NodeCore::watch_leadership(Now now) {
         sweep_at_ = {};
         sum_proposed_ = {};
         renewals_due_ = Instant::never();
+        gives_way_at_ = Instant::never();
     }
     if (planted(Mutant::countdown_restarts_at_failover)) restart_countdowns({}, now);
     agent_.on_leader(leader.has_value(), now);
@@ -243,7 +246,6 @@ void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
         expiry_.report(from, reply->run_out);
         closure_quorum_.report(from, reply->closures_run_out);
     }
-    raft_.set_room(takes_entries());
     raft_.on_message(from, std::move(message), now.steady);
     if (reports) remember_acknowledged(from);
 }

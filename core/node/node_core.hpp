@@ -44,14 +44,17 @@ struct NodeOptions {
     Nanoseconds call_timeout{std::chrono::seconds{10}};
     std::size_t log_bytes_max = std::size_t{256} << 20U;       // kept for slow members
     std::size_t snapshot_bytes_max = std::size_t{512} << 10U;  // of a chunk
-    // Applied in one step, or a single entry; about what one entry may weigh.
-    std::size_t apply_bytes_max = std::size_t{512} << 10U;
+    // Of a state that comes from another, handed over and not on disk yet; or a single chunk.
+    std::size_t install_bytes_max = std::size_t{4} << 20U;
+    // Applied in one step, or a single entry: a few milliseconds of work for what locks and
+    // unlocks.
+    std::size_t apply_bytes_max = std::size_t{32} << 10U;
     // What changed is handed to the state on disk at most so much later.
     Nanoseconds state_interval{std::chrono::milliseconds{250}};
     std::uint64_t compare_every = 1'024;  // entries, between two comparisons of the state
     std::size_t uncommitted_bytes_max = std::size_t{16} << 20U;  // beyond it nothing is proposed
-    // Of what is in memory until the state on disk has it. Beyond it no acquire is taken in, and
-    // nothing at all beyond a quarter more.
+    // Of what is in memory until the state on disk has it. Beyond it no acquire is taken in, beyond
+    // a quarter more nothing but renewals, and nothing at all beyond half more.
     std::size_t state_lag_bytes_max = std::size_t{256} << 20U;
     std::uint64_t seed = 0;
     // The newest form of commands that this node reads; another one plays an older version.
@@ -145,6 +148,8 @@ private:
     void end_closures();
     void propose_batches(Now now);
     [[nodiscard]] bool can_propose() const;
+    void give_way(Now now);
+    [[nodiscard]] std::optional<NodeId> next_to_lead(Now now) const;
     void send_outbound(Outbound outbound, Now now);
     void take_forward(NodeId from, const Forward& forward);
     void refuse_acquires(NodeId from, const Bytes& batch);
@@ -203,6 +208,7 @@ private:
 
     // installing.cpp
     void install(InstallStep step);
+    void on(const InstallTaken& event, Now now);
     void on(const StateInstalled& event, Now now);
     [[nodiscard]] std::vector<SavedCountdown> countdowns(Now now) const;
     void restart_countdowns(const std::vector<SavedCountdown>& saved, Now now);
@@ -213,7 +219,9 @@ private:
     void hand_over_state(Now now);
     void hand_over_rows();
     [[nodiscard]] bool takes_acquires() const;
+    [[nodiscard]] bool takes_endings() const;
     [[nodiscard]] bool takes_entries() const;
+    [[nodiscard]] bool lags_by_more_than(std::size_t quarters) const;
 
     // formation.cpp
     void form_if_unanimous(Now now);
@@ -245,6 +253,7 @@ private:
     // Of the state that is being received.
     std::optional<MachineLoader> loading_;
     std::optional<LockMachine> loaded_;
+    InstallLag install_lag_;
 
     PendingReads reads_;
     std::uint64_t reads_asked_ = 0;
@@ -266,12 +275,14 @@ private:
     LogIndex handed_over_;  // the state on disk was given everything up to here
     StateLag lag_;
     Instant state_due_ = Instant::never();
-    std::deque<StateSum> sums_;     // of this node's own state
-    LogIndex sum_proposed_;         // the newest in the log, as far as known
-    LogIndex sweep_at_;             // a Sweep is in the log up to here
-    Instant stepped_at_;            // of the steady clock, which may show less than zero
-    bool has_refused_own_ = false;  // its callers are answered in the next step, at once
-    bool was_removed_ = false;      // likewise
+    Instant gives_way_at_ = Instant::never();  // of a leader whose state on disk lags
+    NodeId gave_way_to_;                       // the newest of them
+    std::deque<StateSum> sums_;                // of this node's own state
+    LogIndex sum_proposed_;                    // the newest in the log, as far as known
+    LogIndex sweep_at_;                        // a Sweep is in the log up to here
+    Instant stepped_at_;                       // of the steady clock, which may show less than zero
+    bool has_refused_own_ = false;             // its callers are answered in the next step, at once
+    bool was_removed_ = false;                 // likewise
     std::uint64_t refused_messages_ = 0;
     mutable std::uint64_t checks_ = 0;  // of the invariants; what is dear is not checked each time
     Effects effects_;

@@ -87,11 +87,10 @@ std::size_t Proposer::renewals_beside_urgent() const {
 }
 
 // Neither may keep the other out for ever: renewals that had to stay behind go first the next time.
-Renew Proposer::take_renewals() {
-    const auto count = renewals_passed_over_ ? batch_commands_max : renewals_beside_urgent();
+Renew Proposer::gather_renewals(std::size_t count_max) {
     Renew renew;
     for (auto& [session, gathered] : renewals_) {
-        if (gathered.proposed || renew.renewals.size() == count) continue;
+        if (gathered.proposed || renew.renewals.size() == count_max) continue;
         gathered.proposed = true;
         --unproposed_renewals_;
         renew.renewals.push_back({session, gathered.number});
@@ -102,12 +101,19 @@ Renew Proposer::take_renewals() {
 
 Bytes Proposer::take_batch(std::uint8_t format) {
     BatchBuilder out;
-    const auto renew = take_renewals();
+    const auto renew =
+        gather_renewals(renewals_passed_over_ ? batch_commands_max : renewals_beside_urgent());
     // In front: a session that is renewed here does not expire here (S4).
     if (!renew.renewals.empty()) out.add(renew);
     take_from(urgent_, urgent_bytes_, out);
     take_from(acquires_, acquire_bytes_, out);
     MORTISE_CHECK(!out.is_empty());
+    return out.take(format);
+}
+
+Bytes Proposer::take_renewals(std::uint8_t format) {
+    BatchBuilder out;
+    out.add(gather_renewals(batch_commands_max));
     return out.take(format);
 }
 

@@ -35,6 +35,8 @@ public:
     // The next entry's payload; requires that there is something. In that form, or in a newer one
     // that something of it was forwarded in: whoever did knows that all members read it.
     [[nodiscard]] Bytes take_batch(std::uint8_t format = command_format_oldest);
+    // The same of renewals alone; requires some.
+    [[nodiscard]] Bytes take_renewals(std::uint8_t format = command_format_oldest);
 
     // Leadership is over: what waits here is sent again to whoever leads then.
     void clear();
@@ -50,7 +52,7 @@ private:
     };
 
     [[nodiscard]] std::size_t renewals_beside_urgent() const;
-    [[nodiscard]] Renew take_renewals();
+    [[nodiscard]] Renew gather_renewals(std::size_t count_max);
     static bool add_to(std::deque<Chunk>& lane, std::size_t& bytes, const Bytes& batch);
     static void take_from(std::deque<Chunk>& lane, std::size_t& bytes, BatchBuilder& out);
 

@@ -42,16 +42,24 @@ void NodeCore::hand_over_rows() {
     state_due_ = Instant::never();
 }
 
-// P11: an overloaded leader says so to who wants more. What ends things has room beyond that, and
-// so have renewals: no session is lost over a slow disk.
+// P11: an overloaded leader says so to who wants more. What ends things has room beyond that; and
+// renewals beyond that, for of each acquire that is refused comes a cancel: no session is lost over
+// a slow disk.
 bool NodeCore::takes_acquires() const {
-    return proposer_.has_room() &&
-           (lag_.bytes() <= options_.state_lag_bytes_max || planted(Mutant::state_lag_ignored));
+    return proposer_.has_room() && !lags_by_more_than(4);
+}
+
+bool NodeCore::takes_endings() const {
+    return !lags_by_more_than(5);
 }
 
 bool NodeCore::takes_entries() const {
-    const auto bytes_max = options_.state_lag_bytes_max + options_.state_lag_bytes_max / 4;
-    return lag_.bytes() <= bytes_max || planted(Mutant::state_lag_ignored);
+    return !lags_by_more_than(planted(Mutant::cancels_keep_renewals_out) ? 5 : 6);
+}
+
+bool NodeCore::lags_by_more_than(std::size_t quarters) const {
+    return lag_.bytes() > options_.state_lag_bytes_max / 4 * quarters &&
+           !planted(Mutant::state_lag_ignored);
 }
 
 // The log is kept until the slowest member has it, within limits: who is further behind is cut off.

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "core/node/state_delta.hpp"
+#include "core/raft/snapshot.hpp"
 
 namespace mortise::core {
 
@@ -32,6 +33,19 @@ private:
     std::deque<Waiting> waiting_;  // handed over, not durable
     std::size_t waiting_bytes_ = 0;
     std::size_t log_bytes_ = 0;
+};
+
+// The same of a state that comes from another and is to take the place of this node's own.
+class InstallLag {
+public:
+    void handed_over(const InstallStep& step);
+    void taken();
+
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    std::deque<std::size_t> waiting_;
+    std::size_t bytes_ = 0;
 };
 
 }  // namespace mortise::core

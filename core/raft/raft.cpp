@@ -19,6 +19,9 @@ namespace {
 // for four seconds. Adopting it would leave few terms for anybody else (fault 99).
 constexpr std::uint64_t term_jump_max = std::uint64_t{1} << 32U;
 
+// Enough for who has room to be asked by all the others, and again when that came to nothing.
+constexpr int timeouts_without_room = 3;
+
 LogIndex last_index_of(const RaftState& state) {
     return state.entries.empty() ? state.base.index : state.entries.back().id.index;
 }
@@ -80,7 +83,12 @@ bool Raft::can_campaign() const {
 
 Instant Raft::draw_election_deadline(Instant now) {
     const auto timeout = options_.election_timeout.count();
-    return now + Nanoseconds{prng_.between(timeout, 2 * timeout)};
+    return now + lets_others_ask() + Nanoseconds{prng_.between(timeout, 2 * timeout)};
+}
+
+// Who leads without room keeps everybody waiting; but where nobody has any, one leads all the same.
+Nanoseconds Raft::lets_others_ask() const {
+    return has_room_ ? Nanoseconds{0} : options_.election_timeout * timeouts_without_room;
 }
 
 void Raft::begin_event(Instant now) {
@@ -143,7 +151,7 @@ void Raft::on_peer_down(NodeId peer, Instant now) {
     follower->leader_heard = Instant{std::numeric_limits<std::int64_t>::min()};
     // The others lose it in the same moment: a short draw keeps them from asking all at once.
     const auto spread = options_.heartbeat.count() / 4;
-    follower->election_at = now + Nanoseconds{prng_.between(0, spread)};
+    follower->election_at = now + lets_others_ask() + Nanoseconds{prng_.between(0, spread)};
 }
 
 std::optional<LogIndex> Raft::propose(EntryKind kind, Bytes payload, Instant now) {

@@ -30,7 +30,7 @@ struct RaftOptions {
     std::size_t append_bytes_max = 1U << 20U;
     std::size_t appends_in_flight_max = 4;       // per follower
     std::size_t snapshot_bytes_max = 1U << 19U;  // of a chunk
-    std::size_t decided_bytes_max = 1U << 19U;   // handed out in one step, or a single entry
+    std::size_t decided_bytes_max = 1U << 15U;   // handed out in one step, or a single entry
 };
 
 // What was found on disk at start. `configurations` are those at or below `base` and inside the
@@ -91,9 +91,12 @@ public:
     // on yet.
     void refuse_state();
 
-    // Without, it takes no entries of a leader, and lets nothing become committed; that it follows
-    // it says all the same. A leader goes on as it is: whoever proposes sees to it.
+    // Without, it takes no entries of a leader that it does not have; that it follows, and what it
+    // has, it says all the same. It asks for votes later than those who have room. A leader goes on
+    // as it is: whoever proposes sees to it.
     void set_room(bool has_room) { has_room_ = has_room; }
+    // Without, it says only later that it has what came last of a state, and no more of it comes.
+    void set_room_for_state(bool has_room) { has_room_for_state_ = has_room; }
 
     // Makes the founding entry this node's log (S47). Requires a log that was never written.
     void adopt_formation(const Entry& entry, Instant now);
@@ -200,6 +203,7 @@ private:
     [[nodiscard]] bool can_campaign() const;
     [[nodiscard]] bool is_term_durable() const { return writes_.hard_state().term == term(); }
     [[nodiscard]] Instant draw_election_deadline(Instant now);
+    [[nodiscard]] Nanoseconds lets_others_ask() const;
 
     // election.cpp
     void become_pre_candidate(Instant now);
@@ -221,6 +225,7 @@ private:
     void on(NodeId from, AppendRequest& request, Instant now);
     void on(NodeId from, const AppendReply& reply, Instant now);
     [[nodiscard]] static bool is_well_formed(const AppendRequest& request);
+    void leave_out_what_is_new(AppendRequest& request) const;
     void take_entries(AppendRequest& request);
     void send_owed_replies();
     void send_appends();
@@ -296,6 +301,7 @@ private:
     bool was_member_ = false;      // when tell_membership() looked last
     LogIndex told_configuration_;  // likewise
     bool has_room_ = true;
+    bool has_room_for_state_ = true;
 
     Write pending_;  // what the next collect() writes
     std::vector<ReadGrant> granted_reads_;

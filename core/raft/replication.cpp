@@ -45,9 +45,9 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     auto& follower = follow(from, now);
     follower.read_round = std::max(follower.read_round, request.read_round);
 
-    if (is_installing() || !has_room_) {
-        // An append would change what is about to go, or there is no place for it: nothing is said
-        // of it either way. When the next heartbeat comes it finds out what is missing.
+    if (is_installing() || (!has_room_ && !log_.has(request.previous))) {
+        // An append would change what is about to go, or there is no place for what is missing:
+        // nothing is said of it either way. When the next heartbeat comes it finds out.
         auto& rejection = follower.rejection.emplace();
         rejection.term = term();
         rejection.rejected = true;
@@ -64,7 +64,15 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
         rejection.hint = log_.newest_not_above(limit);
         return;
     }
+    if (!has_room_) leave_out_what_is_new(request);
     take_entries(request);
+}
+
+// Without room it acknowledges, and learns to be committed, what it has.
+void Raft::leave_out_what_is_new(AppendRequest& request) const {
+    const auto first_new = std::ranges::find_if(
+        request.entries, [&](const Entry& entry) { return !log_.has(entry.id); });
+    request.entries.erase(first_new, request.entries.end());
 }
 
 Follower& Raft::follow(NodeId leader, Instant now) {

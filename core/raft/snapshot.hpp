@@ -46,6 +46,9 @@ struct InstallStep {
     bool done = false;
 };
 
+// One more of the steps that were handed over is not in memory any more; in their order.
+struct InstallTaken {};
+
 // The switch is made and durable. A start finds the new state now, and a log that may still be the
 // old one: it then begins at `last`.
 struct StateInstalled {

@@ -104,6 +104,8 @@ void Raft::send_owed_snapshot_reply() {
     auto& follower = std::get<Follower>(role_);
     if (!follower.snapshot_reply) return;
     auto& reply = *follower.snapshot_reply;
+    // P11: or all of a state would be in memory while the disk does not keep up.
+    if (!has_room_for_state_ && !reply.refused && !planted(Mutant::chunks_without_bound)) return;
     reply.installed = reply.last.index <= commit_;
     if (reply.installed && reply.last.index > writes_.durable()) return;  // soon
     send(*follower.leader, reply);

@@ -1,6 +1,7 @@
 #include "tests/sim/liveness.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "tests/sim/in_words.hpp"
 
@@ -47,6 +48,7 @@ bool Liveness::begin() {
     if (!cluster_.is_founded() && !can_be_founded()) return false;
     choose_core(able());
     if (core_.empty()) return false;
+    leave_out_whose_state_stands();
     const auto everybody = cluster_.size();
     if (core_.size() < everybody) world_.tally.probe("liveness with a minority outside");
     if (!cluster_.is_founded()) world_.tally.probe("liveness formed the cluster");
@@ -101,6 +103,17 @@ void Liveness::choose_core(std::vector<core::NodeId> nodes) {
     core_ = nodes;
 }
 
+// It goes on, in touch with everybody, and must not be in the way of the others. Where they are no
+// majority without it its disk works from now on.
+void Liveness::leave_out_whose_state_stands() {
+    const auto stands = std::exchange(world_.never_flushes, {});
+    auto others = std::set(core_.begin(), core_.end());
+    if (others.erase(stands) == 0 || !cluster_.is_founded() || !cluster_.is_quorum(others)) return;
+    world_.never_flushes = stands;
+    core_.assign(others.begin(), others.end());
+    world_.tally.probe("liveness with a state that stands still");
+}
+
 void Liveness::calm_network() {
     const auto timeout = world_.swarm.election_timeout.count();
     auto calm = world_.swarm.network;
@@ -133,7 +146,7 @@ void Liveness::cut_off_the_others() {
     network.heal_all();
     const bool heard = prng_.one_in(4);
     for (const auto outside : cluster_.ids()) {
-        if (is_in_core(outside)) continue;
+        if (is_in_core(outside) || outside == world_.never_flushes) continue;
         cluster_.at(outside).thaw_clock();  // or it would lead on, and not know how long
         for (const auto inside : core_) {
             if (!heard) network.cut(outside, inside, prng_.one_in(2));
@@ -144,7 +157,9 @@ void Liveness::cut_off_the_others() {
 
 void Liveness::wake_core() {
     cluster_.restart_crashed(false);
-    for (const auto id : core_) {
+    auto awake = core_;
+    if (world_.never_flushes.is_set()) awake.push_back(world_.never_flushes);
+    for (const auto id : awake) {
         auto& node = cluster_.at(id);
         node.disk().configure(world_.swarm.disk);
         node.calm_down();
@@ -165,7 +180,8 @@ std::string Liveness::missing() const {
     if (!is_running_core()) return "a node of the core is down";
     const auto leader = cluster_.leader();
     if (!leader.is_set()) return "no leader";
-    if (!is_in_core(leader)) return "node " + in_words(leader) + " outside still leads";
+    if (!is_in_core(leader) && leader != world_.never_flushes)
+        return "node " + in_words(leader) + " outside still leads";
     auto owed = world_.workload->still_owed();
     if (!owed.empty()) return owed;
     const auto& leading = cluster_.at(leader).raft();
@@ -249,16 +265,18 @@ void Liveness::end_idle() {
         world_.violations.report({}, "message flood: " + std::to_string(said) + " messages in " +
                                          std::to_string(beats) + " idle heartbeats");
     }
-    if (!cluster_.at(idle_leader_).raft().is_leader()) {
+    // One whose state stands still leads on only until it has no room.
+    const bool may_end = idle_leader_ == world_.never_flushes;
+    if (!may_end && !cluster_.at(idle_leader_).raft().is_leader()) {
         world_.violations.report(idle_leader_, "unrest: the leader changed while all was well");
     }
     for (const auto inside : core_) {
-        if (cluster_.at(inside).raft().term() == idle_term_) continue;
+        if (may_end || cluster_.at(inside).raft().term() == idle_term_) continue;
         world_.violations.report(inside, "unrest: a new term while all was well");
     }
     for (const auto outside : cluster_.ids()) {
         if (is_in_core(outside) || !cluster_.can_answer(outside)) continue;
-        if (!cluster_.at(outside).raft().is_leader()) continue;
+        if (outside == world_.never_flushes || !cluster_.at(outside).raft().is_leader()) continue;
         world_.violations.report(outside, "check-quorum: leads on without hearing from anybody");
     }
 }

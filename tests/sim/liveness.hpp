@@ -31,6 +31,7 @@ public:
 private:
     [[nodiscard]] std::vector<core::NodeId> able() const;
     [[nodiscard]] bool is_in_core(core::NodeId node) const;
+    void leave_out_whose_state_stands();
     [[nodiscard]] bool is_running_core() const;
     [[nodiscard]] bool can_be_founded() const;
     [[nodiscard]] SimTime transfer_time() const;

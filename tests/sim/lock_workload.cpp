@@ -393,13 +393,16 @@ void LockWorkload::contest(core::NodeId holder, SimTime length) {
 void LockWorkload::begin_liveness(const std::vector<core::NodeId>& core) {
     stopped_ = true;
     core_.insert(core.begin(), core.end());
+    const auto hears = [&](core::NodeId node) {
+        return core_.contains(node) || node == world_.never_flushes;
+    };
     // Nobody queues any more behind what was asked for before.
     for (const auto& [node, tag] : std::set{waiting_}) {
-        if (core_.contains(node) && can_call(node)) call(node, core::CancelCall{tag});
+        if (hears(node) && can_call(node)) call(node, core::CancelCall{tag});
     }
     // What was to be held for long is let go: everybody shall have it now.
     for (const auto& [hold, held] : std::map{holds_}) {
-        if (core_.contains(held.node)) release(held.node, hold);
+        if (hears(held.node)) release(held.node, hold);
     }
     constexpr std::uint64_t asked_max = 5;
     for (const auto node : core) {

@@ -48,6 +48,7 @@ core::NodeOptions SimNode::draw_options() {
     options.heartbeat = world_.swarm.heartbeat;
     options.log_bytes_max = world_.swarm.log_bytes_max;
     options.apply_bytes_max = world_.swarm.apply_bytes_max;
+    options.install_bytes_max = world_.swarm.install_bytes_max;
     options.state_lag_bytes_max = world_.swarm.state_lag_bytes_max;
     options.compare_every = world_.swarm.compare_every;
     options.snapshot_bytes_max = world_.swarm.snapshot_bytes_max;
@@ -247,6 +248,7 @@ void SimNode::schedule_flush() {
 
 // Who would soon take nothing in any more goes on in any case.
 bool SimNode::may_flush() const {
+    if (world_.never_flushes == id_) return false;
     const auto lag = driver_->core().state_lag_bytes();
     return !world_.flushes_off || lag > world_.swarm.state_lag_bytes_max / 2;
 }

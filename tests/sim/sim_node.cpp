@@ -194,6 +194,9 @@ void SimNode::noted(const core::Note& note) {
         if (life_ > 1) world_.tally.probe("cluster formed after a restart");
     }
     say(words.line, note.term.raw(), note.peer.raw());
+    const bool lags = driver_->core().state_lag_bytes() > world_.swarm.state_lag_bytes_max;
+    if (lags && note.kind == core::Note::Kind::transfer_started)
+        world_.tally.probe("leader gave way for its state on disk");
     const bool campaigns = note.kind == core::Note::Kind::became_candidate;
     if ((campaigns || note.kind == core::Note::Kind::became_leader) && world_.turmoil) {
         world_.turmoil();
@@ -244,7 +247,17 @@ void SimNode::install(core::InstallStep step) {
     world_.tally.probe(step.position == 0 ? "install begun" : "install goes on");
     const bool done = step.done;
     disk_.install(std::move(step));
+    take_install();
     if (done) finish_install();
+}
+
+void SimNode::take_install() {
+    if (!world_.swarm.is_install_bounded()) return;  // it takes no part in other runs
+    taken_at_ =
+        std::max(taken_at_, world_.heap.now()) + prng_.between(0, world_.swarm.disk.latency_max);
+    world_.heap.at(taken_at_, [this, life = life_] {
+        if (life == life_) handle(core::InstallTaken{});
+    });
 }
 
 // When the writes before it are done.

@@ -111,6 +111,7 @@ private:
     void schedule_flush();
     [[nodiscard]] bool may_flush() const;
     void flush();
+    void take_install();
     void finish_install();
     void set_aside();
     void upgrade_sometimes();
@@ -146,7 +147,8 @@ private:
     std::deque<Unsynced> unsynced_;  // as far as the core knows
     core::Checksum effects_;         // of the step at hand
 
-    SimTime read_at_ = 0;  // when the newest read of a view is answered
+    SimTime read_at_ = 0;   // when the newest read of a view is answered
+    SimTime taken_at_ = 0;  // when the newest step of an install is
 
     SimTime timer_at_ = sim_never;
     std::uint64_t timer_ = 0;  // those set earlier do not fire

@@ -62,6 +62,7 @@ bool Simulation::advance_until(SimTime time) {
 }
 
 bool Simulation::run_safety() {
+    world_.never_flushes = core::NodeId{world_.swarm.standing_state_node};
     cluster_.start_all();
     workload_.start();
     nemesis_.start();

@@ -169,6 +169,12 @@ void draw_lag(core::Prng& own, Swarm& swarm) {
     const auto timeout = swarm.election_timeout.count();
     swarm.flush_pace = std::min<SimTime>(swarm.flush_pace, timeout);
     swarm.state_interval = std::min<SimTime>(swarm.state_interval, timeout / 10);
+    if (own.one_in(2)) swarm.standing_state_node = 1 + own.below(swarm.nodes);
+}
+
+void draw_installs(core::Prng& own, Swarm& swarm) {
+    if (own.one_in(3))
+        swarm.install_bytes_max = static_cast<std::size_t>(draw_scale(own, 16, 4'096));
 }
 
 }  // namespace
@@ -252,6 +258,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_closings(own, swarm);
     draw_pieces(own, swarm);
     draw_lag(own, swarm);
+    draw_installs(own, swarm);
     return swarm;
 }
 
@@ -283,6 +290,8 @@ std::string describe(const Swarm& swarm) {
                 (swarm.workload.close_pace != 0 ? ", closings" : "") +
                 (swarm.apply_bytes_max <= 4'096 ? ", small pieces" : "") +
                 (swarm.is_lag_small() ? ", little room for a lag" : "") +
+                (swarm.is_install_bounded() ? ", slow installs" : "") +
+                (swarm.standing_state_node != 0 ? ", a state stands still" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <string>
 
 #include "core/base/instant.hpp"
@@ -67,11 +68,15 @@ struct Swarm {
     std::uint64_t compare_every = 64;
     bool tiny_log = false;
     std::size_t apply_bytes_max = core::NodeOptions{}.apply_bytes_max;
+    std::size_t install_bytes_max = std::numeric_limits<std::size_t>::max();
     std::size_t state_lag_bytes_max = core::NodeOptions{}.state_lag_bytes_max;
     NetworkOptions network;
     DiskOptions disk;
     WorkloadOptions workload;
     std::uint64_t wild_clock_node = 0;  // zero: any
+    // Its state never gets to disk, which the cluster does without; zero: of none. With
+    // is_lag_small(), or nothing would come of it.
+    std::uint64_t standing_state_node = 0;
     SimTime timer_slack = 0;            // timers fire up to so much late
     SimTime flush_pace = 0;             // between two flushes of the state
     SimTime state_interval = 0;         // until what changed is handed over for one
@@ -90,6 +95,10 @@ struct Swarm {
         return is_on(Fault::member_added) || is_on(Fault::member_removed) ||
                is_on(Fault::disk_wiped) || is_on(Fault::disk_damaged) ||
                is_on(Fault::disk_rolled_back) || is_on(Fault::bit_flip);
+    }
+    // So that a state comes no faster than it gets to disk.
+    [[nodiscard]] bool is_install_bounded() const {
+        return install_bytes_max < std::numeric_limits<std::size_t>::max();
     }
     // So that nodes refuse work because the state on disk is behind.
     [[nodiscard]] bool is_lag_small() const {

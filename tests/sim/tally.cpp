@@ -92,6 +92,8 @@ constexpr std::string_view expected_probes[] = {
     "more to apply after a step",
     "too busy for acquires",
     "state on disk too far behind",
+    "leader gave way for its state on disk",
+    "liveness with a state that stands still",
     "state delta waits for the log",
     "state delta lost in a crash",
     "paused leader",

@@ -47,6 +47,7 @@ struct World {
     // Called when a node campaigns or leads: the best moment to break something.
     std::function<void()> turmoil;
     bool flushes_off = false;  // the state stays as it is on disk while it can: little is purged
+    core::NodeId never_flushes;
 };
 
 }  // namespace mortise::sim

@@ -1,6 +1,8 @@
 // Whole nodes by hand: raft_fixture.hpp with formation and the identity of peers.
 #pragma once
 
+#include <functional>
+
 #include "core/node/node_core.hpp"
 #include "tests/support/raft_fixture.hpp"
 
@@ -52,6 +54,8 @@ public:
         std::ranges::move(effects.membership, std::back_inserter(membership));
         std::ranges::move(effects.contended, std::back_inserter(contended));
         std::ranges::move(effects.save_state, std::back_inserter(deltas));
+        std::ranges::move(effects.install, std::back_inserter(installs));
+        if (effects.save_countdowns) countdowns = std::move(*effects.save_countdowns);
         superseded = superseded || effects.superseded;
         if (effects.purge_log_to) purged_to = effects.purge_log_to->id.index;
         core_->check_invariants();
@@ -179,6 +183,8 @@ public:
     std::vector<Contended> contended;
     std::vector<Member> peers;  // as told last
     std::vector<StateDelta> deltas;
+    std::vector<InstallStep> installs;
+    std::vector<SavedCountdown> countdowns;  // as saved last
     LogIndex purged_to;
     bool superseded = false;
 
@@ -210,9 +216,15 @@ private:
 // Some of them. A message arrives where there is a connection; clocks run together.
 class NodeCluster {
 public:
-    explicit NodeCluster(std::initializer_list<std::uint64_t> ids) {
-        for (const auto id : ids)
-            nodes_.try_emplace(NodeId{id}, id, ids);
+    explicit NodeCluster(std::initializer_list<std::uint64_t> ids)
+        : NodeCluster{ids, [](NodeOptions&) {}} {}
+    NodeCluster(std::initializer_list<std::uint64_t> ids,
+                const std::function<void(NodeOptions&)>& change) {
+        for (const auto id : ids) {
+            auto options = node_options(id, ids);
+            change(options);
+            nodes_.try_emplace(NodeId{id}, options, RaftState{});
+        }
     }
 
     HandDrivenNode& operator[](NodeId id) { return nodes_.at(id); }

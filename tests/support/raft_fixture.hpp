@@ -218,6 +218,10 @@ public:
         return waited;
     }
     void set_room(bool has_room) { raft_->set_room(has_room); }
+    void set_room_for_state(bool has_room) {
+        raft_->set_room_for_state(has_room);
+        collect();
+    }
     void adopt_formation(const Entry& founding) {
         raft_->adopt_formation(founding, now);
         collect();

@@ -2,6 +2,7 @@
 // else in between (P10, V14).
 #include <gtest/gtest.h>
 
+#include "core/codec/command_codec.hpp"
 #include "core/raft/snapshot_sum.hpp"
 #include "tests/support/node_fixture.hpp"
 
@@ -23,7 +24,10 @@ RaftState disk() {
 // Node 1 has started with all of the log behind its state; it is connected with node 2, and four
 // entries are a piece.
 struct Backlog {
-    Backlog() { node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk()}.hello()}); }
+    Backlog() : Backlog{disk()} {}
+    explicit Backlog(const RaftState& state) : node{options(), state} {
+        node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk()}.hello()});
+    }
     static NodeOptions options() {
         auto options = node_options(1, {1, 2, 3});
         options.apply_bytes_max = 4 * weight(make_entry(log_id(1, 2), EntryKind::noop, {}));
@@ -32,7 +36,8 @@ struct Backlog {
     void hear_leader() { node.receive(n2, RaftMessage{append(1, log_id(1, last), {}, last)}); }
     // By node 2, which acknowledges everything.
     void lead() {
-        node.timer_when_due();
+        while (node.raft().role() == Role::follower)
+            node.timer_when_due();
         const auto asked = node.newest<PreVoteRequest>(n2);
         node.receive(n2, RaftMessage{PreVoteReply{Term{1}, asked.round, true}});
         node.complete_writes();
@@ -45,7 +50,7 @@ struct Backlog {
     [[nodiscard]] std::uint64_t applied() const { return node.core().applied_index().raw(); }
     [[nodiscard]] bool is_called_at_once() const { return node.core().deadline() <= node.now; }
 
-    HandDrivenNode node{options(), disk()};
+    HandDrivenNode node;
 };
 
 TEST(Backlog, IsAppliedInPiecesThatFollowAtOnce) {
@@ -153,6 +158,98 @@ TEST(Backlog, NothingIsAppliedOrHandedOverBehindAWholeState) {
     it.node.step(StateInstalled{at});
     EXPECT_EQ(it.node.core().applied_index(), at.index);
     EXPECT_EQ(it.node.applied.size(), applied - 1);
+}
+
+// P10: of small entries, each of which is work besides its bytes, a piece has a few hundred.
+TEST(Backlog, OfManySmallEntriesAPieceIsAFewHundred) {
+    constexpr std::uint64_t many = 5'000;
+    auto state = disk_with(voters({1, 2, 3}), {Term{1}, {}}, std::vector<std::uint64_t>(many, 1));
+    for (auto& entry : state.entries) {
+        if (entry.kind == EntryKind::commands) entry = make_entry(entry.id, EntryKind::noop, {});
+    }
+    HandDrivenNode node{node_options(1, {1, 2, 3}), state};
+    node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), state}.hello()});
+    node.receive(n2, RaftMessage{append(1, log_id(1, many + 1), {}, many + 1)});
+    EXPECT_GT(node.core().applied_index(), LogIndex{50});
+    EXPECT_LT(node.core().applied_index(), LogIndex{700});
+}
+
+// --- what an earlier life left
+
+Bytes one(const Command& command) {
+    BatchBuilder batch;
+    batch.add(command);
+    return batch.take();
+}
+
+constexpr std::uint64_t renewed_at = last - 1;
+
+// A session is opened, and renewed near the end.
+RaftState disk_with_session(SessionId session) {
+    auto state = disk();
+    const OpenSession opens{5, NodeId{77}, Incarnation{99}, BootEpoch{1}, 8'000, 0, false};
+    auto& second = state.entries[1];
+    second = make_entry(second.id, EntryKind::commands, one(opens));
+    auto& renews = state.entries[renewed_at - 1];
+    renews = make_entry(renews.id, EntryKind::commands, one(Renew{{{session, 1}}}));
+    return state;
+}
+
+HandDrivenNode with_session(SessionId session, std::vector<SavedCountdown> saved) {
+    HandDrivenNode node{Backlog::options(),
+                        NodeState{disk_with_session(session), {}, std::move(saved), {}}};
+    node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk()}.hello()});
+    node.receive(n2, RaftMessage{append(1, log_id(1, last), {}, last)});
+    return node;
+}
+
+// S4: a save meanwhile, and another crash, must not make them begin anew.
+TEST(Backlog, CountdownsOfWhatIsToBeAppliedAgainAreKept) {
+    const auto session = with_session(SessionId{1}, {}).core().machine().sessions().newest();
+    const SavedCountdown saved{session, LogIndex{renewed_at}, std::chrono::seconds{5}};
+    auto node = with_session(session, {saved});
+    ASSERT_LT(node.core().applied_index().raw(), renewed_at);
+    node.now = node.now + std::chrono::seconds{1};
+    node.timer();
+    ASSERT_LT(node.core().applied_index().raw(), renewed_at);
+    EXPECT_EQ(node.countdowns, std::vector{saved});
+    while (node.core().applied_index().raw() < last)
+        node.timer();
+    node.now = node.now + std::chrono::seconds{1};
+    node.timer();
+    ASSERT_EQ(node.countdowns.size(), 1U);
+    EXPECT_EQ(node.countdowns[0].renewed_at, LogIndex{renewed_at});
+    EXPECT_EQ(node.countdowns[0].elapsed, std::chrono::seconds{6});
+}
+
+// P12: somebody may have proposed in a newer form just before this one led.
+TEST(Backlog, WhoIsAddedMustReadWhatIsYetToBeApplied) {
+    auto begun = disk();
+    begun.entries.resize(2);
+    auto rest = disk().entries;
+    rest.erase(rest.begin(), rest.begin() + 2);
+    BatchBuilder newer;
+    newer.add(Request{SessionId{9}, Seq{1}, {}, Upgrade{Seq{1}, true}});
+    rest.back() =
+        make_entry(rest.back().id, EntryKind::commands, newer.take(command_format_newest));
+    Backlog it{begun};
+    it.node.receive(n2, RaftMessage{append(1, log_id(1, 2), rest, 2)});
+    it.node.complete_writes();
+    auto old = node_options(4, {});
+    old.command_format = command_format_oldest;
+    it.node.step(PeerUp{HandDrivenNode{old, RaftState{}}.hello()});
+    it.lead();
+    ASSERT_TRUE(it.node.raft().has_committed_own_term());
+    const auto refusal = [&] {
+        it.node.step(AddMember{CallTag{1}, n4, "somewhere"});
+        const auto* why = std::get_if<MembershipRefusal>(&it.node.membership.back().result);
+        return why == nullptr ? MembershipRefusal::not_leader : *why;
+    };
+    EXPECT_EQ(refusal(), MembershipRefusal::leader_not_ready);
+    while (it.applied() < last)
+        it.node.timer();
+    it.node.timer();
+    EXPECT_EQ(refusal(), MembershipRefusal::too_old);
 }
 
 }  // namespace

@@ -597,7 +597,12 @@ TEST(NodeCore, AReplicaWhoseStateDiffersStops) {
     node.receive(n1, RaftMessage{request});
     node.complete_writes();
     request = {last.term, entries.back().id, at.next(), {}, 0, {}};
-    EXPECT_THROW(node.receive(n1, RaftMessage{request}), InvariantBroken);
+    const auto hears_and_applies = [&] {
+        node.receive(n1, RaftMessage{request});
+        while (node.core().applied_index() <= at)
+            node.timer();
+    };
+    EXPECT_THROW(hears_and_applies(), InvariantBroken);
 }
 
 }  // namespace

@@ -50,6 +50,19 @@ protected:
     Taken taken;
 };
 
+TEST_F(ProposerTest, TakesRenewalsAloneWhenItIsAskedTo) {
+    proposer.add_urgent(batch_of(2));
+    proposer.add_renewal({SessionId{1}, 7});
+    const auto commands = decode_batch(proposer.take_renewals());
+    ASSERT_TRUE(commands);
+    ASSERT_EQ(commands->size(), 1U);
+    EXPECT_TRUE(std::holds_alternative<Renew>(commands->front()));
+    EXPECT_FALSE(proposer.has_renewals());
+    take();
+    EXPECT_EQ(taken.others, 2U);
+    EXPECT_EQ(taken.renewed, 0U);
+}
+
 // Who forwards it knows that every member reads it, also when this leader does not.
 TEST_F(ProposerTest, WhatWasForwardedInANewerFormIsProposedInIt) {
     BatchBuilder newer;

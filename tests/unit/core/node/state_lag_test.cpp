@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/codec/command_codec.hpp"
+#include "core/raft/snapshot_sum.hpp"
 #include "tests/support/node_fixture.hpp"
 
 namespace mortise::core::test {
@@ -78,6 +79,11 @@ struct Lagging {
         node.timer();
         node.complete_writes();
     }
+    void pass_heartbeat() {
+        node.now = node.now + heartbeat;
+        node.timer();
+        node.complete_writes();
+    }
     [[nodiscard]] std::size_t lag() const { return node.core().state_lag_bytes(); }
     [[nodiscard]] LogIndex last() const { return node.raft().log().last().index; }
     void fill_with_acquires() {
@@ -116,6 +122,51 @@ TEST(Lagging, WhatEndsThingsHasRoomAfterThat) {
         it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
     EXPECT_GT(it.lag(), lag_max + lag_max / 4);
     EXPECT_LT(it.lag(), lag_max + lag_max / 4 + 1'000);
+}
+
+// P11: of each acquire that is refused comes a cancel, and for all of them there is no room.
+TEST(Lagging, RenewalsHaveRoomAfterWhatEndsThings) {
+    Lagging it;
+    it.ask(
+        {one(OpenSession{5, NodeId{77}, Incarnation{99}, BootEpoch{1}, 60'000, 0, false}), {}, {}});
+    const auto session = it.node.core().machine().sessions().newest();
+    it.fill_with_acquires();
+    for (int i = 0; i < 500; ++i)
+        it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
+    const auto renewed = [&] {
+        return it.node.core().machine().sessions().find(session)->renewal_number;
+    };
+    for (std::uint64_t number = 1; number <= 3; ++number) {
+        it.ask({{}, {}, Renewal{session, number}});
+        it.pass_heartbeat();
+        EXPECT_EQ(renewed(), number);
+    }
+    for (std::uint64_t number = 4; number <= 500; ++number) {
+        it.ask({{}, {}, Renewal{session, number}});
+        it.pass_heartbeat();
+    }
+    EXPECT_LT(renewed(), 500U);
+    EXPECT_GT(it.lag(), lag_max + lag_max / 2);
+    EXPECT_LT(it.lag(), lag_max + lag_max / 2 + 1'000);
+}
+
+// What waits for room meanwhile goes in then.
+TEST(Lagging, RenewalsPassWhatWaitsForRoom) {
+    Lagging it;
+    it.ask(
+        {one(OpenSession{5, NodeId{77}, Incarnation{99}, BootEpoch{1}, 60'000, 0, false}), {}, {}});
+    const auto session = it.node.core().machine().sessions().newest();
+    it.fill_with_acquires();
+    for (int i = 0; i < 500; ++i)
+        it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
+    it.ask({one(CloseSession{session}), {}, Renewal{session, 1}});
+    it.pass_heartbeat();
+    ASSERT_NE(it.node.core().machine().sessions().find(session), nullptr);
+    EXPECT_EQ(it.node.core().machine().sessions().find(session)->renewal_number, 1U);
+    it.hand_over();
+    it.node.step(StateDurable{it.node.core().applied_index()});
+    it.node.complete_writes();
+    EXPECT_EQ(it.node.core().machine().sessions().find(session), nullptr);
 }
 
 // Nothing that ends something is lost: it waits.
@@ -183,7 +234,7 @@ TEST(Lagging, AFollowerTakesNoEntriesAndGoesOnLater) {
     };
     for (int i = 0; i < 50; ++i)
         send();
-    EXPECT_GT(node.core().state_lag_bytes(), lag_max + lag_max / 4);
+    EXPECT_GT(node.core().state_lag_bytes(), lag_max + lag_max / 2);
     EXPECT_LT(node.raft().log().bytes(), 2 * lag_max);
     EXPECT_EQ(node.raft().leader(), n2);
     node.step(StateDurable{node.core().applied_index()});
@@ -195,6 +246,72 @@ TEST(Lagging, AFollowerTakesNoEntriesAndGoesOnLater) {
     const auto before = last;
     send();
     EXPECT_EQ(last, before + 1);
+}
+
+// A state that comes from another in chunks of one row.
+struct Installing {
+    Installing() {
+        node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk}.hello()});
+        node.receive(n2, RaftMessage{append(2, log_id(1, 1))});
+        node.complete_writes();
+        node.sent.clear();
+    }
+    static std::vector<Row> some_rows() {
+        LockMachine machine;
+        Outcomes outcomes;
+        machine.apply(LogIndex{2},
+                      {OpenSession{5, n1, Incarnation{9}, BootEpoch{1}, 60'000, 0, false}},
+                      outcomes);
+        const auto session = machine.sessions().newest();
+        for (std::uint64_t seq = 1; seq <= 9; ++seq) {
+            const auto name = std::to_string(seq) + std::string(400, 'n');
+            machine.apply(LogIndex{2 + seq},
+                          {Request{session,
+                                   Seq{seq},
+                                   {},
+                                   Acquire{name, LockMode::exclusive, true, {}, false, {}}}},
+                          outcomes);
+        }
+        return machine.take_changed_rows();
+    }
+    void bring() {
+        SnapshotChunk chunk{Term{2}, log_id(2, 20), voters({1, 2, 3}), position, {}, false, 0};
+        chunk.rows.push_back(rows.at(position));
+        chunk.checksum = sum_with(before, chunk);
+        before = chunk.checksum;
+        ++position;
+        node.receive(n2, RaftMessage{chunk});
+    }
+    static NodeOptions options() {
+        auto options = node_options(1, {1, 2, 3});
+        options.install_bytes_max = 1'500;
+        return options;
+    }
+    [[nodiscard]] std::size_t replies() { return node.take<SnapshotReply>(n2).size(); }
+
+    RaftState disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
+    HandDrivenNode node{options(), disk};
+    std::vector<Row> rows = some_rows();
+    std::uint64_t position = 0;
+    std::uint64_t before = 0;
+};
+
+TEST(StateLag, OfAnInstallMakesTheSenderWait) {
+    Installing it;
+    for (it.bring(); it.replies() != 0; it.bring())
+        ASSERT_LT(it.position, 6U);
+    ASSERT_GT(it.position, 1U);
+    ASSERT_EQ(it.node.installs.size(), it.position);
+    std::uint64_t taken = 0;
+    for (; it.node.sent_to<SnapshotReply>(n2) == 0; ++taken) {
+        ASSERT_LT(taken, it.position);
+        it.node.step(InstallTaken{});
+    }
+    EXPECT_EQ(it.node.newest<SnapshotReply>(n2).next, it.position);
+    for (; taken < it.position; ++taken)
+        it.node.step(InstallTaken{});
+    it.bring();
+    EXPECT_EQ(it.replies(), 1U) << "nothing is left of what was taken";
 }
 
 }  // namespace

@@ -237,6 +237,26 @@ TEST(SnapshotReceiving, PassesOnWhatComesInOrder) {
     EXPECT_EQ(it.node.install[1].rows, it.second.rows);
 }
 
+// P11: the disk does not keep up. The next chunk comes when it does.
+TEST(SnapshotReceiving, WithoutRoomItAsksForNoMore) {
+    Receiving it;
+    it.node.set_room_for_state(false);
+    it.node.receive(n1, it.first);
+    it.node.receive(n1, it.first);  // as one that is not answered is sent again
+    EXPECT_EQ(it.node.sent_count<SnapshotReply>(n1), 0U);
+    EXPECT_EQ(it.node.install.size(), 1U);
+    it.node.set_room_for_state(true);
+    EXPECT_EQ(it.reply().next, 1U);
+}
+
+TEST(SnapshotReceiving, WithoutRoomItRefusesAllTheSame) {
+    Receiving it;
+    it.node.set_room_for_state(false);
+    it.first.term = Term{1};
+    it.node.receive(n1, it.first);
+    EXPECT_TRUE(it.reply().refused);
+}
+
 SnapshotChunk cut(SnapshotChunk chunk, std::uint64_t before) {
     chunk.cut = true;
     chunk.checksum = sum_with(before, chunk);
