@@ -46,7 +46,10 @@ void NodeCore::take_forward(NodeId from, const Forward& forward) {
     if (!raft_.is_leader()) return;  // its sender learns of the change and sends again
     // Whatever becomes of the rest: no session is lost over a batch that was refused.
     if (forward.renewal) take_renewal(*forward.renewal);
-    bool sound = forward.urgent.empty() || proposer_.add_urgent(forward.urgent);
+    // While none of it is proposed its senders send it again and again, and all that would have to
+    // be proposed before anything new.
+    const bool is_next = takes_endings() || !proposer_.has_an_entry();
+    bool sound = forward.urgent.empty() || !is_next || proposer_.add_urgent(forward.urgent);
     if (!forward.acquires.empty() && !takes_acquires()) {
         refuse_acquires(from, forward.acquires);
     } else if (!forward.acquires.empty()) {

@@ -41,6 +41,10 @@ bool Proposer::has_room() const {
     return acquire_bytes_ <= acquire_bytes_waiting_max;
 }
 
+bool Proposer::has_an_entry() const {
+    return urgent_bytes_ >= batch_bytes_max;
+}
+
 void Proposer::add(const Command& command) {
     BatchBuilder one;
     one.add(command);

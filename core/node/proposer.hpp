@@ -19,6 +19,8 @@ public:
     bool add_acquires(const Bytes& batch);
     // For acquires; what ends things is always taken (S21, P11).
     [[nodiscard]] bool has_room() const;
+    // Of what ends things, as much as an entry can hold waits.
+    [[nodiscard]] bool has_an_entry() const;
     // The leader's own: always taken.
     void add(const Command& command);
     // Gathered, the newest of each session, until a batch goes out anyway or they are due (S2).

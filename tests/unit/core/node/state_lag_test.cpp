@@ -90,6 +90,18 @@ struct Lagging {
         for (std::uint64_t seq = 1; seq <= 100; ++seq)
             ask({{}, acquire(seq), {}});
     }
+    void fill_with_endings() {
+        for (int i = 0; i < 500; ++i)
+            ask({one(CloseSession{SessionId{99'999}}), {}, {}});
+    }
+    SessionId open_session() {
+        const OpenSession opens{5, NodeId{77}, Incarnation{99}, BootEpoch{1}, 60'000, 0, false};
+        ask({one(opens), {}, {}});
+        return node.core().machine().sessions().newest();
+    }
+    [[nodiscard]] const Session* find(SessionId session) const {
+        return node.core().machine().sessions().find(session);
+    }
 
     HandDrivenNode node;
 };
@@ -118,8 +130,7 @@ TEST(Lagging, WhatEndsThingsHasRoomAfterThat) {
     const auto last = it.last();
     it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
     EXPECT_EQ(it.last(), last.next());
-    for (int i = 0; i < 500; ++i)
-        it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
+    it.fill_with_endings();
     EXPECT_GT(it.lag(), lag_max + lag_max / 4);
     EXPECT_LT(it.lag(), lag_max + lag_max / 4 + 1'000);
 }
@@ -127,15 +138,10 @@ TEST(Lagging, WhatEndsThingsHasRoomAfterThat) {
 // P11: of each acquire that is refused comes a cancel, and for all of them there is no room.
 TEST(Lagging, RenewalsHaveRoomAfterWhatEndsThings) {
     Lagging it;
-    it.ask(
-        {one(OpenSession{5, NodeId{77}, Incarnation{99}, BootEpoch{1}, 60'000, 0, false}), {}, {}});
-    const auto session = it.node.core().machine().sessions().newest();
+    const auto session = it.open_session();
     it.fill_with_acquires();
-    for (int i = 0; i < 500; ++i)
-        it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
-    const auto renewed = [&] {
-        return it.node.core().machine().sessions().find(session)->renewal_number;
-    };
+    it.fill_with_endings();
+    const auto renewed = [&] { return it.find(session)->renewal_number; };
     for (std::uint64_t number = 1; number <= 3; ++number) {
         it.ask({{}, {}, Renewal{session, number}});
         it.pass_heartbeat();
@@ -153,28 +159,24 @@ TEST(Lagging, RenewalsHaveRoomAfterWhatEndsThings) {
 // What waits for room meanwhile goes in then.
 TEST(Lagging, RenewalsPassWhatWaitsForRoom) {
     Lagging it;
-    it.ask(
-        {one(OpenSession{5, NodeId{77}, Incarnation{99}, BootEpoch{1}, 60'000, 0, false}), {}, {}});
-    const auto session = it.node.core().machine().sessions().newest();
+    const auto session = it.open_session();
     it.fill_with_acquires();
-    for (int i = 0; i < 500; ++i)
-        it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
+    it.fill_with_endings();
     it.ask({one(CloseSession{session}), {}, Renewal{session, 1}});
     it.pass_heartbeat();
-    ASSERT_NE(it.node.core().machine().sessions().find(session), nullptr);
-    EXPECT_EQ(it.node.core().machine().sessions().find(session)->renewal_number, 1U);
+    ASSERT_NE(it.find(session), nullptr);
+    EXPECT_EQ(it.find(session)->renewal_number, 1U);
     it.hand_over();
     it.node.step(StateDurable{it.node.core().applied_index()});
     it.node.complete_writes();
-    EXPECT_EQ(it.node.core().machine().sessions().find(session), nullptr);
+    EXPECT_EQ(it.find(session), nullptr);
 }
 
 // Nothing that ends something is lost: it waits.
 TEST(Lagging, WhenTheStateIsDurableItAllGoesOn) {
     Lagging it;
     it.fill_with_acquires();
-    for (int i = 0; i < 500; ++i)
-        it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
+    it.fill_with_endings();
     const auto last = it.last();
     it.hand_over();
     ASSERT_FALSE(it.node.deltas.empty());
@@ -185,6 +187,30 @@ TEST(Lagging, WhenTheStateIsDurableItAllGoesOn) {
     EXPECT_LT(it.lag(), lag_max);
     it.ask({{}, acquire(300), {}});
     EXPECT_EQ(it.last(), last.next().next());
+}
+
+// Its senders send it again until it is there: of copies that came for an hour nobody shall have to
+// wait for all.
+TEST(Lagging, OfWhatIsSentAgainNoMoreThanAnEntryWaits) {
+    Lagging it;
+    it.fill_with_acquires();
+    it.fill_with_endings();
+    BatchBuilder many;
+    for (std::uint64_t i = 0; i < 1'000; ++i)
+        many.add(CloseSession{SessionId{99'999}});
+    const auto again = many.take();
+    const auto copies = 4 * batch_bytes_max / again.size();
+    for (std::size_t i = 0; i < copies; ++i)
+        it.ask({again, {}, {}});
+    const auto last = it.last();
+    for (std::size_t i = 0; i < copies; ++i) {
+        it.hand_over();
+        it.node.step(StateDurable{it.node.core().applied_index()});
+        it.node.complete_writes();
+    }
+    const auto entries = it.last().raw() - last.raw();
+    EXPECT_GT(entries, 0U);
+    EXPECT_LE(entries, copies / 4);
 }
 
 TEST(Lagging, EachDeltaSaysOfHowMuchLogItIs) {
