@@ -9,7 +9,7 @@ namespace mortise::sim {
 
 namespace {
 
-constexpr SimTime timeouts_max = 10;  // until everything is as it should be
+constexpr SimTime timeouts_max = 10;  // until there is a leader
 constexpr SimTime idle_timeouts = 3;
 
 bool is_in(const std::vector<core::Member>& members, core::NodeId id) {
@@ -61,11 +61,12 @@ bool Liveness::begin() {
     cut_off_the_others();
     wake_core();
     world_.workload->begin_liveness(core_);
+    began_ = world_.heap.now();
     // Twice over the time in which the session of a dead node runs out (P8), for one that dies
     // late.
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
-    deadline_ = world_.heap.now() + timeouts_max * world_.swarm.election_timeout.count() + 2 * ttl +
-                transfer_time();
+    deadline_ =
+        began_ + timeouts_max * world_.swarm.election_timeout.count() + 2 * ttl + transfer_time();
     return true;
 }
 
@@ -170,6 +171,23 @@ void Liveness::wake_core() {
 
 bool Liveness::is_running_core() const {
     return std::ranges::all_of(core_, [&](core::NodeId id) { return cluster_.can_answer(id); });
+}
+
+bool Liveness::is_led() const {
+    const auto leader = cluster_.leader();
+    return leader.is_set() && (is_in_core(leader) || leader == world_.never_flushes) &&
+           cluster_.at(leader).raft().has_committed_own_term();
+}
+
+void Liveness::look_for_a_leader() {
+    if (led_after_) return;
+    const auto now = world_.heap.now();
+    if (is_led()) {
+        led_after_ = now - began_;
+    } else if (now > began_ + timeouts_max * world_.swarm.election_timeout.count() && !is_void()) {
+        world_.violations.report({},
+                                 "no progress: no leader that commits in ten election timeouts");
+    }
 }
 
 bool Liveness::is_void() const {

@@ -1,6 +1,7 @@
 // The second half of a run: a majority that can talk is healed, and then has to get somewhere.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ public:
     [[nodiscard]] std::string missing() const;
     [[nodiscard]] SimTime deadline() const { return deadline_; }
 
+    // After each event, until there is one: a leader that commits must not take longer (P7).
+    void look_for_a_leader();
+    // From the end of the faults; nothing while there was none.
+    [[nodiscard]] std::optional<SimTime> led_after() const { return led_after_; }
+
     // After that nothing is asked, so, once what was under way has arrived, next to nothing is
     // said.
     [[nodiscard]] SimTime settle_until() const;
@@ -33,6 +39,7 @@ private:
     [[nodiscard]] bool is_in_core(core::NodeId node) const;
     void leave_out_whose_state_stands();
     [[nodiscard]] bool is_running_core() const;
+    [[nodiscard]] bool is_led() const;
     [[nodiscard]] bool can_be_founded() const;
     [[nodiscard]] SimTime transfer_time() const;
     [[nodiscard]] std::uint64_t renewal_messages(SimTime length) const;
@@ -47,6 +54,8 @@ private:
     Cluster& cluster_;
     core::Prng prng_;
     std::vector<core::NodeId> core_;
+    SimTime began_ = 0;
+    std::optional<SimTime> led_after_;
     SimTime deadline_ = 0;
     SimTime idle_until_ = 0;
     core::NodeId idle_leader_;

@@ -71,6 +71,35 @@ TEST_F(LivenessTest, NamesWhatIsMissing) {
     EXPECT_EQ(liveness.missing(), "an answer");
 }
 
+TEST_F(LivenessTest, CountsUntilALeaderCommits) {
+    ASSERT_TRUE(liveness.begin());
+    liveness.look_for_a_leader();
+    EXPECT_FALSE(liveness.led_after());
+    const auto began = world.heap.now();
+    while (!liveness.led_after()) {
+        ASSERT_TRUE(world.heap.run_next());
+        liveness.look_for_a_leader();
+    }
+    EXPECT_EQ(*liveness.led_after(), world.heap.now() - began);
+    EXPECT_TRUE(cluster.at(cluster.leader()).raft().has_committed_own_term());
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(LivenessTest, SeesThatNobodyLeadsInTime) {
+    run_until_led();
+    ASSERT_TRUE(liveness.begin());
+    for (const auto one : cluster.ids()) {
+        for (const auto other : cluster.ids())
+            if (one != other) cluster.network().cut(one, other, true);
+    }
+    world.heap.run_until(world.heap.now() + 10 * sim_second);
+    liveness.look_for_a_leader();
+    EXPECT_EQ(found(), "");
+    world.heap.run_until(world.heap.now() + sim_second);
+    liveness.look_for_a_leader();
+    EXPECT_VIOLATION("no progress: no leader");
+}
+
 TEST_F(LivenessTest, SeesANodeOfTheCoreFallBehind) {
     run_until_led();
     ASSERT_TRUE(liveness.begin());

@@ -31,6 +31,7 @@ RunResult run_and_count(const RunOptions& options, Total& total) {
     ++total.seeds;
     total.steps += result.steps;
     total.node_hours += result.node_hours;
+    total.slowest_leader = std::max(total.slowest_leader, result.led_after);
     total.slowest_recovery = std::max(total.slowest_recovery, result.recovery);
     total.tally.add(result.tally);
     total.trace.number(result.trace);

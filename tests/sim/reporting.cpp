@@ -44,8 +44,9 @@ void print_tables(const Total& total) {
     for (const auto& [name, count] : total.tally.probes()) {
         std::printf("  %12" PRIu64 "  %s\n", count, std::string{name}.c_str());
     }
-    std::printf("recovered within %.1f election timeouts at most; %" PRIu64 " seeds run twice\n",
-                total.slowest_recovery, total.repeats);
+    std::printf("led within %.1f election timeouts at most, recovered within %.1f; %" PRIu64
+                " seeds run twice\n",
+                total.slowest_leader, total.slowest_recovery, total.repeats);
 }
 
 void print_verdict(const Total& total) {

@@ -14,6 +14,7 @@ struct Total {
     std::uint64_t repeats = 0;
     std::uint64_t violations = 0;
     double node_hours = 0;
+    double slowest_leader = 0;
     double slowest_recovery = 0;
     double seconds = 0;
 };

@@ -41,6 +41,7 @@ private:
     Nemesis nemesis_;
     Liveness liveness_;
     std::uint64_t swept_at_ = 0;
+    double led_after_ = 0;
     double recovery_ = 0;
 };
 
@@ -89,10 +90,12 @@ bool Simulation::run_liveness() {
         if (looks && liveness_.is_void()) return false;
         if (is_late) world_.violations.report({}, "no progress: " + missing);
         if (is_late || !advance()) return false;
+        liveness_.look_for_a_leader();
     }
-    recovery_ = static_cast<double>(world_.heap.now() - began) /
-                static_cast<double>(world_.swarm.election_timeout.count());
-    return true;
+    const auto timeout = static_cast<double>(world_.swarm.election_timeout.count());
+    led_after_ = static_cast<double>(liveness_.led_after().value_or(0)) / timeout;
+    recovery_ = static_cast<double>(world_.heap.now() - began) / timeout;
+    return !world_.violations.first();
 }
 
 bool Simulation::run_idle() {
@@ -126,6 +129,7 @@ RunResult Simulation::run() {
     result.steps = world_.steps;
     result.trace = world_.trace.value();
     result.node_hours = static_cast<double>(cluster_.running_time()) / (3'600.0 * sim_second);
+    result.led_after = led_after_;
     result.recovery = recovery_;
     return result;
 }

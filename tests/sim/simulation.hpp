@@ -27,7 +27,9 @@ struct RunResult {
     std::uint64_t steps = 0;
     std::uint64_t trace = 0;  // the same for the same seed and steps, always
     double node_hours = 0;
-    double recovery = 0;  // election timeouts from the end of the faults to agreement
+    // Election timeouts from the end of the faults: to a leader that commits, to agreement.
+    double led_after = 0;
+    double recovery = 0;
 };
 
 [[nodiscard]] RunResult run_seed(const RunOptions& options);
