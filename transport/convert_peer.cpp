@@ -53,6 +53,15 @@ core::Superseded get(wire::Superseded::Reader from) {
             from.getLife()};
 }
 
+void put(const core::FormationQuestion& m, wire::FormationQuestion::Builder to) {
+    to.setRound(m.round);
+    to.setLife(m.life);
+}
+
+core::FormationQuestion get(wire::FormationQuestion::Reader from) {
+    return {from.getRound(), from.getLife()};
+}
+
 core::PeerMessage get(CheckedReading& reading, wire::PeerMessage::Reader from) {
     if (auto raft = get_raft(reading, from)) return *std::move(raft);
     using Which = wire::PeerMessage::Which;
@@ -64,6 +73,9 @@ core::PeerMessage get(CheckedReading& reading, wire::PeerMessage::Reader from) {
         case Which::MEMBERSHIP_REPLY: return get_membership(reading, from.getMembershipReply());
         case Which::TOO_BUSY: return get(from.getTooBusy());
         case Which::SUPERSEDED: return get(from.getSuperseded());
+        case Which::FORMATION_QUESTION: return get(from.getFormationQuestion());
+        case Which::FORMATION_ANSWER:
+            return core::FormationAnswer{from.getFormationAnswer().getRound()};
         default: break;
     }
     reading.fail(Malformed::unknown_kind, "PeerMessage");
@@ -94,6 +106,8 @@ void write(const core::PeerMessage& message, wire::PeerMessage::Builder to) {
             [&](const core::MembershipReply& m) { put_membership(m, to.initMembershipReply()); },
             [&](const core::TooBusy& m) { put(m, to.initTooBusy()); },
             [&](const core::Superseded& m) { put(m, to.initSuperseded()); },
+            [&](const core::FormationQuestion& m) { put(m, to.initFormationQuestion()); },
+            [&](const core::FormationAnswer& m) { to.initFormationAnswer().setRound(m.round); },
         },
         message);
 }

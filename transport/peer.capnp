@@ -121,7 +121,19 @@ struct PeerMessage {
     membershipReply @15 :MembershipReply;
     tooBusy @16 :TooBusy;
     superseded @17 :Superseded;
+    formationQuestion @18 :FormationQuestion;
+    formationAnswer @19 :FormationAnswer;
   }
+}
+
+# Is this life of a voter still empty, now that every voter said once that it is?
+struct FormationQuestion {
+  round @0 :UInt64;
+  life @1 :UInt64;
+}
+
+struct FormationAnswer {
+  round @0 :UInt64;
 }
 
 struct LogId {

@@ -86,6 +86,12 @@ std::size_t words(const core::TooBusy& /*m*/) {
 std::size_t words(const core::Superseded& /*m*/) {
     return 3;
 }
+std::size_t words(const core::FormationQuestion& /*m*/) {
+    return 2;
+}
+std::size_t words(const core::FormationAnswer& /*m*/) {
+    return 1;
+}
 
 // Of an outcome. Most are small.
 std::size_t body_words(const auto& /*outcome*/) {

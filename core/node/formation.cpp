@@ -1,11 +1,13 @@
 // How a cluster comes to be, once (S47).
 //
 // Only the lowest configured id may found, and only while every configured voter is connected,
-// empty and carries the same list. It writes the founding entry with the incarnations it was told
-// and, once that is durable, offers it. An empty node takes an offer that names it, by id and
-// incarnation, and is a voter from then on. Were a majority enough, the two halves of a start-up in
-// the wrong order could each found a cluster, or a majority with wiped disks could found a second
-// one.
+// empty and carries the same list. What a hello says was true once, and not of all of them at once:
+// so when it has heard everybody it asks them all again, and each answers only if it is empty
+// still, in the same life. Then there was a moment, when it began to ask, at which all were. It
+// writes the founding entry with the incarnations it was told and, once that is durable, offers it.
+// An empty node takes an offer that names it, by id and incarnation, and is a voter from then on.
+// Were a majority enough, the two halves of a start-up in the wrong order could each found a
+// cluster, or a majority with wiped disks could found a second one.
 #include <algorithm>
 
 #include "core/base/mutant.hpp"
@@ -39,6 +41,22 @@ Hello NodeCore::hello() const {
 
 void NodeCore::form_if_unanimous(Now now) {
     if (is_formed() || former_cluster_.is_set()) return;
+    auto configuration = unanimous_by_hello();
+    if (configuration) {
+        ask_founders(*configuration, now);
+    } else {
+        founding_ = {};
+    }
+    const bool agreed =
+        founding_.agreed.size() == founding_.asked.size() || planted(Mutant::formation_by_hellos);
+    if (!configuration || !agreed) return;
+    founding_ = {};
+    configuration->cluster = {prng_.next(), prng_.next() | 1U};
+    raft_.adopt_formation(founding_entry(*configuration), now.steady);
+}
+
+// What this node may found, if all are as they said when they connected.
+std::optional<Configuration> NodeCore::unanimous_by_hello() const {
     Configuration configuration;
     std::size_t heard = 0;
     const auto own = hello();
@@ -48,7 +66,7 @@ void NodeCore::form_if_unanimous(Now now) {
         const bool agrees = is_self || (found != connected_.end() && found->second.is_empty() &&
                                         found->second.voters == own.voters);
         if (agrees) ++heard;
-        if (agrees && configuration.voters.empty() && !is_self) return;  // a lower id founds
+        if (agrees && configuration.voters.empty() && !is_self) return {};  // a lower id founds
         voter.incarnation = is_self  ? options_.incarnation
                             : agrees ? found->second.incarnation
                                      : Incarnation{};
@@ -57,9 +75,39 @@ void NodeCore::form_if_unanimous(Now now) {
     }
     const auto needed =
         planted(Mutant::formation_by_majority) ? majority_of(own.voters.size()) : own.voters.size();
-    if (heard < needed || configuration.voters.empty()) return;
-    configuration.cluster = {prng_.next(), prng_.next() | 1U};
-    raft_.adopt_formation(founding_entry(configuration), now.steady);
+    if (heard < needed || configuration.voters.empty()) return {};
+    return configuration;
+}
+
+// Whoever comes with another hello is asked in another round, with all the others.
+void NodeCore::ask_founders(const Configuration& configuration, Now now) {
+    std::map<NodeId, Hello> present;
+    for (const auto& voter : configuration.voters)
+        if (voter.id != options_.self) present.emplace(voter.id, connected_.at(voter.id));
+    if (present != founding_.asked) founding_ = {prng_.next(), std::move(present), {}, now.steady};
+    if (now.steady < founding_.ask_at) return;
+    founding_.ask_at = now.steady + options_.heartbeat;
+    for (const auto& [id, hello] : founding_.asked) {
+        if (founding_.agreed.contains(id)) continue;
+        effects_.send.push_back({id, FormationQuestion{founding_.round, hello.life}});
+    }
+}
+
+void NodeCore::receive(NodeId from, const FormationQuestion& message, Now /*now*/) {
+    const auto own = hello();
+    const bool agrees = own.is_empty() && message.life == options_.life &&
+                        std::ranges::find(own.voters, from) != own.voters.end();
+    if (!agrees) {
+        ++refused_messages_;
+        return;
+    }
+    effects_.send.push_back({from, FormationAnswer{message.round}});
+}
+
+// One to an earlier round may still be under way.
+void NodeCore::receive(NodeId from, const FormationAnswer& message, Now /*now*/) {
+    if (message.round == founding_.round && founding_.asked.contains(from))
+        founding_.agreed.insert(from);
 }
 
 // For as long as a voter may not have been told: the leader would bring it everything, but there

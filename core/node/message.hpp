@@ -16,6 +16,17 @@ struct FormationOffer {
     Entry founding;
 };
 
+// Whether this life of a voter is still empty, now that every voter has said once that it is (S47).
+struct FormationQuestion {
+    std::uint64_t round = 0;
+    std::uint64_t life = 0;  // whom it asks, as it said in its hello
+};
+
+// It is, and agrees to be a voter of what the asker founds.
+struct FormationAnswer {
+    std::uint64_t round = 0;
+};
+
 // What a node's program asks for, on its way to the leader: batches as in codec/command_codec.
 // It is not answered but by TooBusy: the caller's own node sees it applied, or sends it again.
 struct Forward {
@@ -66,8 +77,9 @@ struct Superseded {
     std::uint64_t life = 0;
 };
 
-using PeerMessage = std::variant<RaftMessage, FormationOffer, Forward, MembershipRequest,
-                                 MembershipReply, TooBusy, Superseded>;
+using PeerMessage =
+    std::variant<RaftMessage, FormationOffer, Forward, MembershipRequest, MembershipReply, TooBusy,
+                 Superseded, FormationQuestion, FormationAnswer>;
 
 struct Envelope {
     NodeId to;

@@ -119,9 +119,10 @@ Effects NodeCore::step(Event event, Now now) {
 
 Instant NodeCore::deadline() const {
     if (has_refused_own_ || was_removed_ || raft_.has_decided()) return stepped_at_;
-    auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
-                          closures_.deadline(), reads_.deadline(), reads_due_,
-                          forgets_outsiders_at(), changes_.deadline(raft_.leader().has_value())});
+    auto next =
+        std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(), closures_.deadline(),
+                  reads_.deadline(), reads_due_, forgets_outsiders_at(),
+                  changes_.deadline(raft_.leader().has_value()), founding_.ask_at});
     if (!raft_.is_installing()) next = std::min(next, state_due_);
     // While nothing can be proposed a due time would only make the caller spin: what ends that wait
     // is an event of its own.

@@ -109,6 +109,8 @@ private:
     void on(SnapshotRows& event, Now now);
     void receive(NodeId from, RaftMessage& message, Now now);
     void receive(NodeId from, const FormationOffer& message, Now now);
+    void receive(NodeId from, const FormationQuestion& message, Now now);
+    void receive(NodeId from, const FormationAnswer& message, Now now);
     void receive(NodeId from, const Forward& message, Now now);
     void receive(NodeId from, const TooBusy& message, Now now);
     void receive(NodeId from, const Superseded& message, Now now);
@@ -225,6 +227,8 @@ private:
 
     // formation.cpp
     void form_if_unanimous(Now now);
+    [[nodiscard]] std::optional<Configuration> unanimous_by_hello() const;
+    void ask_founders(const Configuration& configuration, Now now);
     [[nodiscard]] bool is_formation_durable() const;
     void offer_formation(NodeId to);
     [[nodiscard]] bool is_formed() const { return raft_.configuration().is_formed(); }
@@ -246,6 +250,14 @@ private:
     std::map<NodeId, Hello> connected_;
     std::map<NodeId, Hello> outlived_;  // these are on the line, and are nobody
     PeerMemory memory_;
+    // What this node is about to found: who was asked, as they were then, and who agreed since.
+    struct Founding {
+        std::uint64_t round = 0;
+        std::map<NodeId, Hello> asked;
+        std::set<NodeId> agreed;
+        Instant ask_at = Instant::never();
+    };
+    Founding founding_;
     std::set<NodeId> unfounded_;  // connected, said it is empty, not heard of as a member yet
     std::uint8_t format_in_log_ = command_format_oldest;  // the newest of its commands
     ClusterId former_cluster_;

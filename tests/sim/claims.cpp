@@ -15,6 +15,8 @@ void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& 
                    [](const core::MembershipReply&) {},
                    [&](const core::TooBusy&) { tally_.probe("too busy for acquires"); },
                    [](const core::Superseded&) {},
+                   [](const core::FormationQuestion&) {},
+                   [](const core::FormationAnswer&) {},
                    [&](const core::FormationOffer& offer) {
                        const auto& platter = *view(from).platter;
                        if (platter.founding == offer.founding.checksum) return;

@@ -104,6 +104,19 @@ public:
         timer();
     }
     void receive(NodeId from, PeerMessage message) { step(Received{from, std::move(message)}); }
+    // Everybody who was asked is empty still, and wants to found.
+    void all_agree() {
+        std::vector<Envelope> answers_to_come;
+        for (const auto& envelope : sent) {
+            if (const auto* asked = std::get_if<FormationQuestion>(&envelope.message))
+                answers_to_come.push_back({envelope.to, FormationAnswer{asked->round}});
+        }
+        std::erase_if(sent, [](const Envelope& envelope) {
+            return std::holds_alternative<FormationQuestion>(envelope.message);
+        });
+        for (auto& answer : answers_to_come)
+            receive(answer.to, std::move(answer.message));
+    }
     void complete_writes() {
         while (!writes.empty()) {
             disk_.carry_out(writes.front());
@@ -191,8 +204,7 @@ public:
 private:
     template <class Message>
     static Message* find(PeerMessage& message) {
-        if constexpr (std::is_same_v<Message, FormationOffer> || std::is_same_v<Message, TooBusy> ||
-                      std::is_same_v<Message, Superseded>) {
+        if constexpr (!std::is_constructible_v<RaftMessage, Message>) {
             return std::get_if<Message>(&message);
         } else {
             auto* raft = std::get_if<RaftMessage>(&message);

@@ -123,7 +123,7 @@ core::MembershipReply membership_reply(Prng& prng) {
             static_cast<core::MembershipRefusal>(prng.below(15)), index(prng), Term{number(prng)}};
 }
 
-constexpr std::uint64_t message_kinds = 18;
+constexpr std::uint64_t message_kinds = 20;
 
 core::PeerMessage message(Prng& prng, std::uint64_t kind) {
     const Term term{number(prng)};
@@ -155,6 +155,8 @@ core::PeerMessage message(Prng& prng, std::uint64_t kind) {
         case 16:
             return core::Superseded{core::Incarnation{number(prng)}, core::BootEpoch{number(prng)},
                                     number(prng)};
+        case 17: return core::FormationQuestion{number(prng), number(prng)};
+        case 18: return core::FormationAnswer{number(prng)};
         default: return forward(prng);
     }
 }

@@ -17,6 +17,7 @@ HandDrivenNode founder() {
     HandDrivenNode node{1, {1, 2, 3}};
     node.step(PeerUp{empty_hello(2, {1, 2, 3})});
     node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    node.all_agree();
     return node;
 }
 
@@ -37,8 +38,10 @@ TEST(Formation, NeedsEveryVoter) {
     node.step(PeerUp{empty_hello(2, {1, 2, 3})});
     node.timer();
     EXPECT_FALSE(node.is_formed());
-    EXPECT_TRUE(node.writes.empty());
+    EXPECT_TRUE(node.sent.empty());
     node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    EXPECT_TRUE(node.writes.empty());
+    node.all_agree();
     EXPECT_TRUE(node.is_formed());
     EXPECT_TRUE(node.noted(Note::Kind::formed));
 }
@@ -48,9 +51,93 @@ TEST(Formation, NeedsThemConnectedAtTheSameTime) {
     node.step(PeerUp{empty_hello(2, {1, 2, 3})});
     node.step(PeerDown{n2});
     node.step(PeerUp{empty_hello(3, {1, 2, 3})});
-    EXPECT_FALSE(node.is_formed());
+    EXPECT_TRUE(node.sent.empty());
     node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    node.all_agree();
     EXPECT_TRUE(node.is_formed());
+}
+
+// Each was empty when it connected. That all of them were at once is known only of those who say so
+// again when all of them have said it.
+TEST(Formation, AsksEverybodyAgainWhenAllWereHeardOf) {
+    HandDrivenNode node{1, {1, 2, 3}};
+    auto second = empty_hello(2, {1, 2, 3});
+    second.life = 22;
+    node.step(PeerUp{second});
+    node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    const auto asked = node.newest<FormationQuestion>(n2);
+    EXPECT_EQ(asked.life, 22U);
+    EXPECT_EQ(node.newest<FormationQuestion>(n3).round, asked.round);
+    node.receive(n2, FormationAnswer{asked.round});
+    node.receive(n2, FormationAnswer{asked.round});
+    node.receive(n4, FormationAnswer{asked.round});
+    EXPECT_FALSE(node.is_formed());
+    node.receive(n3, FormationAnswer{asked.round});
+    EXPECT_TRUE(node.is_formed());
+}
+
+TEST(Formation, ALostQuestionIsAskedAgain) {
+    HandDrivenNode node{1, {1, 2, 3}};
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    const auto asked = node.newest<FormationQuestion>(n2);
+    node.receive(n2, FormationAnswer{asked.round});
+    node.sent.clear();
+    node.timer();
+    EXPECT_TRUE(node.sent.empty()) << "not before a heartbeat has passed";
+    node.timer_when_due();
+    EXPECT_TRUE(node.take<FormationQuestion>(n2).empty());
+    EXPECT_EQ(node.newest<FormationQuestion>(n3).round, asked.round);
+}
+
+TEST(Formation, AnAnswerBeforeSomebodyCameBackCountsForNothing) {
+    HandDrivenNode node{1, {1, 2, 3}};
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    const auto asked = node.newest<FormationQuestion>(n2);
+    node.receive(n2, FormationAnswer{asked.round});
+    node.sent.clear();
+    auto third = empty_hello(3, {1, 2, 3});
+    third.boot_epoch = third.boot_epoch.next();
+    third.life = 33;
+    node.step(PeerUp{third});
+    const auto again = node.newest<FormationQuestion>(n3);
+    EXPECT_NE(again.round, asked.round);
+    EXPECT_EQ(again.life, 33U);
+    node.receive(n2, FormationAnswer{asked.round});
+    node.receive(n3, FormationAnswer{again.round});
+    EXPECT_FALSE(node.is_formed());
+    node.receive(n2, FormationAnswer{again.round});
+    EXPECT_TRUE(node.is_formed());
+}
+
+// Its disk was new when it connected; since then it was brought back into its cluster.
+TEST(Formation, WhoJoinedMeanwhileDoesNotAgree) {
+    HandDrivenNode node{2, {1, 2, 3}};
+    node.step(PeerUp{empty_hello(1, {1, 2, 3})});
+    node.receive(n1, FormationQuestion{5, node.hello().life});
+    EXPECT_EQ(node.newest<FormationAnswer>(n1).round, 5U);
+    node.step(PeerUp{empty_hello(3, {1, 2, 3})});
+    auto present = voters({1, 2, 3});
+    present.voters[1].incarnation = Incarnation{7};
+    node.receive(n3, RaftMessage{append(2, {}, {configures(log_id(1, 1), present)})});
+    ASSERT_TRUE(node.is_formed());
+    const auto refused = node.core().refused_messages();
+    node.receive(n1, FormationQuestion{6, node.hello().life});
+    node.complete_writes();
+    node.receive(n1, FormationQuestion{7, node.hello().life});
+    EXPECT_TRUE(node.take<FormationAnswer>(n1).empty());
+    EXPECT_EQ(node.core().refused_messages(), refused + 2);
+}
+
+TEST(Formation, AQuestionToAnotherLifeOrFromAStrangerIsRefused) {
+    HandDrivenNode node{2, {1, 2, 3}};
+    node.step(PeerUp{empty_hello(1, {1, 2, 3})});
+    node.step(PeerUp{empty_hello(4, {1, 2, 3})});
+    node.receive(n1, FormationQuestion{5, node.hello().life + 1});
+    node.receive(n4, FormationQuestion{5, node.hello().life});
+    EXPECT_TRUE(node.sent.empty());
+    EXPECT_EQ(node.core().refused_messages(), 2U);
 }
 
 TEST(Formation, NamesTheVotersAndTheirIncarnations) {
@@ -416,6 +503,7 @@ TEST(Formation, NothingIsFormedByTheHalvesOfASplit) {
 TEST(Formation, OutlivesACrashOfTheFounderBeforeAnybodyTookTheOffer) {
     NodeCluster cluster{1, 2, 3};
     cluster.connect_all();
+    cluster.deliver();
     cluster[n1].complete_writes();
     const auto founded = cluster[n1].hello().cluster;
     ASSERT_TRUE(founded.is_set());
@@ -432,6 +520,7 @@ TEST(Formation, OutlivesACrashOfTheFounderBeforeAnybodyTookTheOffer) {
 TEST(Formation, OutlivesACrashOfAVoterThatWasWritingTheOffer) {
     NodeCluster cluster{1, 2, 3};
     cluster.connect_all();
+    cluster.deliver();
     cluster[n1].complete_writes();
     cluster.deliver();
     ASSERT_TRUE(cluster[n2].is_formed());

@@ -516,6 +516,7 @@ TEST(NodeCore, KeepsTheLogForASlowMemberWithinLimits) {
 TEST(NodeCore, StillOffersTheFoundingEntryAfterARestart) {
     NodeCluster cluster{1, 2, 3};
     cluster.connect_all();
+    cluster.deliver();
     cluster[n1].complete_writes();
     cluster.crash_and_restart(n1);
     cluster.connect(n1, n2);
