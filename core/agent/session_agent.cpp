@@ -10,12 +10,6 @@
 
 namespace mortise::core {
 
-namespace {
-
-constexpr std::uint32_t renewals_unseen_max = 16;
-
-}  // namespace
-
 SessionAgent::SessionAgent(const AgentOptions& options, Prng prng, Now now)
     : options_{options}, prng_{prng}, lease_{options.ttl_ms, options.rho_ppm}, now_{now} {
     open(now);

@@ -31,6 +31,10 @@
 
 namespace mortise::core {
 
+// A member that is cut off from the log asks so often for its session, and then lets it end
+// (decision 0005).
+constexpr std::uint32_t renewals_unseen_max = 16;
+
 struct AgentOptions {
     NodeId node;
     Incarnation incarnation;

@@ -29,8 +29,7 @@ void NodeCore::call(AcquireCall& call, Now now) {
     const bool in_order =
         agent_.may_answer_from_read(request.name) || planted(Mutant::try_before_own_release);
     if (looks_taken && in_order) {
-        const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
-        ask_read(std::move(call), gives_up, now);
+        ask_try(call, now);
     } else {
         agent_.on_acquire(std::move(call), now);
     }
@@ -43,8 +42,7 @@ void NodeCore::call(AcquireSeveralCall& call, Now now) {
     const bool in_order = std::ranges::all_of(
         request.names, [&](const NamedMode& one) { return agent_.may_answer_from_read(one.name); });
     if (is_try && in_order && !would_grant(request)) {
-        const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
-        ask_read(std::move(call), gives_up, now);
+        ask_try(call, now);
     } else {
         agent_.on_acquire(std::move(call), now);
     }
@@ -103,6 +101,14 @@ void NodeCore::call(const CloseCall& call, Now now) {
     for (const auto tag : changes_.take_all())
         effects_.answers.push_back({tag, CallError::node_stopped});
     agent_.on_close(call, now);
+}
+
+// It may go through the log after that, and has the same time for both (S48).
+template <class AnyAcquireCall>
+void NodeCore::ask_try(AnyAcquireCall& call, Now now) {
+    const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
+    if (!planted(Mutant::try_has_time_twice)) call.deadline = gives_up;
+    ask_read(std::move(call), gives_up, now);
 }
 
 void NodeCore::ask_read(Call call, Instant gives_up, Now now) {

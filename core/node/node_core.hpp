@@ -132,6 +132,8 @@ private:
     void call(const ToldCall& call, Now now);
     void call(InspectCall& call, Now now);
     void call(const CloseCall& call, Now now);
+    template <class AnyAcquireCall>
+    void ask_try(AnyAcquireCall& call, Now now);
     void ask_read(Call call, Instant gives_up, Now now);
     void read_overdue(Now now);
     void answer_reads(Now now);

@@ -9,10 +9,8 @@ namespace mortise::sim {
 
 core::Instant CallDeadlines::due(const core::Call& call, core::Instant now) const {
     const auto soon = now + call_timeout_;
-    // A try may first be read, and then go through the log.
     const auto of_acquire = [&](const auto& one) {
-        const auto later = one.request.wait ? core::Instant::never() : soon + call_timeout_;
-        return std::min(one.deadline, later);
+        return std::min(one.deadline, one.request.wait ? core::Instant::never() : soon);
     };
     return std::visit(core::Overloaded{
                           [&](const core::AcquireCall& one) { return of_acquire(one); },

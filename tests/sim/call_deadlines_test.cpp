@@ -66,7 +66,7 @@ TEST_F(CallDeadlinesTest, WhoWaitsForALockMayWaitForEver) {
 
 TEST_F(CallDeadlinesTest, ATryMayNot) {
     acquire(core::Instant::never(), false);
-    deadlines.after_step(a, now, {1'201});
+    deadlines.after_step(a, now, {1'101});
     EXPECT_VIOLATION("call 5");
 }
 

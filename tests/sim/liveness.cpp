@@ -65,9 +65,18 @@ bool Liveness::begin() {
     // Twice over the time in which the session of a dead node runs out (P8), for one that dies
     // late.
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
-    deadline_ =
-        began_ + timeouts_max * world_.swarm.election_timeout.count() + 2 * ttl + transfer_time();
+    deadline_ = began_ + timeouts_max * world_.swarm.election_timeout.count() + 2 * ttl +
+                transfer_time() + silence_time();
     return true;
+}
+
+// One whose state stands still does not learn what came of its calls, and takes back no call for
+// several names that comes after others until it does (decision 0003). It has them until it lets
+// its session end.
+SimTime Liveness::silence_time() const {
+    if (!world_.never_flushes.is_set()) return 0;
+    const auto renewed_every = world_.swarm.session_ttl_ms * sim_millisecond / 3;
+    return core::renewals_unseen_max * renewed_every;
 }
 
 // Of the largest state, piece by piece, to one that has to begin anew: each is asked for when the

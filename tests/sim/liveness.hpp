@@ -42,6 +42,7 @@ private:
     [[nodiscard]] bool is_led() const;
     [[nodiscard]] bool can_be_founded() const;
     [[nodiscard]] SimTime transfer_time() const;
+    [[nodiscard]] SimTime silence_time() const;
     [[nodiscard]] std::uint64_t renewal_messages(SimTime length) const;
     void choose_core(std::vector<core::NodeId> nodes);
     void calm_network();

@@ -198,6 +198,33 @@ TEST(NodeCore, AReadWithoutALeaderEndsWithNoQuorum) {
     EXPECT_TRUE(node.was_answered<CallError>(41));
 }
 
+// S48: the name looked taken, so the leader was asked; it was free by then, so the log was. Both
+// together may take no longer than a call does.
+TEST(NodeCore, ATryThatIsReadFirstHasNoMoreTime) {
+    Running running;
+    auto& follower = running.cluster[n3];
+    running.leader.acquire(1, "name");
+    running.cluster.run_for(heartbeat);
+    const auto hold = running.leader.granted(1);
+    const auto asked_at = follower.now;
+    AcquireCall attempt;
+    attempt.tag = CallTag{2};
+    attempt.request.name = "name";
+    attempt.request.wait = false;
+    follower.call(std::move(attempt));
+    const auto question = follower.newest<ReadRequest>(n1);
+    running.leader.call(ReleaseCall{{}, hold});
+    running.cluster.settle();
+    follower.now = follower.now + heartbeat;
+    const auto index = running.leader.core().applied_index();
+    follower.receive(n1, RaftMessage{ReadReply{follower.raft().term(), question.id, index}});
+    EXPECT_EQ(follower.sent_to<Forward>(n1), 1U);
+    EXPECT_FALSE(follower.was_answered<Busy>(2));
+    follower.now = asked_at + node_options(1, {1}).call_timeout;
+    follower.timer();
+    EXPECT_EQ(follower.error_of(2), CallError::no_quorum);
+}
+
 // R1: no two questions share an id, in one life or in two.
 TEST(NodeCore, NeverUsesAReadIdTwice) {
     Running running;
