@@ -34,6 +34,12 @@ struct Agent {
         options.boot_epoch = BootEpoch{1};
         return options;
     }
+    // Of a session that no test outlives.
+    static AgentOptions of_a_day() {
+        auto day = options();
+        day.ttl_ms = 24 * 3'600'000;
+        return day;
+    }
     // How many of them were refused at once.
     std::size_t acquire(std::size_t count, Instant deadline) {
         for (std::size_t i = 0; i < count; ++i) {

@@ -83,6 +83,7 @@ protected:
         }
         return count;
     }
+    void lose() { (void)sent(); }
     void send_all_again() { of.agent.on_leader(true, of.now); }
     LockMode mode_of(const std::string& name) const {
         return machine.inspect(name).holders.at(0).mode;
@@ -94,13 +95,8 @@ protected:
     }
 
     struct {
-        static AgentOptions options() {
-            auto options = Agent::options();
-            options.ttl_ms = 24 * 3'600'000;
-            return options;
-        }
         Now now{Instant{1'000'000'000}, Instant{1'000'000'000}};
-        SessionAgent agent{options(), Prng{1}, now};
+        SessionAgent agent{Agent::of_a_day(), Prng{1}, now};
     } of;
     std::map<CallTag, OperationId> holds;
     std::vector<CallTag> granted;           // in that order
@@ -246,13 +242,13 @@ TEST_F(AgentGivingUp, WhatIsSentOnIsCancelledWhenItIsThere) {  // S18
 // before it, and through the third of "y".
 TEST_F(AgentGivingUp, NobodyPassesWhatTwoComeAfter) {  // S20
     const auto first = acquire("y");
-    (void)sent();
+    lose();
     const auto both = acquire_both("x", "y");
-    (void)sent();
+    lose();
     const auto third = acquire("y");
     const auto late = sent();
     const auto again = acquire_both("x", "y");
-    (void)sent();
+    lose();
     cancel(both);
     const auto ended = sent();
     cancel(again);
@@ -273,13 +269,13 @@ TEST_F(AgentGivingUp, NoCancelPassesThatOfAFormerFollower) {  // S20
     const auto other = hold("b", LockMode::exclusive);
     granted.clear();
     const auto first = acquire("a");
-    (void)sent();
+    lose();
     const auto both = acquire_both("a", "b");
-    (void)sent();
+    lose();
     const auto third = acquire("a");
     const auto late = sent();
     cancel(third);
-    (void)sent();
+    lose();
     of.agent.on_release({{}, other}, of.now);
     const auto released = sent();
     cancel(both);
@@ -295,16 +291,16 @@ TEST_F(AgentGivingUp, NoCancelPassesThatOfAFormerFollower) {  // S20
 // With what it comes after, and in its place: those behind it need no third time.
 TEST_F(AgentGivingUp, AnEarlyCancelIsSentAgainInThePlaceOfItsCall) {  // S20
     acquire("name", LockMode::shared);
-    (void)sent();
+    lose();
     const auto second = acquire("name");
-    (void)sent();
+    lose();
     const auto third = acquire("name", LockMode::shared);
-    (void)sent();
+    lose();
     cancel(second);
-    (void)sent();
+    lose();
     send_all_again();
     apply(sent());
-    (void)sent();
+    lose();
     EXPECT_EQ(granted.size(), 2U);
     EXPECT_TRUE(holds.contains(third));
 }
@@ -331,13 +327,13 @@ TEST_F(AgentGivingUp, AReleaseComesAfterNoCall) {  // S21
     const auto held = hold("name", LockMode::shared);
     const auto other = hold("name", LockMode::shared);
     acquire("name", LockMode::update);
-    (void)sent();
+    lose();
     const auto up = upgrade(held);
-    (void)sent();
+    lose();
     cancel(up);
-    (void)sent();
+    lose();
     downgrade(held);
-    (void)sent();
+    lose();
     of.agent.on_release({{}, other}, of.now);
     const auto released = sent();
     ASSERT_FALSE(released.empty());
@@ -349,14 +345,14 @@ TEST_F(AgentGivingUp, AReleaseComesAfterNoCall) {  // S21
 TEST_F(AgentGivingUp, WhatALossComesAfterIsSentUntilTheEnd) {  // S23
     const auto held = hold("name", LockMode::shared);
     acquire("name", LockMode::update);
-    (void)sent();
+    lose();
     cancel(upgrade(held));
-    (void)sent();
+    lose();
     downgrade(held);
-    (void)sent();
+    lose();
     of.agent.on_release({{}, held, true}, of.now);
     of.agent.on_told(held);
-    (void)sent();
+    lose();
     of.agent.on_close({CallTag{1'000'000}}, of.now);
     for (int i = 0; i < 3; ++i) {
         apply_all();

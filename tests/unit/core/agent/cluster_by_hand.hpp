@@ -35,7 +35,7 @@ public:
         other.node = NodeId{2};
         other.incarnation = Incarnation{10};
         other.boot_epoch = BootEpoch{1};
-        other.ttl_ms = options().ttl_ms;
+        other.ttl_ms = Agent::of_a_day().ttl_ms;
         apply(other, true);
         rival_ = machine.sessions().newest();
     }
@@ -97,13 +97,8 @@ public:
             rival_releases_newest();
     }
 
-    static AgentOptions options() {
-        auto options = Agent::options();
-        options.ttl_ms = 24 * 3'600'000;
-        return options;
-    }
     Now now{Instant{1'000'000'000}, Instant{1'000'000'000}};
-    SessionAgent agent{options(), Prng{1}, now};
+    SessionAgent agent{Agent::of_a_day(), Prng{1}, now};
     LockMachine machine;
     std::vector<Message> under_way;
 
