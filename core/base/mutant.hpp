@@ -43,6 +43,7 @@ namespace mortise::core {
     X(durable_mark_not_lowered, "what is truncated still counts as durable")                     \
     X(old_completion_counts, "a write that was truncated meanwhile makes its place durable")     \
     X(read_joins_open_round, "a read is answered by a round that began before it")               \
+    X(read_joins_open_question, "a call is answered by a question that was asked before it")     \
     X(inspect_asks_nobody, "S46: any listing is answered from the state at hand")                \
     X(change_not_joint, "a learner becomes a voter without a joint configuration")               \
     X(joint_by_new_alone, "while joint the new voters decide alone")                             \

@@ -91,7 +91,7 @@ void NodeCore::call(InspectCall& call, Now now) {
         answer_read(local, now);
         return;
     }
-    ask_read(std::move(call), now.steady + options_.call_timeout, now);
+    ask_read(std::move(call), now.steady + options_.call_timeout);
 }
 
 void NodeCore::call(const CloseCall& call, Now now) {
@@ -108,28 +108,30 @@ template <class AnyAcquireCall>
 void NodeCore::ask_try(AnyAcquireCall& call, Now now) {
     const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
     if (!planted(Mutant::try_has_time_twice)) call.deadline = gives_up;
-    ask_read(std::move(call), gives_up, now);
+    ask_read(std::move(call), gives_up);
 }
 
-void NodeCore::ask_read(Call call, Instant gives_up, Now now) {
+void NodeCore::ask_read(Call call, Instant gives_up) {
     if (reads_.is_full()) {
         effects_.answers.push_back({tag_of(call), CallError::resource_exhausted});
         return;
     }
+    reads_.add(std::move(call), gives_up);
+}
+
+// One question for all that a step asks for. Again under a new id: an answer to the old one may be
+// too old by now (etcd 20418).
+void NodeCore::ask_leader(Now now) {
+    if (!reads_.is_to_ask()) return;
     const auto id = read_id(options_.boot_epoch, ++reads_asked_);
-    reads_.add(id, {std::move(call), now.steady + options_.election_timeout, gives_up, {}});
+    reads_.ask(id, now.steady + options_.election_timeout);
     raft_.read(id, now.steady);  // without a leader: when there is one
 }
 
-// Asks again under a new id: an answer to the old one may be too old by now (etcd 20418).
 void NodeCore::read_overdue(Now now) {
-    for (auto& read : reads_.take_overdue(now.steady)) {
-        if (now.steady >= read.gives_up) {
-            effects_.answers.push_back({tag_of(read.call), CallError::no_quorum});
-        } else {
-            ask_read(std::move(read.call), read.gives_up, now);
-        }
-    }
+    for (const auto& call : reads_.take_given_up(now.steady))
+        effects_.answers.push_back({tag_of(call), CallError::no_quorum});
+    reads_.ask_again(now.steady, options_.election_timeout / 2);
 }
 
 // Listings take their time, and the log must move on meanwhile: the next step follows at once.

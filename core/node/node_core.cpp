@@ -85,6 +85,7 @@ Effects NodeCore::step(Event event, Now now) {
     raft_.set_room(takes_entries());
     std::visit([&](auto& e) { on(e, now); }, event);
     form_if_unanimous(now);
+    ask_leader(now);
     take_decided(now);
     judge_own_life();
     watch_leadership(now);
@@ -194,9 +195,9 @@ void NodeCore::watch_leadership(Now now) {
     if (planted(Mutant::countdown_restarts_at_failover)) restart_countdowns({}, now);
     agent_.on_leader(leader.has_value(), now);
     // What was asked of the old leader may never be answered.
-    reads_.ask_all_again(now.steady);
+    reads_.ask_all_again();
+    ask_leader(now);
     changes_.ask_all_again(now.steady);
-    read_overdue(now);
 }
 
 void NodeCore::on(const TimerFired& /*event*/, Now now) {

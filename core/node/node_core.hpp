@@ -134,7 +134,8 @@ private:
     void call(const CloseCall& call, Now now);
     template <class AnyAcquireCall>
     void ask_try(AnyAcquireCall& call, Now now);
-    void ask_read(Call call, Instant gives_up, Now now);
+    void ask_read(Call call, Instant gives_up);
+    void ask_leader(Now now);
     void read_overdue(Now now);
     void answer_reads(Now now);
     void answer_read(Call& call, Now now);

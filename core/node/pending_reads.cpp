@@ -3,75 +3,105 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
-Instant PendingReads::due(const Pending& pending) {
-    return pending.readable_at.is_set() ? pending.gives_up
-                                        : std::min(pending.ask_again, pending.gives_up);
+void PendingReads::add(Call call, Instant gives_up) {
+    const auto tag = tag_of(call);
+    // What was asked before the call may be answered with what was so before it.
+    const bool joins = planted(Mutant::read_joins_open_question) && !questions_.empty();
+    const auto question = joins ? questions_.rbegin()->first : ReadId{};
+    const bool is_new =
+        pending_.emplace(tag, Pending{std::move(call), gives_up, question, {}}).second;
+    MORTISE_CHECK(is_new);
+    questions_[question].calls.insert(tag);
+    by_end_.emplace(gives_up, tag);
 }
 
-void PendingReads::add(ReadId id, Pending pending) {
-    const bool new_tag = by_tag_.emplace(tag_of(pending.call), id).second;
-    by_due_.emplace(due(pending), id);
-    const bool new_id = pending_.emplace(id, std::move(pending)).second;
-    MORTISE_CHECK(new_tag && new_id);
-}
-
-PendingReads::Pending PendingReads::take(Place place) {
-    auto pending = std::move(place->second);
-    by_tag_.erase(tag_of(pending.call));
-    by_due_.erase({due(pending), place->first});
-    readable_.erase({pending.readable_at, place->first});
-    pending_.erase(place);
-    return pending;
+void PendingReads::ask(ReadId id, Instant again) {
+    auto question = questions_.extract(ReadId{});
+    MORTISE_CHECK(!question.empty() && (questions_.empty() || questions_.rbegin()->first < id));
+    question.key() = id;
+    question.mapped().again = again;
+    for (const auto tag : question.mapped().calls)
+        pending_.at(tag).question = id;
+    questions_.insert(std::move(question));
 }
 
 void PendingReads::granted(ReadId id, LogIndex index) {
-    const auto found = pending_.find(id);
-    if (found == pending_.end() || found->second.readable_at.is_set()) return;
-    by_due_.erase({due(found->second), id});
-    found->second.readable_at = index;
-    by_due_.emplace(due(found->second), id);
-    readable_.emplace(index, id);
+    const auto question = questions_.extract(id);
+    if (question.empty()) return;
+    for (const auto tag : question.mapped().calls) {
+        auto& pending = pending_.at(tag);
+        pending.question = {};
+        pending.readable_at = index;
+        readable_.emplace(index, tag);
+    }
 }
 
 std::optional<Call> PendingReads::cancel(CallTag tag) {
-    const auto found = by_tag_.find(tag);
-    if (found == by_tag_.end()) return std::nullopt;
-    return take(pending_.find(found->second)).call;
+    if (!pending_.contains(tag)) return std::nullopt;
+    return take(tag);
 }
 
 std::optional<Call> PendingReads::take_readable(LogIndex applied) {
     if (!is_readable(applied)) return std::nullopt;
-    return take(pending_.find(readable_.begin()->second)).call;
+    return take(readable_.begin()->second);
 }
 
-std::vector<PendingReads::Pending> PendingReads::take_overdue(Instant now) {
-    std::vector<Pending> overdue;
-    while (!by_due_.empty() && by_due_.begin()->first <= now) {
-        overdue.push_back(take(pending_.find(by_due_.begin()->second)));
-    }
-    return overdue;
+std::vector<Call> PendingReads::take_given_up(Instant now) {
+    std::vector<Call> given_up;
+    while (!by_end_.empty() && by_end_.begin()->first <= now)
+        given_up.push_back(take(by_end_.begin()->second));
+    return given_up;
 }
 
-void PendingReads::ask_all_again(Instant now) {
-    by_due_.clear();
-    for (auto& [id, pending] : pending_) {
-        pending.ask_again = std::min(pending.ask_again, now);
-        by_due_.emplace(due(pending), id);
-    }
+void PendingReads::ask_again(Instant now, Nanoseconds ahead) {
+    const auto oldest = questions_.upper_bound(ReadId{});
+    if (oldest == questions_.end() || oldest->second.again > now) return;
+    for (auto it = oldest; it != questions_.end() && it->second.again <= now + ahead;)
+        take_back(it++);
+}
+
+void PendingReads::ask_all_again() {
+    for (auto it = questions_.upper_bound(ReadId{}); it != questions_.end();)
+        take_back(it++);
+}
+
+void PendingReads::take_back(std::map<ReadId, Question>::iterator question) {
+    for (const auto tag : question->second.calls)
+        pending_.at(tag).question = {};
+    questions_[ReadId{}].calls.merge(question->second.calls);
+    questions_.erase(question);
 }
 
 std::vector<Call> PendingReads::take_all() {
     std::vector<Call> all;
     while (!pending_.empty())
-        all.push_back(take(pending_.begin()).call);
+        all.push_back(take(pending_.begin()->first));
     return all;
 }
 
+Call PendingReads::take(CallTag tag) {
+    auto pending = std::move(pending_.extract(tag).mapped());
+    by_end_.erase({pending.gives_up, tag});
+    readable_.erase({pending.readable_at, tag});
+    forget_question(pending, tag);
+    return std::move(pending.call);
+}
+
+void PendingReads::forget_question(const Pending& pending, CallTag tag) {
+    const auto question = questions_.find(pending.question);
+    if (question == questions_.end()) return;
+    question->second.calls.erase(tag);
+    if (question->second.calls.empty()) questions_.erase(question);
+}
+
 Instant PendingReads::deadline() const {
-    return by_due_.empty() ? Instant::never() : by_due_.begin()->first;
+    auto next = by_end_.empty() ? Instant::never() : by_end_.begin()->first;
+    const auto oldest = questions_.upper_bound(ReadId{});
+    return oldest == questions_.end() ? next : std::min(next, oldest->second.again);
 }
 
 }  // namespace mortise::core

@@ -1,5 +1,6 @@
 // Calls that are answered from a read: asked of the leader, and then waiting until what it named is
-// applied here. None of them waits for longer than its caller agreed to.
+// applied here. None of them waits for longer than its caller agreed to. One question is for all
+// calls that came before it and that no other is for.
 #pragma once
 
 #include <map>
@@ -16,17 +17,14 @@ constexpr std::size_t pending_reads_max = 65'536;  // beyond it, refused (P11)
 
 class PendingReads {
 public:
-    struct Pending {
-        Call call;
-        Instant ask_again;
-        Instant gives_up;
-        LogIndex readable_at;  // not set: the leader has not answered
-    };
-
     [[nodiscard]] bool is_full() const { return pending_.size() >= pending_reads_max; }
-    // Requires an id and a tag that are not in use.
-    void add(ReadId id, Pending pending);
-    // The leader's answer. One to an id that was given up, or asked again, does nothing.
+    // Is to be asked for. Requires a tag that is not in use.
+    void add(Call call, Instant gives_up);
+    [[nodiscard]] bool is_to_ask() const { return questions_.contains(ReadId{}); }
+    // The question `id` goes out for all that are to be asked for. Requires that there are some,
+    // and an id that is higher than any before.
+    void ask(ReadId id, Instant again);
+    // The leader's answer. One to an id that was asked again, or that is for nobody, does nothing.
     void granted(ReadId id, LogIndex index);
     // Empty when no call of this tag is here.
     std::optional<Call> cancel(CallTag tag);
@@ -35,23 +33,36 @@ public:
     }
     // One that everything up to `applied` answers, in the order of their indexes.
     std::optional<Call> take_readable(LogIndex applied);
-    // Those to give up, or to ask again, by now.
-    std::vector<Pending> take_overdue(Instant now);
-    // What the leader has not answered is due now.
-    void ask_all_again(Instant now);
+    std::vector<Call> take_given_up(Instant now);
+    // What was not answered by its time is to be asked for again, all with one question; and with
+    // it whatever has less than `ahead` to go: who is not heard asks no more often for having more
+    // to ask.
+    void ask_again(Instant now, Nanoseconds ahead);
+    // What the leader has not answered is to be asked for again.
+    void ask_all_again();
     std::vector<Call> take_all();
     [[nodiscard]] Instant deadline() const;
 
 private:
-    using Place = std::map<ReadId, Pending>::iterator;
+    struct Pending {
+        Call call;
+        Instant gives_up;
+        ReadId question;       // not set: is to be asked for, or answered
+        LogIndex readable_at;  // not set: the leader has not answered
+    };
+    struct Question {
+        Instant again;
+        std::set<CallTag> calls;  // never empty
+    };
 
-    [[nodiscard]] static Instant due(const Pending& pending);
-    Pending take(Place place);
+    void forget_question(const Pending& pending, CallTag tag);
+    void take_back(std::map<ReadId, Question>::iterator question);
+    Call take(CallTag tag);
 
-    std::map<ReadId, Pending> pending_;
-    std::map<CallTag, ReadId> by_tag_;
-    std::set<std::pair<Instant, ReadId>> by_due_;
-    std::set<std::pair<LogIndex, ReadId>> readable_;
+    std::map<CallTag, Pending> pending_;
+    std::map<ReadId, Question> questions_;  // under no id: what is to be asked for
+    std::set<std::pair<Instant, CallTag>> by_end_;
+    std::set<std::pair<LogIndex, CallTag>> readable_;
 };
 
 }  // namespace mortise::core

@@ -275,6 +275,30 @@ TEST(NodeCore, AReadOutlivesTheLeaderThatItWasAskedOf) {
     EXPECT_TRUE(follower.was_answered<Viewed>(41));
 }
 
+// Whoever is not heard asks for all its calls at once, however many it has.
+TEST(NodeCore, AsksAgainForAllThatWaitWithFewQuestions) {
+    Running running;
+    auto& follower = running.cluster[n3];
+    std::size_t asked = 0;
+    for (std::uint64_t i = 0; i < 50; ++i) {
+        follower.inspect(++tag, "name");
+        EXPECT_EQ(follower.take<ReadRequest>(n1).size(), 1U);  // lost
+        running.cluster.run_for(1ms);
+    }
+    const auto until = follower.now + 2 * election_timeout;
+    while (follower.now < until) {
+        running.cluster.pass(1ms);
+        follower.timer();
+        asked += follower.take<ReadRequest>(n1).size();
+        running.leader.timer();
+        running.cluster.settle();
+    }
+    EXPECT_GE(asked, 1U);
+    EXPECT_LE(asked, 6U);
+    running.cluster.run_for(election_timeout);
+    EXPECT_TRUE(follower.was_answered<Viewed>(tag));
+}
+
 // The log moves on while many ask.
 TEST(NodeCore, AnswersAFewListingsAStepAndTheRestInTheNext) {
     Running running;

@@ -1,5 +1,7 @@
 #include "core/node/pending_reads.hpp"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "core/base/check.hpp"
@@ -13,28 +15,46 @@ Call inspect(std::uint64_t tag) {
     return call;
 }
 
+std::vector<CallTag> tags(const std::vector<Call>& calls) {
+    std::vector<CallTag> tags;
+    for (const auto& call : calls)
+        tags.push_back(tag_of(call));
+    return tags;
+}
+
 struct PendingReadsTest : testing::Test {
-    // Asked again at 10, given up at 100.
-    void add(std::uint64_t id) { reads.add(ReadId{id}, {inspect(id), {10}, {100}, {}}); }
+    void add(std::uint64_t tag) { reads.add(inspect(tag), {100}); }
+    void ask(std::uint64_t id, Instant again) { reads.ask(ReadId{id}, again); }
 
     PendingReads reads;
 };
 
 TEST_F(PendingReadsTest, AsksAgainUntilTheLeaderAnswers) {
     add(1);
+    EXPECT_TRUE(reads.is_to_ask());
+    ask(1, {10});
+    EXPECT_FALSE(reads.is_to_ask());
     EXPECT_EQ(reads.deadline(), Instant{10});
-    EXPECT_TRUE(reads.take_overdue({9}).empty());
-    reads.granted(ReadId{1}, LogIndex{5});
+    reads.ask_again({9}, Nanoseconds{5});
+    EXPECT_FALSE(reads.is_to_ask());
+    reads.ask_again({10}, Nanoseconds{5});
+    EXPECT_TRUE(reads.is_to_ask());
+    ask(2, {20});
+    reads.granted(ReadId{1}, LogIndex{4});
+    EXPECT_FALSE(reads.is_readable(LogIndex{4})) << "it was asked again since";
+    reads.granted(ReadId{2}, LogIndex{5});
     EXPECT_EQ(reads.deadline(), Instant{100});
-    EXPECT_TRUE(reads.take_overdue({99}).empty());
-    EXPECT_EQ(reads.take_overdue({100}).size(), 1U);
+    EXPECT_TRUE(reads.take_given_up({99}).empty());
+    EXPECT_EQ(tags(reads.take_given_up({100})), std::vector{CallTag{1}});
     EXPECT_EQ(reads.deadline(), Instant::never());
     EXPECT_FALSE(reads.take_readable(LogIndex{5})) << "it was given up";
 }
 
 TEST_F(PendingReadsTest, AnswersInTheOrderOfTheLog) {
     add(1);
+    ask(1, {10});
     add(2);
+    ask(2, {11});
     reads.granted(ReadId{1}, LogIndex{7});
     reads.granted(ReadId{2}, LogIndex{5});
     reads.granted(ReadId{2}, LogIndex{9});  // a repeat
@@ -44,30 +64,68 @@ TEST_F(PendingReadsTest, AnswersInTheOrderOfTheLog) {
     EXPECT_FALSE(reads.take_readable(LogIndex{8}));
 }
 
-TEST_F(PendingReadsTest, ANewLeaderIsAskedAtOnceForWhatTheOldOneDidNotAnswer) {
+TEST_F(PendingReadsTest, OneQuestionIsForAllThatCameBeforeIt) {
     add(1);
     add(2);
+    ask(1, {10});
+    add(3);
+    EXPECT_TRUE(reads.is_to_ask());
     reads.granted(ReadId{1}, LogIndex{5});
-    reads.ask_all_again({3});
-    EXPECT_EQ(reads.deadline(), Instant{3});
-    const auto overdue = reads.take_overdue({3});
-    ASSERT_EQ(overdue.size(), 1U);
-    EXPECT_EQ(tag_of(overdue[0].call), CallTag{2});
+    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{5}).value()), CallTag{1});
+    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{5}).value()), CallTag{2});
+    EXPECT_FALSE(reads.take_readable(LogIndex{5})) << "it came after the question";
+}
+
+// Who is not heard would ask as often as it has calls.
+TEST_F(PendingReadsTest, WhatIsSoonDueIsAskedAgainWithWhatIsDue) {
+    for (std::uint64_t call = 1; call <= 4; ++call) {
+        add(call);
+        ask(call, {static_cast<std::int64_t>(10 * call)});
+    }
+    reads.ask_again({10}, Nanoseconds{20});
+    ask(5, {50});
+    EXPECT_FALSE(reads.is_to_ask());
+    EXPECT_EQ(reads.deadline(), Instant{40});
+    reads.granted(ReadId{5}, LogIndex{1});
+    reads.granted(ReadId{4}, LogIndex{2});
+    for (std::uint64_t call = 1; call <= 4; ++call)
+        EXPECT_EQ(tag_of(reads.take_readable(LogIndex{2}).value()), CallTag{call});
+}
+
+TEST_F(PendingReadsTest, ANewLeaderIsAskedForWhatTheOldOneDidNotAnswer) {
+    add(1);
+    ask(1, {10});
+    add(2);
+    ask(2, {11});
+    reads.granted(ReadId{1}, LogIndex{5});
+    reads.ask_all_again();
+    ask(3, {12});
+    reads.granted(ReadId{3}, LogIndex{6});
+    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{5}).value()), CallTag{1});
+    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{6}).value()), CallTag{2});
+    reads.ask_all_again();
+    EXPECT_FALSE(reads.is_to_ask());
 }
 
 TEST_F(PendingReadsTest, CancelsByTag) {
     add(1);
+    ask(1, {10});
     add(2);
+    ask(2, {11});
     reads.granted(ReadId{2}, LogIndex{5});
+    add(3);
     EXPECT_TRUE(reads.cancel(CallTag{1}));
     EXPECT_TRUE(reads.cancel(CallTag{2}));
+    EXPECT_TRUE(reads.cancel(CallTag{3}));
     EXPECT_FALSE(reads.cancel(CallTag{2}));
     EXPECT_TRUE(reads.take_all().empty());
+    EXPECT_FALSE(reads.is_to_ask()) << "for nobody";
+    EXPECT_EQ(reads.deadline(), Instant::never());
 }
 
 TEST_F(PendingReadsTest, ATagWaitsOnce) {
     add(1);
-    EXPECT_THROW(reads.add(ReadId{2}, {inspect(1), {10}, {100}, {}}), InvariantBroken);
+    EXPECT_THROW(add(1), InvariantBroken);
 }
 
 }  // namespace
