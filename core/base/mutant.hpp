@@ -54,6 +54,8 @@ namespace mortise::core {
     X(earlier_life_welcome, "a connection of an earlier life takes the place of a later one")    \
     X(emptied_directory_welcome, "S47: restored from before it was told, it is told and votes")  \
     X(formation_by_hellos, "S47: empty at different times is taken for empty at once")           \
+    X(founded_while_state_installs, "S47: who is about to be of a cluster founds another")       \
+    X(offer_of_other_list, "S47: a founding by voters other than those configured now counts")   \
     X(try_has_time_twice, "S48: a try that is read first has as much time again for the log")    \
     X(offer_before_durable, "S47: a founding is offered before it is on disk")                   \
     X(format_gate_misses_one, "P12: who was not heard of is taken to read the newer format")     \

@@ -39,8 +39,18 @@ Hello NodeCore::hello() const {
     return hello;
 }
 
+// A state that was received whole is not in force yet, and the cluster that it is of counts on it.
+bool NodeCore::may_be_founded() const {
+    const bool is_brought_in =
+        raft_.is_installing() && !planted(Mutant::founded_while_state_installs);
+    return !is_formed() && !former_cluster_.is_set() && !is_brought_in;
+}
+
 void NodeCore::form_if_unanimous(Now now) {
-    if (is_formed() || former_cluster_.is_set()) return;
+    if (!may_be_founded()) {
+        founding_ = {};
+        return;
+    }
     auto configuration = unanimous_by_hello();
     if (configuration) {
         ask_founders(*configuration, now);
@@ -95,7 +105,7 @@ void NodeCore::ask_founders(const Configuration& configuration, Now now) {
 
 void NodeCore::receive(NodeId from, const FormationQuestion& message, Now /*now*/) {
     const auto own = hello();
-    const bool agrees = own.is_empty() && message.life == options_.life &&
+    const bool agrees = own.is_empty() && may_be_founded() && message.life == options_.life &&
                         std::ranges::find(own.voters, from) != own.voters.end();
     if (!agrees) {
         ++refused_messages_;
@@ -137,8 +147,11 @@ void NodeCore::receive(NodeId from, const FormationOffer& offer, Now now) {
                               connected->second.incarnation == sender->incarnation;
     const bool sender_belongs = valid && connected != connected_.end() &&
                                 connected->second.cluster == configuration->cluster;
-    const bool counts = names_us && (names_sender || sender_belongs);
-    if (is_formed() || former_cluster_.is_set() || !counts) {
+    const bool is_ours = valid && (planted(Mutant::offer_of_other_list) ||
+                                   std::ranges::equal(configuration->voters, options_.voters, {},
+                                                      &Member::id, &Member::id));
+    const bool counts = names_us && is_ours && (names_sender || sender_belongs);
+    if (!may_be_founded() || !counts) {
         ++refused_messages_;
         return;
     }

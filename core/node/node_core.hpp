@@ -229,6 +229,7 @@ private:
     [[nodiscard]] bool lags_by_more_than(std::size_t quarters) const;
 
     // formation.cpp
+    [[nodiscard]] bool may_be_founded() const;
     void form_if_unanimous(Now now);
     [[nodiscard]] std::optional<Configuration> unanimous_by_hello() const;
     void ask_founders(const Configuration& configuration, Now now);
