@@ -269,7 +269,7 @@ TEST(Release, OfUnknownOutcomeMayTakeEffectLateOrNever) {
 
 TEST(Release, OfUnknownOutcomeTakesNoEffectBeforeItIsCalled) {
     Story story;
-    story.granted("a", 0, 10, 1);
+    story.granted("a", 0, 10, 1).valid_until = 100;
     story.granted("b", 11, 19, 2);
     story.released("a", 20, std::nullopt, 1, Outcome::unknown);
     expect_wrong(story, "token 2 was granted while token 1 was valid");
@@ -331,6 +331,17 @@ TEST(Lease, IsNotTrustedByWhoSleptAndAsksForItsRelease) {
     expect_explained(story);
     story.calls[1].invoked = 50;
     story.calls[1].returned = 60;
+    expect_wrong(story, "token 2 was granted while token 1 was valid");
+}
+
+// It slept in the call, and was told of a grant whose lease had run out by then.
+TEST(Lease, IsNotTrustedByWhoSleptUntilItWasOver) {
+    Story story;
+    story.granted("a", 0, 290, 1);
+    story.granted("b", 150, 160, 2);
+    story.released("a", 300, 301, 1, Outcome::lost);
+    expect_explained(story);
+    story.calls.front().valid_until = 400;
     expect_wrong(story, "token 2 was granted while token 1 was valid");
 }
 

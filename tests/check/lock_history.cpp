@@ -60,6 +60,13 @@ std::optional<Time> trusted(const Told& told) {
     return told.grants > 1 ? told.granted_until : told.trusted_until;
 }
 
+// Who slept may ask for its release long after that, and not have heard of the loss; and may have
+// slept while it was granted.
+Time may_be_given_up(const Told& told) {
+    const auto until = trusted(told) ? trusted(told) : told.granted_until;
+    return std::min(*told.gave_up, until.value_or(never));
+}
+
 Time may_end(const Told& told, const std::optional<Time>& died) {
     auto end = never;
     if (told.lost) {
@@ -70,8 +77,7 @@ Time may_end(const Told& told, const std::optional<Time>& died) {
     } else if (died) {
         end = trusted(told).value_or(*died);
     }
-    // Who slept may ask for its release long after that, and not have heard of the loss.
-    if (told.gave_up) end = std::min({end, *told.gave_up, trusted(told).value_or(end)});
+    if (told.gave_up) end = std::min(end, may_be_given_up(told));
     if (told.released && !told.lost) end = std::max(end, *told.released);
     return std::max(end, told.seen_valid.value_or(end));
 }
