@@ -48,6 +48,7 @@ namespace mortise::core {
     X(change_not_joint, "a learner becomes a voter without a joint configuration")               \
     X(joint_by_new_alone, "while joint the new voters decide alone")                             \
     X(learner_campaigns, "a learner asks for votes")                                             \
+    X(promoted_with_nothing, "a learner that has no log becomes a voter, if the log is short")   \
     X(former_disk_admitted, "a directory that was replaced still speaks for the member")         \
     X(superseded_told_once, "who missed that it is outlived is not told again")                  \
     X(outlived_by_the_state, "S10: who applies the session of a later start of its own goes on") \

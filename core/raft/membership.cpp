@@ -85,10 +85,14 @@ ChangeResult Raft::remove(NodeId id, Instant now) {
     return change_to(next);
 }
 
+// However short the log is: whose own log does not tell it that it is a member takes part in no
+// election (S47), and as a voter it could keep the others from having a majority.
 bool Raft::is_caught_up(NodeId peer, Instant now) const {
     const auto* progress = progress_of(peer);
     if (progress == nullptr || progress->state != Progress::State::replicate) return false;
     if (now > progress->heard + options_.election_timeout) return false;
+    const bool knows_it = progress->match >= configuration_id().index;
+    if (!knows_it && !planted(Mutant::promoted_with_nothing)) return false;
     return progress->match.raw() + caught_up_entries >= log_.last().index.raw();
 }
 

@@ -188,8 +188,9 @@ bool Liveness::is_led() const {
            cluster_.at(leader).raft().has_committed_own_term();
 }
 
+// Where states are put in force slowly, a majority may have to wait for one.
 void Liveness::look_for_a_leader() {
-    if (led_after_) return;
+    if (led_after_ || world_.swarm.is_install_bounded()) return;
     const auto now = world_.heap.now();
     if (is_led()) {
         led_after_ = now - began_;

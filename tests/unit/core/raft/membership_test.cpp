@@ -130,6 +130,21 @@ TEST(Membership, ALearnerThatIsBehindIsNotPromoted) {
     EXPECT_TRUE(accepted(it.leader.promote(n4)));
 }
 
+// S47: who is not told by its own log that there is a cluster takes part in no election. However
+// short the log is.
+TEST(Membership, ALearnerThatHasNothingIsNotPromoted) {
+    RaftCluster cluster{Three::with_four(), options_of(n1), {{n4, RaftState{}}}};
+    cluster.cut(n4);
+    auto& leader = cluster.elect(n1);
+    // It has the entries, and its disk stands still.
+    leader.receive(n4, accepts(leader->term().raw(), 0));
+    ASSERT_EQ(leader->progress_of(n4)->state, Progress::State::replicate);
+    EXPECT_TRUE(refused(leader.promote(n4), MembershipRefusal::not_caught_up));
+    cluster.heal(n4);
+    cluster.beat(n1);
+    EXPECT_TRUE(accepted(leader.promote(n4)));
+}
+
 // --- joint consensus
 
 // M4: in force where it is appended, not where it is committed.
