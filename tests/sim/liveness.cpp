@@ -190,11 +190,13 @@ bool Liveness::is_led() const {
 
 // Where states are put in force slowly, a majority may have to wait for one.
 void Liveness::look_for_a_leader() {
-    if (led_after_ || world_.swarm.is_install_bounded()) return;
+    if (led_after_) return;
     const auto now = world_.heap.now();
+    const auto until = began_ + timeouts_max * world_.swarm.election_timeout.count();
+    const bool is_owed = !world_.swarm.is_install_bounded() && !is_void();
     if (is_led()) {
         led_after_ = now - began_;
-    } else if (now > began_ + timeouts_max * world_.swarm.election_timeout.count() && !is_void()) {
+    } else if (now > until && is_owed) {
         world_.violations.report({},
                                  "no progress: no leader that commits in ten election timeouts");
     }

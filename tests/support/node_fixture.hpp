@@ -225,6 +225,11 @@ private:
     std::unique_ptr<NodeCore> core_;
 };
 
+// What a peer with the default incarnation says of itself while it is empty.
+inline Hello empty_hello(std::uint64_t id, std::initializer_list<std::uint64_t> voters) {
+    return HandDrivenNode{id, voters}.hello();
+}
+
 // Some of them. A message arrives where there is a connection; clocks run together.
 class NodeCluster {
 public:

@@ -7,11 +7,6 @@
 namespace mortise::core::test {
 namespace {
 
-// What a peer with the default incarnation says of itself while it is empty.
-Hello empty_hello(std::uint64_t id, std::initializer_list<std::uint64_t> voters) {
-    return HandDrivenNode{id, voters}.hello();
-}
-
 // Node 1 of three that has founded: its entry is being written.
 HandDrivenNode founder() {
     HandDrivenNode node{1, {1, 2, 3}};
