@@ -26,7 +26,7 @@ USES = {
     "tests": None,  # everything
 }
 # The parts of core, each of which may include itself and those before it.
-CORE_ORDER = ("base", "locks", "codec", "raft", "leases", "agent", "node")
+CORE_ORDER = ("base", "access", "locks", "codec", "raft", "leases", "agent", "node")
 # Plain values that earlier parts write down or send.
 CORE_VALUES = {"core/raft/configuration.hpp", "core/leases/run_out.hpp"}
 WATCHED = set().union(*(uses for uses in USES.values() if uses), {"tests", "examples"})

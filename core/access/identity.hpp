@@ -1,0 +1,93 @@
+// Whom a certificate names, and what it allows. This file knows the names (SAN URIs) that stand in
+// a certificate; transport reads certificates and checks their signatures.
+//
+//   mortise://CLUSTER/node/ID            the member with that id
+//   mortise://CLUSTER/user/NAME          a person or a program that is no member
+//   mortise://CLUSTER/role/ROLE          voter, learner, client, observer or admin
+//   mortise://CLUSTER/may/RIGHT/PREFIX   a rule; RIGHT is acquire, break or observe
+//   mortise://CLUSTER/may/members        the rule for changes of the membership
+//
+// A certificate names exactly one node or one user and at least one role. Without rules it allows
+// what its roles give, on every name. With rules it allows only what a rule and a role both give.
+// A URI of this scheme that this version does not understand makes the whole certificate invalid,
+// because it may be a restriction.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/ids.hpp"
+#include "core/base/result.hpp"
+
+namespace mortise::core {
+
+constexpr std::size_t cluster_name_bytes_max = 64;
+constexpr std::size_t user_name_bytes_max = 56;
+constexpr std::size_t access_rules_max = 64;          // of one certificate
+constexpr std::size_t access_prefix_bytes_max = 512;  // as long as the longest name
+
+enum class AccessRole : std::uint8_t { voter, learner, client, observer, admin };
+
+enum class Right : std::uint8_t {
+    acquire,
+    break_lock,
+    observe,  // list, inspect, and the event streams
+    members,  // add, promote and remove members, transfer leadership
+};
+
+[[nodiscard]] std::string_view to_string(AccessRole role);
+// As in a rule.
+[[nodiscard]] std::string_view to_string(Right right);
+
+// Allows one right on the names that begin with the prefix; an empty prefix means every name. Of
+// Right::members the prefix is empty.
+struct AccessRule {
+    Right right = Right::acquire;
+    std::string prefix;
+
+    friend bool operator==(const AccessRule&, const AccessRule&) = default;
+};
+
+// What a certificate allows, without whom it names.
+struct Access {
+    std::vector<AccessRole> roles;  // ascending, each once
+    std::vector<AccessRule> rules;
+
+    // Everything; what a cluster without TLS grants to whoever reaches it.
+    [[nodiscard]] static Access all();
+
+    [[nodiscard]] bool has(AccessRole role) const;
+    // Whether it may do that to this name. For Right::members the name is empty.
+    [[nodiscard]] bool may(Right right, std::string_view name) const;
+    // Whether it may do that to every name with this prefix.
+    [[nodiscard]] bool may_all(Right right, std::string_view prefix) const;
+
+    friend bool operator==(const Access&, const Access&) = default;
+};
+
+struct Identity {
+    std::string cluster;
+    NodeId node;       // set: a member
+    std::string user;  // otherwise
+    Access access;
+
+    // "node 3" or "user alice": for messages, and for the log of commands.
+    [[nodiscard]] std::string name() const;
+
+    friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+// From the SAN URIs of a certificate, in any order. URIs of other schemes are passed over. The
+// error says in one sentence what is wrong or missing.
+[[nodiscard]] Result<Identity> identity_from(const std::vector<std::string>& uris);
+// The reverse. Requires what identity_from() demands.
+[[nodiscard]] std::vector<std::string> uris_of(const Identity& identity);
+
+// 1 to 64 letters, digits, '.', '_' and '-'.
+[[nodiscard]] bool is_cluster_name(std::string_view name);
+// 1 to 56 letters, digits, '.', '_', '-' and '@'.
+[[nodiscard]] bool is_user_name(std::string_view name);
+
+}  // namespace mortise::core
