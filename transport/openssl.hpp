@@ -1,0 +1,56 @@
+// Owners for what OpenSSL hands out, and its error queue in words. Private to this folder: no type
+// of OpenSSL leaves transport.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+#include "core/base/result.hpp"
+
+namespace mortise::transport::openssl {
+
+// Of a stack, these free the elements as well: each is a reference of its own.
+inline void free_certificates(STACK_OF(X509) * stack) {
+    sk_X509_pop_free(stack, X509_free);
+}
+
+template <auto free_it>
+struct Freed {
+    template <class T>
+    void operator()(T* value) const {
+        free_it(value);
+    }
+};
+
+using Asn1Integer = std::unique_ptr<ASN1_INTEGER, Freed<ASN1_INTEGER_free>>;
+using Asn1Time = std::unique_ptr<ASN1_TIME, Freed<ASN1_TIME_free>>;
+using Bignum = std::unique_ptr<BIGNUM, Freed<BN_free>>;
+using Bio = std::unique_ptr<BIO, Freed<BIO_free_all>>;
+using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
+using CertificateStack = std::unique_ptr<STACK_OF(X509), Freed<free_certificates>>;
+using Extension = std::unique_ptr<X509_EXTENSION, Freed<X509_EXTENSION_free>>;
+using GeneralNames = std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>>;
+using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
+using Session = std::unique_ptr<SSL, Freed<SSL_free>>;
+using SessionContext = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
+using Store = std::unique_ptr<X509_STORE, Freed<X509_STORE_free>>;
+using StoreContext = std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>>;
+
+// The oldest error in this thread's queue, in OpenSSL's words; empty if there is none. The queue is
+// empty afterwards.
+[[nodiscard]] std::string take_error();
+
+// "<what>: <OpenSSL's words>". The queue is empty afterwards.
+[[nodiscard]] core::Error failed(const std::string& what,
+                                 std::errc code = std::errc::invalid_argument);
+
+}  // namespace mortise::transport::openssl
