@@ -32,12 +32,14 @@ struct Freed {
 };
 
 using Asn1Integer = std::unique_ptr<ASN1_INTEGER, Freed<ASN1_INTEGER_free>>;
+using Asn1String = std::unique_ptr<ASN1_STRING, Freed<ASN1_STRING_free>>;
 using Asn1Time = std::unique_ptr<ASN1_TIME, Freed<ASN1_TIME_free>>;
 using Bignum = std::unique_ptr<BIGNUM, Freed<BN_free>>;
 using Bio = std::unique_ptr<BIO, Freed<BIO_free_all>>;
 using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
 using CertificateStack = std::unique_ptr<STACK_OF(X509), Freed<free_certificates>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Freed<X509_EXTENSION_free>>;
+using GeneralName = std::unique_ptr<GENERAL_NAME, Freed<GENERAL_NAME_free>>;
 using GeneralNames = std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using Session = std::unique_ptr<SSL, Freed<SSL_free>>;

@@ -1,0 +1,45 @@
+// Certificates and keys between PEM and OpenSSL's types, and what stands in a certificate. Private
+// to this folder, as openssl.hpp is.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/access/identity.hpp"
+#include "core/base/result.hpp"
+#include "transport/certificates.hpp"
+#include "transport/openssl.hpp"
+
+namespace mortise::transport {
+
+// At least one. Blocks of other kinds are passed over. Errors of reading are
+// std::errc::bad_message.
+[[nodiscard]] core::Result<std::vector<openssl::Certificate>> certificates_from(
+    std::string_view pem);
+// Refuses an encrypted key; nobody is asked for a passphrase.
+[[nodiscard]] core::Result<openssl::Key> key_from(std::string_view pem);
+
+[[nodiscard]] core::Result<std::string> pem_of(const X509& certificate);
+// PKCS#8, not encrypted.
+[[nodiscard]] core::Result<Secret> pem_of(const EVP_PKEY& key);
+
+// The SAN entries of a certificate. An error where they cannot be read.
+struct AlternativeNames {
+    std::vector<std::string> uris;
+    std::vector<std::string> hosts;  // DNS names and IP addresses
+};
+[[nodiscard]] core::Result<AlternativeNames> names_in(const X509& certificate);
+
+[[nodiscard]] core::Result<core::Identity> identity_in(const X509& certificate);
+// The cluster that an authority is made for; empty if it says none. Such a certificate is no
+// identity: core::identity_from() refuses the URI.
+[[nodiscard]] std::string cluster_of_authority(const X509& certificate);
+[[nodiscard]] std::string authority_uri(std::string_view cluster);
+
+[[nodiscard]] core::Result<Validity> validity_of(const X509& certificate);
+// Whether it may sign certificates. OpenSSL keeps what it finds out in the certificate.
+[[nodiscard]] bool is_authority(X509& certificate);
+
+}  // namespace mortise::transport
