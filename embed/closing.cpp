@@ -50,6 +50,7 @@ void CoreLoop::closed() {
 void CoreLoop::end() {
     ended_ = true;
     timer_.cancel();
+    insecurity_.cancel();
     if (network_) network_->stop();
     lose_everything();
 }

@@ -38,7 +38,9 @@ public:
         check_peers();
         check_own_peer();
         check_disk();
+        check_tls();
         check_listen();
+        check_advertise();
         check_timing();
         check_limits();
     }
@@ -56,16 +58,19 @@ private:
     void check_what_is_missing_here() const {
         if (config_.role == Role::client)
             refuse("role", "client is not available in this version yet; voter and learner are");
-        if (!config_.tls.is_set()) return;
-        for (const auto* key : {"tls.certificate", "tls.key", "tls.ca"}) {
-            if (origin_.has(key)) refuse(key, no_tls());
-        }
-        refuse("tls", no_tls());
     }
 
-    static std::string no_tls() {
-        return "TLS is not available in this version yet; leave it out and listen on a loopback "
-               "address";
+    void check_tls() const {
+        const auto& tls = config_.tls;
+        if (!tls.is_set()) return;
+        const auto need = [this](const char* key, const std::filesystem::path& path) {
+            if (path.empty()) refuse(key, "missing: TLS takes tls.certificate, tls.key and tls.ca");
+        };
+        need("tls.certificate", tls.certificate);
+        need("tls.key", tls.key);
+        need("tls.ca", tls.ca);
+        if (tls.insecure)
+            refuse("tls.insecure", "must be false, or left out, where the files of TLS are given");
     }
 
     void check_names() const {
@@ -153,11 +158,23 @@ private:
 
     void check_listen() const {
         if (config_.listen.empty()) return;
-        if (!is_loopback(check_address("listen", config_.listen))) {
-            refuse("listen", in_quotes(config_.listen) +
-                                 " is not a loopback address: that takes [tls], which is not "
-                                 "available in this version yet");
-        }
+        const auto address = check_address("listen", config_.listen);
+        if (config_.tls.is_set() || config_.tls.insecure) return;
+        // What a name means is seen when it is bound.
+        if (!is_numeric(address) || is_loopback(address)) return;
+        refuse("listen",
+               in_quotes(config_.listen) +
+                   " is not a loopback address: set tls.certificate, tls.key and tls.ca "
+                   "(`mortise cert` makes the files), or tls.insecure = true if everybody "
+                   "who reaches it may do everything");
+    }
+
+    void check_advertise() const {
+        if (config_.advertise.empty()) return;
+        if (check_address("advertise", config_.advertise).port == 0)
+            refuse("advertise", "others need a port other than 0");
+        if (config_.listen.empty())
+            refuse("advertise", "this node does not listen: set listen as well");
     }
 
     HostPort check_address(const std::string& key, const std::string& address) const {

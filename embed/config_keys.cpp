@@ -52,6 +52,12 @@ std::string take_text(std::string_view text, std::uint64_t& value) {
     return read_number(text, value) ? "" : "must be a whole number, not " + in_quotes(text);
 }
 
+std::string take_text(std::string_view text, bool& value) {
+    if (text != "true" && text != "false") return "must be true or false, not " + in_quotes(text);
+    value = text == "true";
+    return {};
+}
+
 std::string take_text(std::string_view text, double& value) {
     return read_number(text, value) ? "" : "must be a number, not " + in_quotes(text);
 }

@@ -18,6 +18,7 @@ void for_each_key(Config& config, Visit&& visit) {
     visit("node_id", config.node_id);
     visit("data_dir", config.data_dir);
     visit("listen", config.listen);
+    visit("advertise", config.advertise);
     visit("timing.session_ttl", config.timing.session_ttl);
     visit("timing.election_timeout", config.timing.election_timeout);
     visit("timing.heartbeat", config.timing.heartbeat);
@@ -27,6 +28,7 @@ void for_each_key(Config& config, Visit&& visit) {
     visit("tls.certificate", config.tls.certificate);
     visit("tls.key", config.tls.key);
     visit("tls.ca", config.tls.ca);
+    visit("tls.insecure", config.tls.insecure);
     visit("log.level", config.log.level);
     visit("limits.calls", config.limits.calls);
     visit("limits.log_bytes", config.limits.log_bytes);
@@ -38,6 +40,7 @@ void for_each_key(Config& config, Visit&& visit) {
 std::string take_text(std::string_view text, std::string& value);
 std::string take_text(std::string_view text, std::filesystem::path& value);
 std::string take_text(std::string_view text, std::uint64_t& value);
+std::string take_text(std::string_view text, bool& value);
 std::string take_text(std::string_view text, double& value);
 std::string take_text(std::string_view text, Duration& value);
 std::string take_text(std::string_view text, Role& value);

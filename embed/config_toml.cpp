@@ -36,6 +36,8 @@ constexpr std::string_view wanted = "a string";
 template <>
 constexpr std::string_view wanted<std::uint64_t> = "a whole number";
 template <>
+constexpr std::string_view wanted<bool> = "true or false";
+template <>
 constexpr std::string_view wanted<double> = "a number";
 template <>
 constexpr std::string_view wanted<Duration> = R"(a duration in quotes, "10s")";
@@ -47,6 +49,11 @@ std::string take_node(const toml::node& node, Value& value) {
         if (const auto number = node.value_exact<std::int64_t>()) {
             if (*number < 0) return "must not be negative";
             value = static_cast<std::uint64_t>(*number);
+            return {};
+        }
+    } else if constexpr (std::is_same_v<Value, bool>) {
+        if (const auto truth = node.value_exact<bool>()) {
+            value = *truth;
             return {};
         }
     } else if constexpr (std::is_same_v<Value, double>) {

@@ -28,6 +28,9 @@ transport::NetworkOptions network_options(const LoopParts& parts, std::uint64_t 
     transport::NetworkOptions options;
     options.self = core::NodeId{config.own_id()};
     options.listen = config.listen;
+    options.cluster = config.cluster;
+    options.credentials = parts.credentials;
+    options.listens_beyond_loopback = config.tls.insecure;
     for (const auto& peer : config.peers)
         options.peers.push_back({core::NodeId{peer.id}, peer.address});
     options.heartbeat = config.timing.heartbeat.to_nanoseconds();
@@ -39,6 +42,12 @@ transport::NetworkOptions network_options(const LoopParts& parts, std::uint64_t 
         log.write(level_of(level), "network", text);
     };
     return options;
+}
+
+// The same addresses again, with the port that any was asked for.
+std::string with_port_of(const std::string& listen, const std::string& listening_at) {
+    const auto port_of = [](const std::string& address) { return address.rfind(':') + 1; };
+    return listen.substr(0, port_of(listen)) + listening_at.substr(port_of(listening_at));
 }
 
 // Overdue at half of it, as far as that is not over anyway.
@@ -56,10 +65,12 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
       desk_{*this},
       holds_{{parts_.gate, parts_.events, parts_.leases, parts_.losses}, risk_margin(options_)},
       began_{steady_now()},
+      insecurity_{parts_.io},
       metrics_{estate.counters} {
     if (parts_.config.listen.empty()) return;
     auto network = network_options(parts_, seed);
-    if (!estate.listening_at.empty()) network.listen = std::move(estate.listening_at);
+    if (!estate.listening_at.empty())
+        network.listen = with_port_of(network.listen, estate.listening_at);
     network_ =
         std::make_unique<transport::PeerNetwork>(parts_.io, std::move(network), *this, &desk_);
 }
@@ -78,6 +89,7 @@ void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) 
 
 void CoreLoop::begin(SubmittedCalls calls) {
     if (network_) network_->start();
+    warn_of_insecurity();
     step(core::TimerFired{});
     begin_calls(std::move(calls));
     take_calls();
@@ -166,6 +178,19 @@ void CoreLoop::fail(const std::string& reason) {
     const bool is_halted = driver_->is_stopped();
     if (std::exchange(suspended_, std::nullopt) || is_halted) return stopped(reason);
     if (!ended_) driver_->fail(reason);
+}
+
+void CoreLoop::set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials) {
+    parts_.credentials = credentials;
+    if (network_ && !ended_) network_->set_credentials(std::move(credentials));
+}
+
+core::Hello CoreLoop::hello() {
+    auto hello = driver_->hello();
+    // Before it is a member it has no address to tell.
+    const auto& advertised = parts_.config.advertise;
+    if (!advertised.empty() && !hello.address.empty()) hello.address = advertised;
+    return hello;
 }
 
 // --- the network -------------------------------------------------------------------------------

@@ -39,6 +39,8 @@ struct LoopParts {
     LeaseThread& leases;
     Readiness& readiness;
     NodeLog& log;
+    // Empty without TLS. Of the moment: new ones are told to set_credentials().
+    std::shared_ptr<const transport::TlsCredentials> credentials;
     // The data directory is not to be used any more as it is (core::Effects::superseded).
     std::function<void()> begin_anew;
 };
@@ -64,6 +66,7 @@ public:
     void begin(SubmittedCalls calls = {});
     void take_calls();
     void written(core::WriteId id) { step(core::WriteDone{id}); }
+    void set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials);
     void state_durable(core::LogIndex index) { step(core::StateDurable{index}); }
     void snapshot_rows(core::SnapshotRows rows) { step(std::move(rows)); }
     void install_taken() { step(core::InstallTaken{}); }
@@ -90,6 +93,9 @@ public:
     [[nodiscard]] core::NodeId self() const { return options_.self; }
     [[nodiscard]] bool is_ready() const { return ready_; }
     [[nodiscard]] core::Instant began() const { return began_; }
+    [[nodiscard]] bool is_insecure() const {
+        return network_ && !parts_.credentials && network_->is_reachable_from_outside();
+    }
     [[nodiscard]] const Driver& driver() const { return *driver_; }
     void submit(core::Call call, std::function<void(core::CallAnswer&)> answered);
     void step(core::Event event);
@@ -106,7 +112,7 @@ private:
     void begin_calls(SubmittedCalls taken);
     core::Call begin_call(Submitted& submitted);
     static void remember_asked(PendingCall& pending, const core::Call& call);
-    core::Hello hello() override { return driver_->hello(); }
+    core::Hello hello() override;
     void peer_up(core::Hello peer) override;
     void peer_down(core::NodeId peer) override;
     void received(core::NodeId from, core::PeerMessage message) override;
@@ -119,6 +125,7 @@ private:
     [[nodiscard]] std::string why_not_formed() const;
     [[nodiscard]] Metrics counters() const;
     void watch_leader();
+    void warn_of_insecurity();
     void watch_ready();
     void members_changed();
     void connect_to_peers();
@@ -172,6 +179,7 @@ private:
     std::string listening_at_;              // when suspended
     WaitingCalls waiting_;                  // likewise; or there was no memory to begin them
     core::Instant began_;
+    asio::steady_timer insecurity_;
     Metrics metrics_;
 };
 

@@ -153,6 +153,7 @@ std::string_view to_string(NodeEvent::Kind kind) noexcept {
         case NodeEvent::Kind::stopped: return "stopped";
         case NodeEvent::Kind::members_changed: return "members_changed";
         case NodeEvent::Kind::removed: return "removed";
+        case NodeEvent::Kind::certificate_expires: return "certificate_expires";
         case NodeEvent::Kind::lock_broken: return "lock_broken";
     }
     return "unknown";

@@ -81,8 +81,11 @@ std::string canonical(const HostPort& address) {
     return host + " " + std::to_string(address.port);
 }
 
+bool is_numeric(const HostPort& address) {
+    return is_ipv4(address.host) || is_ipv6(address.host);
+}
+
 bool is_loopback(const HostPort& address) {
-    if (address.host == "localhost") return true;
     in_addr v4{};
     if (inet_pton(AF_INET, address.host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24U == 127;
     in6_addr v6{};

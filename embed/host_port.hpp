@@ -23,7 +23,9 @@ std::string not_an_address(std::string_view text);
 // The one way to write it, of the many that name the same: for comparing. No look-up.
 std::string canonical(const HostPort& address);
 
-// Reachable from this machine alone. Of the names only "localhost" counts, without a look-up.
-bool is_loopback(const HostPort& address);
+// Whether the host is an address rather than a name.
+[[nodiscard]] bool is_numeric(const HostPort& address);
+// Whether it is an address that only this machine reaches. A name is none: see what it resolves to.
+[[nodiscard]] bool is_loopback(const HostPort& address);
 
 }  // namespace mortise::detail

@@ -92,6 +92,12 @@ Metrics Node::metrics() const {
     return runtime ? runtime->metrics() : Metrics{};
 }
 
+void Node::reload_tls() {
+    const auto runtime = runtime_;
+    if (!runtime) throw std::system_error{Errc::node_stopped};
+    runtime->reload_tls();
+}
+
 void Node::close() {
     if (const auto runtime = runtime_) runtime->close();
 }

@@ -79,6 +79,7 @@ NodeRuntime::NodeRuntime(Config config)
       gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop_->take_calls(); }); },
                                        config_.timing.call_timeout.to_nanoseconds(), notifier_,
                                        config_.limits.calls)},
+      tls_{open_tls()},
       leases_{warn_holds(*notifier_), tell_holds(losses_)} {
     open_store();
     start_threads();
@@ -103,6 +104,22 @@ void NodeRuntime::report(const storage::Opened& opened) {
     }
 }
 
+std::unique_ptr<TlsWatch> NodeRuntime::open_tls() {
+    if (!config_.tls.is_set()) return nullptr;
+    TlsWatch::Parts parts{
+        log_, events_, [this](TlsWatch::Credentials credentials) {
+            asio::post(io_, [this, credentials] { loop_->set_credentials(credentials); });
+        }};
+    return std::make_unique<TlsWatch>(config_, std::move(parts));
+}
+
+void NodeRuntime::reload_tls() {
+    if (is_forked()) throw std::system_error{Errc::forked};
+    if (readiness_.why_stopped()) throw std::system_error{Errc::node_stopped};
+    if (!tls_) throw std::system_error{Errc::invalid_argument, "this node has no TLS"};
+    if (const auto reloaded = tls_->reload(); !reloaded) throw in_one_line(reloaded.error());
+}
+
 void NodeRuntime::open_store() {
     auto opened = open_directory(config_, {});
     if (!opened) throw in_one_line(opened.error());
@@ -119,8 +136,17 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, Estate
     options.former_life_ended = opened.former_life_ended;
     options.seed = true_chance();
     options.life = true_chance();
-    LoopParts parts{io_,     config_, gate_,      *notifier_, losses_,
-                    events_, leases_, readiness_, log_,       [this] { begin_anew(); }};
+    LoopParts parts{io_,
+                    config_,
+                    gate_,
+                    *notifier_,
+                    losses_,
+                    events_,
+                    leases_,
+                    readiness_,
+                    log_,
+                    tls_ ? tls_->credentials() : nullptr,
+                    [this] { begin_anew(); }};
     auto loop = std::make_unique<CoreLoop>(std::move(parts), std::move(options), true_chance(),
                                            std::move(estate));
     loop->listen();
@@ -158,6 +184,7 @@ DiskEvents NodeRuntime::disk_events() {
 }
 
 void NodeRuntime::start_threads() {
+    if (tls_) tls_->start();  // before the one that has to be joined whatever fails
     core_thread_ = start_thread_named("mortise-core", [this] { run_core_thread(); });
 }
 
@@ -228,6 +255,7 @@ Metrics NodeRuntime::metrics() {
     if (is_forked()) return {};
     if (!readiness_.why_stopped()) {
         auto metrics = questions_.ask([this] { return loop_->metrics(); }, gate_->call_timeout());
+        if (metrics && tls_) metrics->certificate_left = tls_->time_left();
         if (metrics) return *metrics;
     }
     return last_metrics_.with([](const Metrics& last) { return last; });
@@ -345,6 +373,7 @@ void NodeRuntime::wait_released() noexcept {
 // First all that runs something of the program's, which is owed an answer however the disk is.
 void NodeRuntime::stop_threads() {
     refuse_reopening();
+    if (tls_) tls_->stop();
     end_core_thread();
     leases_.stop();
     losses_.stop();

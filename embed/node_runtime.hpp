@@ -22,6 +22,7 @@
 #include "embed/questions.hpp"
 #include "embed/state_thread.hpp"
 #include "embed/thread_owners.hpp"
+#include "embed/tls_watch.hpp"
 #include "storage/data_directory.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
@@ -61,12 +62,15 @@ public:
     [[nodiscard]] Metrics metrics();
     // In words; empty if it is ready, or if the core thread does not say so at once.
     [[nodiscard]] std::string why_not_ready();
+    // As Node::reload_tls().
+    void reload_tls();
     void close();
     // For a destructor: does not throw, and does not wait much longer than close_timeout.
     void close_in_time() noexcept;
 
 private:
     explicit NodeRuntime(Config config);
+    [[nodiscard]] std::unique_ptr<TlsWatch> open_tls();
     void open_store();
     // Answers the life before it, if any.
     std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, Estate estate);
@@ -112,6 +116,7 @@ private:
     asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
     Questions questions_{[this] { asio::post(io_, [this] { questions_.answer_all(); }); }};
     std::shared_ptr<CallGate> gate_;
+    std::unique_ptr<TlsWatch> tls_;  // empty without TLS
     LeaseThread leases_;
     std::shared_ptr<const void> directory_lock_;
     core::Incarnation incarnation_;  // of the directory

@@ -6,6 +6,7 @@
 #include "embed/host_port.hpp"
 #include "embed/membership.hpp"
 #include "embed/one_line.hpp"
+#include "embed/tls_watch.hpp"
 #include "embed/translate.hpp"
 #include "embed/unsound.hpp"
 #include "transport/blocking_member_client.hpp"
@@ -29,8 +30,12 @@ void check_prefix(std::string_view prefix) {
 
 class Remote::Impl {
 public:
-    Impl(std::vector<std::string> addresses, Duration timeout)
-        : addresses_{std::move(addresses)}, patience_{timeout.to_nanoseconds()} {
+    using Credentials = std::shared_ptr<const transport::TlsCredentials>;
+
+    Impl(std::vector<std::string> addresses, Duration timeout, Credentials credentials)
+        : addresses_{std::move(addresses)},
+          patience_{timeout.to_nanoseconds()},
+          credentials_{std::move(credentials)} {
         if (addresses_.empty())
             throw std::system_error{Errc::invalid_argument, "no member is named"};
         for (const auto& address : addresses_)
@@ -81,7 +86,7 @@ private:
     detail::ChangeOutcome ask_once(Ask ask) const {
         std::optional<core::Error> contact;
         for (const auto& address : addresses_) {
-            transport::BlockingMemberClient client{patience_};
+            transport::BlockingMemberClient client{patience_, {}, credentials_};
             if (auto hello = client.connect(address); !hello) {
                 contact = std::move(hello).error();
                 if (contact->what.find(address) == std::string::npos)
@@ -98,7 +103,7 @@ private:
     MemberReport report_of(const std::string& address) const {
         MemberReport report;
         report.address = address;
-        transport::BlockingMemberClient client{patience_};
+        transport::BlockingMemberClient client{patience_, {}, credentials_};
         auto status = core::Result<transport::MemberStatus>{core::Error{}};
         if (auto hello = client.connect(address); !hello)
             status = std::move(hello).error();
@@ -124,7 +129,7 @@ private:
             failures.contact = std::move(error);
             return std::nullopt;
         };
-        transport::BlockingMemberClient client{patience_};
+        transport::BlockingMemberClient client{patience_, {}, credentials_};
         if (auto hello = client.connect(address); !hello) return failed(std::move(hello).error());
         const auto wanted = request.limit;
         std::vector<LockInfo> locks;
@@ -150,10 +155,23 @@ private:
 
     std::vector<std::string> addresses_;
     core::Nanoseconds patience_;
+    Credentials credentials_;
 };
 
+namespace {
+
+std::shared_ptr<const transport::TlsCredentials> credentials_of(const TlsConfig& tls) {
+    auto loaded = transport::TlsCredentials::load(detail::tls_files(tls));
+    if (!loaded) throw detail::in_one_line(loaded.error());
+    return std::move(*loaded);
+}
+
+}  // namespace
+
 Remote::Remote(std::vector<std::string> addresses, Duration timeout)
-    : impl_{std::make_unique<Impl>(std::move(addresses), timeout)} {}
+    : impl_{std::make_unique<Impl>(std::move(addresses), timeout, nullptr)} {}
+Remote::Remote(std::vector<std::string> addresses, Duration timeout, const TlsConfig& tls)
+    : impl_{std::make_unique<Impl>(std::move(addresses), timeout, credentials_of(tls))} {}
 Remote::~Remote() = default;
 Remote::Remote(Remote&&) noexcept = default;
 Remote& Remote::operator=(Remote&&) noexcept = default;

@@ -22,6 +22,18 @@ void CoreLoop::watch_leader() {
     parts_.log.info("leader", leader ? "node " + std::to_string(peer) + " leads" : "no leader");
 }
 
+// Nobody is to forget it.
+void CoreLoop::warn_of_insecurity() {
+    if (ended_ || !network_ || parts_.credentials || !network_->is_reachable_from_outside()) return;
+    parts_.log.warn("insecure", "listens on " + network_->listening_at() +
+                                    " without TLS (tls.insecure): whoever reaches it may do "
+                                    "everything");
+    insecurity_.expires_after(std::chrono::hours{1});
+    insecurity_.async_wait([this](std::error_code error) {
+        if (!error) warn_of_insecurity();
+    });
+}
+
 void CoreLoop::watch_ready() {
     const auto& core = driver_->core();
     const bool ready = !driver_->is_stopped() && leader_ && core.agent().open_session() &&
@@ -102,6 +114,7 @@ Metrics CoreLoop::counters() const {
     metrics.lost_untold += driver_->core().agent().released_untold();
     if (!network_) return metrics;
     const auto network = network_->counters();
+    metrics.handshakes_failed += network.handshakes_failed;
     metrics.messages_sent += network.messages_sent;
     metrics.messages_received += network.messages_received;
     metrics.messages_refused += network.malformed_messages + network.malformed_frames;

@@ -186,6 +186,7 @@ Status status_of(const transport::MemberStatus& member) {
     if (member.session) status.session = member.session->raw();
     status.uptime = member.uptime;
     status.version = member.version;
+    status.insecure = member.insecure;
     status.ready = member.ready;
     if (!member.ready) status.why_not_ready = why_not_ready(member);
     return status;
@@ -262,6 +263,9 @@ core::NodeOptions node_options(const Config& config) {
         for (const auto& peer : config.peers)
             options.voters.push_back({core::NodeId{peer.id}, {}, peer.address});
         if (options.voters.empty()) options.voters.push_back({options.self, {}, config.listen});
+        const auto own = std::ranges::find(options.voters, options.self, &core::Member::id);
+        if (!config.advertise.empty() && own != options.voters.end())
+            own->address = config.advertise;
         std::ranges::sort(options.voters, {}, &core::Member::id);
     }
     const auto& timing = config.timing;

@@ -48,6 +48,11 @@ std::string to_string(const asio::ip::tcp::endpoint& endpoint) {
     return host + ":" + std::to_string(endpoint.port());
 }
 
+bool is_loopback(const asio::ip::address& address) {
+    if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
+}
+
 std::error_code to_std(const asio::error_code& error) {
     const bool of_system = error.category() == asio::error::get_system_category();
     return of_system ? std::error_code{error.value(), std::system_category()} : error;

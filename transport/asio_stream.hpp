@@ -15,6 +15,7 @@
 
 #include <asio/buffer.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/ssl/error.hpp>
 #include <asio/write.hpp>
 #include <kj/async-io.h>
 #include <kj/debug.h>
@@ -32,6 +33,8 @@ public:
     virtual ~SocketStream() = default;
     // At once: what is not sent yet is lost, nothing more is read, and every promise breaks.
     virtual void close() = 0;
+    // Why nothing more can be read; no error as long as something can.
+    [[nodiscard]] virtual asio::error_code read_error() const = 0;
 };
 
 template <class Socket>
@@ -48,6 +51,7 @@ public:
     KJ_DISALLOW_COPY(AsioStream);
 
     void close() override { link_->close(); }
+    [[nodiscard]] asio::error_code read_error() const override { return link_->read_error; }
 
     kj::Promise<std::size_t> tryRead(void* buffer, std::size_t min_bytes,
                                      std::size_t max_bytes) override {
@@ -101,6 +105,7 @@ private:
         bool closed = false;
         bool ended = false;  // reading: by the other side, or by an error
         bool failed = false;
+        asio::error_code read_error;
         std::string reason = "connection closed";
 
         std::vector<char> input;
@@ -180,7 +185,9 @@ void AsioStream<Socket>::Link::received(const asio::error_code& error, std::size
     input_end = bytes;
     if (error) {
         ended = true;
-        failed = error != asio::error::eof;
+        // A frame has a length of its own: nothing depends on how a stream ends.
+        failed = error != asio::error::eof && error != asio::ssl::error::stream_truncated;
+        read_error = error;
         reason = error.message();
     }
     if (reader.get() == nullptr) return;

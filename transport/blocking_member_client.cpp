@@ -7,8 +7,9 @@
 
 namespace mortise::transport {
 
-BlockingMemberClient::BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster)
-    : deadline_{steady_now() + timeout}, client_{io_, cluster} {}
+BlockingMemberClient::BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster,
+                                           std::shared_ptr<const TlsCredentials> credentials)
+    : deadline_{steady_now() + timeout}, client_{io_, cluster, std::move(credentials)} {}
 
 template <class T, class Start>
 core::Result<T> BlockingMemberClient::wait(Start start) {

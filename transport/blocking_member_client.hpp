@@ -1,6 +1,7 @@
 // MemberClient for programs that would rather wait.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include <asio/io_context.hpp>
@@ -16,7 +17,9 @@ namespace mortise::transport {
 class BlockingMemberClient {
 public:
     // All its calls together may take as long as `timeout`, which begins here.
-    explicit BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster = {});
+    // Credentials as for MemberClient.
+    explicit BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster = {},
+                                  std::shared_ptr<const TlsCredentials> credentials = {});
 
     core::Result<core::Hello> connect(const std::string& address);
     core::Result<MemberStatus> status();

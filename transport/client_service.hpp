@@ -44,6 +44,7 @@ struct MemberStatus {
     std::string version;
     std::string cluster_name;
     std::optional<core::SessionId> session;  // of the member's own program
+    bool insecure = false;                   // other machines reach it, without TLS
 
     friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
 };

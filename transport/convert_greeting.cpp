@@ -5,7 +5,7 @@ namespace mortise::transport {
 
 // Known by their numbers on both sides.
 static_assert(static_cast<int>(Purpose::client) == static_cast<int>(wire::Purpose::CLIENT));
-static_assert(static_cast<int>(Refusal::copied) == static_cast<int>(wire::Refusal::COPIED));
+static_assert(static_cast<int>(Refusal::identity) == static_cast<int>(wire::Refusal::IDENTITY));
 
 void write(const Greeting& greeting, wire::Hello::Builder to) {
     to.setProtocolLowest(greeting.lowest);
@@ -64,7 +64,7 @@ void write(Refusal refusal, wire::Refused::Builder to) {
 
 Refusal read(wire::Refused::Reader from) {
     CheckedReading reading;
-    return reading.known(from.getReason(), Refusal::copied, "Refused.reason");
+    return reading.known(from.getReason(), Refusal::identity, "Refused.reason");
 }
 
 }  // namespace mortise::transport

@@ -58,6 +58,7 @@ void write(const MemberStatus& status, wire::Status::Builder to) {
     to.setUptimeNs(static_cast<std::uint64_t>(std::max<std::int64_t>(status.uptime.count(), 0)));
     to.setVersion(data_of(std::string_view{status.version}.substr(0, text_bytes_max)));
     to.setClusterName(data_of(std::string_view{status.cluster_name}.substr(0, text_bytes_max)));
+    to.setInsecure(status.insecure);
     to.setSession(status.session.value_or(core::SessionId{}).raw());
 }
 
@@ -82,6 +83,7 @@ core::Result<MemberStatus> read(wire::Status::Reader from) {
     status.uptime = core::Nanoseconds{std::min(from.getUptimeNs(), uptime_max)};
     status.version = reading.text(from.getVersion(), text_bytes_max, "Status.version");
     status.cluster_name = reading.text(from.getClusterName(), text_bytes_max, "Status.clusterName");
+    status.insecure = from.getInsecure();
     if (from.getSession() != 0) status.session = core::SessionId{from.getSession()};
     return reading.finish(std::move(status));
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/access/identity.hpp"
 #include "core/node/message.hpp"
 #include "transport/greeting.hpp"
 #include "transport/peer.capnp.h"
@@ -28,6 +29,8 @@ public:
     // The connection is of no more use.
     virtual void malformed() = 0;
     [[nodiscard]] virtual bool is_open() const = 0;
+    // As its certificate proved it; empty without TLS.
+    [[nodiscard]] virtual const core::Identity* identity() const = 0;
     // From this very machine.
     [[nodiscard]] virtual bool is_local() const = 0;
     // It asks faster than it reads the answers.

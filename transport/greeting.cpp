@@ -42,6 +42,7 @@ std::string_view to_string(Refusal refusal) {
         case Refusal::busy: return "there are too many connections";
         case Refusal::stopping: return "the node is stopping";
         case Refusal::no_service: return "nothing of that kind is offered here";
+        case Refusal::identity: return "its certificate names another node or another cluster";
         case Refusal::copied: return "a copy of this node's directory is in use elsewhere";
     }
     return to_string(Refusal::unspecified);
@@ -70,6 +71,13 @@ std::optional<Refusal> judge_caller(const Greeting& caller, const core::Hello& o
     if (caller.hello.node == ours.node) return Refusal::wrong_node;
     const bool is_known = std::ranges::find(known, caller.hello.node) != known.end();
     return is_known ? std::nullopt : std::optional{Refusal::unknown_node};
+}
+
+std::optional<Refusal> judge_identity(const core::Identity& proven, const Greeting& caller,
+                                      std::string_view cluster) {
+    if (proven.cluster != cluster) return Refusal::identity;
+    if (caller.purpose == Purpose::client || proven.node == caller.hello.node) return std::nullopt;
+    return Refusal::identity;
 }
 
 std::optional<Refusal> judge_answer(const Greeting& answer, const core::Hello& ours,

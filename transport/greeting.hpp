@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/access/identity.hpp"
 #include "core/node/hello.hpp"
 
 namespace mortise::transport {
@@ -53,6 +54,7 @@ enum class Refusal : std::uint8_t {
     stopping,
     no_service,
     copied,
+    identity,
 };
 
 // One sentence for a person; names nothing of this node.
@@ -64,6 +66,11 @@ enum class Refusal : std::uint8_t {
 // Whether we go on with a caller. `known` are the nodes that may call, in any order.
 [[nodiscard]] std::optional<Refusal> judge_caller(const Greeting& caller, const core::Hello& ours,
                                                   const std::vector<core::NodeId>& known);
+// Whether a certificate is that of the node that the hello names, or of whoever may be a client of
+// this cluster.
+[[nodiscard]] std::optional<Refusal> judge_identity(const core::Identity& proven,
+                                                    const Greeting& caller,
+                                                    std::string_view cluster);
 // Whether we go on with whoever answered at the address of `expected`.
 [[nodiscard]] std::optional<Refusal> judge_answer(const Greeting& answer, const core::Hello& ours,
                                                   core::NodeId expected);

@@ -51,7 +51,8 @@ void LinkMachine::handle(const link_event::Greeted& event, Instant now) {
 }
 
 void LinkMachine::handle(const link_event::Refused& event, Instant now) {
-    if (!is(State::greeting, event.attempt)) return;
+    const bool is_early = is(State::connecting, event.attempt);  // by its certificate
+    if (!is_early && !is(State::greeting, event.attempt)) return;
     ++counters_.refused_by_peer;
     out_.emplace_back(link_action::Close{attempt_});
     // These pass by themselves.

@@ -1,8 +1,10 @@
 #include "transport/listener.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <asio/error.hpp>
+#include <asio/ip/v6_only.hpp>
 #include <sys/socket.h>
 
 #include "transport/address.hpp"
@@ -14,8 +16,8 @@ core::Error cannot_listen(const std::string& address, const asio::error_code& er
     return {to_std(error), "cannot listen on " + address + ": " + error.message()};
 }
 
-core::Result<asio::ip::tcp::endpoint> endpoint_of(asio::io_context& io,
-                                                  const std::string& address) {
+core::Result<std::vector<asio::ip::tcp::endpoint>> endpoints_of(asio::io_context& io,
+                                                                const std::string& address) {
     const auto parsed = parse_address(address);
     if (!parsed) return parsed.error();
     asio::error_code error;
@@ -23,7 +25,30 @@ core::Result<asio::ip::tcp::endpoint> endpoint_of(asio::io_context& io,
         parsed->host, parsed->port,
         asio::ip::tcp::resolver::passive | asio::ip::tcp::resolver::numeric_service, error);
     if (error) return cannot_listen(address, error);
-    return found.begin()->endpoint();
+    std::vector<asio::ip::tcp::endpoint> endpoints;
+    for (const auto& each : found) {
+        if (std::ranges::find(endpoints, each.endpoint()) == endpoints.end())
+            endpoints.push_back(each.endpoint());
+    }
+    return endpoints;
+}
+
+// What a name is called says nothing: a host may call any address localhost.
+core::Error not_loopback(const std::string& address, const asio::ip::tcp::endpoint& endpoint) {
+    const auto is = to_string(endpoint) == address
+                        ? address + " is"
+                        : address + " is " + to_string(endpoint) + ", which is";
+    return {
+        std::make_error_code(std::errc::permission_denied),
+        "cannot listen on " + is +
+            " no loopback address: set tls.certificate, tls.key and tls.ca (`mortise cert` makes "
+            "the files), or tls.insecure = true if everybody who reaches it may do everything"};
+}
+
+bool is_missing_here(const asio::error_code& error) {
+    const auto code = to_std(error);
+    return code == std::errc::address_not_available ||
+           code == std::errc::address_family_not_supported;
 }
 
 // For want of something that may come back, not because of this one connection.
@@ -35,21 +60,8 @@ bool is_shortage(const asio::error_code& error) {
 
 }  // namespace
 
-struct Listener::Loop : std::enable_shared_from_this<Loop> {
-    Loop(asio::io_context& io, const NetworkLimits& limits, NetworkCounters& the_counters,
-         const Log& the_log)
-        : acceptor{io},
-          pause{io},
-          pause_length{limits.accept_pause},
-          counters{the_counters},
-          log{the_log} {}
-
-    void accept();
-    void wait_then_accept();
-    void on_accept(const asio::error_code& error, asio::ip::tcp::socket socket);
-
-    asio::ip::tcp::acceptor acceptor;
-    asio::steady_timer pause;
+// What all doors of a listener share.
+struct Listener::Shared {
     core::Nanoseconds pause_length;
     NetworkCounters& counters;
     const Log& log;
@@ -58,84 +70,138 @@ struct Listener::Loop : std::enable_shared_from_this<Loop> {
     Accepted accepted;
 };
 
-void Listener::Loop::accept() {
+// One address.
+struct Listener::Door : std::enable_shared_from_this<Door> {
+    Door(asio::io_context& io, std::shared_ptr<Shared> the_shared)
+        : acceptor{io}, pause{io}, shared{std::move(the_shared)} {}
+
+    asio::error_code open(const asio::ip::tcp::endpoint& endpoint);
+    void accept();
+    void wait_then_accept();
+    void on_accept(const asio::error_code& error, asio::ip::tcp::socket socket);
+    void stop();
+
+    asio::ip::tcp::acceptor acceptor;
+    asio::steady_timer pause;
+    std::shared_ptr<Shared> shared;
+};
+
+asio::error_code Listener::Door::open(const asio::ip::tcp::endpoint& endpoint) {
+    asio::error_code error;
+    acceptor.open(endpoint.protocol(), error);
+    if (!error) close_on_exec(acceptor.native_handle());
+    // A restarted node must not wait for connections of its former life to be forgotten.
+    if (!error) acceptor.set_option(asio::socket_base::reuse_address{true}, error);
+    // Each family has a door of its own.
+    if (!error && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only{true}, error);
+    if (!error) acceptor.bind(endpoint, error);
+    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+    if (error) {
+        asio::error_code ignored;
+        acceptor.close(ignored);
+    }
+    return error;
+}
+
+void Listener::Door::accept() {
     acceptor.async_accept(
         [self = shared_from_this()](const asio::error_code& error, asio::ip::tcp::socket socket) {
-            if (!self->stopped) self->on_accept(error, std::move(socket));
+            if (!self->shared->stopped) self->on_accept(error, std::move(socket));
         });
 }
 
-void Listener::Loop::wait_then_accept() {
-    pause.expires_after(pause_length);
+void Listener::Door::wait_then_accept() {
+    pause.expires_after(shared->pause_length);
     pause.async_wait([self = shared_from_this()](const asio::error_code&) {
-        if (!self->stopped) self->accept();
+        if (!self->shared->stopped) self->accept();
     });
 }
 
-void Listener::Loop::on_accept(const asio::error_code& error, asio::ip::tcp::socket socket) {
+void Listener::Door::on_accept(const asio::error_code& error, asio::ip::tcp::socket socket) {
     if (error) {
-        ++counters.accept_failures;
+        ++shared->counters.accept_failures;
         if (!is_shortage(error)) return accept();
-        if (!std::exchange(short_of, true) && log)
-            log(LogLevel::warning, "cannot accept connections: " + error.message());
+        if (!std::exchange(shared->short_of, true) && shared->log)
+            shared->log(LogLevel::warning, "cannot accept connections: " + error.message());
         return wait_then_accept();
     }
-    short_of = false;
+    shared->short_of = false;
     asio::error_code gone;
     const auto from = socket.remote_endpoint(gone);
     if (!gone) {
-        ++counters.accepted;
+        ++shared->counters.accepted;
         prepare(socket);
-        accepted(std::move(socket), from.address());
+        shared->accepted(std::move(socket), from.address());
     }
-    if (!stopped) accept();
+    if (!shared->stopped) accept();
+}
+
+void Listener::Door::stop() {
+    asio::error_code ignored;
+    // A child of a fork may have a copy of the descriptor: the port is not to stay taken by it.
+    if (acceptor.is_open()) ::shutdown(acceptor.native_handle(), SHUT_RDWR);
+    acceptor.close(ignored);
+    pause.cancel();
 }
 
 Listener::Listener(asio::io_context& io, const NetworkLimits& limits, NetworkCounters& counters,
                    const Log& log)
-    : loop_{std::make_shared<Loop>(io, limits, counters, log)} {}
+    : io_{io},
+      shared_{std::make_shared<Shared>(
+          Shared{limits.accept_pause, counters, log, false, false, nullptr})} {}
 
 Listener::~Listener() {
     try {
         stop();
-    } catch (...) {  // a timer that could not be cancelled goes with the loop's state
+    } catch (...) {  // a timer that could not be cancelled goes with the door's state
     }
 }
 
-core::Result<void> Listener::open(const std::string& address) {
-    auto& io = static_cast<asio::io_context&>(loop_->acceptor.get_executor().context());
-    const auto endpoint = endpoint_of(io, address);
-    if (!endpoint) return endpoint.error();
-    asio::error_code error;
-    auto& acceptor = loop_->acceptor;
-    acceptor.open(endpoint->protocol(), error);
-    if (!error) close_on_exec(acceptor.native_handle());
-    // A restarted node must not wait for connections of its former life to be forgotten.
-    if (!error) acceptor.set_option(asio::socket_base::reuse_address{true}, error);
-    if (!error) acceptor.bind(*endpoint, error);
-    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-    const auto local = error ? *endpoint : acceptor.local_endpoint(error);
-    if (error) {
-        asio::error_code ignored;
-        acceptor.close(ignored);
-        return cannot_listen(address, error);
+core::Result<void> Listener::open(const std::string& address, Reach reach) {
+    const auto endpoints = endpoints_of(io_, address);
+    if (!endpoints) return endpoints.error();
+    const auto outside = std::ranges::find_if(
+        *endpoints, [](const auto& each) { return !is_loopback(each.address()); });
+    is_local_ = outside == endpoints->end();
+    if (!is_local_ && reach == Reach::loopback) return not_loopback(address, *outside);
+    auto opened = open_all(address, *endpoints);
+    if (!opened) stop();
+    return opened;
+}
+
+core::Result<void> Listener::open_all(const std::string& address,
+                                      std::vector<asio::ip::tcp::endpoint> endpoints) {
+    asio::error_code missing;
+    std::string all;
+    for (auto& endpoint : endpoints) {
+        const auto door = std::make_shared<Door>(io_, shared_);
+        if (endpoint.port() == 0 && !doors_.empty())
+            endpoint.port(doors_.front()->acceptor.local_endpoint().port());
+        const auto error = door->open(endpoint);
+        if (is_missing_here(error)) {
+            missing = error;
+            continue;
+        }
+        if (error) return cannot_listen(address, error);
+        doors_.push_back(door);
+        all += (all.empty() ? "" : " and ") + to_string(door->acceptor.local_endpoint());
     }
-    at_ = to_string(local);
+    if (doors_.empty()) return cannot_listen(address, missing);
+    at_ = to_string(doors_.front()->acceptor.local_endpoint());
+    if (shared_->log) shared_->log(LogLevel::info, "listens on " + all);
     return {};
 }
 
 void Listener::start(Accepted accepted) {
-    loop_->accepted = std::move(accepted);
-    if (loop_->acceptor.is_open()) loop_->accept();
+    shared_->accepted = std::move(accepted);
+    for (const auto& door : doors_)
+        door->accept();
 }
 
 void Listener::stop() {
-    loop_->stopped = true;
-    asio::error_code ignored;
-    // A child of a fork may have a copy of the descriptor: the port is not to stay taken by it.
-    if (loop_->acceptor.is_open()) ::shutdown(loop_->acceptor.native_handle(), SHUT_RDWR);
-    loop_->acceptor.close(ignored);
-    loop_->pause.cancel();
+    shared_->stopped = true;
+    for (const auto& door : doors_)
+        door->stop();
 }
 
 }  // namespace mortise::transport

@@ -10,9 +10,11 @@
 #include "transport/address.hpp"
 #include "transport/convert.hpp"
 #include "transport/dial.hpp"
+#include "transport/handshake.hpp"
 #include "transport/limits.hpp"
 #include "transport/outcome_receiver.hpp"
 #include "transport/rpc_connection.hpp"
+#include "transport/tls_credentials.hpp"
 
 // KJ deletes what it owns by its true type.
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
@@ -31,8 +33,12 @@ core::Error nonsense() {
 
 class MemberClient::Impl final : public std::enable_shared_from_this<Impl>, public ReceiverOwner {
 public:
-    Impl(asio::io_context& io, core::ClusterId cluster, Log log)
-        : loop_{io, std::move(log), [this] { settle(); }}, timer_{io}, cluster_{cluster} {}
+    Impl(asio::io_context& io, core::ClusterId cluster,
+         std::shared_ptr<const TlsCredentials> credentials, Log log)
+        : loop_{io, std::move(log), [this] { settle(); }},
+          timer_{io},
+          cluster_{cluster},
+          credentials_{std::move(credentials)} {}
     ~Impl() noexcept override = default;
 
     void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
@@ -53,7 +59,9 @@ private:
     void tell(OutcomeSink& sink, std::function<void(OutcomeSink&)> what) override;
     void nonsense_received() override;
     void connected(const asio::error_code& error, asio::ip::tcp::socket socket);
-    void say_hello(asio::ip::tcp::socket socket);
+    void secured(core::Result<Handshake::Secured> secured);
+    [[nodiscard]] core::Error not_a_node(const core::Identity& identity) const;
+    void say_hello(kj::Own<SocketStream> stream);
     void greeted(wire::HelloAnswer::Reader answer);
     void give_up(core::Error error);
     void broken();
@@ -65,8 +73,10 @@ private:
     KjLoop loop_;
     asio::steady_timer timer_;
     core::ClusterId cluster_;
+    std::shared_ptr<const TlsCredentials> credentials_;
     std::string address_;
     std::shared_ptr<Dial> dial_;
+    std::shared_ptr<Handshake> handshake_;
     Done<core::Hello> connecting_;
     std::unique_ptr<RpcConnection> connection_;
     std::optional<wire::Member::Client> member_;
@@ -100,19 +110,41 @@ void MemberClient::Impl::connect(const std::string& address, core::Nanoseconds t
 void MemberClient::Impl::connected(const asio::error_code& error, asio::ip::tcp::socket socket) {
     dial_.reset();
     loop_.run([&] {
-        if (error) {
-            give_up({to_std(error), "cannot connect to " + address_ + ": " + error.message()});
-        } else {
-            say_hello(std::move(socket));
-        }
+        if (error)
+            return give_up(
+                {to_std(error), "cannot connect to " + address_ + ": " + error.message()});
+        if (!credentials_)
+            return say_hello(kj::heap<AsioStream<asio::ip::tcp::socket>>(loop_, std::move(socket)));
+        handshake_ = Handshake::start(
+            std::move(socket), credentials_, Handshake::Side::connects,
+            [this](core::Result<Handshake::Secured> result) { secured(std::move(result)); });
     });
 }
 
-void MemberClient::Impl::say_hello(asio::ip::tcp::socket socket) {
-    connection_ = std::make_unique<RpcConnection>(
-        kj::heap<AsioStream<asio::ip::tcp::socket>>(loop_, std::move(socket)),
-        capnp::rpc::twoparty::Side::CLIENT, nullptr, FrameLimits{client_frame_words_max},
-        [this] { broken(); });
+void MemberClient::Impl::secured(core::Result<Handshake::Secured> secured) {
+    handshake_.reset();
+    loop_.run([&] {
+        if (!secured)
+            return give_up({secured.error().code, address_ + ": " + secured.error().what});
+        const auto& identity = secured->peer->identity;
+        const bool is_expected =
+            identity.node.is_set() && identity.cluster == credentials_->identity().cluster;
+        if (!is_expected) return give_up(not_a_node(identity));
+        say_hello(secured->take_stream(loop_));
+    });
+}
+
+core::Error MemberClient::Impl::not_a_node(const core::Identity& identity) const {
+    return failure(std::errc::permission_denied,
+                   address_ + ": the certificate there is that of " + identity.name() +
+                       " of cluster " + identity.cluster + ", not of a node of cluster " +
+                       credentials_->identity().cluster);
+}
+
+void MemberClient::Impl::say_hello(kj::Own<SocketStream> stream) {
+    connection_ =
+        std::make_unique<RpcConnection>(kj::mv(stream), capnp::rpc::twoparty::Side::CLIENT, nullptr,
+                                        FrameLimits{client_frame_words_max}, [this] { broken(); });
     auto request = connection_->bootstrap().castAs<wire::Gate>().helloRequest();
     Greeting greeting;
     greeting.purpose = Purpose::client;
@@ -141,6 +173,7 @@ void MemberClient::Impl::greeted(wire::HelloAnswer::Reader answer) {
 void MemberClient::Impl::give_up(core::Error error) {
     timer_.cancel();
     if (dial_) dial_->cancel();
+    if (handshake_) handshake_->cancel();
     if (connection_) connection_->close();
     if (member_ || !connecting_) return;
     later([done = std::exchange(connecting_, nullptr), error = std::move(error)] { done(error); });
@@ -149,6 +182,10 @@ void MemberClient::Impl::give_up(core::Error error) {
 // RPC tells all calls that wait, in its own time.
 void MemberClient::Impl::broken() {
     auto error = failure(std::errc::connection_reset, "the connection to " + address_ + " broke");
+    if (!member_ && !credentials_)
+        error.what += "; a cluster with TLS wants a certificate, its key and the authorities";
+    if (const auto alert = tls_alert(connection_->read_error()); !alert.empty())
+        error = failure(std::errc::permission_denied, address_ + ": " + alert);
     if (!member_) return give_up(std::move(error));
     auto tell = [this, error = std::move(error)] {
         if (auto* const sink = std::exchange(sink_, nullptr)) sink->ended(StreamEnd::unspecified);
@@ -225,6 +262,7 @@ void MemberClient::Impl::close() {
     if (std::exchange(closed_, true)) return;
     timer_.cancel();
     if (dial_) dial_->cancel();
+    if (handshake_) handshake_->cancel();
     to_call_.clear();
     sink_ = nullptr;
     if (connection_) connection_->close();
@@ -251,8 +289,9 @@ void MemberClient::Impl::settle() {
     if (alive.use_count() == 1) asio::post(loop_.io(), [alive] {});
 }
 
-MemberClient::MemberClient(asio::io_context& io, core::ClusterId cluster, Log log)
-    : impl_{std::make_shared<Impl>(io, cluster, std::move(log))} {}
+MemberClient::MemberClient(asio::io_context& io, core::ClusterId cluster,
+                           std::shared_ptr<const TlsCredentials> credentials, Log log)
+    : impl_{std::make_shared<Impl>(io, cluster, std::move(credentials), std::move(log))} {}
 
 MemberClient::~MemberClient() {
     try {

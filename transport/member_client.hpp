@@ -16,13 +16,17 @@
 
 namespace mortise::transport {
 
+class TlsCredentials;
+
 class MemberClient {
 public:
     template <class T>
     using Done = std::function<void(core::Result<T>)>;
 
-    // Without a cluster, any will do.
-    explicit MemberClient(asio::io_context& io, core::ClusterId cluster = {}, Log log = {});
+    // Without a cluster, any will do. With credentials the connection is secured, and whoever
+    // answers has to be a node of the cluster that they name.
+    explicit MemberClient(asio::io_context& io, core::ClusterId cluster = {},
+                          std::shared_ptr<const TlsCredentials> credentials = {}, Log log = {});
     // Closes. May happen in a callback.
     ~MemberClient();
     MemberClient(const MemberClient&) = delete;

@@ -22,11 +22,18 @@ PeerNetwork::Impl::Impl(asio::io_context& io, NetworkOptions options, NetworkEve
     : options_{std::move(options)},
       events_{events},
       clients_{clients},
+      credentials_{options_.credentials},
       loop_{io, options_.log, [this] { settle(); }},
       listener_{io, options_.limits, counters_, options_.log},
-      ticker_{io} {
+      ticker_{io},
+      handshakes_{options_.limits.handshakes_per_second} {
     for (const auto& peer : options_.peers)
         add_peer(peer);
+}
+
+core::Result<void> PeerNetwork::Impl::listen() {
+    const bool is_anywhere = credentials_ || options_.listens_beyond_loopback;
+    return listener_.open(options_.listen, is_anywhere ? Reach::anywhere : Reach::loopback);
 }
 
 void PeerNetwork::Impl::start() {
@@ -105,6 +112,7 @@ void PeerNetwork::Impl::tick() {
     for (const auto& link : links_)
         link->tick(now);
     tick_visitors(now);
+    begin_handshakes();
     ticker_.expires_after(tick_every(options_));
     ticker_.async_wait([self = weak_from_this()](const asio::error_code& error) {
         const auto alive = self.lock();

@@ -1,6 +1,7 @@
 // The parts of PeerNetwork, put together.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +16,8 @@
 #include "transport/peer_link.hpp"
 #include "transport/peer_network.hpp"
 #include "transport/places.hpp"
+#include "transport/rate.hpp"
+#include "transport/tls_credentials.hpp"
 #include "transport/visitor.hpp"
 
 namespace mortise::transport {
@@ -27,12 +30,14 @@ public:
          ClientService* clients);
     ~Impl() noexcept override = default;
 
-    core::Result<void> listen() { return listener_.open(options_.listen); }
+    core::Result<void> listen();
     void start();
     void set_peers(std::vector<PeerAddress> peers);
     void send(core::NodeId to, core::PeerMessage message);
     void stop();
+    void set_credentials(std::shared_ptr<const TlsCredentials> credentials);
     [[nodiscard]] std::string listening_at() const { return listener_.at(); }
+    [[nodiscard]] bool is_reachable_from_outside() const { return !listener_.is_local(); }
     [[nodiscard]] NetworkCounters counters() const;
 
 private:
@@ -51,7 +56,14 @@ private:
     void add_peer(const PeerAddress& peer);
     void drop_peer(core::NodeId peer);
 
+    // network_securing.cpp
+    void begin_handshakes();
+    void handshake_failed(Visitor& visitor, const core::Error& error);
+    void close_unbelieved();
+
     // network_peers.cpp: of links
+    const std::shared_ptr<const TlsCredentials>& credentials() override { return credentials_; }
+    const std::string& cluster() override { return options_.cluster; }
     core::Hello hello() override { return events_.hello(); }
     void drop_former(PeerLink& link) override;
     std::optional<ConnectionId> link_up(PeerLink& link, const Greeting& theirs) override;
@@ -81,6 +93,7 @@ private:
     NetworkEvents& events_;
     ClientService* clients_;
     NetworkCounters counters_;
+    std::shared_ptr<const TlsCredentials> credentials_;
     KjLoop loop_;
     Listener listener_;
     asio::steady_timer ticker_;
@@ -90,6 +103,8 @@ private:
     std::vector<std::unique_ptr<PeerLink>> links_;
     std::uint64_t newest_link_ = 0;
     std::map<Visitor*, std::shared_ptr<Visitor>> visitors_;
+    std::deque<std::weak_ptr<Visitor>> unsecured_;  // in the order in which they came
+    Rate handshakes_;
     Places lists_{lists_max};  // of all clients
 
     // To be destroyed when KJ is not on the stack.

@@ -68,8 +68,11 @@ void PeerNetwork::Impl::accept(asio::ip::tcp::socket socket, const asio::ip::add
             ++counters_.strangers_refused;
             left(*stranger);
         }
-        auto visitor = Visitor::make(std::move(socket), from, *this, steady_now());
+        auto visitor = std::make_shared<Visitor>(std::move(socket), from, *this, steady_now());
         visitors_.emplace(visitor.get(), visitor);
+        if (!credentials_) return visitor->open();
+        unsecured_.push_back(visitor);
+        begin_handshakes();
     });
 }
 
@@ -82,6 +85,10 @@ Admittance PeerNetwork::Impl::refuse(Refusal refusal) {
 Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeting>& caller) {
     if (!caller) return refuse(Refusal::malformed);
     if (stopped_) return refuse(Refusal::stopping);
+    if (const auto* proven = visitor.identity()) {
+        if (const auto refusal = judge_identity(*proven, *caller, options_.cluster))
+            return refuse(*refusal);
+    }
     std::vector<core::NodeId> known;
     for (const auto& peer : known_)
         known.push_back(peer.id);

@@ -88,6 +88,7 @@ enum Refusal {
   stopping @8;
   noService @9;     # nothing of that purpose is offered here
   copied @10;       # a copy of the caller's directory is in use, and was here first
+  identity @11;     # the certificate of the connection names somebody else than the hello
 }
 
 # --- between peers -------------------------------------------------------------------------------
@@ -402,6 +403,7 @@ struct Status {
   version @14 :Data;           # of the library
   clusterName @15 :Data;       # as this member was configured
   session @16 :UInt64;         # of this member's own program; zero while it has none
+  insecure @17 :Bool;          # other machines reach it, without TLS
 }
 
 struct MemberInfo {

@@ -44,6 +44,7 @@ PeerLink::PeerLink(PeerLinkOptions options, LinkOwner& owner, NetworkCounters& c
 
 PeerLink::~PeerLink() {
     if (dial_) dial_->cancel();
+    if (handshake_) handshake_->cancel();
 }
 
 void PeerLink::lose() {
@@ -92,8 +93,48 @@ void PeerLink::connected(Attempt attempt, const asio::error_code& error,
     asio::error_code gone;
     const auto at = socket.remote_endpoint(gone);
     if (!gone) dialled_ = at;
-    socket_.emplace(std::move(socket));
+    if (!owner_.credentials()) {
+        socket_.emplace(std::move(socket));
+        return feed(link_event::Connected{attempt});
+    }
+    handshake_ =
+        Handshake::start(std::move(socket), owner_.credentials(), Handshake::Side::connects,
+                         [this, attempt](core::Result<Handshake::Secured> result) {
+                             secured(attempt, std::move(result));
+                         });
+}
+
+// Whoever has this address now is to be the peer: a name or an address proves nothing.
+void PeerLink::secured(Attempt attempt, core::Result<Handshake::Secured> secured) {
+    handshake_.reset();
+    if (!secured) {
+        report(secured.error().what);
+        return feed(link_event::ConnectFailed{attempt});
+    }
+    const auto& identity = secured->peer->identity;
+    if (identity.node != peer() || identity.cluster != owner_.cluster()) {
+        report("the certificate there is that of " + identity.name() + " of cluster " +
+               identity.cluster);
+        counters_.count(Refusal::identity);
+        return feed(link_event::Refused{attempt, Refusal::identity});
+    }
+    certificate_ = std::move(secured->peer);
+    secured_ = std::move(secured->take_stream);
     feed(link_event::Connected{attempt});
+}
+
+kj::Own<SocketStream> PeerLink::take_stream() {
+    if (auto take = std::exchange(secured_, nullptr)) return take(owner_.loop());
+    auto socket = *std::exchange(socket_, std::nullopt);
+    return kj::heap<AsioStream<asio::ip::tcp::socket>>(owner_.loop(), std::move(socket));
+}
+
+// The other side judges our certificate after its handshake is done for us: its alert comes here.
+void PeerLink::ended(Attempt attempt) {
+    if (!id_ && connection_) {
+        if (const auto alert = tls_alert(connection_->read_error()); !alert.empty()) report(alert);
+    }
+    feed(link_event::Lost{attempt});
 }
 
 void PeerLink::act(const link_action::DropFormer& /*action*/) {
@@ -101,11 +142,9 @@ void PeerLink::act(const link_action::DropFormer& /*action*/) {
 }
 
 void PeerLink::act(const link_action::SendHello& action) {
-    auto stream = kj::heap<AsioStream<asio::ip::tcp::socket>>(owner_.loop(), std::move(*socket_));
-    socket_.reset();
     connection_ = std::make_unique<RpcConnection>(
-        kj::mv(stream), capnp::rpc::twoparty::Side::CLIENT, nullptr, hello_limits,
-        [this, attempt = action.attempt] { feed(link_event::Lost{attempt}); });
+        take_stream(), capnp::rpc::twoparty::Side::CLIENT, nullptr, hello_limits,
+        [this, attempt = action.attempt] { ended(attempt); });
     say_hello(action.attempt);
 }
 
@@ -128,7 +167,7 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
     if (answer.isRefused()) {
         const auto refusal = read(answer.getRefused());
         ++counters_.refused_by_peers;
-        report(refusal);
+        report(to_string(refusal));
         feed(link_event::Refused{attempt, refusal});
         return owner_.refused(*this, refusal);
     }
@@ -142,7 +181,7 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
     feed(link_event::Greeted{attempt, ours, *theirs});
     if (const auto refusal = machine_.refusal()) {
         counters_.count(*refusal);
-        report(*refusal);
+        report(to_string(*refusal));
     }
 }
 
@@ -150,7 +189,7 @@ void PeerLink::act(const link_action::PublishUp& action) {
     in_flight_ = 0;
     suspect_ = false;
     last_sent_ = last_progress_ = steady_now();
-    reported_.reset();
+    reported_.clear();
     last_known_ = dialled_;
     tries_last_known_ = false;
     id_ = owner_.link_up(*this, action.theirs);
@@ -164,7 +203,11 @@ void PeerLink::act(const link_action::PublishDown& /*action*/) {
 void PeerLink::act(const link_action::Close& /*action*/) {
     if (dial_) dial_->cancel();
     dial_.reset();
+    if (handshake_) handshake_->cancel();
+    handshake_.reset();
     socket_.reset();
+    secured_ = nullptr;
+    certificate_.reset();
     remote_.reset();
     if (connection_) {
         if (connection_->frames().is_malformed()) ++counters_.malformed_frames;
@@ -220,12 +263,12 @@ void PeerLink::tick(core::Instant now) {
     lose();
 }
 
-void PeerLink::report(Refusal refusal) {
-    if (reported_ == refusal) return;
-    reported_ = refusal;
+// Once, until something else is wrong or nothing is.
+void PeerLink::report(std::string_view problem) {
+    if (reported_ == problem) return;
+    reported_ = problem;
     owner_.log(LogLevel::warning, "peer " + std::to_string(peer().raw()) + " at " +
-                                      options_.peer.address + ": " +
-                                      std::string{to_string(refusal)});
+                                      options_.peer.address + ": " + reported_);
 }
 
 }  // namespace mortise::transport

@@ -11,6 +11,7 @@
 
 #include "core/base/prng.hpp"
 #include "transport/dial.hpp"
+#include "transport/handshake.hpp"
 #include "transport/link_machine.hpp"
 #include "transport/outbox.hpp"
 #include "transport/peer.capnp.h"
@@ -28,6 +29,10 @@ public:
     virtual ~LinkOwner() = default;
     virtual KjLoop& loop() = 0;
     virtual core::Hello hello() = 0;
+    // Empty without TLS.
+    virtual const std::shared_ptr<const TlsCredentials>& credentials() = 0;
+    // The name that certificates have to have.
+    virtual const std::string& cluster() = 0;
     virtual void drop_former(PeerLink& link) = 0;
     // Empty: stale, the link must be given up.
     virtual std::optional<ConnectionId> link_up(PeerLink& link, const Greeting& theirs) = 0;
@@ -73,6 +78,8 @@ public:
     [[nodiscard]] core::NodeId peer() const { return options_.peer.id; }
     [[nodiscard]] Lane lane() const { return options_.lane; }
     [[nodiscard]] std::optional<ConnectionId> id() const { return id_; }
+    // Of the present connection, with TLS.
+    [[nodiscard]] const PeerCertificate* certificate() const { return certificate_.get(); }
     [[nodiscard]] std::uint64_t dropped() const { return outbox_.dropped(); }
     [[nodiscard]] const LinkCounters& counters() const { return machine_.counters(); }
 
@@ -86,12 +93,15 @@ private:
     void act(const link_action::Close& action);
 
     void connected(Attempt attempt, const asio::error_code& error, asio::ip::tcp::socket socket);
+    void secured(Attempt attempt, core::Result<Handshake::Secured> secured);
+    kj::Own<SocketStream> take_stream();
+    void ended(Attempt attempt);
     void say_hello(Attempt attempt);
     void answered(Attempt attempt, const core::Hello& ours, wire::HelloAnswer::Reader answer);
     void send(const std::vector<core::PeerMessage>& batch);
     void returned(Attempt attempt);
     void set_timer();
-    void report(Refusal refusal);
+    void report(std::string_view problem);
 
     PeerLinkOptions options_;
     LinkOwner& owner_;
@@ -107,7 +117,11 @@ private:
     std::optional<asio::ip::tcp::endpoint> dialled_;
     std::optional<asio::ip::tcp::endpoint> last_known_;  // where it was up the last time
     bool tries_last_known_ = false;                      // with this attempt
-    std::optional<asio::ip::tcp::socket> socket_;        // connected, no hello said yet
+    std::shared_ptr<Handshake> handshake_;
+    // One of these is connected, no hello said yet.
+    std::optional<asio::ip::tcp::socket> socket_;
+    std::function<kj::Own<SocketStream>(KjLoop&)> secured_;
+    std::unique_ptr<PeerCertificate> certificate_;
     std::unique_ptr<RpcConnection> connection_;
     std::optional<wire::Peer::Client> remote_;
     std::optional<ConnectionId> id_;
@@ -115,7 +129,7 @@ private:
     core::Instant last_progress_;
     core::Instant last_sent_;
     bool suspect_ = false;
-    std::optional<Refusal> reported_;  // in the log
+    std::string reported_;  // in the log
 };
 
 }  // namespace mortise::transport

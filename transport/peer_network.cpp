@@ -10,6 +10,7 @@ void NetworkCounters::count(Refusal refusal) {
     switch (refusal) {
         case Refusal::protocol: ++refused_protocol; return;
         case Refusal::wrong_cluster: ++refused_cluster; return;
+        case Refusal::identity:
         case Refusal::unknown_node:
         case Refusal::wrong_node: ++refused_identity; return;
         case Refusal::stale:
@@ -42,12 +43,20 @@ void PeerNetwork::send(core::NodeId to, core::PeerMessage message) {
     impl_->send(to, std::move(message));
 }
 
+void PeerNetwork::set_credentials(std::shared_ptr<const TlsCredentials> credentials) {
+    impl_->set_credentials(std::move(credentials));
+}
+
 void PeerNetwork::stop() {
     impl_->stop();
 }
 
 std::string PeerNetwork::listening_at() const {
     return impl_->listening_at();
+}
+
+bool PeerNetwork::is_reachable_from_outside() const {
+    return impl_->is_reachable_from_outside();
 }
 
 NetworkCounters PeerNetwork::counters() const {

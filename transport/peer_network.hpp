@@ -20,6 +20,7 @@
 namespace mortise::transport {
 
 class ClientService;
+class TlsCredentials;
 
 struct PeerAddress {
     core::NodeId id;
@@ -33,7 +34,8 @@ struct NetworkLimits {
     std::size_t strangers_max = 64;              // connections that have not said a good hello yet
     std::size_t strangers_per_address_max = 16;  // of one that is not of the loopback network
     std::size_t clients_max = 256;
-    core::Nanoseconds hello_timeout{std::chrono::seconds{5}};
+    std::size_t handshakes_per_second = 100;                    // with TLS; those beyond wait
+    core::Nanoseconds hello_timeout{std::chrono::seconds{5}};   // of the handshake and the hello
     core::Nanoseconds frame_timeout{std::chrono::seconds{30}};  // from its first byte to its last
     core::Nanoseconds accept_pause{std::chrono::milliseconds{200}};  // when out of descriptors
     std::size_t calls_in_flight_max = 4;                             // batches, per connection
@@ -48,6 +50,11 @@ struct NetworkOptions {
     core::Nanoseconds election_timeout{std::chrono::seconds{1}};
     std::uint64_t seed = 0;
     NetworkLimits limits;
+    std::string cluster;  // its name; certificates of another one are refused
+    // With these, every connection is secured and both sides prove who they are.
+    std::shared_ptr<const TlsCredentials> credentials;
+    // Without credentials: whether addresses that others can reach may be listened on.
+    bool listens_beyond_loopback = false;
     Log log;  // may be empty; called on the thread of the io_context
 };
 
@@ -73,6 +80,7 @@ struct NetworkCounters {
     std::uint64_t accepted = 0;
     std::uint64_t accept_failures = 0;      // out of descriptors, mostly
     std::uint64_t strangers_refused = 0;    // to make room for the next
+    std::uint64_t handshakes_failed = 0;    // no certificate, or one that is not believed
     std::uint64_t strangers_timed_out = 0;  // no good hello in time
     std::uint64_t malformed_frames = 0;     // each ended its connection
     std::uint64_t malformed_messages = 0;   // likewise
@@ -116,11 +124,18 @@ public:
     // Queues; what was queued in one turn of the loop travels together. Without a connection to the
     // peer the message is dropped.
     void send(core::NodeId to, core::PeerMessage message);
+    // From now on connections are secured with these; those whose other side is not believed any
+    // more are closed. Only of a network that had credentials from its beginning. Takes effect in
+    // a later turn; may be called on any thread.
+    void set_credentials(std::shared_ptr<const TlsCredentials> credentials);
     // All sockets are closed and no event comes any more; may be called from an event. Final.
     void stop();
 
-    // With the real port, when 0 was asked for. Empty before listen().
+    // With the real port, when 0 was asked for; the first of them where the name that was given has
+    // several addresses. Empty before listen().
     [[nodiscard]] std::string listening_at() const;
+    // Whether some other machine may reach it.
+    [[nodiscard]] bool is_reachable_from_outside() const;
     [[nodiscard]] NetworkCounters counters() const;
 
     class Impl;

@@ -29,6 +29,8 @@ public:
     void close();
 
     [[nodiscard]] bool is_closed() const { return closed_; }
+    // Why its stream ended; no error while it has not.
+    [[nodiscard]] asio::error_code read_error() const { return stream_->read_error(); }
     [[nodiscard]] MessageStream& frames() { return frames_; }
     // Waiting for the other side to read.
     [[nodiscard]] std::size_t unsent_bytes() { return network_.getCurrentQueueSize(); }

@@ -13,29 +13,51 @@ constexpr FrameLimits stranger_limits{hello_frame_words_max, 16};
 
 }  // namespace
 
-std::shared_ptr<Visitor> Visitor::make(asio::ip::tcp::socket socket, const asio::ip::address& from,
-                                       VisitorOwner& owner, core::Instant now) {
-    auto visitor = std::make_shared<Visitor>(from, owner, now);
-    auto stream = kj::heap<AsioStream<asio::ip::tcp::socket>>(owner.loop(), std::move(socket));
-    visitor->connection_ = std::make_unique<RpcConnection>(
-        kj::mv(stream), capnp::rpc::twoparty::Side::SERVER,
-        // NOLINTNEXTLINE(cppcoreguidelines-slicing): every client is the same reference, typed.
-        capnp::Capability::Client{make_gate(visitor)}, stranger_limits,
-        [raw = visitor.get()] { raw->owner_.left(*raw); });
-    return visitor;
-}
-
-Visitor::Visitor(asio::ip::address from, VisitorOwner& owner, core::Instant now)
-    : from_{std::move(from)},
+Visitor::Visitor(asio::ip::tcp::socket socket, asio::ip::address from, VisitorOwner& owner,
+                 core::Instant now)
+    : socket_{std::move(socket)},
+      from_{std::move(from)},
       owner_{owner},
       since_{now},
       frame_since_{now},
       heard_at_{now},
       read_at_{now} {}
 
+void Visitor::open() {
+    auto socket = *std::exchange(socket_, std::nullopt);
+    open(kj::heap<AsioStream<asio::ip::tcp::socket>>(owner_.loop(), std::move(socket)));
+}
+
+void Visitor::open(kj::Own<SocketStream> stream) {
+    connection_ = std::make_unique<RpcConnection>(
+        kj::mv(stream), capnp::rpc::twoparty::Side::SERVER,
+        // NOLINTNEXTLINE(cppcoreguidelines-slicing): every client is the same reference, typed.
+        capnp::Capability::Client{make_gate(weak_from_this())}, stranger_limits,
+        [this] { owner_.left(*this); });
+}
+
+void Visitor::secure(std::shared_ptr<const TlsCredentials> credentials,
+                     std::function<void(const core::Error&)> failed) {
+    auto socket = *std::exchange(socket_, std::nullopt);
+    handshake_ = Handshake::start(
+        std::move(socket), std::move(credentials), Handshake::Side::accepts,
+        [this, failed = std::move(failed)](core::Result<Handshake::Secured> secured) {
+            if (!secured) return failed(secured.error());
+            certificate_ = std::move(secured->peer);
+            owner_.loop().run([&] { open(secured->take_stream(owner_.loop())); });
+        });
+}
+
+void Visitor::close() {
+    socket_.reset();
+    if (handshake_) handshake_->cancel();
+    if (connection_) connection_->close();
+}
+
 // Nothing is done any more for somebody who is about to be shown the door.
 bool Visitor::is_open() const {
-    return !connection_->is_closed() && connection_->unsent_bytes() <= unread_bytes_max;
+    return connection_ && !connection_->is_closed() &&
+           connection_->unsent_bytes() <= unread_bytes_max;
 }
 
 bool Visitor::is_congested() const {
@@ -44,6 +66,7 @@ bool Visitor::is_congested() const {
 
 // Both look every time.
 bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
+    if (!connection_) return false;
     const bool frame = frame_is_stuck(now, limit);
     const bool reader = reader_is_stuck(now, limit);
     return frame || reader;

@@ -1,12 +1,15 @@
 // One connection that somebody made to this node.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/base/instant.hpp"
+#include "transport/address.hpp"
 #include "transport/gate.hpp"
+#include "transport/handshake.hpp"
 #include "transport/peer_connections.hpp"
 #include "transport/rpc_connection.hpp"
 
@@ -27,20 +30,30 @@ public:
 
 class Visitor final : public Visit, public std::enable_shared_from_this<Visitor> {
 public:
-    // As RpcConnection: made and destroyed within KJ.
-    static std::shared_ptr<Visitor> make(asio::ip::tcp::socket socket,
-                                         const asio::ip::address& from, VisitorOwner& owner,
-                                         core::Instant now);
+    Visitor(asio::ip::tcp::socket socket, asio::ip::address from, VisitorOwner& owner,
+            core::Instant now);
 
-    Visitor(asio::ip::address from, VisitorOwner& owner, core::Instant now);
-
-    void close() { connection_->close(); }
+    // One of these two is called once, the first of them within KJ, which is also where a visitor
+    // that was opened is destroyed. Without TLS it may say its hello now. With TLS it has to prove
+    // first who it is; `failed` says why it could not.
+    void open();
+    void secure(std::shared_ptr<const TlsCredentials> credentials,
+                std::function<void(const core::Error&)> failed);
+    void close();
+    [[nodiscard]] bool is_waiting() const { return socket_.has_value(); }
     [[nodiscard]] bool is_open() const override;
     [[nodiscard]] bool is_congested() const override;
-    [[nodiscard]] bool is_local() const override { return from_.is_loopback(); }
+    [[nodiscard]] const core::Identity* identity() const override {
+        return certificate_ ? &certificate_->identity : nullptr;
+    }
+    [[nodiscard]] bool is_local() const override { return is_loopback(from_); }
     [[nodiscard]] bool is_stranger() const { return is_stranger_; }
     [[nodiscard]] bool is_client() const { return !is_stranger() && !id_; }
-    [[nodiscard]] bool sent_bad_frame() const { return connection_->frames().is_malformed(); }
+    [[nodiscard]] bool sent_bad_frame() const {
+        return connection_ && connection_->frames().is_malformed();
+    }
+    // Of a connection with TLS.
+    [[nodiscard]] const PeerCertificate* certificate() const { return certificate_.get(); }
     [[nodiscard]] const asio::ip::address& from() const { return from_; }
     [[nodiscard]] core::Instant since() const { return since_; }
     // Now and then: true when a frame began and did not end since `limit` ago, or when it asks and
@@ -62,6 +75,7 @@ public:
     [[nodiscard]] std::optional<core::Instant> early_since() const;
 
 private:
+    void open(kj::Own<SocketStream> stream);
     [[nodiscard]] bool frame_is_stuck(core::Instant now, core::Nanoseconds limit);
     [[nodiscard]] bool reader_is_stuck(core::Instant now, core::Nanoseconds limit);
     Admittance hello(const std::optional<Greeting>& caller) override {
@@ -72,6 +86,7 @@ private:
     }
     void malformed() override { owner_.malformed(*this); }
 
+    std::optional<asio::ip::tcp::socket> socket_;  // until it is opened or secured
     asio::ip::address from_;
     VisitorOwner& owner_;
     bool is_stranger_ = true;
@@ -86,7 +101,9 @@ private:
     core::Instant heard_at_;
     std::size_t unread_seen_ = 0;
     core::Instant read_at_;
-    std::unique_ptr<RpcConnection> connection_;
+    std::shared_ptr<Handshake> handshake_;
+    std::unique_ptr<PeerCertificate> certificate_;
+    std::unique_ptr<RpcConnection> connection_;  // empty during the handshake
 };
 
 }  // namespace mortise::transport

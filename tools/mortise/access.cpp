@@ -28,6 +28,35 @@ std::vector<std::string> addresses_in(std::string_view list) {
     return addresses;
 }
 
+std::filesystem::path variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+// What is missing of the three is looked for in the other places.
+TlsConfig tls_of(const Access& access) {
+    auto tls = access.tls;
+    TlsConfig other;
+    if (access.config) {
+        other = Config::from_file(*access.config).tls;
+    } else {
+        other.certificate = variable("MORTISE_TLS_CERTIFICATE");
+        other.key = variable("MORTISE_TLS_KEY");
+        other.ca = variable("MORTISE_TLS_CA");
+    }
+    if (tls.certificate.empty() && tls.key.empty()) {
+        tls.certificate = other.certificate;
+        tls.key = other.key;
+    }
+    if (tls.ca.empty()) tls.ca = other.ca;
+    const bool is_whole = !tls.certificate.empty() && !tls.key.empty() && !tls.ca.empty();
+    if (tls.is_set() && !is_whole)
+        throw Failure{ExitCode::usage,
+                      "TLS takes a certificate, its key and the authorities: "
+                      "--cert, --key and --ca"};
+    return tls;
+}
+
 std::vector<std::string> addresses_of(const Access& access) {
     if (!access.peers.empty()) return access.peers;
     std::vector<std::string> addresses;
@@ -59,7 +88,9 @@ Duration timeout_of(const std::string& text) {
 }  // namespace
 
 Remote remote_of(const Access& access) {
-    return Remote{addresses_of(access), timeout_of(access.timeout)};
+    const auto tls = tls_of(access);
+    if (!tls.is_set()) return Remote{addresses_of(access), timeout_of(access.timeout)};
+    return Remote{addresses_of(access), timeout_of(access.timeout), tls};
 }
 
 void nobody_answered(std::string_view reason) {

@@ -81,10 +81,15 @@ private:
                          ->allow_extra_args(false);
         sub.add_option("--config", access.config, "A configuration that names the members")
             ->excludes(peer);
+        sub.add_option("--cert", access.tls.certificate, "With TLS: who you are, a PEM file");
+        sub.add_option("--key", access.tls.key, "The key of --cert");
+        sub.add_option("--ca", access.tls.ca, "The authorities of the cluster");
         sub.add_option("--timeout", access.timeout, "How long to wait for each member")
             ->capture_default_str();
         sub.add_flag("--json", access.json, "Print JSON");
-        sub.footer("Without --peer and --config, MORTISE_PEER_LIST names the members.");
+        sub.footer(
+            "Without --peer and --config, MORTISE_PEER_LIST names the members. Without --cert, "
+            "[tls] of --config or MORTISE_TLS_CERTIFICATE, _KEY and _CA say who you are.");
     }
 
     void add_node() {

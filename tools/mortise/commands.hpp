@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/mortise/exit_code.hpp"
+#include <mortise/config.hpp>
 #include <mortise/node_id.hpp>
 
 namespace mortise::cli {
@@ -23,6 +24,7 @@ ExitCode run(const NodeCommand& command);
 struct Access {
     std::vector<std::string> peers{};
     std::optional<std::filesystem::path> config{};
+    TlsConfig tls{};  // empty: that of the configuration, or of the environment
     std::string timeout = "5s";
     bool json = false;
 };

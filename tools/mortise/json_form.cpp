@@ -71,6 +71,7 @@ Json json_of(const Status& status) {
               {"session", status.session == 0 ? Json(nullptr) : Json(status.session)},
               {"uptime_ms", duration_cast<milliseconds>(status.uptime.to_nanoseconds()).count()},
               {"version", status.version},
+              {"insecure", status.insecure},
               {"ready", status.ready},
               {"why_not_ready", status.why_not_ready},
               {"members", Json::array()}};

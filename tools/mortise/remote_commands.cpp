@@ -40,6 +40,13 @@ std::vector<LockInfo> all_locks(Remote& remote, const std::string& prefix, ReadL
     }
 }
 
+std::string state_of(const Status& status) {
+    const auto state = status.stopped ? "stopped: " + status.why_stopped
+                       : status.ready ? "ready"
+                                      : "not ready: " + status.why_not_ready;
+    return status.insecure ? state + "; INSECURE: reachable without TLS" : state;
+}
+
 std::vector<std::string> row_of(const MemberReport& report) {
     if (report.error) return {report.address, "-", "-", "-", "-", "-", escaped(report.problem)};
     const auto& status = report.status;
@@ -49,9 +56,7 @@ std::vector<std::string> row_of(const MemberReport& report) {
             std::to_string(status.term),
             status.leader ? std::to_string(*status.leader) : "-",
             std::to_string(status.applied_index),
-            escaped(status.stopped ? "stopped: " + status.why_stopped
-                    : status.ready ? "ready"
-                                   : "not ready: " + status.why_not_ready)};
+            escaped(state_of(status))};
 }
 
 void add_rows(Table& table, const LockInfo& lock) {

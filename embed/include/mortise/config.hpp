@@ -42,12 +42,18 @@ struct TimingConfig {
     friend bool operator==(const TimingConfig&, const TimingConfig&) = default;
 };
 
-// Paths of PEM files.
+// Mutual TLS 1.3 between all nodes and clients of a cluster; see docs/tls.md. A node reads the
+// files when it is opened and whenever one of them changes (see Node::reload_tls()).
 struct TlsConfig {
-    std::filesystem::path certificate{};
-    std::filesystem::path key{};
-    std::filesystem::path ca{};
+    // Paths of PEM files: all three, or none.
+    std::filesystem::path certificate{};  // has to name this cluster and this node
+    std::filesystem::path key{};          // unencrypted; readable by its owner and group at most
+    std::filesystem::path ca{};           // the authorities whose certificates are believed
+    // Without the files: whether the node may listen on addresses that other machines reach.
+    // Whoever reaches it may then do everything, and can read everything on the wire.
+    bool insecure = false;
 
+    // Whether the files are given.
     [[nodiscard]] bool is_set() const noexcept {
         return !certificate.empty() || !key.empty() || !ca.empty();
     }
@@ -80,7 +86,12 @@ struct Config {
     Role role = Role::voter;
     NodeId node_id = 0;  // which of the peers this is; may be left out if there are none
     std::filesystem::path data_dir{};  // of this node alone; created if missing
-    std::string listen{};              // "host:port"; port 0: any free one. Empty: does not listen
+    // "host:port"; port 0: any free one. Empty: does not listen. A name is listened on at each of
+    // its addresses. Unless `tls` says otherwise, they have to be loopback addresses.
+    std::string listen{};
+    // "host:port" where the other members find this node, if that is not what its entry in `peers`
+    // says or, without peers, `listen`: behind port mappings, in containers. Empty: it is.
+    std::string advertise{};
     // The voters, this one included; none: a cluster of one. Of a learner: the present members.
     std::vector<PeerConfig> peers{};
     TimingConfig timing{};

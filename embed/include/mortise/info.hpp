@@ -107,6 +107,9 @@ struct Status {
     std::string why_not_ready{};  // a sentence, empty when ready
     bool stopped = false;
     std::string why_stopped{};
+    // It listens where other machines reach it, without TLS (tls.insecure): whoever does may do
+    // everything.
+    bool insecure = false;
 };
 
 // Counters since the node was opened, unless called a present number.
@@ -149,6 +152,10 @@ struct Metrics {
     Duration slowest_loop_turn{};
     Duration slowest_log_write{};
     std::uint64_t log_lines_left_out = 0;  // of the node's own log, repeated too often
+    std::uint64_t handshakes_failed = 0;   // connections without a certificate that is believed
+    // Present number: until this node's certificate, or one of its authorities, expires; unset
+    // (Duration::max()) without TLS.
+    Duration certificate_left = Duration::max();
 };
 
 }  // namespace mortise

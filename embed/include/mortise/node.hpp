@@ -67,6 +67,12 @@ public:
     [[nodiscard]] Status status() const;
     [[nodiscard]] Metrics metrics() const;
 
+    // Reads the files of Config::tls again, and closes connections to whoever is not believed any
+    // more. Happens by itself within a few seconds of a change. Blocks on the disk. Thread-safe.
+    // Throws std::system_error with one line if the files cannot be used, and goes on with the
+    // former ones; also for a node without TLS.
+    void reload_tls();
+
     // Ends pending calls with node_stopped, releases everything in one command, hands leadership
     // over and stops. Waits for it at most close_timeout, and for callbacks that are running; no
     // callback runs after it returned. A disk that hangs is waited for a moment longer, and then

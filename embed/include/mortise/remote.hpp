@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include <mortise/config.hpp>
 #include <mortise/duration.hpp>
 #include <mortise/enums.hpp>
 #include <mortise/fencing_token.hpp>
@@ -28,6 +29,10 @@ class Remote {
 public:
     // Addresses are "host:port". Throws std::system_error (invalid_argument) for a malformed one.
     explicit Remote(std::vector<std::string> addresses, Duration timeout);
+    // For a cluster with TLS: proves with the files of `tls` who asks, and believes only members of
+    // the cluster that its certificate names. Blocks on the disk. Throws std::system_error with one
+    // line when the files cannot be used.
+    Remote(std::vector<std::string> addresses, Duration timeout, const TlsConfig& tls);
     ~Remote();
     Remote(Remote&&) noexcept;
     Remote& operator=(Remote&&) noexcept;

@@ -66,6 +66,8 @@ TEST(ConfigEnvironment, HasATwinOfEveryKey) {
                              {"MORTISE_NODE_ID", "2"},
                              {"MORTISE_DATA_DIR", "/var/lib/orders/mortise"},
                              {"MORTISE_LISTEN", "127.0.0.1:7402"},
+                             {"MORTISE_ADVERTISE", "node-2.example:7402"},
+                             {"MORTISE_TLS_INSECURE", "true"},
                              {"MORTISE_PEER_LIST", peers},
                              {"MORTISE_TIMING_SESSION_TTL", "12s"},
                              {"MORTISE_TIMING_ELECTION_TIMEOUT", "2s"},
@@ -87,8 +89,7 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
         std::string complaint;
     };
     const std::string no_peer = " is no peer: write \"1=host:port,2=host:port\"";
-    const std::string no_tls =
-        ": TLS is not available in this version yet; leave it out and listen on a loopback address";
+    const std::string no_tls = ": missing: TLS takes tls.certificate, tls.key and tls.ca";
     for (
         const auto& [variables, expected] : std::array{
             Row{{}, "MORTISE_DATA_DIR: missing: a voter needs a directory of its own"},
@@ -114,9 +115,12 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
                 "election_timeout, 15s"},
             Row{{{"MORTISE_TIMING_CLOCK_RATE_BOUND", "1%"}},
                 "MORTISE_TIMING_CLOCK_RATE_BOUND: must be a number, not \"1%\""},
-            Row{{{"MORTISE_TLS_CERTIFICATE", "c.pem"}}, "MORTISE_TLS_CERTIFICATE" + no_tls},
-            Row{{{"MORTISE_TLS_KEY", "c.key"}}, "MORTISE_TLS_KEY" + no_tls},
-            Row{{{"MORTISE_TLS_CA", "ca.pem"}}, "MORTISE_TLS_CA" + no_tls},
+            Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TLS_CERTIFICATE", "c.pem"}},
+                "MORTISE_TLS_KEY" + no_tls},
+            Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TLS_KEY", "c.key"}},
+                "MORTISE_TLS_CERTIFICATE" + no_tls},
+            Row{{{"MORTISE_TLS_INSECURE", "yes"}},
+                "MORTISE_TLS_INSECURE: must be true or false, not \"yes\""},
             Row{{{"MORTISE_PEER_LIST", "127.0.0.1:1"}},
                 "MORTISE_PEER_LIST: \"127.0.0.1:1\"" + no_peer},
             Row{{{"MORTISE_PEER_LIST", "1=a:1,,2=b:1"}}, "MORTISE_PEER_LIST: \"\"" + no_peer},

@@ -59,6 +59,7 @@ std::string text_of(const Value& value) {
         const auto text = std::to_string(value);
         return text.substr(0, text.find_last_not_of('0') + 1);
     }
+    if constexpr (std::is_same_v<Value, bool>) return value ? "true" : "false";
     if constexpr (std::is_integral_v<Value>) return std::to_string(value);
     if constexpr (std::is_enum_v<Value> || std::is_same_v<Value, Duration>)
         return std::string{to_string(value)};

@@ -82,18 +82,49 @@ TEST(Config, IsValidWithPeers) {
 TEST(Config, RefusesWhatThisVersionCannot) {
     EXPECT_EQ(complaint([](Config& c) { c.role = Role::client; }),
               "role: client is not available in this version yet; voter and learner are");
-    EXPECT_EQ(complaint([](Config& c) { c.tls.ca = "ca.pem"; }),
-              "tls: TLS is not available in this version yet; leave it out and listen on a "
-              "loopback address");
 }
 
-TEST(Config, RefusesToListenInTheOpen) {
-    for (const std::string address : {"0.0.0.0:7401", "[::]:7401", "10.1.2.3:7401", "db-1:7401"}) {
+TEST(Config, TakesAllFilesOfTlsOrNone) {
+    EXPECT_EQ(complaint([](Config& c) { c.tls = {"c.pem", "c.key", "ca.pem"}; }), "");
+    EXPECT_EQ(complaint([](Config& c) { c.tls.ca = "ca.pem"; }),
+              "tls.certificate: missing: TLS takes tls.certificate, tls.key and tls.ca");
+    EXPECT_EQ(complaint([](Config& c) {
+                  c.tls = {"c.pem", "", "ca.pem"};
+              }),
+              "tls.key: missing: TLS takes tls.certificate, tls.key and tls.ca");
+    EXPECT_EQ(complaint([](Config& c) {
+                  c.tls = {"c.pem", "c.key", "ca.pem", true};
+              }),
+              "tls.insecure: must be false, or left out, where the files of TLS are given");
+}
+
+TEST(Config, RefusesToListenInTheOpenWithoutTls) {
+    for (const std::string address : {"0.0.0.0:7401", "[::]:7401", "10.1.2.3:7401"}) {
         EXPECT_EQ(complaint([&](Config& c) { c.listen = address; }),
                   "listen: \"" + address +
-                      "\" is not a loopback address: that takes [tls], which is not available in "
-                      "this version yet");
+                      "\" is not a loopback address: set tls.certificate, tls.key and tls.ca "
+                      "(`mortise cert` makes the files), or tls.insecure = true if everybody who "
+                      "reaches it may do everything");
+        const auto insecure = [&](Config& c) {
+            c.listen = address;
+            c.tls.insecure = true;
+        };
+        EXPECT_EQ(complaint(insecure), "");
     }
+    // Where a name leads to is seen when it is bound.
+    EXPECT_EQ(complaint([](Config& c) { c.listen = "db-1:7401"; }), "");
+}
+
+TEST(Config, AdvertisesAnAddressThatOthersCanDial) {
+    EXPECT_EQ(complaint([](Config& c) { c.advertise = "db-1:7401"; }), "");
+    EXPECT_EQ(complaint([](Config& c) { c.advertise = "db-1:0"; }),
+              "advertise: others need a port other than 0");
+    EXPECT_EQ(complaint([](Config& c) {
+                  c.advertise = "db-1:1";
+                  c.listen.clear();
+                  c.peers.clear();
+              }),
+              "advertise: this node does not listen: set listen as well");
 }
 
 TEST(Config, RefusesPeersThatDoNotFit) {

@@ -22,6 +22,7 @@ role     = "voter"
 node_id  = 2
 data_dir = "/var/lib/orders/mortise"
 listen   = "127.0.0.1:7402"
+advertise = "node-2.example:7402"
 
 [[peer]]
 id = 1
@@ -42,6 +43,9 @@ heartbeat        = "200ms"
 call_timeout     = "1m"
 close_timeout    = "1.5s"
 clock_rate_bound = 0.02
+
+[tls]
+insecure = true
 
 [log]
 level = "debug"
@@ -84,14 +88,14 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
     };
     for (const auto& [toml, expected] : std::array{
              Row{"data_dir = 'd'\nnode-id = 1\n",
-                 "mortise.toml:2: node-id: unknown key; known here: cluster, data_dir, limits, "
-                 "listen, log, node_id, peer, role, timing, tls"},
+                 "mortise.toml:2: node-id: unknown key; known here: advertise, cluster, "
+                 "data_dir, limits, listen, log, node_id, peer, role, timing, tls"},
              Row{"data_dir = 'd'\n[timing]\nheartbeet = '1s'\n",
                  "mortise.toml:3: timing.heartbeet: unknown key; known here: call_timeout, "
                  "clock_rate_bound, close_timeout, election_timeout, heartbeat, session_ttl"},
              Row{"[secrets]\na = 1\n",
-                 "mortise.toml:1: secrets: unknown key; known here: cluster, data_dir, limits, "
-                 "listen, log, node_id, peer, role, timing, tls"},
+                 "mortise.toml:1: secrets: unknown key; known here: advertise, cluster, "
+                 "data_dir, limits, listen, log, node_id, peer, role, timing, tls"},
              Row{"session_ttl = '9s'\n",
                  "mortise.toml:1: session_ttl: unknown key; did you mean timing.session_ttl?"},
              Row{"[log]\ncalls = 1\nlevel = 'off'\n",
@@ -137,11 +141,14 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
              Row{"data_dir = 'd'\n[limits]\ncalls = 0\n",
                  "mortise.toml:3: limits.calls: must be from 1 to 65536, not 0"},
              Row{"data_dir = 'd'\n[tls]\nca = 'ca.pem'\n",
-                 "mortise.toml:3: tls.ca: TLS is not available in this version yet; leave it out "
-                 "and listen on a loopback address"},
+                 "mortise.toml: tls.certificate: missing: TLS takes tls.certificate, tls.key and "
+                 "tls.ca"},
+             Row{"[tls]\ninsecure = 'true'\n",
+                 "mortise.toml:2: tls.insecure: must be true or false, not a string"},
              Row{"data_dir = 'd'\nlisten = '0.0.0.0:1'\n",
-                 "mortise.toml:2: listen: \"0.0.0.0:1\" is not a loopback address: that takes "
-                 "[tls], which is not available in this version yet"},
+                 "mortise.toml:2: listen: \"0.0.0.0:1\" is not a loopback address: set "
+                 "tls.certificate, tls.key and tls.ca (`mortise cert` makes the files), or "
+                 "tls.insecure = true if everybody who reaches it may do everything"},
              Row{"data_dir = 'd'\nlisten = '7401'\n",
                  "mortise.toml:2: listen: \"7401\" is not an address: write host:port, or "
                  "[::1]:port for IPv6"},

@@ -37,10 +37,11 @@ TEST(Enums, HaveNames) {
 TEST(Enums, OfEventsHaveNames) {
     expect_names<Event::Kind>({"gap", "held", "waiting", "granted", "queued", "withdrawn",
                                "released", "expired", "broken"});
-    expect_names<NodeEvent::Kind>(
-        {"ready", "not_ready", "became_leader", "lost_leadership", "leader_changed", "peer_up",
-         "peer_down", "session_opened", "session_expired", "hold_lost", "not_held", "loop_overrun",
-         "slow_callback", "stopped", "members_changed", "removed", "lock_broken"});
+    expect_names<NodeEvent::Kind>({"ready", "not_ready", "became_leader", "lost_leadership",
+                                   "leader_changed", "peer_up", "peer_down", "session_opened",
+                                   "session_expired", "hold_lost", "not_held", "loop_overrun",
+                                   "slow_callback", "stopped", "members_changed", "removed",
+                                   "lock_broken", "certificate_expires"});
 }
 
 TEST(Position, IsOrderedAndCanBeKept) {

@@ -1,0 +1,104 @@
+// Authorities and credentials for tests, in a directory that goes away.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "core/access/identity.hpp"
+#include "transport/certificates.hpp"
+#include "transport/client_service.hpp"
+#include "transport/key_files.hpp"
+#include "transport/tls_credentials.hpp"
+
+namespace mortise::transport::test {
+
+inline const core::Access voter{{core::AccessRole::voter}, {}};
+
+class Authority {
+public:
+    explicit Authority(const std::string& cluster) : cluster_{cluster} {
+        std::string name = (std::filesystem::temp_directory_path() / "mortise-tls-XXXXXX").string();
+        directory_ = ::mkdtemp(name.data());
+        auto made = make_authority({cluster, for_an_hour()});
+        own_ = std::move(*made);
+    }
+    ~Authority() { std::filesystem::remove_all(directory_); }
+    Authority(const Authority&) = delete;
+    Authority& operator=(const Authority&) = delete;
+
+    using Credentials = std::shared_ptr<const TlsCredentials>;
+    using Believed = std::vector<const Authority*>;
+
+    // Empty when they could not be used; problem() says why.
+    Credentials issue(const core::Identity& identity, Validity validity = for_an_hour(),
+                      const Believed& believed = {}) {
+        const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+        CertificateRequest request;
+        request.identity = identity;
+        request.validity = validity;
+        auto issued = issue_certificate(own_, request, now);
+        if (!issued) {
+            problem_ = issued.error().what;
+            return nullptr;
+        }
+        const auto stem = directory_ / std::to_string(++count_);
+        const KeyPairPaths paths{stem.string() + ".pem", stem.string() + ".key"};
+        if (auto written = write_key_pair(paths, *issued); !written) return nullptr;
+        const auto authorities = stem.string() + ".ca";
+        std::ofstream out{authorities};
+        if (believed.empty()) out << own_.certificate;
+        for (const auto* each : believed)
+            out << each->own_.certificate;
+        out.close();
+        auto loaded = TlsCredentials::load({paths.certificate, paths.key, authorities});
+        if (loaded) return *loaded;
+        problem_ = loaded.error().what;
+        return nullptr;
+    }
+    Credentials node(std::uint64_t id, const Believed& believed = {}) {
+        return issue({cluster_, core::NodeId{id}, {}, voter}, for_an_hour(), believed);
+    }
+    Credentials user(const std::string& name, core::AccessRole role,
+                     const Believed& believed = {}) {
+        return issue({cluster_, {}, name, {{role}, {}}}, for_an_hour(), believed);
+    }
+    [[nodiscard]] const std::string& problem() const { return problem_; }
+    [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+
+    static Validity for_an_hour() {
+        const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+        return Validity::from(now, std::chrono::hours{1});
+    }
+
+private:
+    std::string cluster_;
+    std::filesystem::path directory_;
+    Issued own_;
+    int count_ = 0;
+    std::string problem_;
+};
+
+// Serves clients, and has nothing to tell them.
+struct NoService : ClientService {
+    MemberStatus status() const override { return {}; }
+    void list(ListRequest, std::function<void(ListAnswer)> answer) override { answer(ListReply{}); }
+    void change(core::MembershipGoal, core::Nanoseconds,
+                std::function<void(ChangeAnswer)> answer) override {
+        answer(core::Changed{});
+    }
+    void break_lock(core::BreakLock, std::function<void(ChangeAnswer)> answer) override {
+        answer(core::Changed{});
+    }
+    ForwardReply forward(core::Forward) override { return {}; }
+    SubscribeAnswer subscribe(const OutcomesRequest&, OutcomeSink&) override {
+        return StreamEnd::unspecified;
+    }
+    void unsubscribe(SubscriptionId) override {}
+};
+
+}  // namespace mortise::transport::test

@@ -1,0 +1,54 @@
+// The TLS handshake on one connected socket. Both sides show a certificate that an authority of the
+// cluster signed; what is left to the caller is whether its identity is the expected one.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <asio/ip/tcp.hpp>
+#include <kj/common.h>
+
+#include "core/access/identity.hpp"
+#include "core/base/result.hpp"
+#include "transport/openssl.hpp"
+#include "transport/rpc_connection.hpp"
+#include "transport/tls_credentials.hpp"
+
+namespace mortise::transport {
+
+class KjLoop;
+
+// The other side of a connection, as its certificate proved it.
+struct PeerCertificate {
+    core::Identity identity;
+    openssl::Certificate certificate;
+};
+
+class Handshake {
+public:
+    struct Secured {
+        std::unique_ptr<PeerCertificate> peer;
+        // Gives away the stream; once, within KJ.
+        std::function<kj::Own<SocketStream>(KjLoop&)> take_stream;
+    };
+    using Done = std::function<void(core::Result<Secured>)>;
+
+    enum class Side { accepts, connects };
+
+    // `done` is called once, on the thread of the io_context, never from within. It may take as
+    // long as the other side likes: whoever has a limit cancels.
+    static std::shared_ptr<Handshake> start(asio::ip::tcp::socket socket,
+                                            std::shared_ptr<const TlsCredentials> credentials,
+                                            Side side, Done done);
+
+    virtual ~Handshake() = default;
+    // Closes the socket. Nothing is called any more.
+    virtual void cancel() = 0;
+};
+
+// One sentence about an error of TLS on a secured connection, mostly an alert by which the other
+// side refused our certificate; empty for any other error.
+[[nodiscard]] std::string tls_alert(const asio::error_code& error);
+
+}  // namespace mortise::transport

@@ -1,0 +1,58 @@
+// TLS: handshakes of those who called, and a change of credentials.
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "transport/clock.hpp"
+#include "transport/network_impl.hpp"
+
+namespace mortise::transport {
+
+// A handshake costs a signature and the check of a chain: a crowd that only begins handshakes must
+// not keep the thread from its work. In their order, when there is time.
+void PeerNetwork::Impl::begin_handshakes() {
+    while (!unsecured_.empty()) {
+        const auto visitor = unsecured_.front().lock();
+        if (visitor && visitor->is_waiting()) {
+            if (!handshakes_.take(steady_now())) return;
+            visitor->secure(credentials_, [this, raw = visitor.get()](const core::Error& error) {
+                handshake_failed(*raw, error);
+            });
+        }
+        unsecured_.pop_front();
+    }
+}
+
+void PeerNetwork::Impl::handshake_failed(Visitor& visitor, const core::Error& error) {
+    ++counters_.handshakes_failed;
+    log(LogLevel::warning,
+        "refused a connection from " + visitor.from().to_string() + ": " + error.what);
+    loop_.run([&] { left(visitor); });
+}
+
+void PeerNetwork::Impl::set_credentials(std::shared_ptr<const TlsCredentials> credentials) {
+    asio::post(loop_.io(), [self = weak_from_this(), credentials = std::move(credentials)] {
+        const auto alive = self.lock();
+        if (!alive || alive->stopped_) return;
+        alive->credentials_ = credentials;
+        alive->close_unbelieved();
+    });
+}
+
+// An authority that was taken out of the file vouches for nobody any more, connected or not.
+void PeerNetwork::Impl::close_unbelieved() {
+    const auto is_believed = [&](const PeerCertificate* peer, bool is_of_server) {
+        return !peer || credentials_->verify(peer->certificate.get(), is_of_server);
+    };
+    std::vector<std::shared_ptr<Visitor>> unbelieved;
+    for (const auto& [visitor, owned] : visitors_)
+        if (!is_believed(visitor->certificate(), false)) unbelieved.push_back(owned);
+    loop_.run([&] {
+        for (const auto& visitor : unbelieved)
+            left(*visitor);
+        for (const auto& link : links_)
+            if (!is_believed(link->certificate(), true)) link->lose();
+    });
+}
+
+}  // namespace mortise::transport

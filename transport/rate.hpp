@@ -1,0 +1,34 @@
+// So many of something in a second, and no more than that at once.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "core/base/instant.hpp"
+
+namespace mortise::transport {
+
+class Rate {
+public:
+    explicit Rate(std::size_t per_second) : per_second_{static_cast<double>(per_second)} {}
+
+    // False: not now. `now` does not go back.
+    [[nodiscard]] bool take(core::Instant now) {
+        const std::chrono::duration<double> passed = now - counted_;
+        left_ =
+            has_begun_ ? std::min(per_second_, left_ + passed.count() * per_second_) : per_second_;
+        has_begun_ = true;
+        counted_ = now;
+        if (left_ < 1) return false;
+        left_ -= 1;
+        return true;
+    }
+
+private:
+    double per_second_;
+    double left_ = 0;
+    bool has_begun_ = false;
+    core::Instant counted_;
+};
+
+}  // namespace mortise::transport
