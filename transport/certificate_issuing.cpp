@@ -134,24 +134,27 @@ std::string name_of_authority(const std::string& cluster) {
 }
 
 // The certificate that belongs to the key.
-core::Result<Signer> signer_from(const Issued& authority) {
+core::Result<Signer> signer_from(const Issued& authority, const CertificateRequest& request) {
     auto certificates = certificates_from(authority.certificate);
-    if (!certificates) return certificates.error();
+    if (!certificates)
+        return bad_authority(request.authority_certificate + ": " + certificates.error().what);
     auto key = key_from(authority.key.text());
-    if (!key) return key.error();
+    if (!key) return bad_authority(request.authority_key + ": " + key.error().what);
     const auto own = std::ranges::find_if(*certificates, [&](const auto& certificate) {
         return X509_check_private_key(certificate.get(), key->get()) == 1;
     });
     ERR_clear_error();
-    if (own == certificates->end()) return bad_authority("its key belongs to another certificate");
+    if (own == certificates->end()) {
+        return bad_authority(request.authority_key + " does not belong to " +
+                             request.authority_certificate);
+    }
     return Signer{std::move(*own), *std::move(key)};
 }
 
 // When the authority ends; an error if it cannot sign now.
-core::Result<std::chrono::sys_seconds> end_of(const Signer& signer, std::chrono::sys_seconds now) {
-    if (!is_authority(*signer.certificate))
-        return bad_authority("its certificate is not that of an authority");
-    const auto validity = validity_of(*signer.certificate);
+core::Result<std::chrono::sys_seconds> end_of(X509& authority, std::chrono::sys_seconds now) {
+    if (!is_authority(authority)) return bad_authority("it is not that of an authority");
+    const auto validity = validity_of(authority);
     if (!validity) return validity.error();
     if (now >= validity->not_after)
         return bad_authority("the authority expired at " + in_utc(validity->not_after));
@@ -160,6 +163,18 @@ core::Result<std::chrono::sys_seconds> end_of(const Signer& signer, std::chrono:
                              "; is the clock right?");
     }
     return validity->not_after;
+}
+
+core::Result<void> check_rules(const std::vector<core::AccessRule>& rules) {
+    if (rules.size() > core::access_rules_max)
+        return bad_request("a certificate has at most 64 rules");
+    for (const auto& rule : rules) {
+        if (rule.prefix.size() > core::access_prefix_bytes_max)
+            return bad_request("the prefix of a rule has at most 512 bytes");
+        if (rule.right == core::Right::members && !rule.prefix.empty())
+            return bad_request("the right to change members has no prefix");
+    }
+    return {};
 }
 
 core::Result<core::Identity> checked(core::Identity identity, const std::string& authority_of) {
@@ -177,6 +192,7 @@ core::Result<core::Identity> checked(core::Identity identity, const std::string&
         return bad_request("a certificate is that of a node or of a user, not of both");
     if (!identity.node.is_set() && !core::is_user_name(identity.user))
         return bad_request("a user's name is 1 to 56 letters, digits, '.', '_', '-' and '@'");
+    if (auto good = check_rules(identity.access.rules); !good) return good.error();
     auto read = core::identity_from(core::uris_of(identity));
     if (!read) return bad_request("the certificate would not be valid: " + read.error().what);
     return read;
@@ -215,8 +231,11 @@ core::Result<void> check_hosts(const std::vector<std::string>& hosts) {
 }
 
 core::Result<void> check_validity(const Validity& validity) {
-    if (validity.not_before < validity.not_after) return {};
-    return bad_request("the certificate would be valid for no time at all");
+    if (validity.not_before >= validity.not_after)
+        return bad_request("the certificate would be valid for no time at all");
+    if (validity.not_before < time_min || validity.not_after > time_max)
+        return bad_request("a certificate is valid between the years 1970 and 9999");
+    return {};
 }
 
 }  // namespace
@@ -237,10 +256,10 @@ core::Result<Issued> make_authority(const AuthorityRequest& request) {
 
 core::Result<Issued> issue_certificate(const Issued& authority, const CertificateRequest& request,
                                        std::chrono::sys_seconds now) {
-    const auto signer = signer_from(authority);
+    const auto signer = signer_from(authority, request);
     if (!signer) return signer.error();
-    const auto end = end_of(*signer, now);
-    if (!end) return end.error();
+    const auto end = end_of(*signer->certificate, now);
+    if (!end) return bad_authority(request.authority_certificate + ": " + end.error().what);
     const auto identity = checked(request.identity, cluster_of_authority(*signer->certificate));
     if (!identity) return identity.error();
     if (auto good = check_hosts(request.hosts); !good) return good.error();

@@ -22,6 +22,11 @@ namespace mortise::transport {
 constexpr std::size_t certificate_bytes_max = std::size_t{64} * 1024;
 constexpr std::size_t certificate_hosts_max = 100;
 
+// Of the times in a certificate; later years have five digits.
+constexpr std::chrono::sys_seconds time_min{};
+constexpr std::chrono::sys_seconds time_max{
+    std::chrono::sys_days{std::chrono::year{9999} / 12 / 31}};
+
 // A private key as PEM. Its memory is overwritten when it ends.
 class Secret {
 public:
@@ -61,10 +66,14 @@ struct CertificateRequest {
     core::Identity identity;         // without a cluster: the authority's
     std::vector<std::string> hosts;  // DNS names and IP addresses
     Validity validity;               // it ends with the authority's at the latest
+
+    // What errors call them, file names for example.
+    std::string authority_certificate = "the authority's certificate";
+    std::string authority_key = "the authority's key";
 };
 
 // Errors are std::errc::invalid_argument where the request is wrong, and std::errc::bad_message
-// where the authority is: a sentence about the files it comes from.
+// where the authority is.
 [[nodiscard]] core::Result<Issued> make_authority(const AuthorityRequest& request);
 // `authority` may hold several certificates; the one that belongs to its key signs.
 [[nodiscard]] core::Result<Issued> issue_certificate(const Issued& authority,

@@ -47,9 +47,9 @@ private:
 core::Result<std::string> read_all(const Descriptor& file, const struct stat& status,
                                    const std::string& name) {
     if (!S_ISREG(status.st_mode))
-        return refused(std::errc::invalid_argument, name + " is not a regular file");
+        return refused(std::errc::bad_message, name + " is not a regular file");
     if (std::cmp_greater(status.st_size, certificate_file_bytes_max))
-        return refused(std::errc::file_too_large, name + " is too large for a PEM file");
+        return refused(std::errc::bad_message, name + " is too large for a PEM file");
     std::string text(static_cast<std::size_t>(status.st_size), '\0');
     std::size_t done = 0;
     while (done < text.size()) {

@@ -1,6 +1,6 @@
 // Certificates and keys on disk. A key is written for its owner alone, and one that others can read
-// is refused. Errors are those of the system, and where this file finds a fault itself:
-// file_exists, operation_not_permitted (others can read the key), file_too_large.
+// is refused. Errors are those of the system, and where a fault is found here: file_exists,
+// operation_not_permitted (others can read the key), bad_message (that is no PEM file).
 #pragma once
 
 #include <cstddef>

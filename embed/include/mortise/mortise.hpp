@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mortise/boot_clock.hpp>
+#include <mortise/certificates.hpp>
 #include <mortise/config.hpp>
 #include <mortise/directory_errc.hpp>
 #include <mortise/duration.hpp>

@@ -97,7 +97,7 @@ TEST(Certificates, AUserIsAClientAndNoServer) {
 TEST(Certificates, ANodeCannotSign) {
     const auto authority = authority_of("orders");
     const auto one = issue(authority, request_of(node(1)));
-    EXPECT_THAT(problem_of(one, request_of(node(2))), HasSubstr("not that of an authority"));
+    EXPECT_THAT(problem_of(one, request_of(node(2))), HasSubstr("is not that of an authority"));
 }
 
 TEST(Certificates, AnotherAuthorityOfTheSameNameIsNotTrusted) {
@@ -207,10 +207,11 @@ TEST(Certificates, NoneOutlivesItsAuthority) {
 TEST(Certificates, AnAuthorityThatIsNotValidNowSignsNothing) {
     const auto expired = authority_of("orders", {now - days(10), now});
     EXPECT_EQ(problem_of(expired, request_of(node(1))),
-              "the authority expired at 2026-03-01 00:00:00 UTC");
+              "the authority's certificate: the authority expired at 2026-03-01 00:00:00 UTC");
     const auto early = authority_of("orders", {now + 1s, now + days(10)});
     EXPECT_EQ(problem_of(early, request_of(node(1))),
-              "the authority is not valid before 2026-03-01 00:00:01 UTC; is the clock right?");
+              "the authority's certificate: the authority is not valid before 2026-03-01 00:00:01 "
+              "UTC; is the clock right?");
 }
 
 // For tests of those that use certificates.
@@ -224,12 +225,15 @@ TEST(Certificates, CanBeMadeExpiredOrNotYetValid) {
               X509_V_ERR_CERT_NOT_YET_VALID);
     EXPECT_THAT(problem_of(authority, {node(1), {}, {now, now}}), HasSubstr("no time"));
     EXPECT_FALSE(make_authority({"orders", {now, now - 1s}}));
+    EXPECT_FALSE(make_authority({"orders", {now, time_max + 1s}}));
+    EXPECT_TRUE(make_authority({"orders", {now, time_max}}));
 }
 
 TEST(Certificates, AKeyOfAnotherAuthorityIsRefused) {
     auto authority = authority_of("orders");
     authority.key = authority_of("orders").key;
-    EXPECT_EQ(problem_of(authority, request_of(node(1))), "its key belongs to another certificate");
+    EXPECT_EQ(problem_of(authority, request_of(node(1))),
+              "the authority's key does not belong to the authority's certificate");
 }
 
 TEST(Certificates, AnAuthoritySignsForItsClusterOnly) {
@@ -262,6 +266,9 @@ TEST(Certificates, WhatNobodyCanBeIsRefused) {
     auto of_a_user = node(1);
     of_a_user.access.roles = {core::AccessRole::admin};
     EXPECT_TRUE(refused(of_a_user));
+    auto prefixed = alice();
+    prefixed.access.rules = {{core::Right::members, "orders/"}};
+    EXPECT_TRUE(refused(prefixed));  // it would give more than was asked for
     EXPECT_FALSE(make_authority({"orders/1", Validity::from(now, days(1))}));
     EXPECT_FALSE(make_authority({"", Validity::from(now, days(1))}));
 }
