@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/errors.hpp"
+#include <mortise/certificates.hpp>
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
@@ -41,6 +42,17 @@ TEST(ExitCode, OfTheDataDirectory) {
     EXPECT_EQ(code_of(storage::Errc::damaged), ExitCode::data_error);
     EXPECT_EQ(code_of(storage::Errc::newer_format), ExitCode::data_error);
     EXPECT_EQ(code_of(storage::Errc::wrong_node), ExitCode::data_error);
+}
+
+TEST(ExitCode, OfCertificates) {
+    const auto of = [](std::errc code) {
+        return exit_code_of(CertificateError{std::make_error_code(code), "what"});
+    };
+    EXPECT_EQ(of(std::errc::invalid_argument), ExitCode::usage);
+    EXPECT_EQ(of(std::errc::bad_message), ExitCode::data_error);
+    EXPECT_EQ(of(std::errc::file_exists), ExitCode::exists);
+    EXPECT_EQ(of(std::errc::operation_not_permitted), ExitCode::denied);
+    EXPECT_EQ(of(std::errc::permission_denied), ExitCode::io_error);
 }
 
 TEST(ExitCode, OfTheSystem) {

@@ -15,8 +15,8 @@ PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "mortise"
 HOLDER = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else None
 PATIENCE = 60  # seconds; nothing here takes as long unless it hangs
 
-OK, FAILED, USAGE, DATA_ERROR, NO_INPUT, UNAVAILABLE, IO_ERROR, TAKEN, CONFIG = (
-    0, 1, 64, 65, 66, 69, 74, 75, 78)
+OK, FAILED, USAGE, DATA_ERROR, NO_INPUT, UNAVAILABLE, EXISTS, IO_ERROR, TAKEN, DENIED, CONFIG = (
+    0, 1, 64, 65, 66, 69, 73, 74, 75, 77, 78)
 INTERRUPTED = 130
 
 

@@ -31,6 +31,7 @@ public:
         add_locks();
         add_inspect();
         add_break();
+        add_cert();
         add_demo();
         add_bench();
         add_member();
@@ -149,6 +150,65 @@ private:
         sub->add_flag("--now", break_.now, "Do not wait for the holder to know: two may hold it");
         add_access(*sub, break_.access);
     }
+    void add_cert() {
+        auto* cert = app_.add_subcommand("cert", "Make and show the certificates of a cluster");
+        cert->require_subcommand(1);
+        cert->footer("docs/tls.md sets up a cluster with them.");
+        add_cert_init(*cert);
+        add_cert_issue(*cert);
+        add_cert_show(*cert);
+    }
+    template <class Command>
+    CLI::App* add_to(CLI::App& parent, const std::string& name, const std::string& does,
+                     Command& command) {
+        auto* sub = parent.add_subcommand(name, does);
+        sub->callback([this, &command] { chosen_ = [&command] { return run(command); }; });
+        return sub;
+    }
+    static void add_days(CLI::App& sub, int& days) {
+        sub.add_option("--days", days, "How long it is valid")
+            ->check(CLI::Range(1, 36500))
+            ->capture_default_str();
+    }
+    static void add_list(CLI::App& sub, const std::string& name, std::vector<std::string>& list,
+                         const std::string& does) {
+        sub.add_option(name, list, does)->take_all()->allow_extra_args(false);
+    }
+    void add_cert_init(CLI::App& cert) {
+        auto* sub = add_to(cert, "init", "Make the authority of a cluster", cert_init_);
+        sub->add_option("--cluster", cert_init_.cluster, "The name of the cluster")->required();
+        sub->add_option("--dir", cert_init_.directory, "Where to put ca.pem and ca.key")
+            ->capture_default_str();
+        add_days(*sub, cert_init_.days);
+        sub->footer("Whoever has ca.key can make certificates for anybody.");
+    }
+    void add_cert_issue(CLI::App& cert) {
+        auto* sub = add_to(cert, "issue", "Make a certificate for a node or a user", cert_issue_);
+        auto* node = sub->add_option("--node", cert_issue_.node, "The id of a node");
+        sub->add_option("--user", cert_issue_.user, "The name of a person or a program")
+            ->excludes(node);
+        add_list(*sub, "--role", cert_issue_.roles,
+                 "Of a node: voter (without this option) or learner; of a user: client, observer "
+                 "or admin, may be repeated");
+        add_list(*sub, "--host", cert_issue_.hosts,
+                 "A DNS name or an IP address of the node; may be repeated");
+        add_list(*sub, "--may", cert_issue_.rules,
+                 "RIGHT:PREFIX, nothing but that: acquire, break or observe names that begin so; "
+                 "or members; may be repeated");
+        sub->add_option("--cluster", cert_issue_.cluster,
+                        "Needed if the authority does not say of which cluster it is");
+        sub->add_option("--dir", cert_issue_.directory,
+                        "Where ca.pem and ca.key are, and where the files go")
+            ->capture_default_str();
+        add_days(*sub, cert_issue_.days);
+    }
+    void add_cert_show(CLI::App& cert) {
+        auto* sub = add_to(cert, "show", "Tell what is in certificates", cert_show_);
+        sub->add_option("FILE", cert_show_.files, "PEM")->required();
+        sub->add_option("--ca", cert_show_.authorities,
+                        "Tell whether an authority in this file signed them");
+        sub->add_flag("--json", cert_show_.json, "Print JSON");
+    }
     void add_demo() {
         auto* sub =
             add("demo", "Three nodes on this machine, a kill and a partition, a verdict", demo_);
@@ -187,6 +247,9 @@ private:
     LocksCommand locks_;
     InspectCommand inspect_;
     BreakCommand break_;
+    CertInitCommand cert_init_;
+    CertIssueCommand cert_issue_;
+    CertShowCommand cert_show_;
     DemoCommand demo_;
     BenchCommand bench_;
     MemberCommand member_;

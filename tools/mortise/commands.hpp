@@ -72,6 +72,32 @@ struct BreakCommand {
 };
 ExitCode run(const BreakCommand& command);
 
+struct CertInitCommand {
+    std::string cluster;
+    std::filesystem::path directory = ".";
+    int days = 3650;
+};
+ExitCode run(const CertInitCommand& command);
+
+struct CertIssueCommand {
+    std::optional<std::string> node;  // this or a user; as typed, like the following
+    std::optional<std::string> user;
+    std::string cluster;  // empty: the authority's
+    std::vector<std::string> roles;
+    std::vector<std::string> hosts;
+    std::vector<std::string> rules;  // RIGHT:PREFIX
+    std::filesystem::path directory = ".";
+    int days = 90;
+};
+ExitCode run(const CertIssueCommand& command);
+
+struct CertShowCommand {
+    std::vector<std::filesystem::path> files;
+    std::optional<std::filesystem::path> authorities;
+    bool json = false;
+};
+ExitCode run(const CertShowCommand& command);
+
 struct DemoCommand {
     std::uint64_t seed = 0;          // 0: another one each time
     std::filesystem::path keep_log;  // where to leave the fenced log; empty: nowhere

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <system_error>
 
+#include <mortise/certificates.hpp>
 #include <mortise/config.hpp>
 #include <mortise/directory_errc.hpp>
 #include <mortise/errc.hpp>
@@ -29,6 +30,14 @@ ExitCode of_directory(DirectoryErrc code) {
     return disk ? ExitCode::io_error : ExitCode::data_error;
 }
 
+ExitCode of_certificate(std::error_code code) {
+    if (code == std::errc::invalid_argument) return ExitCode::usage;
+    if (code == std::errc::bad_message) return ExitCode::data_error;
+    if (code == std::errc::file_exists) return ExitCode::exists;
+    if (code == std::errc::operation_not_permitted) return ExitCode::denied;
+    return ExitCode::io_error;
+}
+
 // Asio's category does not translate every code of the system's.
 bool is(std::error_code code, std::errc what) {
     return code == what || (std::string_view{code.category().name()} == "asio.system" &&
@@ -51,6 +60,8 @@ ExitCode exit_code_of(const std::exception& error) {
     if (const auto* failure = dynamic_cast<const Failure*>(&error)) return failure->code();
     if (const auto* config = dynamic_cast<const ConfigError*>(&error))
         return config->code() == Errc::invalid_argument ? ExitCode::config : ExitCode::no_input;
+    if (const auto* certificate = dynamic_cast<const CertificateError*>(&error))
+        return of_certificate(certificate->code());
     if (const auto* system = dynamic_cast<const std::system_error*>(&error))
         return of_code(system->code());
     return ExitCode::software;

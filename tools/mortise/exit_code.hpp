@@ -11,10 +11,12 @@ enum class ExitCode : int {
     ok = 0,
     failed = 1,        // the demonstration found a promise broken; break: not held under that token
     usage = 64,        // the command line
-    data_error = 65,   // the data directory is damaged, newer, or another node's
-    no_input = 66,     // the configuration file cannot be read
+    data_error = 65,   // the data directory is damaged, newer, or another node's; a certificate
+                       // or a key is no good
+    no_input = 66,     // the configuration file, a certificate or a key cannot be read
     unavailable = 69,  // no member answers, or no majority
     software = 70,     // a mistake of ours
+    exists = 73,       // a file that would have been written over
     io_error = 74,
     taken = 75,  // the port or the data directory is in use, or not now: later, perhaps
     denied = 77,

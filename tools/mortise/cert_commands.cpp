@@ -1,0 +1,186 @@
+// cert init, issue, show: the certificates of a cluster.
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <iostream>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/mortise/cert_text.hpp"
+#include "tools/mortise/commands.hpp"
+#include <mortise/certificates.hpp>
+#include <mortise/escaped.hpp>
+
+namespace mortise::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t directory_mode = 0700;
+
+std::chrono::sys_seconds now() {
+    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+std::string words(int number) {
+    return std::generic_category().message(number);
+}
+
+[[noreturn]] void wrong(const std::string& line) {
+    throw Failure{ExitCode::usage, line};
+}
+
+void need_directory(const fs::path& directory) {
+    if (::mkdir(directory.c_str(), directory_mode) == 0 || errno == EEXIST) return;
+    throw Failure{ExitCode::io_error, "cannot create " + directory.string() + ": " + words(errno)};
+}
+
+// "ca.pem" rather than "./ca.pem".
+fs::path file_in(const fs::path& directory, const std::string& name) {
+    return directory == "." ? fs::path{name} : directory / name;
+}
+
+void need_file(const fs::path& path, const std::string& advice = {}) {
+    if (::access(path.c_str(), R_OK) == 0) return;
+    const int problem = errno;
+    throw Failure{ExitCode::no_input, "cannot open " + path.string() + ": " + words(problem) +
+                                          (problem == ENOENT ? advice : "")};
+}
+
+// The parser of the command line would take -1 for the largest number there is.
+NodeId node_id(const std::string& text) {
+    NodeId id = 0;
+    const auto* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, id);
+    if (read.ec != std::errc{} || read.ptr != end)
+        wrong("--node: \"" + text + "\" is not the id of a node");
+    if (id == 0) wrong("--node: the id of a node is 1 or more");
+    return id;
+}
+
+AccessRole role_of(const std::string& text, bool is_node) {
+    const auto role = parse_access_role(text);
+    if (!role) {
+        wrong("--role: there is no role \"" + text +
+              "\"; a node is voter or learner, a user is client, observer or admin");
+    }
+    const bool is_of_nodes = role == AccessRole::voter || role == AccessRole::learner;
+    if (is_of_nodes && !is_node)
+        wrong("--role: " + text + " is a role of nodes; a user is client, observer or admin");
+    if (!is_of_nodes && is_node)
+        wrong("--role: " + text + " is a role of users; a node is voter or learner");
+    return *role;
+}
+
+AccessRule rule_of(const std::string& text) {
+    const auto colon = text.find(':');
+    const auto right = parse_access_right(text.substr(0, colon));
+    if (!right) {
+        wrong("--may: there is no right \"" + text.substr(0, colon) +
+              "\"; write acquire:PREFIX, break:PREFIX, observe:PREFIX or members");
+    }
+    return {*right, colon == std::string::npos ? "" : text.substr(colon + 1)};
+}
+
+CertificateOptions options_of(const CertIssueCommand& command) {
+    if (!command.node && !command.user) wrong("--node or --user says for whom it is");
+    if (command.user && command.roles.empty())
+        wrong("--role: a user needs one: client, observer or admin");
+    const auto name =
+        command.node ? "node-" + std::to_string(node_id(*command.node)) : "user-" + *command.user;
+    CertificateOptions options;
+    options.authority_certificate = file_in(command.directory, "ca.pem");
+    options.authority_key = file_in(command.directory, "ca.key");
+    options.certificate = file_in(command.directory, name + ".pem");
+    options.key = file_in(command.directory, name + ".key");
+    options.cluster = command.cluster;
+    options.node = command.node ? node_id(*command.node) : NodeId{0};
+    options.user = command.user.value_or("");
+    for (const auto& role : command.roles)
+        options.roles.push_back(role_of(role, command.node.has_value()));
+    for (const auto& rule : command.rules)
+        options.rules.push_back(rule_of(rule));
+    options.hosts = command.hosts;
+    options.valid_for = std::chrono::days{command.days};
+    return options;
+}
+
+// Relative paths of a configuration are relative to where the node is started.
+std::string toml_path(const fs::path& path) {
+    std::string text = "\"";
+    for (const char c : fs::absolute(path).lexically_normal().string()) {
+        if (c == '"' || c == '\\') text += '\\';
+        text += c;
+    }
+    return text + '"';
+}
+
+void tell(const CertificateOptions& options) {
+    const auto info = read_certificates(options.certificate).front();
+    std::cout << escaped(options.certificate.string()) << " and " << escaped(options.key.string())
+              << " are those of " << owner_of(info) << ", valid until " << utc(info.not_after)
+              << ".\n"
+              << (info.node != 0 ? "For the mortise.toml of the node:\n\n"
+                                 : "For the mortise.toml of the user:\n\n")
+              << "[tls]\n"
+              << "certificate = " << escaped(toml_path(options.certificate)) << '\n'
+              << "key         = " << escaped(toml_path(options.key)) << '\n'
+              << "ca          = " << escaped(toml_path(options.authority_certificate)) << '\n';
+}
+
+}  // namespace
+
+ExitCode run(const CertInitCommand& command) {
+    need_directory(command.directory);
+    AuthorityOptions options;
+    options.cluster = command.cluster;
+    options.certificate = file_in(command.directory, "ca.pem");
+    options.key = file_in(command.directory, "ca.key");
+    options.valid_for = std::chrono::days{command.days};
+    create_authority(options);
+    const auto info = read_certificates(options.certificate).front();
+    std::cout << escaped(options.certificate.string()) << " and " << escaped(options.key.string())
+              << " are those of the " << owner_of(info) << ", valid until " << utc(info.not_after)
+              << ".\n"
+              << "Every node needs the first file. Nobody needs the second but mortise cert issue: "
+                 "whoever has it can make certificates for anybody.\n";
+    return ExitCode::ok;
+}
+
+ExitCode run(const CertIssueCommand& command) {
+    const auto options = options_of(command);
+    need_file(options.authority_certificate, "; mortise cert init makes an authority");
+    need_file(options.authority_key, "; it was made together with the certificate");
+    issue_certificate(options);
+    tell(options);
+    return ExitCode::ok;
+}
+
+ExitCode run(const CertShowCommand& command) {
+    if (command.authorities) need_file(*command.authorities);
+    std::vector<ShownCertificate> all;
+    for (const auto& file : command.files) {
+        need_file(file);
+        for (auto& info : read_certificates(file, command.authorities.value_or(fs::path{})))
+            all.push_back({file, std::move(info), command.authorities});
+    }
+    auto list = Json::array();
+    for (const auto& shown : all) {
+        if (command.json)
+            list.push_back(json_of(shown, now()));
+        else
+            std::cout << text_of(shown, now());
+    }
+    if (command.json) std::cout << list.dump(2) << '\n';
+    const bool all_signed = std::ranges::all_of(
+        all, [](const ShownCertificate& shown) { return shown.info.is_signed.value_or(true); });
+    return all_signed ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace mortise::cli
