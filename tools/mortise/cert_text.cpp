@@ -64,13 +64,14 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 std::string in_words(const AccessRule& rule) {
-    const auto right = std::string{mortise::to_string(rule.right)};
+    std::string right{mortise::to_string(rule.right)};
     if (rule.right == AccessRight::members) return right;
     return right + (rule.prefix.empty() ? " every name" : " " + rule.prefix + "*");
 }
 
 std::vector<std::string> words_of(const std::vector<AccessRole>& roles) {
     std::vector<std::string> words;
+    words.reserve(roles.size());
     for (const auto role : roles)
         words.emplace_back(mortise::to_string(role));
     return words;
