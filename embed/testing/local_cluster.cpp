@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,7 +33,9 @@ TimingConfig quick_timing() {
 
 class LocalCluster::Impl {
 public:
-    Impl(std::size_t size, TimingConfig timing) : timing_{timing}, links_{size}, nodes_(size) {
+    Impl(std::size_t size, TimingConfig timing, Wire wire)
+        : timing_{timing}, wire_{wire}, links_{size}, nodes_(size) {
+        if (wire_ == Wire::tls) make_certificates();
         for (std::size_t i = 0; i < size; ++i)
             start(i);
     }
@@ -82,10 +86,44 @@ public:
             nodes_, [&](const auto& node) { return !node || node->wait_ready(deadline); });
     }
 
+    TlsConfig issue_user(const std::string& name, std::vector<AccessRole> roles,
+                         std::vector<AccessRule> rules) {
+        CertificateOptions options;
+        options.user = name;
+        options.roles = std::move(roles);
+        options.rules = std::move(rules);
+        return issue(std::move(options), "user-" + name);
+    }
+
     [[nodiscard]] std::size_t size() const { return nodes_.size(); }
     [[nodiscard]] const std::filesystem::path& directory() const { return directory_.path(); }
 
 private:
+    [[nodiscard]] std::filesystem::path authority() const { return directory_.path() / "ca.pem"; }
+
+    TlsConfig issue(CertificateOptions options, const std::string& stem) {
+        if (wire_ == Wire::plain) return {};
+        TlsConfig tls{directory_.path() / (stem + ".pem"), directory_.path() / (stem + ".key"),
+                      authority()};
+        options.authority_certificate = authority();
+        options.authority_key = directory_.path() / "ca.key";
+        options.certificate = tls.certificate;
+        options.key = tls.key;
+        issue_certificate(options);
+        return tls;
+    }
+    void make_certificates() {
+        AuthorityOptions options;
+        options.cluster = Config{}.cluster;
+        options.certificate = authority();
+        options.key = directory_.path() / "ca.key";
+        create_authority(options);
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            CertificateOptions node;
+            node.node = i + 1;
+            tls_.push_back(issue(std::move(node), "node-" + std::to_string(i + 1)));
+        }
+    }
     [[nodiscard]] Config config_of(std::size_t index) const {
         Config config;
         config.node_id = index + 1;
@@ -93,6 +131,7 @@ private:
         config.listen = "127.0.0.1:0";
         config.timing = timing_;
         config.log.level = LogLevel::off;
+        if (wire_ == Wire::tls) config.tls = tls_[index];
         for (std::size_t to = 0; to < nodes_.size(); ++to)
             config.peers.push_back({to + 1, links_.address(index, to)});
         return config;
@@ -115,13 +154,20 @@ private:
 
     TempDirectory directory_{"mortise-cluster"};
     TimingConfig timing_;
+    Wire wire_;
+    std::vector<TlsConfig> tls_;
     LinkMatrix links_;
     std::vector<std::unique_ptr<Node>> nodes_;
     std::set<std::size_t> isolated_;
 };
 
-LocalCluster::LocalCluster(std::size_t nodes, TimingConfig timing)
-    : impl_{std::make_unique<Impl>(nodes, timing)} {
+Wire default_wire() {
+    const char* const wanted = std::getenv("MORTISE_TESTING_TLS");
+    return wanted != nullptr && std::string_view{wanted} == "1" ? Wire::tls : Wire::plain;
+}
+
+LocalCluster::LocalCluster(std::size_t nodes, TimingConfig timing, Wire wire)
+    : impl_{std::make_unique<Impl>(nodes, timing, wire)} {
     if (!wait_ready(start_limit)) throw std::runtime_error{"the cluster did not get ready"};
 }
 LocalCluster::~LocalCluster() = default;
@@ -154,6 +200,10 @@ void LocalCluster::isolate(std::size_t index) {
 }
 void LocalCluster::heal() {
     impl_->heal();
+}
+TlsConfig LocalCluster::issue_user(const std::string& name, std::vector<AccessRole> roles,
+                                   std::vector<AccessRule> rules) {
+    return impl_->issue_user(name, std::move(roles), std::move(rules));
 }
 std::filesystem::path LocalCluster::directory() const {
     return impl_->directory();

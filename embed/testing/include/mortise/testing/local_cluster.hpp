@@ -6,7 +6,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include <mortise/certificates.hpp>
 #include <mortise/config.hpp>
 #include <mortise/duration.hpp>
 #include <mortise/node.hpp>
@@ -15,6 +18,13 @@ namespace mortise::testing {
 
 // For tests, where nobody wants to wait ten seconds for a lease to run out: sessions of two.
 [[nodiscard]] TimingConfig quick_timing();
+
+// What the nodes of a cluster say to each other: readable, or with TLS and certificates of an
+// authority that the cluster makes for itself.
+enum class Wire { plain, tls };
+// Wire::tls if the environment variable MORTISE_TESTING_TLS is "1", so that a suite can be run both
+// ways; otherwise Wire::plain.
+[[nodiscard]] Wire default_wire();
 
 // Real nodes on loopback, with real disks in a temporary directory that goes away with the cluster.
 // Nodes count from 0; their NodeId is one more. Faults befall the links between them. One thread at
@@ -29,7 +39,7 @@ namespace mortise::testing {
 class LocalCluster {
 public:
     // Returns when every node is ready. Throws std::runtime_error if that takes a minute.
-    explicit LocalCluster(std::size_t nodes, TimingConfig timing = {});
+    explicit LocalCluster(std::size_t nodes, TimingConfig timing = {}, Wire wire = default_wire());
     // Closes what is still running.
     ~LocalCluster();
     LocalCluster(LocalCluster&&) noexcept;
@@ -56,6 +66,11 @@ public:
     void heal();
 
     [[nodiscard]] std::filesystem::path directory() const;
+
+    // A certificate for a user, for Remote; its directory is directory() and it goes away with
+    // that. Blocks on the disk. Without TLS, an empty TlsConfig.
+    [[nodiscard]] TlsConfig issue_user(const std::string& name, std::vector<AccessRole> roles,
+                                       std::vector<AccessRule> rules = {});
 
 private:
     class Impl;
