@@ -40,10 +40,7 @@ bool is_taken(const std::string& address, const Configuration& by) {
 // -------------------------------------------------------------------------------------
 
 void NodeCore::call(ChangeCall& call, Now now) {
-    if (changes_.is_full()) {
-        effects_.answers.push_back({call.tag, CallError::resource_exhausted});
-        return;
-    }
+    if (changes_.is_full()) effects_.answers.push_back(changes_.give_way());
     changes_.add(std::move(call), now.steady);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/check.hpp"
+
 namespace mortise::core {
 
 using State = MembershipReply::State;
@@ -66,9 +68,22 @@ bool MembershipCalls::is_done(const Pending& pending, const View& view) {
            is_reached(goal, view.configuration);
 }
 
-decltype(CallAnswer::result) MembershipCalls::overdue(const Pending& pending) {
+bool MembershipCalls::may_have_begun(const Pending& pending) {
     const bool asked = pending.is_open && pending.configuration.is_set();
-    if (pending.begun || pending.uncertain || asked) return CallError::outcome_unknown;
+    return pending.begun || pending.uncertain || asked;
+}
+
+CallAnswer MembershipCalls::give_way() {
+    MORTISE_CHECK(!pending_.empty());
+    const auto oldest = std::move(pending_.front());
+    pending_.erase(pending_.begin());
+    if (oldest.result) return {oldest.call.tag, *oldest.result};
+    return {oldest.call.tag,
+            may_have_begun(oldest) ? CallError::outcome_unknown : CallError::resource_exhausted};
+}
+
+decltype(CallAnswer::result) MembershipCalls::overdue(const Pending& pending) {
+    if (may_have_begun(pending)) return CallError::outcome_unknown;
     if (pending.why) return *pending.why;
     return CallError::no_quorum;
 }

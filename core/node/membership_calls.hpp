@@ -11,7 +11,7 @@
 
 namespace mortise::core {
 
-constexpr std::size_t membership_calls_max = 64;  // beyond it, refused (P11)
+constexpr std::size_t membership_calls_max = 64;  // beyond it, the oldest gives way (P11)
 
 class MembershipCalls {
 public:
@@ -33,6 +33,10 @@ public:
     [[nodiscard]] bool is_empty() const { return pending_.empty(); }
     [[nodiscard]] bool is_full() const { return pending_.size() >= membership_calls_max; }
     void add(ChangeCall call, Instant now) { pending_.push_back({std::move(call), now}); }
+    // Ends the call that has waited for longest, for one that could be added. Many that wait for
+    // what does not happen must not keep out one that could be done at once. Requires that there is
+    // one.
+    CallAnswer give_way();
     // One that the leader should be asked now; empty when there is none.
     std::optional<MembershipRequest> take_due(NodeId leader, Instant now);
     // What `from` said to it.
@@ -62,6 +66,7 @@ private:
     };
 
     static void give_up_request(Pending& pending);
+    static bool may_have_begun(const Pending& pending);
     static bool is_done(const Pending& pending, const View& view);
     static decltype(CallAnswer::result) overdue(const Pending& pending);
 

@@ -1,6 +1,7 @@
 // Changes of the membership that a program asks for, at any node.
 #include <gtest/gtest.h>
 
+#include "core/node/membership_calls.hpp"
 #include "tests/support/node_fixture.hpp"
 
 namespace mortise::core::test {
@@ -131,6 +132,22 @@ TEST_F(Changing, AFollowerMayAskForTheRemovalOfTheLeader) {
     ask_and_wait(n2, {Kind::gone, n1, {}});
     EXPECT_TRUE(is_changed(n2));
     EXPECT_FALSE(cluster_[n1].raft().is_leader());
+}
+
+// Whoever may ask could ask for what never comes, many times over.
+TEST_F(Changing, ManyThatWaitDoNotKeepOutOneThatCanBeDone) {
+    for (const auto id : {n1, n2, n3})
+        cluster_.disconnect(id, n4);
+    auto& node = cluster_[n2];
+    for (std::uint64_t other = 100; other < 100 + membership_calls_max; ++other)
+        node.call(ChangeCall{
+            CallTag{other}, {Kind::learner, n4, "host4:1"}, node.now + 20 * election_timeout});
+    cluster_.run_for(5 * heartbeat);
+    node.call(ChangeCall{CallTag{tag}, {Kind::leader, n3, {}}, node.now + 20 * election_timeout});
+    cluster_.run_for(20 * heartbeat);
+    EXPECT_TRUE(is_changed(n2));
+    EXPECT_TRUE(node.was_answered<CallError>(100));
+    EXPECT_FALSE(node.was_answered<CallError>(101));
 }
 
 TEST_F(Changing, LeadershipIsHandedOver) {

@@ -188,5 +188,19 @@ TEST(MembershipCalls, AreBounded) {
     EXPECT_TRUE(it.calls.is_empty());
 }
 
+TEST(MembershipCalls, TheOldestGivesWayAndSaysWhetherItMayHaveBegun) {
+    Asking it;
+    it.calls.add({CallTag{8}, {Kind::gone, n2, {}}, end}, it.now);
+    it.calls.add({CallTag{9}, {Kind::leader, n2, {}}, end}, it.now);
+    EXPECT_EQ(it.request_after_look().goal.member, n3);
+    const auto first = it.calls.give_way();
+    EXPECT_EQ(first.tag, CallTag{7});
+    EXPECT_EQ(std::get<CallError>(first.result), CallError::outcome_unknown);
+    const auto second = it.calls.give_way();
+    EXPECT_EQ(second.tag, CallTag{8});
+    EXPECT_EQ(std::get<CallError>(second.result), CallError::resource_exhausted);
+    EXPECT_EQ(it.request().goal.kind, Kind::leader);
+}
+
 }  // namespace
 }  // namespace mortise::core::test
