@@ -14,11 +14,13 @@
 #include <vector>
 
 #include <asio/buffer.hpp>
+#include <asio/completion_condition.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/ssl/error.hpp>
 #include <asio/write.hpp>
 #include <kj/async-io.h>
 #include <kj/debug.h>
+#include <poll.h>
 
 #include "transport/kj_on_asio.hpp"
 
@@ -35,6 +37,14 @@ public:
     virtual void close() = 0;
     // Why nothing more can be read; no error as long as something can.
     [[nodiscard]] virtual asio::error_code read_error() const = 0;
+    // Written here, and not taken by the system yet.
+    [[nodiscard]] virtual std::size_t unsent_bytes() const = 0;
+    // That the system ever took: rises while the other side reads.
+    [[nodiscard]] virtual std::uint64_t sent_bytes() const = 0;
+    // Done once no more than `bytes` are unsent; breaks when nothing can be sent any more.
+    virtual kj::Promise<void> when_unsent_at_most(std::size_t bytes) = 0;
+    // The other side has closed. Also seen while nobody reads, which tryRead needs to see it.
+    [[nodiscard]] virtual bool is_gone() = 0;
 };
 
 template <class Socket>
@@ -66,19 +76,33 @@ public:
             link_->waiting.append(piece.asChars().begin(), piece.size());
         return link_->written();
     }
-    // A broken connection is seen by reading, which never pauses.
+    // A broken connection is seen by reading, or by whoever paused that (is_gone).
     kj::Promise<void> whenWriteDisconnected() override { return kj::NEVER_DONE; }
     void shutdownWrite() override { link_->shut_down(); }
 
+    [[nodiscard]] std::size_t unsent_bytes() const override { return link_->unsent_bytes(); }
+    [[nodiscard]] std::uint64_t sent_bytes() const override {
+        return link_->sent_before + link_->sent_of_this;
+    }
+    kj::Promise<void> when_unsent_at_most(std::size_t bytes) override {
+        return link_->when_unsent_at_most(bytes);
+    }
+    [[nodiscard]] bool is_gone() override { return link_->is_gone(); }
+
 private:
     using Reading = kj::Own<kj::PromiseFulfiller<std::size_t>>;
-    using Writing = kj::Own<kj::PromiseFulfiller<void>>;
+    struct Writing {
+        kj::Own<kj::PromiseFulfiller<void>> promise;
+        std::size_t unsent_max = 0;  // what it waits for
+    };
 
     // A stranger gets little memory, who fills it gets more.
     static constexpr std::size_t input_bytes_min = std::size_t{4} << 10U;
-    static constexpr std::size_t input_bytes_max = std::size_t{64} << 10U;
+    static constexpr std::size_t input_bytes_max = std::size_t{32} << 10U;
     // A writer waits once this much is not sent.
     static constexpr std::size_t unsent_bytes_max = std::size_t{256} << 10U;
+    // An output buffer that grew larger does not stay with an idle connection.
+    static constexpr std::size_t spare_bytes_max = std::size_t{16} << 10U;
 
     // What operations that are under way keep alive.
     struct Link : std::enable_shared_from_this<Link> {
@@ -91,6 +115,11 @@ private:
         void received(const asio::error_code& error, std::size_t bytes);
         std::size_t take(char* to, std::size_t bytes_max);
         kj::Promise<void> written();
+        kj::Promise<void> when_unsent_at_most(std::size_t bytes);
+        [[nodiscard]] std::size_t unsent_bytes() const {
+            return waiting.size() + sending.size() - sent_of_this;
+        }
+        [[nodiscard]] bool is_gone();
         void send_now();
         void sent(const asio::error_code& error);
         void shut_down();
@@ -118,8 +147,10 @@ private:
         std::size_t got_max = 0;
         Reading reader;
 
-        std::string waiting;  // to be sent
-        std::string sending;  // by the operation under way
+        std::string waiting;           // to be sent
+        std::string sending;           // by the operation under way,
+        std::size_t sent_of_this = 0;  // of which the system has so many bytes
+        std::uint64_t sent_before = 0;
         bool is_sending = false;
         bool turn_end_asked = false;
         bool shutting_down = false;
@@ -223,10 +254,24 @@ kj::Promise<void> AsioStream<Socket>::Link::written() {
         return broken();
     }
     if (!std::exchange(turn_end_asked, true)) loop->at_turn_end(turn_end);
-    if (waiting.size() + sending.size() <= unsent_bytes_max) return kj::READY_NOW;
+    return when_unsent_at_most(unsent_bytes_max);
+}
+
+template <class Socket>
+kj::Promise<void> AsioStream<Socket>::Link::when_unsent_at_most(std::size_t bytes) {
+    if (failed) return broken();
+    if (unsent_bytes() <= bytes) return kj::READY_NOW;
     auto promised = kj::newPromiseAndFulfiller<void>();
-    writers.push_back(kj::mv(promised.fulfiller));
+    writers.push_back({kj::mv(promised.fulfiller), bytes});
     return kj::mv(promised.promise);
+}
+
+// It may have said much before, which is still to be read: the system knows all the same.
+template <class Socket>
+bool AsioStream<Socket>::Link::is_gone() {
+    if (closed) return true;
+    ::pollfd look{socket.lowest_layer().native_handle(), POLLRDHUP, 0};
+    return ::poll(&look, 1, 0) > 0;
 }
 
 template <class Socket>
@@ -234,6 +279,8 @@ void AsioStream<Socket>::Link::send_now() {
     turn_end_asked = false;
     if (closed || is_sending) return;
     if (waiting.empty()) {
+        if (waiting.capacity() > spare_bytes_max) std::string{}.swap(waiting);
+        if (sending.capacity() > spare_bytes_max) std::string{}.swap(sending);
         asio::error_code ignored;
         if (shutting_down)
             socket.lowest_layer().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
@@ -243,6 +290,10 @@ void AsioStream<Socket>::Link::send_now() {
     sending.swap(waiting);
     asio::async_write(
         socket, asio::buffer(sending),
+        [self = this->shared_from_this()](const asio::error_code& error, std::size_t done) {
+            self->sent_of_this = done;
+            return asio::transfer_all()(error, done);
+        },
         [self = this->shared_from_this()](const asio::error_code& error, std::size_t) {
             self->is_sending = false;
             if (self->closed) return;
@@ -252,6 +303,7 @@ void AsioStream<Socket>::Link::send_now() {
 
 template <class Socket>
 void AsioStream<Socket>::Link::sent(const asio::error_code& error) {
+    sent_before += std::exchange(sent_of_this, 0);
     sending.clear();
     if (error) {
         failed = true;
@@ -259,9 +311,12 @@ void AsioStream<Socket>::Link::sent(const asio::error_code& error) {
         break_writers();
         return;
     }
-    if (waiting.size() <= unsent_bytes_max) {
-        for (auto& writer : std::exchange(writers, {}))
-            writer->fulfill();
+    for (auto& writer : std::exchange(writers, {})) {
+        if (waiting.size() <= writer.unsent_max) {
+            writer.promise->fulfill();
+        } else {
+            writers.push_back(kj::mv(writer));
+        }
     }
     send_now();
 }
@@ -275,7 +330,7 @@ void AsioStream<Socket>::Link::shut_down() {
 template <class Socket>
 void AsioStream<Socket>::Link::break_writers() {
     for (auto& writer : std::exchange(writers, {}))
-        writer->reject(broken());
+        writer.promise->reject(broken());
 }
 
 }  // namespace mortise::transport

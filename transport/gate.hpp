@@ -34,7 +34,7 @@ public:
     // From this very machine.
     [[nodiscard]] virtual bool is_local() const = 0;
     // It asks faster than it reads the answers.
-    [[nodiscard]] virtual bool is_congested() const = 0;
+    [[nodiscard]] virtual bool is_congested() = 0;
 };
 
 // A call may still be on its way when its connection is gone.

@@ -16,7 +16,9 @@ constexpr std::size_t peer_frame_words_max = 256U << 10U;  // 2 MiB
 // A chunk of a state is 512 KiB of keys and values, most of them so short that their places weigh
 // more than they do.
 constexpr std::size_t forwarding_frame_words_max = std::size_t{512} << 10U;  // 4 MiB
-constexpr std::size_t client_frame_words_max = 256U << 10U;
+// What a client asks is short; what it is answered is not.
+constexpr std::size_t client_frame_words_max = std::size_t{2} << 10U;    // 16 KiB
+constexpr std::size_t answer_frame_words_max = std::size_t{256} << 10U;  // 2 MiB
 constexpr std::size_t frame_segments_max = 16;
 
 // For capnp::ReaderOptions: a message is walked through at most four times.
@@ -27,13 +29,22 @@ constexpr std::uint64_t traversal_words_max = 4 * forwarding_frame_words_max;
 constexpr std::size_t send_bytes_max = std::size_t{1} << 20U;
 constexpr std::size_t send_messages_max = 256;
 
-// Lists that clients have asked for and this node has not answered.
-constexpr std::size_t lists_per_client_max = 4;
-constexpr std::size_t lists_max = 64;
-// Answers that a client has not read. Above the first it is given no more lists, above the second
-// it is shown the door.
-constexpr std::size_t unread_bytes_congested = std::size_t{2} << 20U;
-constexpr std::size_t unread_bytes_max = std::size_t{8} << 20U;
+// Questions of one connection that are not over (RpcGuard). A client of ours keeps well below.
+constexpr std::size_t questions_max = 64;
+constexpr std::size_t own_questions_max = 16;
+constexpr std::size_t question_words_max = std::size_t{4} << 10U;  // 32 KiB of one client, together
+
+// Lists that clients have asked for and this node has not answered. One takes up to 1.3 MiB.
+constexpr std::size_t lists_per_client_max = 2;
+constexpr std::size_t lists_max = 16;
+// Answers that were not read. Above the first nothing more is read of that client, or of that peer;
+// above the next it is given no more lists, and above the last it is shown the door, as is the
+// client with the most when all together have too many.
+constexpr std::size_t unread_bytes_paused = std::size_t{64} << 10U;
+constexpr std::size_t peer_unread_bytes_paused = std::size_t{256} << 10U;
+constexpr std::size_t unread_bytes_congested = std::size_t{3} << 20U;
+constexpr std::size_t unread_bytes_max = std::size_t{4} << 20U;
+constexpr std::size_t all_unread_bytes_max = std::size_t{16} << 20U;
 
 // Of fields, in what is received.
 constexpr std::size_t batch_messages_max = 4'096;

@@ -47,7 +47,8 @@ public:
     void on_lost(std::function<void(core::Error)> lost) { lost_ = std::move(lost); }
     void close();
 
-    // Makes a request of the member, and answers with what `take` reads from the response.
+    // Makes a request of the member, now or when others have been answered, and answers with what
+    // `take` reads from the response.
     template <class T, class Make, class Take>
     void call(Done<T> done, Make make, Take take);
     // Called out, once KJ is off the stack.
@@ -56,6 +57,13 @@ public:
     }
 
 private:
+    template <class T, class Make, class Take>
+    void ask(Done<T> done, Make make, Take take);
+    template <class T>
+    void not_answered(Done<T> done, const char* what) {
+        later([done, what] { done(failure(std::errc::connection_reset, what)); });
+    }
+    void answered();
     void tell(OutcomeSink& sink, std::function<void(OutcomeSink&)> what) override;
     void nonsense_received() override;
     void connected(const asio::error_code& error, asio::ip::tcp::socket socket);
@@ -84,6 +92,9 @@ private:
     OutcomeSink* sink_ = nullptr;
     std::function<void(core::Error)> lost_;
     std::deque<std::function<void()>> to_call_;
+    // A member closes a connection with too many questions open.
+    std::size_t in_flight_ = 0;
+    std::deque<std::function<void()>> waiting_;
     bool closed_ = false;
     bool settling_ = false;
     bool in_call_ = false;
@@ -144,7 +155,7 @@ core::Error MemberClient::Impl::not_a_node(const core::Identity& identity) const
 void MemberClient::Impl::say_hello(kj::Own<SocketStream> stream) {
     connection_ =
         std::make_unique<RpcConnection>(kj::mv(stream), capnp::rpc::twoparty::Side::CLIENT, nullptr,
-                                        FrameLimits{client_frame_words_max}, [this] { broken(); });
+                                        FrameLimits{answer_frame_words_max}, [this] { broken(); });
     auto request = connection_->bootstrap().castAs<wire::Gate>().helloRequest();
     Greeting greeting;
     greeting.purpose = Purpose::client;
@@ -215,24 +226,45 @@ void MemberClient::Impl::run(Work work) {
 
 template <class T, class Make, class Take>
 void MemberClient::Impl::call(Done<T> done, Make make, Take take) {
-    const auto failed = [this, done](const char* what) {
-        later([done, what] { done(failure(std::errc::connection_reset, what)); });
-    };
     run([&] {
-        if (!member_ || connection_->is_closed()) return failed("not connected");
-        auto response = make(*member_).send();
-        connection_->add(response.then(
-            [this, done, take](auto&& result) mutable {
-                later([done, answer = take(result)] { done(answer); });
-            },
-            [failed](kj::Exception&&) { failed("the connection broke"); }));
+        if (!member_ || connection_->is_closed()) return not_answered(done, "not connected");
+        auto begin = [this, done, make, take] { ask<T>(done, make, take); };
+        if (in_flight_ < own_questions_max) return begin();
+        waiting_.push_back(std::move(begin));
     });
+}
+
+template <class T, class Make, class Take>
+void MemberClient::Impl::ask(Done<T> done, Make make, Take take) {
+    ++in_flight_;
+    connection_->add(make(*member_).send().then(
+        [this, done, take](auto&& result) mutable {
+            later([done, answer = take(result)] { done(answer); });
+            answered();
+        },
+        [this, done](kj::Exception&&) {
+            not_answered(done, "the connection broke");
+            answered();
+        }));
+}
+
+void MemberClient::Impl::answered() {
+    --in_flight_;
+    if (waiting_.empty()) return;
+    const auto begin = std::move(waiting_.front());
+    waiting_.pop_front();
+    begin();
 }
 
 void MemberClient::Impl::outcomes(const OutcomesRequest& request, OutcomeSink& sink,
                                   Done<core::LogIndex> done) {
     sink_ = &sink;
-    auto make = [&](wire::Member::Client& member) {
+    // From now on the member asks, too.
+    if (connection_) {
+        connection_->frames().set_limits(
+            {answer_frame_words_max, UINT64_MAX, SIZE_MAX, {.questions_max = own_questions_max}});
+    }
+    auto make = [this, request, &sink](wire::Member::Client& member) {
         auto call = member.outcomesRequest();
         write(request, call.initRequest());
         call.setSink(make_outcome_receiver(weak_from_this(), sink));
@@ -316,7 +348,7 @@ void MemberClient::list(ListRequest request, Done<ListAnswer> done) {
         return read_guarded([&] { return response.getAnswer(); });
     };
     if (request.is_exact) {
-        const auto inspect = [&](wire::Member::Client& member) {
+        const auto inspect = [request](wire::Member::Client& member) {
             auto call = member.inspectRequest();
             call.setName(data_of(request.prefix));
             call.setLocal(request.local);
@@ -324,7 +356,7 @@ void MemberClient::list(ListRequest request, Done<ListAnswer> done) {
         };
         return impl_->call<ListAnswer>(std::move(done), inspect, take);
     }
-    const auto list = [&](wire::Member::Client& member) {
+    const auto list = [request](wire::Member::Client& member) {
         auto call = member.listRequest();
         write(request, call.initRequest());
         return call;
@@ -334,7 +366,7 @@ void MemberClient::list(ListRequest request, Done<ListAnswer> done) {
 
 void MemberClient::change(const core::MembershipGoal& goal, core::Nanoseconds patience,
                           Done<ChangeAnswer> done) {
-    const auto make = [&](wire::Member::Client& member) {
+    const auto make = [goal, patience](wire::Member::Client& member) {
         auto call = member.changeRequest();
         write(goal, call.initGoal());
         call.setPatienceNs(static_cast<std::uint64_t>(std::max<std::int64_t>(patience.count(), 0)));
@@ -347,7 +379,7 @@ void MemberClient::change(const core::MembershipGoal& goal, core::Nanoseconds pa
 }
 
 void MemberClient::break_lock(const core::BreakLock& request, Done<ChangeAnswer> done) {
-    const auto make = [&](wire::Member::Client& member) {
+    const auto make = [request](wire::Member::Client& member) {
         auto call = member.breakLockRequest();
         call.setName(data_of(request.name));
         call.setToken(request.expected.raw());
@@ -362,7 +394,7 @@ void MemberClient::break_lock(const core::BreakLock& request, Done<ChangeAnswer>
 }
 
 void MemberClient::forward(core::Forward forward, Done<ForwardReply> done) {
-    const auto make = [&](wire::Member::Client& member) {
+    const auto make = [forward](wire::Member::Client& member) {
         auto call = member.forwardRequest();
         write(forward, call.initForward());
         return call;

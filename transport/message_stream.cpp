@@ -11,6 +11,7 @@
 #include "core/base/overloaded.hpp"
 #include "transport/frame_check.hpp"
 #include "transport/limits.hpp"
+#include "transport/rpc_frame.hpp"
 
 namespace mortise::transport {
 namespace {
@@ -28,12 +29,31 @@ capnp::ReaderOptions reader_options(std::size_t words) {
 void MessageStream::set_limits(FrameLimits limits) {
     limits_ = limits;
     frames_here_ = 0;
+    guard_.set_rules(limits.rpc);
 }
 
 kj::Promise<MessageStream::Message> MessageStream::tryReadMessage(
     kj::ArrayPtr<kj::AutoCloseFd> /*fds*/, capnp::ReaderOptions /*options*/,
     kj::ArrayPtr<capnp::word> /*scratch*/) {
-    if (malformed_) return disconnected("a frame was refused");
+    if (is_refused()) return disconnected("a frame was refused");
+    if (stream_.unsent_bytes() <= limits_.unsent_bytes_max) return begin_frame();
+    // In Cap'n Proto 0.9 each message that waits to be written holds the one before it. Nobody may
+    // make that chain long: whoever wants answers reads them.
+    paused_ = true;
+    ++pauses_;
+    return stream_.when_unsent_at_most(limits_.unsent_bytes_max)
+        .then(
+            [this] {
+                paused_ = false;
+                return begin_frame();
+            },
+            [this](kj::Exception&& e) -> kj::Promise<Message> {
+                ended_();
+                return kj::mv(e);
+            });
+}
+
+kj::Promise<MessageStream::Message> MessageStream::begin_frame() {
     head_.clear();
     const auto first = check_frame(head_, limits_.words_max);
     return read_head(std::get<MoreNeeded>(first).bytes);
@@ -78,10 +98,23 @@ kj::Promise<MessageStream::Message> MessageStream::read_body(std::size_t words) 
         .then([this, left, frame = kj::mv(frame)](std::size_t got) mutable -> kj::Promise<Message> {
             inside_ = false;
             if (got < left) return end_with("ended inside a frame");
-            auto reader = kj::heap<capnp::FlatArrayMessageReader>(frame.asPtr(),
-                                                                  reader_options(frame.size()));
-            return Message{capnp::MessageReaderAndFds{reader.attach(kj::mv(frame)), nullptr}};
+            return take(kj::mv(frame));
         });
+}
+
+kj::Promise<MessageStream::Message> MessageStream::take(kj::Array<capnp::word> frame) {
+    const auto said = read_rpc_frame(frame);
+    if (!said) return refuse();
+    switch (guard_.received(*said)) {
+        case RpcVerdict::ok: break;
+        case RpcVerdict::ended: return end_with(nullptr);
+        case RpcVerdict::refused:
+            forbidden_ = guard_.cause();
+            return end_with("a message was refused");
+    }
+    auto reader =
+        kj::heap<capnp::FlatArrayMessageReader>(frame.asPtr(), reader_options(frame.size()));
+    return Message{capnp::MessageReaderAndFds{reader.attach(kj::mv(frame)), nullptr}};
 }
 
 kj::Promise<MessageStream::Message> MessageStream::refuse() {
@@ -98,14 +131,21 @@ kj::Promise<MessageStream::Message> MessageStream::end_with(const char* why) {
 kj::Promise<void> MessageStream::writeMessage(
     kj::ArrayPtr<const int> /*fds*/, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) {
     // Not even Cap'n Proto's farewell, which may tell a stranger about our insides.
-    if (malformed_) return disconnected("a frame was refused");
+    if (is_refused()) return disconnected("a frame was refused");
+    guard_.sent(rpc_frame_of(segments));
+    if (auto instead = without_reasons(segments); instead.get() != nullptr) {
+        auto written = capnp::writeMessage(stream_, instead->getSegmentsForOutput());
+        return written.attach(kj::mv(instead));
+    }
     return capnp::writeMessage(stream_, segments);
 }
 
 kj::Promise<void> MessageStream::writeMessages(
     kj::ArrayPtr<kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>>> messages) {
-    if (malformed_) return disconnected("a frame was refused");
-    return capnp::writeMessages(stream_, messages);
+    kj::Promise<void> written = kj::READY_NOW;
+    for (const auto& message : messages)
+        written = written.then([this, message] { return writeMessage(nullptr, message); });
+    return written;
 }
 
 kj::Promise<void> MessageStream::end() {

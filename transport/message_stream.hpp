@@ -1,7 +1,9 @@
-// Cap'n Proto frames on a stream, with their heads checked before Cap'n Proto sees any of them: its
-// own reader would allocate whatever a head asks for.
+// Cap'n Proto frames on a stream, checked before Cap'n Proto sees any of them: its own reader would
+// allocate whatever a head asks for, its RPC keeps whatever it is told of, and it answers whoever
+// does not read the answers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,11 +12,19 @@
 #include <capnp/serialize-async.h>
 #include <kj/async-io.h>
 
+#include "transport/asio_stream.hpp"
+#include "transport/rpc_guard.hpp"
+
 namespace mortise::transport {
 
 struct FrameLimits {
     std::size_t words_max = 0;  // of one frame
     std::uint64_t frames_max = UINT64_MAX;
+    // Of what this side has written and the other has not taken: above it nothing is read. Only for
+    // a side that answers. If both sides of a connection waited for the other to read, neither
+    // would ever go on.
+    std::size_t unsent_bytes_max = SIZE_MAX;
+    RpcRules rpc{};
 };
 
 // KJ deletes what it owns by its true type.
@@ -25,14 +35,20 @@ struct FrameLimits {
 class MessageStream final : public capnp::MessageStream {
 public:
     // `ended` is called when there is nothing more to read, for whatever reason.
-    MessageStream(kj::AsyncIoStream& stream, FrameLimits limits, std::function<void()> ended)
-        : stream_{stream}, limits_{limits}, ended_{std::move(ended)} {}
+    MessageStream(SocketStream& stream, FrameLimits limits, std::function<void()> ended)
+        : stream_{stream}, limits_{limits}, guard_{limits.rpc}, ended_{std::move(ended)} {}
     KJ_DISALLOW_COPY(MessageStream);
 
     // From the next frame on, and counted anew.
     void set_limits(FrameLimits limits);
-    // A frame was refused: nothing is read or written any more.
+    // A frame was refused because of its form: nothing is read or written any more.
     [[nodiscard]] bool is_malformed() const { return malformed_; }
+    // Likewise, because of what it says: why. Else null.
+    [[nodiscard]] const char* forbidden() const { return forbidden_; }
+    // Nothing is read until the other side has taken what was written.
+    [[nodiscard]] bool is_paused() const { return paused_; }
+    // Rises with every pause.
+    [[nodiscard]] std::uint64_t pauses() const { return pauses_; }
     [[nodiscard]] bool is_inside_frame() const { return inside_; }
     // Rises with every frame that begins.
     [[nodiscard]] std::uint64_t frames() const { return frames_; }
@@ -56,20 +72,27 @@ public:
 private:
     using Message = kj::Maybe<capnp::MessageReaderAndFds>;
 
+    kj::Promise<Message> begin_frame();
     kj::Promise<Message> read_head(std::size_t bytes);
     kj::Promise<Message> on_head(std::size_t bytes_wanted);
     kj::Promise<Message> read_body(std::size_t words);
+    kj::Promise<Message> take(kj::Array<capnp::word> frame);
     kj::Promise<Message> refuse();
     kj::Promise<Message> end_with(const char* why);
+    [[nodiscard]] bool is_refused() const { return malformed_ || forbidden_ != nullptr; }
 
-    kj::AsyncIoStream& stream_;
+    SocketStream& stream_;
     FrameLimits limits_;
+    RpcGuard guard_;
     std::function<void()> ended_;
     std::uint64_t frames_here_ = 0;  // under these limits
     std::uint64_t frames_ = 0;
     std::string head_;
     bool inside_ = false;
     bool malformed_ = false;
+    const char* forbidden_ = nullptr;
+    bool paused_ = false;
+    std::uint64_t pauses_ = 0;
 };
 
 #pragma GCC diagnostic pop

@@ -130,14 +130,15 @@ void PeerNetwork::Impl::tick_visitors(core::Instant now) {
         const bool silent =
             visitor->is_stranger() && now - visitor->since() > options_.limits.hello_timeout;
         const bool stuck = visitor->is_stuck(now, options_.limits.frame_timeout);
+        const bool gone = visitor->is_gone();
         if (silent) ++counters_.strangers_timed_out;
-        if (stuck && !silent) ++counters_.stuck_frames;
-        if (silent || stuck) late.push_back(owned);
+        if (stuck && !silent && !gone) ++counters_.stuck_frames;
+        if (silent || stuck || gone) late.push_back(owned);
     }
-    if (late.empty()) return;
     loop_.run([&] {
         for (const auto& visitor : late)
             left(*visitor);
+        make_room();
     });
 }
 

@@ -12,6 +12,7 @@
 #include "transport/client_service.hpp"
 #include "transport/limits.hpp"
 #include "transport/listener.hpp"
+#include "transport/notice_limit.hpp"
 #include "transport/peer_connections.hpp"
 #include "transport/peer_link.hpp"
 #include "transport/peer_network.hpp"
@@ -70,13 +71,12 @@ private:
     void link_down(ConnectionId id) override;
     void refused(PeerLink& link, Refusal why) override;
     void bury(std::unique_ptr<RpcConnection> connection) override;
+    void forbidden(const std::string& who, const char* cause) override;
 
     // of visitors
     void accept(asio::ip::tcp::socket socket, const asio::ip::address& from);
     [[nodiscard]] Visitor* stranger_in_the_way_of(const asio::ip::address& from) const;
     Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
-    [[nodiscard]] Visitor* client_in_the_way() const;
-    Admittance admit_client(Visitor& visitor);
     Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);
     Admittance refuse(Refusal refusal);
     void received(Visitor& visitor, std::vector<core::PeerMessage> batch) override;
@@ -84,6 +84,13 @@ private:
     void left(Visitor& visitor) override;
     void close(Visitor& visitor);
 
+    // network_clients.cpp
+    [[nodiscard]] Visitor* client_in_the_way() const;
+    Admittance admit_client(Visitor& visitor);
+    void make_room() override;
+    [[nodiscard]] Visitor* slowest_client() const;
+
+    // network_peers.cpp again
     void apply(const PeerChange& change);
     void close(ConnectionId id);
     void deliver(core::NodeId from, core::PeerMessage message);
@@ -106,6 +113,7 @@ private:
     std::deque<std::weak_ptr<Visitor>> unsecured_;  // in the order in which they came
     Rate handshakes_;
     Places lists_{lists_max};  // of all clients
+    NoticeLimit notices_;
 
     // To be destroyed when KJ is not on the stack.
     std::vector<std::unique_ptr<RpcConnection>> dead_connections_;

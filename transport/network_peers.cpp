@@ -2,15 +2,22 @@
 #include <utility>
 
 #include "transport/clock.hpp"
-#include "transport/member_server.hpp"
 #include "transport/network_impl.hpp"
 
 namespace mortise::transport {
 namespace {
 
-constexpr FrameLimits client_limits{client_frame_words_max};
 // Of one connection whose peer is not up yet. It comes up within a round trip, or not at all.
 constexpr std::size_t early_bytes_max = 4 * send_bytes_max;
+
+// What it is answered is short, and it has a few calls in flight at most: a peer that reads is
+// never paused, however much it sends.
+FrameLimits peer_limits(Lane lane) {
+    return {frame_words_max(lane),
+            UINT64_MAX,
+            peer_unread_bytes_paused,
+            {.questions_max = questions_max}};
+}
 
 }  // namespace
 
@@ -101,39 +108,11 @@ Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeti
     return admit_peer(visitor, *lane, *caller);
 }
 
-// Those that ask nothing any more must not keep out those that want to. The quietest goes.
-Visitor* PeerNetwork::Impl::client_in_the_way() const {
-    Visitor* quietest = nullptr;
-    for (const auto& [visitor, owned] : visitors_) {
-        if (!visitor->is_client()) continue;
-        if (quietest == nullptr || visitor->heard_at() < quietest->heard_at()) quietest = visitor;
-    }
-    const auto limit = options_.limits.frame_timeout;
-    const bool is_idle = quietest != nullptr && steady_now() - quietest->heard_at() > limit;
-    return is_idle ? quietest : nullptr;
-}
-
-Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
-    if (clients_ == nullptr) return refuse(Refusal::no_service);
-    if (counters().clients >= options_.limits.clients_max) {
-        auto* const idle = client_in_the_way();
-        if (idle == nullptr) return refuse(Refusal::busy);
-        ++counters_.strangers_refused;
-        left(*idle);
-    }
-    visitor.become_client(client_limits);
-    Admittance admittance;
-    admittance.ours.purpose = Purpose::client;
-    admittance.ours.hello = events_.hello();
-    admittance.member = make_member(visitor.weak_from_this(), loop_, *clients_, lists_);
-    return admittance;
-}
-
 // The hello of the caller is told before our half of it is said: it may change what we say.
 Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Greeting& caller) {
     const auto admission = connections_.admit(Direction::incoming, lane, caller.hello);
     if (!admission.id) return refuse(admission.refusal);
-    visitor.become_peer(caller.hello.node, *admission.id, {frame_words_max(lane)});
+    visitor.become_peer(caller.hello.node, *admission.id, peer_limits(lane));
     apply(admission.change);
     if (stopped_) return refuse(Refusal::stopping);
     for (const auto& link : links_) {
@@ -153,6 +132,7 @@ void PeerNetwork::Impl::malformed(Visitor& visitor) {
 
 void PeerNetwork::Impl::left(Visitor& visitor) {
     if (visitor.sent_bad_frame()) ++counters_.malformed_frames;
+    if (const auto* cause = visitor.forbidden()) forbidden(visitor.from().to_string(), cause);
     const auto id = visitor.id();
     close(visitor);
     if (id) apply(connections_.ended(*id));

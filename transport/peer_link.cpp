@@ -211,6 +211,8 @@ void PeerLink::act(const link_action::Close& /*action*/) {
     remote_.reset();
     if (connection_) {
         if (connection_->frames().is_malformed()) ++counters_.malformed_frames;
+        if (const auto* cause = connection_->frames().forbidden())
+            owner_.forbidden(options_.peer.address, cause);
         connection_->close();
         owner_.bury(std::move(connection_));
     }

@@ -42,6 +42,8 @@ public:
     // To be destroyed later, outside KJ.
     virtual void bury(std::unique_ptr<RpcConnection> connection) = 0;
     virtual void log(LogLevel level, std::string text) = 0;
+    // It said what no node says, and its connection is closed.
+    virtual void forbidden(const std::string& who, const char* cause) = 0;
 };
 
 struct PeerLinkOptions {

@@ -34,6 +34,8 @@ struct NetworkLimits {
     std::size_t strangers_max = 64;              // connections that have not said a good hello yet
     std::size_t strangers_per_address_max = 16;  // of one that is not of the loopback network
     std::size_t clients_max = 256;
+    // In one call of a client. None sends any until client nodes exist, but tests of their streams.
+    std::size_t client_capabilities_max = 0;
     std::size_t handshakes_per_second = 100;                    // with TLS; those beyond wait
     core::Nanoseconds hello_timeout{std::chrono::seconds{5}};   // of the handshake and the hello
     core::Nanoseconds frame_timeout{std::chrono::seconds{30}};  // from its first byte to its last
@@ -79,11 +81,12 @@ public:
 struct NetworkCounters {
     std::uint64_t accepted = 0;
     std::uint64_t accept_failures = 0;      // out of descriptors, mostly
-    std::uint64_t strangers_refused = 0;    // to make room for the next
+    std::uint64_t strangers_refused = 0;    // to make room for the next; also clients
     std::uint64_t handshakes_failed = 0;    // no certificate, or one that is not believed
     std::uint64_t strangers_timed_out = 0;  // no good hello in time
     std::uint64_t malformed_frames = 0;     // each ended its connection
     std::uint64_t malformed_messages = 0;   // likewise
+    std::uint64_t forbidden_messages = 0;   // likewise: RPC that no node sends, or too much of it
     std::uint64_t stuck_frames = 0;  // likewise: did not end in time, or answers were not read
     // Hellos that this node refused, of callers and of whom it called.
     std::uint64_t refused_protocol = 0;

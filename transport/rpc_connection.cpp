@@ -7,9 +7,6 @@
 namespace mortise::transport {
 namespace {
 
-// Of calls that are not answered yet: beyond it the connection is not read. More than one frame.
-constexpr std::size_t unanswered_words_max = 4 * peer_frame_words_max;
-
 capnp::ReaderOptions options() {
     // For what we send, too: RPC refuses to send what it would not take.
     return {traversal_words_max, nesting_max};
@@ -26,7 +23,8 @@ RpcConnection::RpcConnection(kj::Own<SocketStream> stream, capnp::rpc::twoparty:
       network_{frames_, side, options()},
       system_{network_, kj::mv(offered)},
       tasks_{*this} {
-    system_.setFlowLimit(unanswered_words_max);
+    // Cap'n Proto's own flow limit stays as it is, without bound. A connection that it pauses does
+    // not see its end; RpcGuard bounds the same thing, and refuses.
     tasks_.add(network_.onDisconnect().then([this] { end(); }));
 }
 

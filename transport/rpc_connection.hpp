@@ -32,8 +32,14 @@ public:
     // Why its stream ended; no error while it has not.
     [[nodiscard]] asio::error_code read_error() const { return stream_->read_error(); }
     [[nodiscard]] MessageStream& frames() { return frames_; }
-    // Waiting for the other side to read.
-    [[nodiscard]] std::size_t unsent_bytes() { return network_.getCurrentQueueSize(); }
+    // Waiting for the other side to read: by Cap'n Proto, and by the stream.
+    [[nodiscard]] std::size_t unsent_bytes() {
+        return network_.getCurrentQueueSize() + stream_->unsent_bytes();
+    }
+    [[nodiscard]] std::size_t unsent_messages() { return network_.getCurrentQueueCount(); }
+    [[nodiscard]] std::uint64_t sent_bytes() const { return stream_->sent_bytes(); }
+    // The other side has closed, and nobody reads, which would tell.
+    [[nodiscard]] bool is_gone() { return frames_.is_paused() && stream_->is_gone(); }
 
 private:
     using System = capnp::RpcSystem<capnp::rpc::twoparty::VatId>;

@@ -9,7 +9,8 @@ namespace mortise::transport {
 namespace {
 
 // An honest hello takes four frames.
-constexpr FrameLimits stranger_limits{hello_frame_words_max, 16};
+constexpr FrameLimits stranger_limits{
+    hello_frame_words_max, 16, unread_bytes_paused, {.questions_max = 4, .only_hello = true}};
 
 }  // namespace
 
@@ -21,7 +22,8 @@ Visitor::Visitor(asio::ip::tcp::socket socket, asio::ip::address from, VisitorOw
       since_{now},
       frame_since_{now},
       heard_at_{now},
-      read_at_{now} {}
+      read_at_{now},
+      paused_since_{now} {}
 
 void Visitor::open() {
     auto socket = *std::exchange(socket_, std::nullopt);
@@ -60,16 +62,18 @@ bool Visitor::is_open() const {
            connection_->unsent_bytes() <= unread_bytes_max;
 }
 
-bool Visitor::is_congested() const {
-    return connection_->unsent_bytes() > unread_bytes_congested;
+bool Visitor::is_congested() {
+    owner_.make_room();
+    return !is_open() || connection_->unsent_bytes() > unread_bytes_congested;
 }
 
-// Both look every time.
+// All look every time.
 bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
     if (!connection_) return false;
     const bool frame = frame_is_stuck(now, limit);
     const bool reader = reader_is_stuck(now, limit);
-    return frame || reader;
+    const bool pause = pause_is_stuck(now, limit);
+    return frame || reader || pause;
 }
 
 bool Visitor::frame_is_stuck(core::Instant now, core::Nanoseconds limit) {
@@ -85,10 +89,22 @@ bool Visitor::frame_is_stuck(core::Instant now, core::Nanoseconds limit) {
 
 bool Visitor::reader_is_stuck(core::Instant now, core::Nanoseconds limit) {
     const auto unread = connection_->unsent_bytes();
-    const auto before = std::exchange(unread_seen_, unread);
+    const auto sent = connection_->sent_bytes();
     if (unread > unread_bytes_max) return true;
-    if (unread == 0 || unread < before) read_at_ = now;
+    if (unread == 0 || sent != sent_seen_) read_at_ = now;
+    sent_seen_ = sent;
     return now - read_at_ > limit;
+}
+
+// A byte now and then is not reading.
+bool Visitor::pause_is_stuck(core::Instant now, core::Nanoseconds limit) {
+    const auto& frames = connection_->frames();
+    if (!frames.is_paused() || frames.pauses() != pause_seen_) {
+        pause_seen_ = frames.pauses();
+        paused_since_ = now;
+        return false;
+    }
+    return now - paused_since_ > limit;
 }
 
 bool Visitor::keep_early(core::PeerMessage& message, std::size_t bytes_max, core::Instant now) {

@@ -26,6 +26,9 @@ public:
     virtual void received(Visitor& visitor, std::vector<core::PeerMessage> batch) = 0;
     virtual void malformed(Visitor& visitor) = 0;
     virtual void left(Visitor& visitor) = 0;
+    // When all clients together have too many answers that they do not read, those with the most
+    // of them are closed. The one that asks may be among them.
+    virtual void make_room() = 0;
 };
 
 class Visitor final : public Visit, public std::enable_shared_from_this<Visitor> {
@@ -42,7 +45,7 @@ public:
     void close();
     [[nodiscard]] bool is_waiting() const { return socket_.has_value(); }
     [[nodiscard]] bool is_open() const override;
-    [[nodiscard]] bool is_congested() const override;
+    [[nodiscard]] bool is_congested() override;
     [[nodiscard]] const core::Identity* identity() const override {
         return certificate_ ? &certificate_->identity : nullptr;
     }
@@ -52,6 +55,13 @@ public:
     [[nodiscard]] bool sent_bad_frame() const {
         return connection_ && connection_->frames().is_malformed();
     }
+    // It said what nobody may say: why that is so. Else null.
+    [[nodiscard]] const char* forbidden() const {
+        return connection_ ? connection_->frames().forbidden() : nullptr;
+    }
+    [[nodiscard]] std::size_t unsent_bytes() const {
+        return connection_ ? connection_->unsent_bytes() : 0;
+    }
     // Of a connection with TLS.
     [[nodiscard]] const PeerCertificate* certificate() const { return certificate_.get(); }
     [[nodiscard]] const asio::ip::address& from() const { return from_; }
@@ -59,6 +69,8 @@ public:
     // Now and then: true when a frame began and did not end since `limit` ago, or when it asks and
     // has not read the answers since then, or has too much to read.
     [[nodiscard]] bool is_stuck(core::Instant now, core::Nanoseconds limit);
+    // It has closed its side, which reading would tell, but nothing is read of it at present.
+    [[nodiscard]] bool is_gone() const { return connection_ && connection_->is_gone(); }
     // When is_stuck() last found that something new had come from it.
     [[nodiscard]] core::Instant heard_at() const { return heard_at_; }
 
@@ -78,6 +90,7 @@ private:
     void open(kj::Own<SocketStream> stream);
     [[nodiscard]] bool frame_is_stuck(core::Instant now, core::Nanoseconds limit);
     [[nodiscard]] bool reader_is_stuck(core::Instant now, core::Nanoseconds limit);
+    [[nodiscard]] bool pause_is_stuck(core::Instant now, core::Nanoseconds limit);
     Admittance hello(const std::optional<Greeting>& caller) override {
         return owner_.admit(*this, caller);
     }
@@ -99,8 +112,10 @@ private:
     std::uint64_t frame_seen_ = 0;
     core::Instant frame_since_;
     core::Instant heard_at_;
-    std::size_t unread_seen_ = 0;
+    std::uint64_t sent_seen_ = 0;
     core::Instant read_at_;
+    std::uint64_t pause_seen_ = 0;
+    core::Instant paused_since_;
     std::shared_ptr<Handshake> handshake_;
     std::unique_ptr<PeerCertificate> certificate_;
     std::unique_ptr<RpcConnection> connection_;  // empty during the handshake

@@ -582,7 +582,7 @@ TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
         told.nodes[told.waiters.front().operation.session] = core::NodeId{1};
     }
     const auto words = bytes_with<wire::ListAnswer>(ListAnswer{reply});
-    EXPECT_LT(words.size(), client_frame_words_max);
+    EXPECT_LT(words.size(), answer_frame_words_max);
     const auto answer = read_words<wire::ListAnswer>(words);
     ASSERT_TRUE(answer);
     const auto& told = std::get<ListReply>(*answer);

@@ -9,6 +9,7 @@
 
 #include "tests/unit/transport/network_support.hpp"
 #include "transport/blocking_member_client.hpp"
+#include "transport/limits.hpp"
 
 namespace mortise::transport {
 namespace {
@@ -93,8 +94,9 @@ protected:
     MemberClientTest() {
         node_ = std::make_unique<Node>(
             io_, 1, std::vector{address_},
-            [](NetworkOptions&, core::Hello& hello) {
+            [](NetworkOptions& options, core::Hello& hello) {
                 hello.cluster = {7, 8};
+                options.limits.client_capabilities_max = 1;  // for streams of outcomes
             },
             &service_);
         EXPECT_TRUE(node_->start());
@@ -256,24 +258,24 @@ TEST_F(MemberClientTest, MoreListsThanAFewAreRefusedAtOnce) {
                 refused.push_back(*error);
         });
     };
-    while (service_.held.size() < 64) {
-        ASSERT_LE(clients.size(), 16U);
+    while (service_.held.size() < lists_max) {
+        ASSERT_LE(clients.size(), lists_max / lists_per_client_max);
         client_ = std::make_unique<MemberClient>(io_);
         ASSERT_TRUE(connect());
-        for (int i = 0; i < 5; ++i)
+        for (std::size_t i = 0; i <= lists_per_client_max; ++i)
             ask(*client_);
         clients.push_back(std::move(client_));
         ASSERT_TRUE(run_until(io_, [&] { return refused.size() == clients.size(); }));
-        ASSERT_EQ(service_.held.size(), 4 * clients.size());
+        ASSERT_EQ(service_.held.size(), lists_per_client_max * clients.size());
     }
     client_ = std::make_unique<MemberClient>(io_);
     ASSERT_TRUE(connect());
     ask(*client_);
-    ASSERT_TRUE(run_until(io_, [&] { return refused.size() == 17; }));
+    ASSERT_TRUE(run_until(io_, [&] { return refused.size() == clients.size() + 1; }));
     EXPECT_THAT(refused, testing::Each(core::CallError::resource_exhausted));
     std::exchange(service_.held[0], nullptr)(ListReply{});
     ask(*client_);
-    EXPECT_TRUE(run_until(io_, [&] { return service_.held.size() == 65; }));
+    EXPECT_TRUE(run_until(io_, [&] { return service_.held.size() == lists_max + 1; }));
 }
 
 TEST_F(MemberClientTest, ForwardsCommands) {

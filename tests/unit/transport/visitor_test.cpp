@@ -1,11 +1,10 @@
 // What somebody may make this node keep who has said a good hello and means no good.
 #include "transport/visitor.hpp"
 
-#include <capnp/rpc.capnp.h>
-#include <capnp/serialize.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/transport/network_support.hpp"
+#include "tests/unit/transport/raw_frames.hpp"
 #include "transport/convert.hpp"
 #include "transport/limits.hpp"
 #include "transport/member_client.hpp"
@@ -50,45 +49,8 @@ struct WordyService : ClientService {
     std::size_t lists = 0;
 };
 
-// The frames of a caller, as bytes.
-std::string bytes_of(capnp::MallocMessageBuilder& message) {
-    const auto words = capnp::messageToFlatArray(message);
-    const auto bytes = words.asChars();
-    return {bytes.begin(), bytes.size()};
-}
-
-std::string client_hello() {
-    capnp::MallocMessageBuilder bootstrap;
-    bootstrap.initRoot<capnp::rpc::Message>().initBootstrap().setQuestionId(0);
-    capnp::MallocMessageBuilder hello;
-    auto call = hello.initRoot<capnp::rpc::Message>().initCall();
-    call.setQuestionId(1);
-    call.initTarget().initPromisedAnswer().setQuestionId(0);
-    call.setInterfaceId(capnp::typeId<wire::Gate>());
-    call.setMethodId(0);
-    call.initSendResultsTo().setCaller();
-    auto params = call.initParams().initContent().initAs<wire::Gate::HelloParams>();
-    Greeting greeting;
-    greeting.purpose = Purpose::client;
-    write(greeting, params.initHello());
-    return bytes_of(bootstrap) + bytes_of(hello);
-}
-
-// Of the member that the answer to that hello offers.
 std::string list_call(unsigned question) {
-    capnp::MallocMessageBuilder message;
-    auto call = message.initRoot<capnp::rpc::Message>().initCall();
-    call.setQuestionId(question);
-    auto target = call.initTarget().initPromisedAnswer();
-    target.setQuestionId(1);
-    for (auto step : target.initTransform(2))
-        step.setGetPointerField(0);  // HelloResults.answer, HelloAnswer.member
-    call.setInterfaceId(capnp::typeId<wire::Member>());
-    call.setMethodId(1);
-    call.initSendResultsTo().setCaller();
-    auto params = call.initParams().initContent().initAs<wire::Member::ListParams>();
-    write(ListRequest{"", "", 1'000, true, false}, params.initRequest());
-    return bytes_of(message);
+    return member_call(question, Method::list);
 }
 
 class VisitorTest : public testing::Test {
@@ -107,35 +69,33 @@ protected:
     std::unique_ptr<Node> node_;
 };
 
-TEST_F(VisitorTest, ThereAreSoManyClientsAndNoMore) {
+// Whoever wants to ask something gets a place, whatever the others do.
+TEST_F(VisitorTest, OneMoreClientTakesThePlaceOfTheQuietest) {
     start([](NetworkOptions& options, core::Hello&) {
-        options.limits.clients_max = 1;
+        options.limits.clients_max = 2;
         options.limits.frame_timeout = 1h;
     });
-    Stranger client{io_, addresses_[0]};
-    client.say(client_hello());
+    Stranger quiet{io_, addresses_[0]};
+    quiet.say(client_hello());
     ASSERT_TRUE(run_until(io_, [&] { return counters().clients == 1; }));
+    Stranger busy{io_, addresses_[0]};
+    busy.say(client_hello());
+    unsigned question = 1;
+    const auto asks_on = [&](const auto& done) {
+        return run_until(io_, [&] {
+            if (question < 40) busy.say(member_call(++question, status));
+            busy.is_closed();
+            return done();
+        });
+    };
+    ASSERT_TRUE(asks_on([&] { return counters().clients == 2 && question > 20; }));
     Stranger next{io_, addresses_[0]};
     next.say(client_hello());
-    EXPECT_TRUE(run_until(io_, [&] { return counters().refused_other == 1; }));
-    EXPECT_EQ(counters().clients, 1U);
-}
-
-// Others want to ask as well.
-TEST_F(VisitorTest, AClientThatAsksNothingMakesRoomForTheNext) {
-    start([](NetworkOptions& options, core::Hello&) {
-        options.limits.clients_max = 1;
-        options.limits.frame_timeout = 10ms;
-    });
-    Stranger client{io_, addresses_[0]};
-    client.say(client_hello());
-    ASSERT_TRUE(run_until(io_, [&] { return counters().clients == 1; }));
-    run_for(io_, 400ms);
-    Stranger next{io_, addresses_[0]};
-    next.say(client_hello());
-    EXPECT_TRUE(run_until(io_, [&] { return counters().strangers_refused == 1; }));
+    EXPECT_TRUE(asks_on([&] { return quiet.is_closed(); }));
+    EXPECT_FALSE(busy.is_closed());
+    EXPECT_EQ(counters().strangers_refused, 1U);
     EXPECT_EQ(counters().refused_other, 0U);
-    EXPECT_EQ(counters().clients, 1U);
+    EXPECT_EQ(counters().clients, 2U);
 }
 
 TEST_F(VisitorTest, AClientThatBeginsAFrameAndDoesNotEndItIsShownTheDoor) {

@@ -1,0 +1,125 @@
+// RPC messages as bytes, also such as no program of ours sends.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <capnp/message.h>
+#include <capnp/rpc.capnp.h>
+#include <capnp/serialize.h>
+
+#include "transport/convert.hpp"
+
+namespace mortise::transport::test {
+
+namespace rpc = capnp::rpc;
+
+inline std::string bytes_of(capnp::MallocMessageBuilder& message) {
+    const auto words = capnp::messageToFlatArray(message);
+    const auto bytes = words.asChars();
+    return {bytes.begin(), bytes.size()};
+}
+
+template <class Fill>
+std::string frame(Fill fill) {
+    capnp::MallocMessageBuilder message;
+    fill(message.initRoot<rpc::Message>());
+    return bytes_of(message);
+}
+
+inline std::string bootstrap(unsigned question) {
+    return frame([&](auto message) { message.initBootstrap().setQuestionId(question); });
+}
+
+inline std::string finish(unsigned question) {
+    return frame([&](auto message) { message.initFinish().setQuestionId(question); });
+}
+
+// `question` is of the Gate that question `of` was answered with.
+inline std::string hello(Greeting greeting, unsigned question = 1, unsigned of = 0) {
+    return frame([&](auto message) {
+        auto call = message.initCall();
+        call.setQuestionId(question);
+        call.initTarget().initPromisedAnswer().setQuestionId(of);
+        call.setInterfaceId(capnp::typeId<wire::Gate>());
+        call.setMethodId(0);
+        call.initSendResultsTo().setCaller();
+        auto params = call.initParams().initContent().template initAs<wire::Gate::HelloParams>();
+        write(greeting, params.initHello());
+    });
+}
+
+// Questions 0 and 1.
+inline std::string client_hello() {
+    Greeting greeting;
+    greeting.purpose = Purpose::client;
+    return bootstrap(0) + hello(greeting);
+}
+
+using Change = std::function<void(rpc::Call::Builder)>;
+
+// Of the member or the peer that the answer to question 1 offers.
+template <class Interface>
+std::string call(unsigned question, unsigned method, const Change& fill = {}) {
+    return frame([&](auto message) {
+        auto call = message.initCall();
+        call.setQuestionId(question);
+        auto target = call.initTarget().initPromisedAnswer();
+        target.setQuestionId(1);
+        for (auto step : target.initTransform(2))
+            step.setGetPointerField(0);  // HelloResults.answer, HelloAnswer.member
+        call.setInterfaceId(capnp::typeId<Interface>());
+        call.setMethodId(static_cast<std::uint16_t>(method));
+        call.initSendResultsTo().setCaller();
+        call.initParams();
+        if (fill) fill(call);
+    });
+}
+
+// --- sound calls of every method of Member ------------------------------------------------------
+
+enum Method : unsigned { status, list, inspect, forward, outcomes, change, break_lock };
+constexpr unsigned methods = 7;
+
+inline void fill_params(unsigned method, rpc::Call::Builder call) {
+    using Member = wire::Member;
+    auto content = call.getParams().initContent();
+    switch (method) {
+        case list:
+            write(ListRequest{"", "", 1'000, true, false},
+                  content.initAs<Member::ListParams>().initRequest());
+            break;
+        case inspect: {
+            auto params = content.initAs<Member::InspectParams>();
+            params.setName(data_of("name"));
+            params.setLocal(true);
+            break;
+        }
+        case forward: content.initAs<Member::ForwardParams>().initForward(); break;
+        case outcomes: content.initAs<Member::OutcomesParams>().initRequest(); break;
+        case change: {
+            auto params = content.initAs<Member::ChangeParams>();
+            auto goal = params.initGoal();
+            goal.setKind(wire::MembershipGoal::Kind::VOTER);
+            goal.setMember(9);
+            params.setPatienceNs(1'000'000'000);
+            break;
+        }
+        case break_lock: {
+            auto params = content.initAs<Member::BreakLockParams>();
+            params.setName(data_of("name"));
+            params.setToken(1);
+            break;
+        }
+        default: content.initAs<Member::StatusParams>();
+    }
+}
+
+inline std::string member_call(unsigned question, unsigned method, const Change& then = {}) {
+    return call<wire::Member>(question, method, [&](rpc::Call::Builder call) {
+        fill_params(method, call);
+        if (then) then(call);
+    });
+}
+
+}  // namespace mortise::transport::test
