@@ -228,6 +228,7 @@ private:
         check_range("limits.log_bytes", limits.log_bytes, mebibyte, bytes_max);
         check_range("limits.outbox_bytes", limits.outbox_bytes, mebibyte, bytes_max);
         check_range("limits.connections", limits.connections, 1, connections_max);
+        check_range("limits.clients", limits.clients, 1, connections_max);
     }
 
     const Config& config_;

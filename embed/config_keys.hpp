@@ -34,6 +34,7 @@ void for_each_key(Config& config, Visit&& visit) {
     visit("limits.log_bytes", config.limits.log_bytes);
     visit("limits.outbox_bytes", config.limits.outbox_bytes);
     visit("limits.connections", config.limits.connections);
+    visit("limits.clients", config.limits.clients);
 }
 
 // Reads a value from text. Gives back what is wrong with it, or nothing.

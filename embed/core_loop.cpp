@@ -37,6 +37,7 @@ transport::NetworkOptions network_options(const LoopParts& parts, std::uint64_t 
     options.election_timeout = config.timing.election_timeout.to_nanoseconds();
     options.seed = seed;
     options.limits.strangers_max = config.limits.connections;
+    options.limits.clients_max = config.limits.clients;
     options.limits.outbox_bytes_max = config.limits.outbox_bytes;
     options.log = [&log = parts.log](transport::LogLevel level, const std::string& text) {
         log.write(level_of(level), "network", text);

@@ -117,7 +117,8 @@ Metrics CoreLoop::counters() const {
     metrics.handshakes_failed += network.handshakes_failed;
     metrics.messages_sent += network.messages_sent;
     metrics.messages_received += network.messages_received;
-    metrics.messages_refused += network.malformed_messages + network.malformed_frames;
+    metrics.messages_refused +=
+        network.malformed_messages + network.malformed_frames + network.forbidden_messages;
     metrics.messages_dropped += network.messages_dropped;
     metrics.connections_refused += network.strangers_refused + network.refused_protocol +
                                    network.refused_cluster + network.refused_identity +

@@ -75,6 +75,7 @@ struct LimitsConfig {
     // Waiting to be sent, for each peer and lane: of the log, and of requests for the leader.
     std::uint64_t outbox_bytes = std::uint64_t{16} << 20U;
     std::uint64_t connections = 64;  // that have not said who they are yet
+    std::uint64_t clients = 256;  // connections of programs that are no members: commands, for one
 
     friend bool operator==(const LimitsConfig&, const LimitsConfig&) = default;
 };

@@ -271,6 +271,8 @@ TEST(Config, RefusesLimitsOutOfTheirRange) {
               "limits.outbox_bytes: must be from 1048576 to 1073741824, not 1");
     EXPECT_EQ(complaint([](Config& c) { c.limits.connections = 10'001; }),
               "limits.connections: must be from 1 to 10000, not 10001");
+    EXPECT_EQ(complaint([](Config& c) { c.limits.clients = 0; }),
+              "limits.clients: must be from 1 to 10000, not 0");
 }
 
 TEST(ConfigError, SaysWhereAsFarAsItIsKnown) {
