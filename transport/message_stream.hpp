@@ -45,6 +45,8 @@ public:
     [[nodiscard]] bool is_malformed() const { return malformed_; }
     // Likewise, because of what it says: why. Else null.
     [[nodiscard]] const char* forbidden() const { return forbidden_; }
+    // The other side has asked something that is not answered.
+    [[nodiscard]] bool is_awaited() const { return guard_.is_awaited(); }
     // Nothing is read until the other side has taken what was written.
     [[nodiscard]] bool is_paused() const { return paused_; }
     // Rises with every pause.

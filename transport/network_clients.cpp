@@ -20,7 +20,8 @@ FrameLimits client_limits(const NetworkLimits& limits) {
 }  // namespace
 
 // All places are taken, perhaps by somebody who wants to keep others out. So a newcomer always gets
-// one: from the address that has the most, the client that has been quiet for longest.
+// one: from the address that has the most, the client that has been quiet for longest. One that
+// waits for an answer is not quiet; few can, for changes and lists are bounded.
 Visitor* PeerNetwork::Impl::client_in_the_way() const {
     std::map<asio::ip::address, std::size_t> places;
     for (const auto& [visitor, owned] : visitors_)
@@ -29,7 +30,9 @@ Visitor* PeerNetwork::Impl::client_in_the_way() const {
     const auto goes_before = [&](const Visitor& one, const Visitor& other) {
         const auto here = places[one.from()];
         const auto there = places[other.from()];
-        return here != there ? here > there : one.heard_at() < other.heard_at();
+        if (here != there) return here > there;
+        if (one.waits() != other.waits()) return other.waits();
+        return one.heard_at() < other.heard_at();
     };
     for (const auto& [visitor, owned] : visitors_) {
         if (!visitor->is_client()) continue;

@@ -22,8 +22,8 @@
 # at most 64 questions open, and uses Bootstrap, Call with its results to the caller, Finish and
 # Release; anything else ends the connection. An exception says no more than its type.
 #
-# Fields may be added, numbers are never used again. The protocol versions that both sides speak are found out
-# by hello, before anything else is said.
+# Fields may be added, numbers are never used again. The protocol versions that both sides speak are
+# found out by hello, before anything else is said.
 
 @0xaa55df159bfe0ac0;
 

@@ -40,6 +40,10 @@ void RpcGuard::sent(const RpcFrame& frame) {
     }
 }
 
+bool RpcGuard::is_awaited() const {
+    return std::ranges::any_of(open_, [](const Open& open) { return !open.is_answered; });
+}
+
 RpcVerdict RpcGuard::refuse(const char* cause) {
     cause_ = cause;
     return RpcVerdict::refused;

@@ -61,6 +61,8 @@ public:
     [[nodiscard]] const char* cause() const { return cause_; }
     // Questions of the other side that are not over.
     [[nodiscard]] std::size_t open() const { return open_.size(); }
+    // It has asked something, and waits.
+    [[nodiscard]] bool is_awaited() const;
 
 private:
     // Over once it is answered and the asker has said that it is done with the answer.

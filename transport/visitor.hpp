@@ -71,6 +71,11 @@ public:
     [[nodiscard]] bool is_stuck(core::Instant now, core::Nanoseconds limit);
     // It has closed its side, which reading would tell, but nothing is read of it at present.
     [[nodiscard]] bool is_gone() const { return connection_ && connection_->is_gone(); }
+    // It waits for an answer that this node has not made yet.
+    [[nodiscard]] bool waits() const {
+        return connection_ && connection_->frames().is_awaited() &&
+               connection_->unsent_bytes() == 0;
+    }
     // When is_stuck() last found that something new had come from it.
     [[nodiscard]] core::Instant heard_at() const { return heard_at_; }
 

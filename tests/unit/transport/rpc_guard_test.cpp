@@ -51,6 +51,16 @@ TEST_F(RpcGuardTest, AQuestionIsOpenUntilItIsBothAnsweredAndFinished) {
     EXPECT_EQ(guard_.open(), 3U);
 }
 
+TEST_F(RpcGuardTest, TheAskerWaitsUntilAllIsAnswered) {
+    EXPECT_FALSE(guard_.is_awaited());
+    ok(call(1));
+    ok(call(2));
+    guard_.sent(answer(1));
+    EXPECT_TRUE(guard_.is_awaited());
+    guard_.sent(answer(2));
+    EXPECT_FALSE(guard_.is_awaited());
+}
+
 TEST_F(RpcGuardTest, OpenQuestionsAreBoundedByTheirBytes) {
     ok(call(1, 60));
     refused(call(2, 41));

@@ -33,7 +33,7 @@ struct WordyService : ClientService {
     }
     void change(core::MembershipGoal /*goal*/, core::Nanoseconds /*patience*/,
                 std::function<void(ChangeAnswer)> answer) override {
-        answer(core::Changed{});
+        changes.push_back(std::move(answer));
     }
     void break_lock(core::BreakLock /*request*/,
                     std::function<void(ChangeAnswer)> answer) override {
@@ -47,6 +47,7 @@ struct WordyService : ClientService {
 
     ListReply page;
     std::size_t lists = 0;
+    std::vector<std::function<void(ChangeAnswer)>> changes;
 };
 
 std::string list_call(unsigned question) {
@@ -96,6 +97,21 @@ TEST_F(VisitorTest, OneMoreClientTakesThePlaceOfTheQuietest) {
     EXPECT_EQ(counters().strangers_refused, 1U);
     EXPECT_EQ(counters().refused_other, 0U);
     EXPECT_EQ(counters().clients, 2U);
+}
+
+TEST_F(VisitorTest, AClientThatWaitsForItsAnswerIsNotQuiet) {
+    start([](NetworkOptions& options, core::Hello&) { options.limits.clients_max = 2; });
+    Stranger waits{io_, addresses_[0]};
+    waits.say(client_hello() + member_call(2, change));
+    ASSERT_TRUE(run_until(io_, [&] { return service_.changes.size() == 1; }));
+    std::vector<std::unique_ptr<Stranger>> others;
+    for (std::uint64_t gone = 0; gone < 5; ++gone) {
+        others.push_back(std::make_unique<Stranger>(io_, addresses_[0]));
+        others.back()->say(client_hello());
+        ASSERT_TRUE(run_until(
+            io_, [&] { return counters().clients == 2 && counters().strangers_refused == gone; }));
+    }
+    EXPECT_FALSE(waits.is_closed());
 }
 
 TEST_F(VisitorTest, AClientThatBeginsAFrameAndDoesNotEndItIsShownTheDoor) {
