@@ -1,0 +1,158 @@
+"""Clients that mean no good, against a program that is a member and works on.
+
+    hostile_test.py MORTISE CROWD CLIENT SECONDS
+
+Each attack goes to the leader for so many seconds. Prints what it cost: the memory of the leader's
+program before, at most, and afterwards, its sockets, and the longest acquire of the others.
+"""
+
+import contextlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
+import program  # noqa: E402
+from program import HOLDER as CROWD, OK, config_text, free_ports, run  # noqa: E402
+
+CLIENT = os.path.abspath(sys.argv.pop(1))
+SECONDS = int(sys.argv.pop(1)) if len(sys.argv) > 1 else 5
+JUDGED = "--only-print" not in sys.argv
+sys.argv = [word for word in sys.argv if word != "--only-print"]
+
+ATTACKS = [("bootstraps", 2), ("deaf-status", 4), ("deaf-list", 4), ("deaf-list", 250),
+           ("unfinished-status", 4), ("kept-lists", 1), ("kept-lists", 5), ("capabilities", 4),
+           ("capabilities", 16), ("chain", 1)]
+NAMES = 400
+STACK = 256 << 10
+# transport/README.md says 64 MiB for clients; the database beside them works on.
+GROWTH_MAX = 96
+
+
+def small_stack():
+    resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK))
+
+
+class Member:
+    def __init__(self, config):
+        self.process = subprocess.Popen([CROWD, config], stdin=subprocess.PIPE, text=True,
+                                        stdout=subprocess.PIPE, env=program.environment(),
+                                        preexec_fn=small_stack)
+
+    def expect(self, beginning):
+        line = self.process.stdout.readline().rstrip("\n")
+        assert line.startswith(beginning), f"{line!r} instead of {beginning!r}"
+        return line.split()[1:]
+
+    def ask(self, line, beginning):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.expect(beginning)
+
+    def memory(self):
+        for line in Path(f"/proc/{self.process.pid}/status").read_text("utf-8").splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) // 1024
+        return 0
+
+    def sockets(self):
+        """Not all descriptors: the database opens and closes files."""
+        count = 0
+        for each in Path(f"/proc/{self.process.pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # closed since
+                count += os.readlink(each).startswith("socket:")
+        return count
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+class Peak(threading.Thread):
+    def __init__(self, member):
+        super().__init__()
+        self.member = member
+        self.most = 0
+        self.ended = threading.Event()
+
+    def run(self):
+        while not self.ended.wait(0.02):
+            try:
+                self.most = max(self.most, self.member.memory())
+            except OSError:
+                return
+
+
+class HostileTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory(prefix="mortise-hostile-")
+        self.ports = free_ports(3)
+        self.members = {}
+        self.addCleanup(self.tear_down)
+        for node in (1, 2, 3):
+            path = Path(self.directory.name) / f"node-{node}.toml"
+            path.write_text(config_text(node, self.ports, self.directory.name)
+                            .replace('"3s"', '"10s"').replace('"500ms"', '"1s"'), encoding="utf-8")
+            self.members[node] = Member(path)
+        for member in self.members.values():
+            member.expect("ready")
+
+    def tear_down(self):
+        for member in self.members.values():
+            member.end()
+        self.directory.cleanup()
+
+    def attack(self, leader, name, connections):
+        attacked = self.members[leader]
+        others = [node for node in self.members if node != leader]
+        before = attacked.memory(), attacked.sockets()
+        for node in others:
+            self.members[node].ask("measure", "load")
+        peak = Peak(attacked)
+        peak.start()
+        client = subprocess.run(
+            [CLIENT, "127.0.0.1", str(self.ports[leader - 1]), name, str(connections),
+             str(SECONDS)], capture_output=True, text=True, timeout=program.PATIENCE, check=False)
+        peak.ended.set()
+        peak.join()
+        self.assertIsNone(attacked.process.poll(), f"{name}: the program is dead")
+        if JUDGED:
+            program.wait_until(lambda: attacked.sockets() <= before[1])
+        else:
+            time.sleep(5)
+        loads = [self.members[node].ask("measure", "load") for node in others]
+        longest = max(float(load[4]) for load in loads)
+        print(f"{name} x{connections}: {client.stdout.strip()}; {before[0]} -> {peak.most} -> "
+              f"{attacked.memory()} MiB; sockets {before[1]} -> {attacked.sockets()}; "
+              f"longest acquire {longest:.0f} ms, {sum(int(load[0]) for load in loads)} of them",
+              flush=True)
+        if JUDGED:
+            self.assertLess(peak.most - before[0], GROWTH_MAX, name)
+        result = run("status", "--peer", f"127.0.0.1:{self.ports[leader - 1]}")
+        self.assertEqual(result.returncode, OK, result.stderr)
+
+    def test_no_client_harms_the_program(self):
+        only = os.environ.get("HOSTILE_ATTACK")
+        result = run("members", "--json", "--peer", f"127.0.0.1:{self.ports[0]}")
+        leader = next(member["id"] for member in json.loads(result.stdout)
+                      if member["leads"])
+        for node in self.members:
+            if node != leader:
+                self.members[node].ask(f"load busy{node}/ 8", "loading")
+        self.members[leader].ask(f"hold many/ {NAMES}", "holding")
+        for name, connections in ATTACKS:
+            if not only or f"{name} {connections}" == only:
+                self.attack(leader, name, connections)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
