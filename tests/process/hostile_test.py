@@ -30,7 +30,8 @@ sys.argv = [word for word in sys.argv if word != "--only-print"]
 ATTACKS = [("bootstraps", 2), ("deaf-status", 4), ("deaf-list", 4), ("deaf-list", 250),
            ("unfinished-status", 4), ("kept-lists", 1), ("kept-lists", 5), ("capabilities", 4),
            ("capabilities", 16), ("chain", 1)]
-NAMES = 400
+NAMES = 1500
+PREFIX = "many" + "x" * 450 + "/"  # a page of the listing is most of a megabyte
 STACK = 256 << 10
 # transport/README.md says 64 MiB for clients; the database beside them works on.
 GROWTH_MAX = 96
@@ -148,7 +149,7 @@ class HostileTest(unittest.TestCase):
         for node in self.members:
             if node != leader:
                 self.members[node].ask(f"load busy{node}/ 8", "loading")
-        self.members[leader].ask(f"hold many/ {NAMES}", "holding")
+        self.members[leader].ask(f"hold {PREFIX} {NAMES}", "holding")
         for name, connections in ATTACKS:
             if not only or f"{name} {connections}" == only:
                 self.attack(leader, name, connections)
