@@ -15,6 +15,7 @@ static_assert(is_same(DirectoryErrc::newer_format, storage::Errc::newer_format))
 static_assert(is_same(DirectoryErrc::wrong_node, storage::Errc::wrong_node));
 static_assert(is_same(DirectoryErrc::io, storage::Errc::io));
 static_assert(is_same(DirectoryErrc::no_space, storage::Errc::no_space));
+static_assert(is_same(DirectoryErrc::shortage, storage::Errc::shortage));
 
 }  // namespace
 

@@ -1,7 +1,10 @@
 #include "storage/countdown_file.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include <fcntl.h>
 
 #include "core/base/bytes.hpp"
 #include "core/base/checksum.hpp"
@@ -10,13 +13,15 @@ namespace mortise::storage {
 
 namespace {
 
-// The second has closures as well. The first is written as long as there are none, so that an older
-// version reads it.
-constexpr std::uint8_t of_sessions = 1;
-constexpr std::uint8_t with_closures = 2;
-constexpr std::size_t countdown_bytes = std::size_t{3} * 8;
+constexpr std::uint8_t format = 3;
+constexpr std::size_t countdown_bytes = std::size_t{4} * 8;
 constexpr std::size_t file_bytes_max = std::size_t{64} << 20U;
 constexpr std::size_t checksum_bytes = 8;
+
+struct Save {
+    std::uint64_t number = 0;
+    std::vector<core::SavedCountdown> countdowns;
+};
 
 std::uint64_t checksum_of(std::string_view bytes) {
     core::Checksum sum;
@@ -24,51 +29,75 @@ std::uint64_t checksum_of(std::string_view bytes) {
     return sum.value();
 }
 
-std::vector<core::SavedCountdown> decode(std::string_view bytes) {
-    if (bytes.size() < checksum_bytes) return {};
-    const auto content = bytes.substr(0, bytes.size() - checksum_bytes);
-    core::ByteReader sum{bytes.substr(content.size())};
-    core::ByteReader in{content};
-    const auto version = sum.u64() == checksum_of(content) ? in.u8() : std::uint8_t{0};
-    if (version != of_sessions && version != with_closures) return {};
-    std::vector<core::SavedCountdown> countdowns(in.count(countdown_bytes));
-    for (auto& countdown : countdowns) {
-        countdown.session = core::SessionId{in.u64()};
-        countdown.renewed_at = core::LogIndex{in.u64()};
-        countdown.elapsed = core::Nanoseconds{static_cast<std::int64_t>(in.u64())};
-        if (version == with_closures) countdown.closure = core::ClosureId{in.u64()};
-    }
-    if (!in.done()) return {};
-    return countdowns;
-}
-
-}  // namespace
-
-CountdownFile::CountdownFile(std::filesystem::path path, FileProbe* probe)
-    : path_{std::move(path)}, probe_{probe} {}
-
-Result<std::vector<core::SavedCountdown>> CountdownFile::load() const {
-    auto bytes = read_file(path_, file_bytes_max, probe_);
-    if (!bytes) return std::move(bytes).error();
-    return decode(bytes->value_or(std::string{}));
-}
-
-Result<void> CountdownFile::save(std::span<const core::SavedCountdown> countdowns) {
-    const bool has_closures = std::ranges::any_of(
-        countdowns, [](const auto& countdown) { return countdown.closure.is_set(); });
+// A file does not get shorter: what is behind the checksum is of an earlier save.
+std::string encode(std::uint64_t number, std::span<const core::SavedCountdown> countdowns) {
     core::ByteWriter out;
-    out.u8(has_closures ? with_closures : of_sessions);
+    out.u8(format);
+    out.u64(number);
     out.varint(countdowns.size());
     for (const auto& countdown : countdowns) {
         out.u64(countdown.session.raw());
         out.u64(countdown.renewed_at.raw());
         out.u64(static_cast<std::uint64_t>(countdown.elapsed.count()));
-        if (has_closures) out.u64(countdown.closure.raw());
+        out.u64(countdown.closure.raw());
     }
     auto bytes = out.take();
     core::ByteWriter sum;
     sum.u64(checksum_of(bytes));
-    return replace_file(path_, bytes + sum.take(), Durable::no, probe_);
+    return bytes + sum.take();
+}
+
+// Empty when it is not whole.
+std::optional<Save> decode(std::string_view bytes) {
+    core::ByteReader in{bytes};
+    if (in.u8() != format) return std::nullopt;
+    Save save;
+    save.number = in.u64();
+    save.countdowns.resize(in.count(countdown_bytes));
+    for (auto& countdown : save.countdowns) {
+        countdown.session = core::SessionId{in.u64()};
+        countdown.renewed_at = core::LogIndex{in.u64()};
+        countdown.elapsed = core::Nanoseconds{static_cast<std::int64_t>(in.u64())};
+        countdown.closure = core::ClosureId{in.u64()};
+    }
+    const auto content = bytes.substr(0, bytes.size() - in.remaining());
+    if (!in.ok() || in.remaining() < checksum_bytes || in.u64() != checksum_of(content))
+        return std::nullopt;
+    return save;
+}
+
+}  // namespace
+
+Result<CountdownFile> CountdownFile::open(const std::filesystem::path& directory,
+                                          FileProbe* probe) {
+    auto first = File::open(directory / "countdowns", O_RDWR | O_CREAT, probe);
+    if (!first) return std::move(first).error();
+    auto second = File::open(directory / "countdowns.2", O_RDWR | O_CREAT, probe);
+    if (!second) return std::move(second).error();
+    CountdownFile file{{*std::move(first), *std::move(second)}};
+    if (auto loaded = file.load(); !loaded) return std::move(loaded).error();
+    return file;
+}
+
+Result<void> CountdownFile::load() {
+    for (auto& file : files_) {
+        auto size = file.size();
+        if (!size) return std::move(size).error();
+        auto bytes = file.read(std::min<std::uint64_t>(*size, file_bytes_max));
+        if (!bytes) return std::move(bytes).error();
+        auto save = decode(*bytes);
+        if (!save || save->number <= newest_) continue;
+        newest_ = save->number;
+        found_ = std::move(save->countdowns);
+    }
+    return {};
+}
+
+Result<void> CountdownFile::save(std::span<const core::SavedCountdown> countdowns) {
+    const auto number = newest_ + 1;
+    auto written = files_.at(number % files).write_at(0, encode(number, countdowns));
+    if (written) newest_ = number;
+    return written;
 }
 
 }  // namespace mortise::storage

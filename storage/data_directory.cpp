@@ -147,9 +147,8 @@ private:
 
     // From here on this life is the newest, and everything that was found is witnessed.
     Result<void> begin_life() {
-        CountdownFile countdowns{path_ / "countdowns", seams_.probe};
-        auto saved = countdowns.load();
-        if (!saved) return std::move(saved).error();
+        auto countdowns = CountdownFile::open(path_, seams_.probe);
+        if (!countdowns) return std::move(countdowns).error();
         auto meta = meta_->meta();
         compare_lives(meta);
         meta.boot_epoch = meta.boot_epoch.next();
@@ -159,17 +158,21 @@ private:
         const auto cluster = this->cluster();
         if (!meta.cluster.is_set()) meta.cluster = cluster;
         if (auto begun = meta_->write(meta, Durable::yes); !begun) return begun;
+        // A start does not wait: whoever waits for it is to hear why there is none.
+        log_database_.env->be_patient(seams_.patience);
+        state_database_.env->be_patient(seams_.patience);
         opened_.lock = lock_;
         opened_.incarnation = meta.incarnation;
         opened_.boot_epoch = meta.boot_epoch;
         opened_.log = std::make_unique<RocksLogStore>(
             Held{lock_, reserve_}, std::move(log_database_), *std::move(meta_), log_);
-        opened_.state_store = std::make_unique<RocksStateStore>(
-            Held{lock_, reserve_}, std::move(state_database_), std::move(countdowns), state_.about);
+        opened_.state.countdowns = countdowns->found();
+        opened_.state_store =
+            std::make_unique<RocksStateStore>(Held{lock_, reserve_}, std::move(state_database_),
+                                              *std::move(countdowns), state_.about);
         opened_.state.raft = {log_.hard_state, log_.base().id, std::move(log_.entries),
                               state_.about.applied.index, log_.head.base.configuration};
         opened_.state.machine = std::move(state_.machine);
-        opened_.state.countdowns = *std::move(saved);
         if (!cluster.is_set()) opened_.state.former_cluster = meta.cluster;
         return reset_ ? reset_log() : Result<void>{};
     }
@@ -221,9 +224,10 @@ Result<Opened> begin_anew(const fs::path& path, const OpenOptions& options, cons
 }
 
 // What was begun of putting it aside goes on like after any crash.
-bool is_superseded(const fs::path& path, const OpenOptions& options, const Seams& seams) {
+Result<bool> is_superseded(const fs::path& path, const OpenOptions& options, const Seams& seams) {
     if (!options.superseded.is_set()) return false;
     const auto file = MetaFile::open(path / "meta", seams.probe);
+    if (!file && may_pass(file.error())) return file.error();
     return file && file->meta().incarnation == options.superseded && file->meta().set_aside == 0;
 }
 
@@ -236,7 +240,9 @@ Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
     if (!normal.has_filename()) normal = normal.parent_path();
     const auto lock = enter(normal, options, seams.probe);
     if (!lock) return lock.error();
-    if (is_superseded(normal, options, seams)) {
+    const auto superseded = is_superseded(normal, options, seams);
+    if (!superseded) return superseded.error();
+    if (*superseded) {
         return begin_anew(normal, options, seams, *lock,
                           normal.string() + ": others know of a later life of it");
     }
@@ -247,6 +253,17 @@ Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
     opened = Opening{normal, options, seams, *lock}.run();
     if (!is_damaged()) return opened;
     return begin_anew(normal, options, seams, *lock, opened.error().what);
+}
+
+std::uint64_t volume_bytes(const fs::path& path) {
+    std::error_code failed;
+    const auto volume = fs::space(path, failed);
+    return failed ? 0 : volume.capacity;
+}
+
+// The log as RocksDB has it, which purges whole files late, and what is written ahead of it.
+std::uint64_t directory_bytes_max(std::uint64_t log_bytes, std::uint64_t reserve_bytes) {
+    return log_bytes + log_ahead_bytes_max + reserve_bytes;
 }
 
 Result<Opened> open_directory(const fs::path& path, const OpenOptions& options) {

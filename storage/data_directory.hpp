@@ -24,7 +24,8 @@ struct OpenOptions {
     // Its cluster found that the directory of this incarnation, if of any, was rolled back, or is a
     // copy: it is put aside like a damaged one. Once: what takes its place has another.
     core::Incarnation superseded{};
-    // Room on the disk that is kept for the end; a start needs twice as much.
+    // Room on the disk that is kept for the end, less on a small volume; a start needs twice as
+    // much.
     std::uint64_t reserve_bytes = 0;
 };
 
@@ -45,6 +46,12 @@ struct Opened {
 
 [[nodiscard]] Result<Opened> open_directory(const std::filesystem::path& path,
                                             const OpenOptions& options);
+
+// The size of the file system that has the directory; zero when it does not say.
+[[nodiscard]] std::uint64_t volume_bytes(const std::filesystem::path& path);
+// What a directory may take on disk besides the lock table, if so many bytes of the log are kept.
+[[nodiscard]] std::uint64_t directory_bytes_max(std::uint64_t log_bytes,
+                                                std::uint64_t reserve_bytes);
 
 // A first life that leaves nothing behind.
 [[nodiscard]] Opened open_in_memory(const OpenOptions& options);

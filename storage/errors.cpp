@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "storage/descriptors.hpp"
+
 namespace mortise::storage {
 
 namespace {
@@ -19,6 +21,7 @@ public:
             case Errc::wrong_node: return "the data directory belongs to another node";
             case Errc::io: return "the data directory cannot be read or written";
             case Errc::no_space: return "there is no room left for the data directory";
+            case Errc::shortage: return "there are no descriptors or threads left";
         }
         return "unknown error of the data directory";
     }
@@ -37,8 +40,10 @@ Error make_error(Errc code, std::string what) {
 
 Error io_error(const std::string& what, int errno_value) {
     const bool is_full = errno_value == ENOSPC || errno_value == EDQUOT;
-    return make_error(is_full ? Errc::no_space : Errc::io,
-                      what + ": " + std::system_category().message(errno_value));
+    const auto code = is_full                    ? Errc::no_space
+                      : is_shortage(errno_value) ? Errc::shortage
+                                                 : Errc::io;
+    return make_error(code, what + ": " + std::system_category().message(errno_value));
 }
 
 }  // namespace mortise::storage

@@ -19,6 +19,7 @@ enum class Errc {
     wrong_node,    // belongs to another node id
     io,            // the disk, the file system or its permissions
     no_space,      // the disk, or a quota, is full: may be tried again when it is not
+    shortage,      // the process or the system is out of descriptors or threads: likewise
 };
 
 const std::error_category& error_category() noexcept;
@@ -28,6 +29,11 @@ inline std::error_code make_error_code(Errc code) noexcept {
 }
 
 [[nodiscard]] Error make_error(Errc code, std::string what);
+// Nothing is wrong with the directory, and the same may succeed later.
+[[nodiscard]] inline bool may_pass(const Error& error) {
+    return error.code == make_error_code(Errc::no_space) ||
+           error.code == make_error_code(Errc::shortage);
+}
 // "<what>: <the system's words for this errno>"
 [[nodiscard]] Error io_error(const std::string& what, int errno_value);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/mutant.hpp"
+#include "storage/descriptors.hpp"
 
 namespace mortise::storage {
 
@@ -57,6 +58,7 @@ File::~File() {
 
 Result<File> File::open(const std::filesystem::path& path, int flags, FileProbe* probe) {
     constexpr mode_t owner_only = 0600;
+    occupy_standard_descriptors();
     auto opened = take(FileStep::open, "open", path, probe, [&] {
         return ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, owner_only);
     });
@@ -64,7 +66,13 @@ Result<File> File::open(const std::filesystem::path& path, int flags, FileProbe*
     return File{path, static_cast<int>(*opened), probe};
 }
 
-Result<std::string> File::read(std::size_t bytes_max) {
+Result<std::uint64_t> File::size() const {
+    struct stat about {};
+    if (::fstat(descriptor_, &about) != 0) return failed("look at", path_, errno);
+    return static_cast<std::uint64_t>(about.st_size);
+}
+
+Result<std::string> File::read(std::size_t bytes_max) const {
     std::string bytes(bytes_max, '\0');
     std::size_t size = 0;
     while (size < bytes_max) {

@@ -42,8 +42,9 @@ public:
     File& operator=(File&& other) noexcept;
     ~File();
 
+    [[nodiscard]] Result<std::uint64_t> size() const;
     // All there is, at most `bytes_max`.
-    Result<std::string> read(std::size_t bytes_max);
+    Result<std::string> read(std::size_t bytes_max) const;
     Result<void> write_at(std::uint64_t offset, std::string_view bytes);
     // Makes it so long, with room on the disk for all of it.
     Result<void> allocate(std::uint64_t bytes);

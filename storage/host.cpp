@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 
+#include <sys/resource.h>
 #include <sys/vfs.h>
 
 namespace mortise::storage {
@@ -25,7 +26,41 @@ constexpr std::array<std::uint64_t, 11> shared_file_systems{
     0x0bd00bd0,  // lustre
 };
 
+// The number in the file, or "max", or empty.
+std::string word_in(const std::string& path) {
+    std::ifstream file{path};
+    std::string word;
+    file >> word;
+    return word;
+}
+
+// Of the cgroup that this process is in, by either version of cgroups.
+std::string pids_max() {
+    std::ifstream file{"/proc/self/cgroup"};
+    for (std::string line; std::getline(file, line);) {
+        const auto path = line.substr(line.rfind(':') + 1);
+        if (line.starts_with("0::")) {
+            if (auto found = word_in("/sys/fs/cgroup" + path + "/pids.max"); !found.empty())
+                return found;
+        } else if (line.find(":pids:") != std::string::npos) {
+            if (auto found = word_in("/sys/fs/cgroup/pids" + path + "/pids.max"); !found.empty())
+                return found;
+        }
+    }
+    return word_in("/sys/fs/cgroup/pids.max");  // a container sees its own as the top
+}
+
 }  // namespace
+
+std::string thread_limits() {
+    std::string limits;
+    rlimit processes{};
+    if (::getrlimit(RLIMIT_NPROC, &processes) == 0 && processes.rlim_cur != RLIM_INFINITY)
+        limits = "RLIMIT_NPROC is " + std::to_string(processes.rlim_cur);
+    if (const auto pids = pids_max(); !pids.empty() && pids != "max")
+        limits += (limits.empty() ? "" : ", ") + ("pids.max of its cgroup is " + pids);
+    return limits.empty() ? limits : " (" + limits + ")";
+}
 
 std::string kernel_boot_id() {
     constexpr std::size_t length = 36;

@@ -1,4 +1,5 @@
-// What is to be known of this machine: whether a former life of this directory can still be alive.
+// What is to be known of this machine: whether a former life of this directory can still be alive,
+// and what it lets this process have.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,10 @@ struct Life {
 };
 
 [[nodiscard]] std::string kernel_boot_id();
+
+// What bounds the number of threads of this process, for a message: " (RLIMIT_NPROC is 8)". Empty
+// when nothing does.
+[[nodiscard]] std::string thread_limits();
 
 // Whether flock there holds against every process that could have the file open. Network and
 // user-space file systems are not trusted with that.

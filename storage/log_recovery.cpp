@@ -154,11 +154,11 @@ core::ClusterId RecoveredLog::cluster() const {
 Result<RocksDatabase> RocksLogStore::open(const std::filesystem::path& path,
                                           const std::shared_ptr<rocksdb::FileSystem>& files,
                                           const Meta& meta) {
-    RocksDatabase database{path, std::make_unique<RocksEnv>(files),
-                           std::make_shared<BackgroundErrors>(), nullptr};
-    auto options = log_options(*database.env, database.errors);
+    auto database = prepare_database(path, files);
+    if (!database) return database;
+    auto options = log_options(*database->env, database->errors);
     options.create_if_missing = is_untouched(meta);
-    if (auto opened = open_after_crash(std::move(options), database); !opened)
+    if (auto opened = open_after_crash(std::move(options), *database); !opened)
         return std::move(opened).error();
     return database;
 }

@@ -70,13 +70,26 @@ Result<void> check_head(const RocksDatabase& database, bool is_new) {
 // A database that was cut at the end of a write looks whole. Like `meta` beside the log, the
 // witness is written after each sync and not synced: a killed process leaves it exact, a loss of
 // power may leave it older, or torn, which weakens the check and makes no false alarm.
-Result<void> compare(const RocksDatabase& database, File& witness) {
+Result<void> compare(const RocksDatabase& database, const File& witness) {
     auto row = witness.read(witness_bytes);
     if (!row) return std::move(row).error();
     const auto witnessed = number_in(witness_key, *row);
     if (witnessed && *witnessed > database.db->GetLatestSequenceNumber())
         return damaged(database.path, "the newest marks are missing");
     return {};
+}
+
+Result<RocksDatabase> open_marks(const std::filesystem::path& path, const Seams& seams,
+                                 const File& witness, bool is_new) {
+    auto database = prepare_database(path, seams.files);
+    if (!database) return database;
+    auto options = marks_options(*database->env, database->errors);
+    options.create_if_missing = is_new;
+    if (auto opened = open_after_crash(std::move(options), *database); !opened)
+        return std::move(opened).error();
+    if (auto head = check_head(*database, is_new); !head) return std::move(head).error();
+    if (auto same = compare(*database, witness); !same) return std::move(same).error();
+    return database;
 }
 
 }  // namespace
@@ -91,16 +104,10 @@ Result<std::unique_ptr<MarkStore>> MarkStore::open(const std::filesystem::path& 
     auto written = witness->read(1);
     if (!written) return std::move(written).error();
     const bool is_new = written->empty();
-    RocksDatabase database{path / "marks", std::make_unique<RocksEnv>(seams.files),
-                           std::make_shared<BackgroundErrors>(), nullptr};
-    auto options = marks_options(*database.env, database.errors);
-    options.create_if_missing = is_new;
-    if (auto opened = open_after_crash(std::move(options), database); !opened)
-        return std::move(opened).error();
-    if (auto head = check_head(database, is_new); !head) return std::move(head).error();
-    if (auto same = compare(database, *witness); !same) return std::move(same).error();
-    auto store =
-        std::make_unique<MarkStore>(*std::move(lock), std::move(database), *std::move(witness));
+    auto database = open_marks(path / "marks", seams, *witness, is_new);
+    if (!database) return std::move(database).error();
+    auto store = std::make_unique<MarkStore>(*std::move(lock), *std::move(database),
+                                             *std::move(witness), seams);
     // What was made is durable before the witness tells of it: from then on no marks are a loss.
     // And that is before a raise is answered for: an empty witness, or none, is the first start.
     if (auto synced = sync_directory(path, seams.probe); !synced) return std::move(synced).error();
@@ -113,11 +120,16 @@ Result<std::unique_ptr<MarkStore>> MarkStore::open(const std::filesystem::path& 
     return open(path, Seams{});
 }
 
-MarkStore::MarkStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database, File witness)
-    : lock_{std::move(lock)}, database_{std::move(database)}, witness_{std::move(witness)} {}
+MarkStore::MarkStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database, File witness,
+                     Seams seams)
+    : lock_{std::move(lock)},
+      seams_{std::move(seams)},
+      database_{std::move(database)},
+      witness_{std::move(witness)} {}
 
-Result<std::optional<std::int64_t>> MarkStore::mark(std::string_view key) const {
-    if (auto well = state(); !well) return std::move(well).error();
+Result<std::optional<std::int64_t>> MarkStore::mark(std::string_view key) {
+    const auto use = this->use();
+    if (!use) return use.error();
     const auto name = row_key(key);
     std::string row;
     const auto status = database_.db->Get({}, name, &row);
@@ -129,7 +141,8 @@ Result<std::optional<std::int64_t>> MarkStore::mark(std::string_view key) const 
 }
 
 Result<void> MarkStore::raise(std::string_view key, std::int64_t mark) {
-    if (auto well = state(); !well) return well;
+    const auto use = this->use();
+    if (!use) return use.error();
     const auto name = row_key(key);
     rocksdb::WriteOptions synced;
     synced.sync = !core::planted(core::Mutant::mark_unsynced);
@@ -140,6 +153,36 @@ Result<void> MarkStore::raise(std::string_view key, std::int64_t mark) {
     if (auto well = database_.errors->check(database_.path); !well)
         return fail(std::move(well).error());
     return write_witness();
+}
+
+Result<MarkStore::Use> MarkStore::use() {
+    while (true) {
+        Use use{using_};
+        const auto well = state();
+        if (well) return use;
+        if (well.error().code != Errc::shortage) return well.error();
+        use.unlock();
+        if (auto again = open_again(); !again) return std::move(again).error();
+    }
+}
+
+// What RocksDB met is final for that database, so another one takes its place, which reads from the
+// files what is durable. The directory stays locked meanwhile.
+Result<void> MarkStore::open_again() {
+    const std::lock_guard alone{using_};
+    const auto well = state();
+    if (well || well.error().code != Errc::shortage) return well;
+    const auto path = database_.path;
+    database_.db.reset();
+    auto database = open_marks(path, seams_, witness_, false);
+    const std::lock_guard guard{mutex_};
+    if (!database) {
+        failed_ = std::move(database).error();
+        return *failed_;
+    }
+    database_ = *std::move(database);
+    failed_.reset();
+    return {};
 }
 
 Result<void> MarkStore::state() const {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 
@@ -28,20 +29,29 @@ public:
     static Result<std::unique_ptr<MarkStore>> open(const std::filesystem::path& path);
 
     // Empty when it was never raised.
-    [[nodiscard]] Result<std::optional<std::int64_t>> mark(std::string_view key) const;
+    [[nodiscard]] Result<std::optional<std::int64_t>> mark(std::string_view key);
     // Synced when it answers. Of one key by one thread at a time, upwards: nothing is compared. An
-    // error is final: what is durable then only the next open() tells.
+    // error is final: what is durable then only the next open() tells. After Errc::shortage the
+    // next call does what open() does, until that succeeds; it may find the mark that failed.
     Result<void> raise(std::string_view key, std::int64_t mark);
 
-    MarkStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database, File witness);
+    MarkStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database, File witness,
+              Seams seams);
 
 private:
+    using Use = std::shared_lock<std::shared_mutex>;
+
+    // The database, fit for use as long as that is held.
+    Result<Use> use();
+    Result<void> open_again();
     [[nodiscard]] Result<void> state() const;
     Result<void> write_witness();
     Result<void> fail(Error error);
 
     std::shared_ptr<DirectoryLock> lock_;
-    RocksDatabase database_;
+    Seams seams_;
+    std::shared_mutex using_;   // shared by those who use the database; of one who opens it again
+    RocksDatabase database_;    // without a `db` only after an error
     mutable std::mutex mutex_;  // guards what follows
     File witness_;
     std::uint64_t witnessed_ = 0;  // RocksDB's number of the newest raise that the witness tells of

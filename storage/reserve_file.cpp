@@ -10,11 +10,13 @@ namespace mortise::storage {
 namespace {
 
 constexpr std::uint64_t part_of_disk = 64;
+constexpr std::uint64_t bytes_least = std::uint64_t{4} << 20U;  // for one flush and one write
 
 std::uint64_t bytes_for(std::uint64_t wanted, const std::filesystem::path& directory) {
     std::error_code failed;
     const auto disk = std::filesystem::space(directory, failed);
-    return failed ? wanted : std::min<std::uint64_t>(wanted, disk.capacity / part_of_disk);
+    if (failed) return wanted;
+    return std::min(wanted, std::max<std::uint64_t>(disk.capacity / part_of_disk, bytes_least));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace mortise::storage {
 
 class ReserveFile {
 public:
-    // So many bytes, but never more than a small part of a small file system. Errc::no_space unless
-    // as much again is left: or a node on a full disk would start, to fail at once.
+    // So many bytes; on a small file system a small part of it, but 4 MiB at least. Errc::no_space
+    // unless as much again is left: or a node on a full disk would start, to fail at once.
     static Result<std::shared_ptr<ReserveFile>> hold(const std::filesystem::path& path,
                                                      std::uint64_t bytes, FileProbe* probe);
 

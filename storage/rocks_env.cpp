@@ -1,15 +1,27 @@
 #include "storage/rocks_env.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
+#include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <rocksdb/system_clock.h>
 #include <sys/stat.h>
 
+#include "storage/descriptors.hpp"
+
 namespace mortise::storage {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+using Patience = std::atomic<std::chrono::milliseconds>;
+
+constexpr auto pause = 20ms;
 
 using rocksdb::FileLock;
 using rocksdb::FileOptions;
@@ -18,47 +30,91 @@ using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
-// RocksDB leaves the mode to the umask, which is the host's; and it renames a new CURRENT into
-// place before the name of the file that is named in there is durable.
+// RocksDB leaves the mode to the umask, which is the host's; it renames a new CURRENT into place
+// before the name of the file that is named in there is durable; it takes a shortage of descriptors
+// for an error of the disk; and it takes the numbers 0, 1 and 2 if they are free.
 class PrivateFileSystem final : public rocksdb::FileSystemWrapper {
 public:
-    using FileSystemWrapper::FileSystemWrapper;
+    PrivateFileSystem(const std::shared_ptr<rocksdb::FileSystem>& files,
+                      std::shared_ptr<Patience> patience)
+        : FileSystemWrapper{files}, patience_{std::move(patience)} {}
 
     [[nodiscard]] const char* Name() const override { return "MortisePrivateFileSystem"; }
 
     IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
                              std::unique_ptr<FSWritableFile>* file,
                              IODebugContext* debug) override {
-        return make_private(name, target()->NewWritableFile(name, options, file, debug));
+        return make_private(
+            name, open([&] { return target()->NewWritableFile(name, options, file, debug); }));
     }
 
     IOStatus ReopenWritableFile(const std::string& name, const FileOptions& options,
                                 std::unique_ptr<FSWritableFile>* file,
                                 IODebugContext* debug) override {
-        return make_private(name, target()->ReopenWritableFile(name, options, file, debug));
+        return make_private(
+            name, open([&] { return target()->ReopenWritableFile(name, options, file, debug); }));
+    }
+
+    IOStatus NewSequentialFile(const std::string& name, const FileOptions& options,
+                               std::unique_ptr<rocksdb::FSSequentialFile>* file,
+                               IODebugContext* debug) override {
+        return open([&] { return target()->NewSequentialFile(name, options, file, debug); });
+    }
+
+    IOStatus NewRandomAccessFile(const std::string& name, const FileOptions& options,
+                                 std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
+                                 IODebugContext* debug) override {
+        return open([&] { return target()->NewRandomAccessFile(name, options, file, debug); });
+    }
+
+    IOStatus NewDirectory(const std::string& name, const IOOptions& options,
+                          std::unique_ptr<rocksdb::FSDirectory>* directory,
+                          IODebugContext* debug) override {
+        return open([&] { return target()->NewDirectory(name, options, directory, debug); });
+    }
+
+    IOStatus GetChildren(const std::string& name, const IOOptions& options,
+                         std::vector<std::string>* children, IODebugContext* debug) override {
+        return open([&] { return target()->GetChildren(name, options, children, debug); });
     }
 
     IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                         IODebugContext* debug) override {
         const auto parent = std::filesystem::path{to}.parent_path().string();
         std::unique_ptr<rocksdb::FSDirectory> directory;
-        auto status = target()->NewDirectory(parent, options, &directory, debug);
+        auto status = NewDirectory(parent, options, &directory, debug);
         if (status.ok()) status = directory->FsyncWithDirOptions(options, debug, {});
         return status.ok() ? target()->RenameFile(from, to, options, debug) : status;
     }
 
     IOStatus LockFile(const std::string& name, const IOOptions& options, FileLock** lock,
                       IODebugContext* debug) override {
-        return make_private(name, target()->LockFile(name, options, lock, debug));
+        return make_private(name,
+                            open([&] { return target()->LockFile(name, options, lock, debug); }));
     }
 
 private:
+    template <class Open>
+    IOStatus open(Open call) const {
+        const auto give_up = std::chrono::steady_clock::now() + patience_->load();
+        while (true) {
+            occupy_standard_descriptors();
+            auto status = call();
+            const bool waits =
+                is_for_want_of_descriptors(status) && std::chrono::steady_clock::now() < give_up;
+            if (!waits) return status;
+            std::this_thread::sleep_for(pause);
+        }
+    }
+
     static IOStatus make_private(const std::string& name, IOStatus made) {
         constexpr mode_t owner_only = 0600;
         if (made.ok() && ::chmod(name.c_str(), owner_only) != 0 && errno != ENOENT)
             return IOStatus::IOError("cannot change the mode of " + name);
         return made;
     }
+
+    std::shared_ptr<Patience> patience_;
 };
 
 // After a background job failed RocksDB sleeps for a second before it may be tried again. Here none
@@ -75,15 +131,32 @@ public:
     }
 };
 
-std::shared_ptr<rocksdb::Env> private_env(const std::shared_ptr<rocksdb::FileSystem>& files) {
+std::shared_ptr<rocksdb::Env> private_env(const std::shared_ptr<rocksdb::FileSystem>& files,
+                                          std::shared_ptr<Patience> patience) {
     const auto& base = files ? files : rocksdb::FileSystem::Default();
-    return rocksdb::NewCompositeEnv(std::make_shared<PrivateFileSystem>(base));
+    return rocksdb::NewCompositeEnv(std::make_shared<PrivateFileSystem>(base, std::move(patience)));
+}
+
+bool says(const rocksdb::Status& status, int errno_value) {
+    const auto words = std::generic_category().message(errno_value);
+    return status.ToString().find(words) != std::string::npos;
 }
 
 }  // namespace
 
+// Of any kind: it says "invalid argument" of a CURRENT that it cannot open to read the options.
+bool is_for_want_of_descriptors(const rocksdb::Status& status) {
+    return !status.ok() && (says(status, EMFILE) || says(status, ENFILE));
+}
+
 RocksEnv::RocksEnv(const std::shared_ptr<rocksdb::FileSystem>& files)
-    : EnvWrapper{private_env(files)}, pool_{rocksdb::NewThreadPool(1)} {
+    : RocksEnv{files, std::make_shared<Patience>(0ms)} {}
+
+RocksEnv::RocksEnv(const std::shared_ptr<rocksdb::FileSystem>& files,
+                   std::shared_ptr<Patience> patience)
+    : EnvWrapper{private_env(files, patience)},
+      patience_{std::move(patience)},
+      pool_{rocksdb::NewThreadPool(1)} {
     // Or RocksDB would go through the older interface, which tells less of an error.
     file_system_ = target()->GetFileSystem();
     system_clock_ = std::make_shared<ImpatientClock>(target()->GetSystemClock());

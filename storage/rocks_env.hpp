@@ -3,6 +3,8 @@
 // the owner alone.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -12,11 +14,20 @@
 
 namespace mortise::storage {
 
+// Whether `status` says that the process or the system has no descriptor left. RocksDB tells it
+// from other errors by the system's words alone.
+[[nodiscard]] bool is_for_want_of_descriptors(const rocksdb::Status& status);
+
 class RocksEnv final : public rocksdb::EnvWrapper {
 public:
-    // Null is the system's file system. Outlives the database.
+    // Null is the system's file system. Outlives the database. Throws std::system_error when there
+    // is no thread to be had.
     explicit RocksEnv(const std::shared_ptr<rocksdb::FileSystem>& files);
     ~RocksEnv() override;
+
+    // From now on, whoever opens a file when there is no descriptor left waits for one so long, as
+    // if the disk were slow.
+    void be_patient(std::chrono::milliseconds patience) { *patience_ = patience; }
 
     void Schedule(void (*function)(void*), void* argument, Priority priority, void* tag,
                   void (*unscheduled)(void*)) override;
@@ -30,6 +41,11 @@ public:
     int ReleaseThreads(int number, Priority priority) override;
 
 private:
+    using Patience = std::atomic<std::chrono::milliseconds>;
+
+    RocksEnv(const std::shared_ptr<rocksdb::FileSystem>& files, std::shared_ptr<Patience> patience);
+
+    std::shared_ptr<Patience> patience_;
     std::unique_ptr<rocksdb::ThreadPool> pool_;
 };
 

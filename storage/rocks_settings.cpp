@@ -8,6 +8,9 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
+#include "storage/descriptors.hpp"
+#include "storage/host.hpp"
+
 namespace mortise::storage {
 
 namespace {
@@ -31,6 +34,7 @@ bool is_over_quota(const rocksdb::Status& status) {
 // or for want of memory, may be there tomorrow.
 Errc meaning_of(const rocksdb::Status& status) {
     if (status.IsNoSpace() || is_over_quota(status)) return Errc::no_space;
+    if (is_for_want_of_descriptors(status)) return Errc::shortage;
     if (status.IsNotSupported()) return Errc::newer_format;
     const bool is_gone = status.IsPathNotFound() || status.IsNotFound();
     return status.IsCorruption() || is_gone || status.IsInvalidArgument() ? Errc::damaged
@@ -46,6 +50,7 @@ rocksdb::Options common_options(RocksEnv& env, std::shared_ptr<BackgroundErrors>
     options.max_background_jobs = 1;
     options.max_subcompactions = 1;
     options.max_file_opening_threads = 1;  // sixteen for each start, otherwise
+    options.max_open_files = database_files_max(descriptor_limit());
     // One writer each: there is nobody to gather with and nobody to spin for.
     options.enable_write_thread_adaptive_yield = false;
     options.allow_concurrent_memtable_write = false;
@@ -79,7 +84,7 @@ rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> er
     // Point in time, the default, would stop before a bad record and silently drop what was synced
     // after it.
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-    options.max_total_wal_size = 256 * mib;
+    options.max_total_wal_size = log_ahead_bytes_max;
     // Entries are purged before their memtable fills, and cancel out when it is flushed: no level
     // is worth keeping tidy, and no block is read twice.
     options.write_buffer_size = 64 * mib;
@@ -117,6 +122,18 @@ rocksdb::Options marks_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(bits_per_key));
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     return options;
+}
+
+// The environment starts a thread.
+Result<RocksDatabase> prepare_database(std::filesystem::path path,
+                                       const std::shared_ptr<rocksdb::FileSystem>& files) {
+    try {
+        return RocksDatabase{std::move(path), std::make_unique<RocksEnv>(files),
+                             std::make_shared<BackgroundErrors>(), nullptr};
+    } catch (const std::system_error& failed) {
+        return make_error(Errc::shortage, "cannot start a thread for " + path.string() +
+                                              thread_limits() + ": " + failed.code().message());
+    }
 }
 
 Error to_error(const rocksdb::Status& status, const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -28,6 +29,9 @@ private:
     std::atomic<int> first_{0};  // an Errc
 };
 
+// Of the log's write-ahead files.
+constexpr std::uint64_t log_ahead_bytes_max = std::uint64_t{256} << 20U;
+
 [[nodiscard]] rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors);
 [[nodiscard]] rocksdb::Options state_options(RocksEnv& env,
                                              std::shared_ptr<BackgroundErrors> errors);
@@ -44,5 +48,9 @@ struct RocksDatabase {
     std::shared_ptr<BackgroundErrors> errors;
     std::unique_ptr<rocksdb::DB> db;
 };
+
+// Everything but the database itself. Null is the system's file system.
+[[nodiscard]] Result<RocksDatabase> prepare_database(
+    std::filesystem::path path, const std::shared_ptr<rocksdb::FileSystem>& files);
 
 }  // namespace mortise::storage

@@ -70,13 +70,13 @@ Result<core::LockMachine> recover_machine(const RocksDatabase& database, const A
 Result<RocksDatabase> RocksStateStore::open(const std::filesystem::path& path,
                                             const std::shared_ptr<rocksdb::FileSystem>& files,
                                             bool may_create) {
-    RocksDatabase database{path, std::make_unique<RocksEnv>(files),
-                           std::make_shared<BackgroundErrors>(), nullptr};
-    auto options = state_options(*database.env, database.errors);
+    auto database = prepare_database(path, files);
+    if (!database) return database;
+    auto options = state_options(*database->env, database->errors);
     options.create_if_missing = may_create;
     rocksdb::DB* db = nullptr;
     auto status = rocksdb::DB::Open(options, path.string(), &db);
-    database.db.reset(db);
+    database->db.reset(db);
     if (!status.ok()) return to_error(status, path);
     return database;
 }

@@ -11,8 +11,9 @@ namespace {
 
 // Changes nothing there.
 RocksDatabase open_to_read(const std::filesystem::path& path, const Seams& seams) {
-    RocksDatabase database{path, std::make_unique<RocksEnv>(seams.files),
-                           std::make_shared<BackgroundErrors>(), nullptr};
+    auto prepared = prepare_database(path, seams.files);
+    if (!prepared) return {};
+    auto database = *std::move(prepared);
     auto options = log_options(*database.env, database.errors);
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
     rocksdb::DB* db = nullptr;

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "damaged-";
-constexpr std::array<const char*, 3> parts{"log", "state", "countdowns"};
+constexpr std::array<const char*, 4> parts{"log", "state", "countdowns", "countdowns.2"};
 
 fs::path place(const fs::path& directory, std::uint64_t number) {
     return directory / (std::string{prefix} + std::to_string(number));
@@ -42,6 +42,7 @@ Result<std::vector<std::uint64_t>> numbers_in(const fs::path& directory) {
 // What is known of the old one, from wherever.
 Result<Meta> identify(const fs::path& directory, const OpenOptions& options, const Seams& seams) {
     auto file = MetaFile::open(directory / "meta", seams.probe);
+    if (!file && may_pass(file.error())) return file.error();
     auto meta = file ? file->meta() : Meta{};
     if (!meta.cluster.is_set()) {
         const auto found = salvage(directory, seams);

@@ -270,11 +270,13 @@ int FaultyDisk::count(const std::string& step, std::string_view kind) {
     if (failed_.empty()) failed_ = step;
     if (trouble_ == Trouble::once) in_trouble_ = false;
     if (lacks_room()) return trouble_ == Trouble::full ? ENOSPC : EDQUOT;
+    if (trouble_ == Trouble::shortage) return EMFILE;
     return trouble_ == Trouble::read_only ? EROFS : EIO;
 }
 
 bool FaultyDisk::stops(std::string_view kind, const std::string& step) const {
     if (trouble_ == Trouble::read_only) return !only_reads(kind);
+    if (trouble_ == Trouble::shortage) return kind == "open" || kind == "create";
     if (!lacks_room()) return true;
     return needs_room(kind) || (kind == "write" && step.ends_with(".new"));
 }
@@ -284,7 +286,8 @@ IOStatus FaultyDisk::take(const char* step, const std::string& path) {
     if (error == 0) return IOStatus::OK();
     if (error == ENOSPC) return IOStatus::NoSpace("injected", path);
     // As RocksDB's own file system tells of it.
-    if (error == EDQUOT) return IOStatus::IOError(path, std::generic_category().message(error));
+    if (error == EDQUOT || error == EMFILE)
+        return IOStatus::IOError(path, std::generic_category().message(error));
     return broken(path);
 }
 

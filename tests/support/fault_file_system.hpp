@@ -26,6 +26,7 @@ enum class Trouble : std::uint8_t {
     full,       // nothing gets longer any more, until the reserve goes or there is room again
     no_quota,   // likewise, and it is somebody's quota that is used up
     read_only,  // nothing changes any more, until it is writable again
+    shortage,   // nothing is opened any more, for want of descriptors
     bit_flip,   // what it reads has one wrong bit; counts reads only
 };
 

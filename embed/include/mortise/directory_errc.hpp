@@ -13,6 +13,7 @@ enum class DirectoryErrc {
     wrong_node,    // belongs to another node id
     io,            // the disk, the file system or its permissions
     no_space,      // the disk, or a quota, is full: may be tried again when it is not
+    shortage,      // the process or the system is out of descriptors or threads: likewise
 };
 
 // Its name is "mortise.storage".

@@ -105,6 +105,38 @@ TEST(Marks, AreKeptWhenTheDiskIsFull) {
     at_every_step(Trouble::full, [](FaultyDisk&, Lives& lives) { lives.expect_all_is_there(); });
 }
 
+// Unlike any other error it is not the end of the store that met it.
+TEST(Marks, CanBeRaisedAgainWhenThereAreDescriptorsAgain) {
+    TemporaryDirectory directory;
+    int failures = 0;
+    for (std::uint64_t step = 1; step <= 6; ++step) {
+        FaultyDisk disk;
+        auto store = MarkStore::open(directory.data(), seams_of(disk));
+        ASSERT_TRUE(store) << store.error().what;
+        disk.trouble_at(step, Trouble::shortage);
+        std::int64_t refused = 0;
+        const std::string padding(100'000, 'x');  // memtables get full, so that files are wanted
+        for (int i = 1; i <= 200 && refused == 0; ++i) {
+            const auto raised = (*store)->raise(padding + std::to_string(i), i);
+            if (raised) continue;
+            EXPECT_EQ(raised.error().code, Errc::shortage) << raised.error().what;
+            refused = i;
+        }
+        ASSERT_GT(refused, 1) << disk.failed_step();
+        ++failures;
+        const auto still = (*store)->raise("still", 1);
+        ASSERT_FALSE(still);
+        EXPECT_EQ(still.error().code, Errc::shortage) << still.error().what;
+        disk.mend();
+        const auto last = (*store)->mark(padding + std::to_string(refused - 1));
+        ASSERT_TRUE(last) << last.error().what;
+        EXPECT_EQ(*last, refused - 1);
+        EXPECT_TRUE((*store)->raise("still", 2));
+        EXPECT_EQ(*(*store)->mark("still"), 2);
+    }
+    EXPECT_GT(failures, 0);
+}
+
 TEST(Marks, AreNotMissedWhenSyncsAreLies) {
     int noticed = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -1,6 +1,7 @@
 // Lives of a node on a disk in trouble, always the same for a seed.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@ using mortise::test::FaultyDisk;
 using mortise::test::Trouble;
 
 constexpr int acts_per_life = 6;
+constexpr std::chrono::milliseconds patience{30};  // with a shortage of descriptors
 
 using Act = std::function<Result<void>(RandomLife& life, Opened& node, int number)>;
 
@@ -33,17 +35,24 @@ class Script {
 public:
     Script(std::uint64_t seed, Act act) : seed_{seed}, act_{std::move(act)} {}
 
+    // What the call said that failed last.
+    [[nodiscard]] const Error& error() const { return error_; }
     // False: it ended early.
     bool run(FaultyDisk& disk) {
         disk.watch_names(directory_.path());
         core::Prng lives{seed_};
         for (int life = 0; life < 2; ++life) {
             auto node = open(&disk);
-            if (!node) return false;
+            if (!node) {
+                error_ = node.error();
+                return false;
+            }
             RandomLife writer{lives.next(), memory_};
             EXPECT_EQ(writer.begin(*node), "");
             for (int acts = 0; acts < acts_per_life; ++acts) {
-                if (act_(writer, *node, acts)) continue;
+                const auto done = act_(writer, *node, acts);
+                if (done) continue;
+                error_ = done.error();
                 expect_it_is_over(*node, disk);
                 return false;
             }
@@ -69,7 +78,7 @@ private:
     Result<Opened> open(FaultyDisk* disk) {
         if (disk == nullptr) disk = &calm_;
         return open_directory(directory_.data(), as_node_1(),
-                              {mortise::test::file_system_of(*disk), disk});
+                              {mortise::test::file_system_of(*disk), disk, patience});
     }
 
     // Whichever store failed goes on failing, and writes nothing more, not even on its way out.
@@ -105,6 +114,7 @@ private:
     TemporaryDirectory directory_;
     FaultyDisk calm_;
     Memory memory_;
+    Error error_;
 };
 
 }  // namespace mortise::storage::test

@@ -1,5 +1,10 @@
 // Disks that are full, that may not be written any more, that say they have what they have not, and
 // that give back something else than they got.
+#include <atomic>
+#include <cerrno>
+
+#include <rocksdb/file_system.h>
+
 #include "tests/unit/storage/script.hpp"
 
 namespace mortise::storage::test {
@@ -31,6 +36,102 @@ TEST(Trouble, EndsWhenAQuotaIsRaised) {
 
 TEST(Trouble, EndsWhenTheDiskIsWritableAgain) {
     expect_to_recover(12, Trouble::read_only);
+}
+
+// Descriptors run out at any step, until others are closed. It is never taken for damage, which
+// would cost the node its vote, nor for a disk that failed, which would end it.
+TEST(Trouble, IsNoFaultOfTheDiskWhenDescriptorsRunOut) {
+    bool done = false;
+    for (std::uint64_t step = 1; !done; ++step) {
+        FaultyDisk disk;
+        disk.trouble_at(step, Trouble::shortage);
+        Script script{11, anything};
+        const bool ran_through = script.run(disk);
+        SCOPED_TRACE(testing::Message() << "step " << step << ": " << disk.failed_step());
+        if (!ran_through) {
+            EXPECT_EQ(script.error().code, Errc::shortage) << script.error().what;
+            EXPECT_TRUE(may_pass(script.error()));
+        }
+        done = !disk.has_failed();
+        disk.mend();
+        script.expect_everything_is_there();
+        done = done || testing::Test::HasFailure();
+    }
+}
+
+// Descriptors that come back after so many tries.
+class ShortFor final : public rocksdb::FileSystemWrapper {
+public:
+    explicit ShortFor(int tries)
+        : FileSystemWrapper{rocksdb::FileSystem::Default()}, tries_{tries} {}
+
+    [[nodiscard]] const char* Name() const override { return "ShortFor"; }
+    void begin() { is_short_ = true; }
+    [[nodiscard]] bool is_over() const { return tries_ == 0; }
+
+    rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                      std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                      rocksdb::IODebugContext* debug) override {
+        if (is_short_ && tries_ > 0) {
+            --tries_;
+            return rocksdb::IOStatus::IOError(path, std::generic_category().message(EMFILE));
+        }
+        return target()->NewWritableFile(path, options, file, debug);
+    }
+
+private:
+    std::atomic<bool> is_short_ = false;
+    std::atomic<int> tries_;
+};
+
+TEST(Shortage, ThatEndsSoonCostsTimeAndNothingElse) {
+    TemporaryDirectory directory;
+    const auto files = std::make_shared<ShortFor>(5);
+    auto node = open_directory(directory.data(), as_node_1(), {files, nullptr});
+    ASSERT_TRUE(node) << node.error().what;
+    ASSERT_TRUE(put(*node, appends({commands(log_id(1, 1))})));
+    ASSERT_TRUE(node->state_store->write({log_id(1, 1), {}, rows_at(LogIndex{1})}));
+    files->begin();
+    const auto flushed = node->state_store->flush();
+    ASSERT_TRUE(flushed) << flushed.error().what;
+    EXPECT_TRUE(files->is_over());
+}
+
+// They are written often, so nothing is opened for it.
+TEST(Shortage, DoesNotKeepCountdownsFromBeingSaved) {
+    TemporaryDirectory directory;
+    FaultyDisk disk;
+    const Seams seams{mortise::test::file_system_of(disk), &disk, {}};
+    const core::SavedCountdown saved{core::SessionId{7}, LogIndex{3}, std::chrono::seconds{2}};
+    {
+        auto node = open_directory(directory.data(), as_node_1(), seams);
+        ASSERT_TRUE(node) << node.error().what;
+        disk.trouble_at(1, Trouble::shortage);
+        for (int times = 0; times < 3; ++times)
+            ASSERT_TRUE(node->state_store->save_countdowns({&saved, 1}));
+        EXPECT_FALSE(disk.has_failed()) << disk.failed_step();
+    }
+    disk.mend();
+    const auto node = open_directory(directory.data(), as_node_1(), seams);
+    ASSERT_TRUE(node) << node.error().what;
+    EXPECT_EQ(node->state.countdowns, (std::vector{saved}));
+}
+
+// A process may be killed within a write.
+TEST(Countdowns, AreThoseOfTheSaveBeforeWhenTheNewestIsNotWhole) {
+    TemporaryDirectory directory;
+    const core::SavedCountdown older{core::SessionId{7}, LogIndex{3}, std::chrono::seconds{2}};
+    const core::SavedCountdown newer{core::SessionId{7}, LogIndex{3}, std::chrono::seconds{3}};
+    {
+        auto node = open_directory(directory.data(), as_node_1());
+        ASSERT_TRUE(node && node->state_store->save_countdowns({&older, 1}));
+        ASSERT_TRUE(node->state_store->save_countdowns({&newer, 1}));
+    }
+    const auto path = directory.data() / "countdowns";  // of every second save
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+    const auto node = open_directory(directory.data(), as_node_1());
+    ASSERT_TRUE(node) << node.error().what;
+    EXPECT_EQ(node->state.countdowns, (std::vector{older}));
 }
 
 // A disk that loses what it said it had.

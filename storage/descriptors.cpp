@@ -1,0 +1,63 @@
+#include "storage/descriptors.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace mortise::storage {
+
+namespace {
+
+constexpr int standard_descriptors = 3;
+// RocksDB takes fewer for more, and keeps ten of them for files that are no tables.
+constexpr std::uint64_t database_files_least = 20;
+constexpr std::uint64_t database_files_most = 1'024;
+constexpr std::uint64_t database_files_part = 16;  // of the limit
+constexpr std::uint64_t no_tables = 10;
+// Of one database: LOCK, the directory, MANIFEST, the write-ahead log; and while a flush is under
+// way the new table, which is also read, and the next write-ahead log.
+constexpr std::uint64_t database_files = 7;
+// LOCK, meta, two of the countdowns, and one that is open for a moment.
+constexpr std::uint64_t other_files = 5;
+
+bool is_open(int descriptor) {
+    return ::fcntl(descriptor, F_GETFD) >= 0;
+}
+
+}  // namespace
+
+bool is_shortage(int errno_value) noexcept {
+    return errno_value == EMFILE || errno_value == ENFILE;
+}
+
+std::uint64_t descriptor_limit() noexcept {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return std::numeric_limits<std::uint64_t>::max();
+    return limit.rlim_cur;
+}
+
+int database_files_max(std::uint64_t limit) noexcept {
+    return static_cast<int>(std::clamp<std::uint64_t>(limit / database_files_part,
+                                                      database_files_least, database_files_most));
+}
+
+std::uint64_t directory_descriptors_max(std::uint64_t limit) noexcept {
+    const auto tables = static_cast<std::uint64_t>(database_files_max(limit)) - no_tables;
+    return other_files + 2 * (database_files + tables);
+}
+
+void occupy_standard_descriptors() noexcept {
+    for (int number = 0; number < standard_descriptors; ++number) {
+        if (is_open(number)) continue;
+        const int placeholder = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (placeholder < standard_descriptors) continue;  // or there is none to be had
+        ::close(placeholder);  // somebody else took the number meanwhile
+    }
+}
+
+}  // namespace mortise::storage

@@ -1,0 +1,30 @@
+// Descriptors belong to the process, hence to the host: how many there are, which numbers are not
+// for us, and what it means that none is left (docs/decisions/0030).
+#pragma once
+
+#include <cstdint>
+
+namespace mortise::storage {
+
+// The process, or the system, has no descriptor left. No fault of a disk, and it passes by itself.
+[[nodiscard]] bool is_shortage(int errno_value) noexcept;
+
+// The soft RLIMIT_NOFILE; the largest number if there is no limit.
+[[nodiscard]] std::uint64_t descriptor_limit() noexcept;
+
+// How many files RocksDB may keep open for one database, by that limit. It may exceed the number
+// for a moment, by the files of one compaction.
+[[nodiscard]] int database_files_max(std::uint64_t limit) noexcept;
+// Open of a data directory that is at work, at least: LOCK, meta and two of the countdowns; of each
+// database LOCK, the directory, MANIFEST and the write-ahead log; and two for a flush.
+constexpr std::uint64_t directory_descriptors_least = 4 + 2 * 4 + 2;
+// Open of one data directory with two databases, at most, as far as can be foreseen.
+[[nodiscard]] std::uint64_t directory_descriptors_max(std::uint64_t limit) noexcept;
+
+// What the host prints goes to the files that have the numbers 0, 1 and 2. If the host has closed
+// one of them, the next file that anybody opens gets its number; in ours the output would do
+// damage. So /dev/null takes the numbers that are free. It is never closed again: after that the
+// next file would get the number. Called before we open a file.
+void occupy_standard_descriptors() noexcept;
+
+}  // namespace mortise::storage
