@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "embed/clocks.hpp"
+#include "embed/descriptor_budget.hpp"
 #include "embed/one_line.hpp"
 #include "embed/translate.hpp"
+#include "storage/descriptors.hpp"
 
 namespace mortise::detail {
 
@@ -36,8 +38,9 @@ transport::NetworkOptions network_options(const LoopParts& parts, std::uint64_t 
     options.heartbeat = config.timing.heartbeat.to_nanoseconds();
     options.election_timeout = config.timing.election_timeout.to_nanoseconds();
     options.seed = seed;
-    options.limits.strangers_max = config.limits.connections;
-    options.limits.clients_max = config.limits.clients;
+    const auto budget = descriptor_budget(storage::descriptor_limit(), config);
+    options.limits.strangers_max = budget.strangers_max;
+    options.limits.clients_max = budget.clients_max;
     options.limits.outbox_bytes_max = config.limits.outbox_bytes;
     options.log = [&log = parts.log](transport::LogLevel level, const std::string& text) {
         log.write(level_of(level), "network", text);

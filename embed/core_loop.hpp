@@ -129,6 +129,8 @@ private:
     void watch_ready();
     void members_changed();
     void connect_to_peers();
+    // Of addresses that an unknown caller names.
+    [[nodiscard]] bool dials_loopback_only() const;
 
     // closing.cpp
     void stopped(const std::string& reason) override;

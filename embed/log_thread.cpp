@@ -7,8 +7,25 @@
 namespace mortise::detail {
 
 DiskFailure failure_of(const storage::Error& error) {
-    return {error.what, error.code == storage::Errc::no_space};
+    const auto* const what =
+        error.code == storage::Errc::no_space   ? "there is no room on the disk: "
+        : error.code == storage::Errc::shortage ? "there are no descriptors or threads left: "
+                                                : "";
+    return {what + error.what, storage::may_pass(error)};
 }
+
+namespace {
+
+std::uint64_t bytes_of(const std::vector<core::Write>& writes) {
+    std::uint64_t bytes = 0;
+    for (const auto& write : writes) {
+        for (const auto& entry : write.append)
+            bytes += entry.payload.size();
+    }
+    return bytes;
+}
+
+}  // namespace
 
 LogThread::LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events)
     : store_{std::move(store)},
@@ -72,10 +89,13 @@ void LogThread::run() {
 }
 
 void LogThread::write_all(const std::vector<core::Write>& writes) {
+    const auto began = std::chrono::steady_clock::now();
     if (const auto written = store_->write(writes); !written) {
         fail(failure_of(written.error()));
         return;
     }
+    if (events_.measured)
+        events_.measured({bytes_of(writes), std::chrono::steady_clock::now() - began});
     {
         const std::scoped_lock lock{mutex_};
         newest_written_ = writes.back().id;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,7 +22,13 @@ namespace mortise::detail {
 // Why a store is of no use any more.
 struct DiskFailure {
     std::string why;
-    bool is_full = false;  // there may be room again
+    bool may_pass = false;  // another life may find it well: there may be room again
+};
+
+// One write of the log, with all that was queued.
+struct LogWrite {
+    std::uint64_t bytes = 0;  // of entries
+    std::chrono::nanoseconds took{};
 };
 
 [[nodiscard]] DiskFailure failure_of(const storage::Error& error);
@@ -33,6 +41,7 @@ struct DiskEvents {
     std::function<void()> install_taken;
     std::function<void(core::StateInstalled)> state_installed;
     std::function<void(DiskFailure)> failed;  // once per thread; it does nothing any more
+    std::function<void(LogWrite)> measured;   // each that was done; may be empty
 };
 
 class LogThread final : public LogWriter {

@@ -6,9 +6,12 @@
 #include <system_error>
 #include <utility>
 
+#include "embed/descriptor_budget.hpp"
 #include "embed/one_line.hpp"
 #include "embed/thread_start.hpp"
 #include "embed/translate.hpp"
+#include "storage/descriptors.hpp"
+#include <mortise/directory_errc.hpp>
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
@@ -18,9 +21,18 @@ namespace {
 constexpr std::uint64_t reserve_bytes = std::uint64_t{64} << 20U;
 constexpr auto moment = std::chrono::seconds{1};  // for the threads to end
 
+// Before anything is opened.
 Config checked(Config config) {
     config.validate();
+    const auto budget = descriptor_budget(storage::descriptor_limit(), config);
+    if (!budget.is_enough())
+        throw std::system_error{make_error_code(DirectoryErrc::shortage), why_not_enough(budget)};
+    storage::occupy_standard_descriptors();
     return config;
+}
+
+std::string in_mebibytes(std::uint64_t bytes) {
+    return std::to_string(bytes >> 20U) + " MiB";
 }
 
 void warn_holds_of(const Lease& lease, Notifier& notifier) {
@@ -120,9 +132,24 @@ void NodeRuntime::reload_tls() {
     if (const auto reloaded = tls_->reload(); !reloaded) throw in_one_line(reloaded.error());
 }
 
+// Once, when it starts: what is too little is not too little for a moment.
+void NodeRuntime::report_limits() {
+    const auto budget = descriptor_budget(storage::descriptor_limit(), config_);
+    if (!budget.is_ample()) log_.warn("limits", why_not_ample(budget));
+    if (config_.memory_only) return;
+    const auto volume = storage::volume_bytes(config_.data_dir);
+    const auto wanted = storage::directory_bytes_max(config_.limits.log_bytes, reserve_bytes);
+    if (volume == 0 || volume >= wanted) return;
+    log_.warn("limits", "the volume of the data directory has " + in_mebibytes(volume) +
+                            "; with limits.log_bytes = " +
+                            std::to_string(config_.limits.log_bytes) + " the directory may take " +
+                            in_mebibytes(wanted) + ", and the table of locks besides");
+}
+
 void NodeRuntime::open_store() {
     auto opened = open_directory(config_, {});
     if (!opened) throw in_one_line(opened.error());
+    report_limits();
     begin_life(std::move(*opened), {});
 }
 
@@ -180,7 +207,8 @@ DiskEvents NodeRuntime::disk_events() {
             },
             [this, tell](DiskFailure failure) {
                 tell([this, failure = std::move(failure)](CoreLoop&) { disk_failed(failure); });
-            }};
+            },
+            [this](LogWrite write) { log_counters_.count(write); }};
 }
 
 void NodeRuntime::start_threads() {
@@ -256,9 +284,23 @@ Metrics NodeRuntime::metrics() {
     if (!readiness_.why_stopped()) {
         auto metrics = questions_.ask([this] { return loop_->metrics(); }, gate_->call_timeout());
         if (metrics && tls_) metrics->certificate_left = tls_->time_left();
-        if (metrics) return *metrics;
+        if (metrics) return with_log(*metrics);
     }
-    return last_metrics_.with([](const Metrics& last) { return last; });
+    return with_log(last_metrics_.with([](const Metrics& last) { return last; }));
+}
+
+Metrics NodeRuntime::with_log(Metrics metrics) const {
+    metrics.log_writes = log_counters_.writes;
+    metrics.log_bytes = log_counters_.bytes;
+    metrics.slowest_log_write = log_counters_.slowest.load();
+    return metrics;
+}
+
+// One thread writes these, others read.
+void LogCounters::count(const LogWrite& write) {
+    ++writes;
+    bytes += write.bytes;
+    if (write.took > slowest.load()) slowest = write.took;
 }
 
 std::string NodeRuntime::why_not_ready() {

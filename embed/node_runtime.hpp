@@ -29,6 +29,15 @@
 
 namespace mortise::detail {
 
+// Counted on the log thread, of all lives in this process.
+struct LogCounters {
+    void count(const LogWrite& write);
+
+    std::atomic<std::uint64_t> writes = 0;
+    std::atomic<std::uint64_t> bytes = 0;
+    std::atomic<std::chrono::nanoseconds> slowest{};
+};
+
 // What a store is opened with. Throws std::system_error with one clear line.
 [[nodiscard]] core::Result<storage::Opened> open_directory(const Config& config,
                                                            core::Incarnation superseded);
@@ -75,6 +84,7 @@ private:
     // Answers the life before it, if any.
     std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, Estate estate);
     void report(const storage::Opened& opened);
+    void report_limits();
     void start_threads();
     void run_core_thread();
     void core_broke(const char* what) noexcept;
@@ -103,6 +113,7 @@ private:
 
     void snapshot();
     [[nodiscard]] Status status_of_child() const;
+    [[nodiscard]] Metrics with_log(Metrics metrics) const;
 
     const ForkGeneration generation_;
     const Config config_;
@@ -141,6 +152,7 @@ private:
     std::shared_ptr<NodeRuntime> kept_;  // see close()
     Guarded<Status> last_status_;
     Guarded<Metrics> last_metrics_;
+    LogCounters log_counters_;
 };
 
 }  // namespace mortise::detail

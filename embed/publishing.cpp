@@ -6,8 +6,8 @@
 
 #include "core/base/overloaded.hpp"
 #include "embed/core_loop.hpp"
+#include "embed/host_port.hpp"
 #include "embed/translate.hpp"
-#include "transport/address.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
 
@@ -31,12 +31,19 @@ void CoreLoop::set_peers(const std::vector<core::Member>& peers) {
 
 // Whoever became a member while this node was away, or before it lost its directory, is in nothing
 // that it has. It may lead, and all that this node lacks comes from it. What it says is weighed
-// when it is heard; if it is no member it hears that.
+// when it is heard; if it is no member it hears that. Without TLS anybody on this machine may call,
+// and all members are on this machine: so an address elsewhere is not dialled, whoever names it.
 void CoreLoop::introduced(core::Hello caller) {
     const bool is_known = introduced_.contains(caller.node);
-    const bool is_address = transport::parse_address(caller.address).has_value();
-    if (caller.is_empty() || !is_address || is_known || introduced_.size() >= introduced_max)
+    const auto address = parse_host_port(caller.address);
+    if (caller.is_empty() || !address || is_known || introduced_.size() >= introduced_max) return;
+    if (dials_loopback_only() && is_numeric(*address) && !is_loopback(*address)) {
+        parts_.log.info("members", "node " + std::to_string(caller.node.raw()) +
+                                       ", which is unknown here, is not called at " +
+                                       escaped(caller.address) +
+                                       ": without TLS all members are on this machine");
         return;
+    }
     parts_.log.info("members", "node " + std::to_string(caller.node.raw()) + ", which is unknown " +
                                    "here, says that it is a member, at " + escaped(caller.address));
     introduced_.emplace(caller.node, std::move(caller.address));
@@ -48,10 +55,10 @@ void CoreLoop::introduced(core::Hello caller) {
 void CoreLoop::connect_to_peers() {
     if (!network_ || (peers_.empty() && introduced_.empty())) return;
     std::vector<transport::PeerAddress> addresses;
-    const auto add = [&](core::NodeId id, const std::string& address) {
+    const auto add = [&](core::NodeId id, const std::string& address, bool loopback_only) {
         const bool has =
             std::ranges::find(addresses, id, &transport::PeerAddress::id) != addresses.end();
-        if (!has) addresses.push_back({id, address});
+        if (!has) addresses.push_back({id, address, loopback_only});
     };
     for (const auto& peer : parts_.config.peers) {
         const core::NodeId id{peer.id};
@@ -59,10 +66,14 @@ void CoreLoop::connect_to_peers() {
         if (is_peer || !leader_) addresses.push_back({id, peer.address});
     }
     for (const auto& peer : peers_)
-        add(peer.id, peer.address);
+        add(peer.id, peer.address, false);
     for (const auto& [id, address] : introduced_)
-        add(id, address);
+        add(id, address, dials_loopback_only());
     network_->set_peers(std::move(addresses));
+}
+
+bool CoreLoop::dials_loopback_only() const {
+    return !parts_.config.tls.is_set();
 }
 
 void CoreLoop::state_replaced(core::LogId last) {

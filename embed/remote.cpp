@@ -9,6 +9,7 @@
 #include "embed/tls_watch.hpp"
 #include "embed/translate.hpp"
 #include "embed/unsound.hpp"
+#include "storage/descriptors.hpp"
 #include "transport/blocking_member_client.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
@@ -36,6 +37,7 @@ public:
         : addresses_{std::move(addresses)},
           patience_{timeout.to_nanoseconds()},
           credentials_{std::move(credentials)} {
+        storage::occupy_standard_descriptors();
         if (addresses_.empty())
             throw std::system_error{Errc::invalid_argument, "no member is named"};
         for (const auto& address : addresses_)

@@ -1,6 +1,7 @@
-// Another life in the same process: after a full disk, when there is room again, and after a
-// directory that its cluster does not want any more. What failed is closed and never asked again;
-// what was acknowledged is found by opening it like any start does (storage/README.md).
+// Another life in the same process: after a full disk, when there is room again, after a shortage
+// of descriptors, likewise, and after a directory that its cluster does not want any more. What
+// failed is closed and never asked again; what was acknowledged is found by opening it like any
+// start does (storage/README.md).
 #include <algorithm>
 #include <system_error>
 
@@ -16,17 +17,13 @@ using namespace std::chrono_literals;
 constexpr auto try_again_min = 100ms;
 constexpr auto try_again_max = 5s;
 
-bool may_pass(const core::Error& error) {
-    return error.code == storage::Errc::no_space;
-}
-
 }  // namespace
 
 // --- on the core thread
 
 void NodeRuntime::disk_failed(const DiskFailure& failure) {
-    if (failure.is_full && !config_.memory_only) {
-        suspend("there is no room on the disk: " + failure.why, {});
+    if (failure.may_pass && !config_.memory_only) {
+        suspend(failure.why, {});
     } else {
         loop_->fail(failure.why);
     }
@@ -96,7 +93,7 @@ void NodeRuntime::reopen(core::Incarnation superseded, std::chrono::milliseconds
             asio::post(io_, [this, opened, pause] { resume(std::move(**opened), pause); });
             return;
         }
-        if (!may_pass(opened->error())) {
+        if (!storage::may_pass(opened->error())) {
             asio::post(io_, [this, opened] { loop_->fail(opened->error().what); });
             return;
         }

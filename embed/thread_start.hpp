@@ -5,12 +5,21 @@
 #include <csignal>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include <pthread.h>
 
+#include "storage/host.hpp"
+
 namespace mortise::detail {
+
+// What there is no thread for, and what bounds their number.
+[[noreturn]] inline void cannot_start(const std::string& name, const std::system_error& error) {
+    throw std::system_error{error.code(),
+                            "cannot start the thread " + name + storage::thread_limits()};
+}
 
 // Throws std::system_error when there is no thread to be had. Names longer than 15 bytes are cut.
 template <class Body>
@@ -23,7 +32,12 @@ std::thread start_thread_named(const std::string& name, Body body) {
         const sigset_t& mask;
         ~Restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
     } restore{before};
-    std::thread thread{std::move(body)};
+    std::thread thread;
+    try {
+        thread = std::thread{std::move(body)};
+    } catch (const std::system_error& error) {
+        cannot_start(name, error);
+    }
     pthread_setname_np(thread.native_handle(), name.substr(0, 15).c_str());
     return thread;
 }

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <rocksdb/filter_policy.h>
@@ -124,12 +125,15 @@ rocksdb::Options marks_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
     return options;
 }
 
-// The environment starts a thread.
+// The environment starts a thread. RocksDB starts another one for the process when it opens a
+// database; if it cannot, an exception leaves it half open, so that is tried out first.
 Result<RocksDatabase> prepare_database(std::filesystem::path path,
                                        const std::shared_ptr<rocksdb::FileSystem>& files) {
     try {
-        return RocksDatabase{std::move(path), std::make_unique<RocksEnv>(files),
-                             std::make_shared<BackgroundErrors>(), nullptr};
+        auto env = std::make_unique<RocksEnv>(files);
+        std::thread{[] {}}.join();
+        return RocksDatabase{std::move(path), std::move(env), std::make_shared<BackgroundErrors>(),
+                             nullptr};
     } catch (const std::system_error& failed) {
         return make_error(Errc::shortage, "cannot start a thread for " + path.string() +
                                               thread_limits() + ": " + failed.code().message());

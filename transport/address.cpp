@@ -8,6 +8,7 @@
 #include <asio/socket_base.hpp>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <unistd.h>
 
 namespace mortise::transport {
 namespace {
@@ -26,6 +27,20 @@ bool is_port(std::string_view text) {
 core::Error not_an_address(const std::string& address) {
     return {std::make_error_code(std::errc::invalid_argument),
             "\"" + address + "\" is not an address; one looks like 10.0.0.1:7400 or [::1]:7400"};
+}
+
+// What the program prints goes to 0, 1 and 2, and not to a peer. The numbers of the other
+// descriptors are seen to in storage/descriptors.hpp; a socket comes whenever somebody calls.
+void leave_standard_descriptors(asio::ip::tcp::socket& socket, asio::error_code& error) {
+    constexpr int standard_descriptors = 3;
+    if (socket.native_handle() >= standard_descriptors) return;
+    const auto local = socket.local_endpoint(error);
+    if (error) return;
+    const int higher = ::fcntl(socket.native_handle(), F_DUPFD_CLOEXEC, standard_descriptors);
+    if (higher < 0) return;
+    socket.close(error);
+    socket.assign(local.protocol(), higher, error);
+    if (error) ::close(higher);
 }
 
 }  // namespace
@@ -61,6 +76,7 @@ std::error_code to_std(const asio::error_code& error) {
 void prepare(asio::ip::tcp::socket& socket) {
     // None of these is worth a connection.
     asio::error_code ignored;
+    leave_standard_descriptors(socket, ignored);
     socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
     socket.set_option(asio::socket_base::keep_alive{true}, ignored);
     socket.set_option(KeepAliveIdle{15}, ignored);

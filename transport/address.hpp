@@ -22,7 +22,8 @@ bool is_loopback(const asio::ip::address& address);
 // Asio has a category of its own for errors of the system, which equals no std::errc.
 std::error_code to_std(const asio::error_code& error);
 
-// Not inherited by children, no delay for small packets, and a dead other side is found out.
+// Not inherited by children, not in the place of 0, 1 or 2 if the program has closed them, no delay
+// for small packets, and a dead other side is found out.
 void prepare(asio::ip::tcp::socket& socket);
 // Not inherited by children.
 void close_on_exec(int descriptor);

@@ -37,13 +37,14 @@ void Dial::cancel() {
 }
 
 void Dial::begin(const DialTarget& target) {
+    loopback_only_ = target.loopback_only;
     const auto at = parse_address(target.address);
     if (!at) {
         asio::post(socket_.get_executor(),
                    [self = shared_from_this()] { self->finish(asio::error::invalid_argument); });
     } else if (const auto endpoint = numeric(*at)) {
         connect({*endpoint});
-    } else if (target.last_known) {
+    } else if (target.last_known && may_be_tried(*target.last_known)) {
         connect_to_last_known(*at, *target.last_known);
     } else {
         look_up(*at);
@@ -72,8 +73,18 @@ void Dial::look_up(const HostPort& at) {
         });
 }
 
+bool Dial::may_be_tried(const asio::ip::tcp::endpoint& endpoint) const {
+    return !loopback_only_ || endpoint.address().is_loopback();
+}
+
 void Dial::connect(std::vector<asio::ip::tcp::endpoint> endpoints) {
     endpoints_ = std::move(endpoints);
+    std::erase_if(endpoints_, [this](const auto& each) { return !may_be_tried(each); });
+    if (endpoints_.empty()) {
+        return asio::post(socket_.get_executor(), [self = shared_from_this()] {
+            self->finish(asio::error::access_denied);
+        });
+    }
     asio::async_connect(
         socket_, endpoints_,
         [self = shared_from_this()](const asio::error_code& error, const asio::ip::tcp::endpoint&) {

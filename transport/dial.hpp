@@ -18,6 +18,8 @@ struct DialTarget {
     std::string address;
     // Where it was the last time, tried before its name is looked up again.
     std::optional<asio::ip::tcp::endpoint> last_known = std::nullopt;
+    // No other endpoint is tried; without one the attempt ends with access_denied.
+    bool loopback_only = false;
 };
 
 class Dial : public std::enable_shared_from_this<Dial> {
@@ -37,12 +39,14 @@ private:
     void connect_to_last_known(const HostPort& at, const asio::ip::tcp::endpoint& last_known);
     void look_up(const HostPort& at);
     void connect(std::vector<asio::ip::tcp::endpoint> endpoints);
+    [[nodiscard]] bool may_be_tried(const asio::ip::tcp::endpoint& endpoint) const;
     [[nodiscard]] bool is_its_own_peer() const;
     void finish(asio::error_code error);
 
     asio::io_context& io_;
     asio::ip::tcp::socket socket_;
     std::vector<asio::ip::tcp::endpoint> endpoints_;
+    bool loopback_only_ = false;
     // While a name is looked up, which is no work of the io_context's own.
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> waiting_;
     Done done_;

@@ -35,12 +35,20 @@ void PeerNetwork::Impl::set_peers(std::vector<PeerAddress> peers) {
 }
 
 void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
+    const auto find = [](const auto& among, const PeerAddress& peer) {
+        return std::ranges::find_if(
+            among, [&](const PeerAddress& each) { return each.is_same_place(peer); });
+    };
     for (const auto& old : std::vector{known_}) {
-        if (std::ranges::find(peers, old) == peers.end()) drop_peer(old.id);
+        if (find(peers, old) == peers.end()) drop_peer(old.id);
     }
     for (const auto& peer : peers) {
         if (stopped_) return;  // by what was told of those that went
-        if (std::ranges::find(known_, peer) != known_.end()) continue;
+        if (find(known_, peer) != known_.end()) {
+            for (const auto& link : links_)
+                if (link->peer() == peer.id) link->set_loopback_only(peer.loopback_only);
+            continue;
+        }
         const auto first_new = links_.size();
         add_peer(peer);
         for (auto i = first_new; i < links_.size(); ++i)

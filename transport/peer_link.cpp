@@ -80,7 +80,9 @@ void PeerLink::act(const link_action::Connect& action) {
     // In turns, should it be somewhere else by now, or silent there.
     tries_last_known_ = !tries_last_known_;
     dial_ = Dial::start(
-        owner_.loop().io(), {options_.peer.address, tries_last_known_ ? last_known_ : std::nullopt},
+        owner_.loop().io(),
+        {options_.peer.address, tries_last_known_ ? last_known_ : std::nullopt,
+         options_.peer.loopback_only},
         [this, attempt = attempt_](const asio::error_code& error, asio::ip::tcp::socket socket) {
             connected(attempt, error, std::move(socket));
         });

@@ -70,6 +70,9 @@ public:
     // Its connection is not current any more.
     void lose();
 
+    // From the next attempt on.
+    void set_loopback_only(bool only) { options_.peer.loopback_only = only; }
+
     void push(core::PeerMessage message) { outbox_.push(std::move(message)); }
     // Within KJ: sends what waits, as far as calls may be in flight.
     void flush();

@@ -24,8 +24,13 @@ class TlsCredentials;
 
 struct PeerAddress {
     core::NodeId id;
-    std::string address;  // "host:port", "[::1]:port"
+    std::string address;         // "host:port", "[::1]:port"
+    bool loopback_only = false;  // whatever the name leads to: it is not connected elsewhere
 
+    // Whether a connection may stay as it is.
+    [[nodiscard]] bool is_same_place(const PeerAddress& other) const {
+        return id == other.id && address == other.address;
+    }
     friend bool operator==(const PeerAddress&, const PeerAddress&) = default;
 };
 

@@ -138,7 +138,7 @@ struct Metrics {
 
     // Of the machinery.
     std::uint64_t log_writes = 0;  // each is one sync
-    std::uint64_t log_bytes = 0;
+    std::uint64_t log_bytes = 0;   // of the entries in them
     std::uint64_t messages_sent = 0;
     std::uint64_t messages_received = 0;
     std::uint64_t messages_refused = 0;  // malformed, or from somebody who may not

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/transport/network_support.hpp"
+#include "transport/resolver.hpp"
 
 namespace mortise::transport {
 namespace {
@@ -50,6 +51,45 @@ TEST(Dial, NobodyMeetsThemselves) {
         io.run();
     }
     EXPECT_FALSE(met);
+}
+
+// Where an attempt ended: with which error, or with a connection.
+asio::error_code outcome_of(asio::io_context& io, const DialTarget& target) {
+    std::optional<asio::error_code> outcome;
+    const auto dial = Dial::start(
+        io, target,
+        [&](const asio::error_code& error, const asio::ip::tcp::socket&) { outcome = error; });
+    EXPECT_FALSE(outcome);
+    EXPECT_TRUE(run_until(io, [&] { return outcome.has_value(); }));
+    return outcome.value_or(asio::error_code{});
+}
+
+// An address for documentation: nobody answers there, so it is not the network that denies it.
+constexpr auto elsewhere = "192.0.2.7:8080";
+
+TEST(Dial, StaysOnTheLoopbackNetworkWhenItIsToldSo) {
+    asio::io_context io;
+    asio::ip::tcp::acceptor here{io, endpoint_of("127.0.0.1:0")};
+    const auto at = to_string(here.local_endpoint());
+    EXPECT_FALSE(outcome_of(io, {at, std::nullopt, true}));
+    EXPECT_EQ(outcome_of(io, {elsewhere, std::nullopt, true}), asio::error::access_denied);
+}
+
+// It is what a name leads to that counts, and not what it looks like.
+TEST(Dial, StaysOnTheLoopbackNetworkWhateverANameLeadsTo) {
+    asio::io_context io;
+    asio::ip::tcp::acceptor here{io, endpoint_of("127.0.0.1:0")};
+    const auto port = std::to_string(here.local_endpoint().port());
+    asio::use_service<Resolver>(io).look_up_with([](const HostPort& at) {
+        Resolver::Found found{{}, {endpoint_of(elsewhere)}};
+        if (at.host == "both") found.endpoints.push_back(endpoint_of("127.0.0.1:" + at.port));
+        return found;
+    });
+    const DialTarget away{"away:" + port, std::nullopt, true};
+    EXPECT_EQ(outcome_of(io, away), asio::error::access_denied);
+    EXPECT_EQ(outcome_of(io, {"away:" + port, endpoint_of(elsewhere), true}),
+              asio::error::access_denied);
+    EXPECT_FALSE(outcome_of(io, {"both:" + port, std::nullopt, true}));
 }
 
 }  // namespace
