@@ -41,7 +41,8 @@ public:
                 [this](core::StateInstalled installed) {
                     say("installed " + std::to_string(installed.last.index.raw()));
                 },
-                [this](const DiskFailure& failure) { say("failed: " + failure.why); }};
+                [this](const DiskFailure& failure) { say("failed: " + failure.why); },
+                {}};
     }
 
     // Waits for so many words, and answers all there are.
