@@ -73,7 +73,7 @@ void CoreLoop::connect_to_peers() {
 }
 
 bool CoreLoop::dials_loopback_only() const {
-    return !parts_.config.tls.is_set();
+    return !parts_.config.tls.is_set() && !parts_.config.tls.insecure;
 }
 
 void CoreLoop::state_replaced(core::LogId last) {

@@ -74,7 +74,7 @@ void Dial::look_up(const HostPort& at) {
 }
 
 bool Dial::may_be_tried(const asio::ip::tcp::endpoint& endpoint) const {
-    return !loopback_only_ || endpoint.address().is_loopback();
+    return !loopback_only_ || is_loopback(endpoint.address());
 }
 
 void Dial::connect(std::vector<asio::ip::tcp::endpoint> endpoints) {
