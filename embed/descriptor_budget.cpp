@@ -42,7 +42,8 @@ DescriptorBudget descriptor_budget(std::uint64_t limit, const Config& config) {
     budget.strangers_max = std::min<std::uint64_t>(
         configured, std::max<std::uint64_t>(of_others / strangers_part, least_others));
     const auto of_clients = of_others - std::min<std::uint64_t>(of_others, budget.strangers_max);
-    budget.clients_max = std::clamp<std::uint64_t>(of_clients, least_others, clients_at_most);
+    budget.clients_max = std::min<std::uint64_t>(std::max<std::uint64_t>(config.limits.clients, 1),
+                                                 std::max<std::uint64_t>(of_clients, least_others));
     return budget;
 }
 

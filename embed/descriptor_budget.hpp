@@ -22,9 +22,6 @@ struct DescriptorBudget {
     [[nodiscard]] bool is_ample() const { return limit >= recommended(); }
 };
 
-// At most so many clients, however many descriptors there are.
-constexpr std::size_t clients_at_most = 256;
-
 [[nodiscard]] DescriptorBudget descriptor_budget(std::uint64_t limit, const Config& config);
 
 // One line each, for whoever may raise the limit.
