@@ -75,8 +75,10 @@ endfunction()
 #   mortise_test(core_unit SOURCES ... USES mortise::core LABEL unit TIMEOUT 30)
 #   mortise_test(sim_quick PROGRAM mortise_sim ARGS --seeds 50 LABEL sim TIMEOUT 60)
 # The label `full` keeps a test out of every-commit runs. A suite with SOURCES gets GTest's main.
+# ALSO_WITH_TLS runs it once more, as NAME_tls with that label, with clusters that use TLS.
 function(mortise_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PROGRAM" "SOURCES;USES;LABEL;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALSO_WITH_TLS" "TIMEOUT;PROGRAM"
+    "SOURCES;USES;LABEL;ARGS")
   mortise_refuse_leftovers(${name})
   if(NOT arg_LABEL OR NOT arg_TIMEOUT)
     message(FATAL_ERROR "${name}: a test has a LABEL and a TIMEOUT")
@@ -93,4 +95,11 @@ function(mortise_test name)
   # What may take long begins first, so that nothing long is left to run alone.
   set_tests_properties(${name} PROPERTIES
     LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT})
+  if(arg_ALSO_WITH_TLS)
+    add_test(NAME ${name}_tls COMMAND ${arg_PROGRAM} ${arg_ARGS}
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name}_tls PROPERTIES
+      LABELS full TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT}
+      ENVIRONMENT "MORTISE_TESTING_TLS=1")
+  endif()
 endfunction()

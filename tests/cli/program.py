@@ -20,9 +20,14 @@ OK, FAILED, USAGE, DATA_ERROR, NO_INPUT, UNAVAILABLE, EXISTS, IO_ERROR, TAKEN, D
 INTERRUPTED = 130
 
 
+WITH_TLS = os.environ.get("MORTISE_TESTING_TLS") == "1"
+# Of the cluster under test; whoever runs the program is its administrator.
+CREDENTIALS = {}
+
+
 def environment(**more):
     plain = {key: value for key, value in os.environ.items() if not key.startswith("MORTISE_")}
-    return plain | more
+    return plain | CREDENTIALS | more
 
 
 def run(*words, **variables):
@@ -49,12 +54,31 @@ def free_ports(count):
         return [each.getsockname()[1] for each in sockets]
 
 
+def certificates(node, directory):
+    """The lines of [tls] for a node, whose certificate is made if it is not there."""
+    if not WITH_TLS:
+        return []
+    directory = Path(directory)
+    issue = ("cert", "issue", "--dir", directory)
+    if not (directory / "ca.pem").exists():
+        run("cert", "init", "--cluster", "mortise", "--dir", directory).check_returncode()
+        run(*issue, "--user", "tester", "--role", "admin").check_returncode()
+        for key, name in (("CERTIFICATE", "user-tester.pem"), ("KEY", "user-tester.key"),
+                          ("CA", "ca.pem")):
+            CREDENTIALS[f"MORTISE_TLS_{key}"] = str(directory / name)
+    if not (directory / f"node-{node}.pem").exists():
+        run(*issue, "--node", node).check_returncode()
+    return ["[tls]", f'certificate = "{directory}/node-{node}.pem"',
+            f'key = "{directory}/node-{node}.key"', f'ca = "{directory}/ca.pem"']
+
+
 def config_text(node, ports, directory, **keys):
     lines = [f'node_id = {node}', f'data_dir = "{directory}/node-{node}"',
              f'listen = "127.0.0.1:{ports[node - 1]}"']
     lines += [f"{key} = {value}" for key, value in keys.items()]
     for number, port in enumerate(ports, 1):
         lines += ["[[peer]]", f"id = {number}", f'address = "127.0.0.1:{port}"']
+    lines += certificates(node, directory)
     lines += ["[timing]", 'session_ttl = "3s"', 'election_timeout = "500ms"', 'heartbeat = "50ms"']
     return "\n".join(lines) + "\n"
 

@@ -175,6 +175,7 @@ ProcessCluster::ProcessCluster(TimingConfig timing)
       lives_{histories_ / "lives.jsonl"},
       life_(3),
       processes_(3) {
+    if (testing::default_wire() == testing::Wire::tls) make_certificates();
     for (std::size_t i = 0; i < size(); ++i)
         links_.set_target(i, addresses_[i]);
     for (std::size_t i = 0; i < size(); ++i)
@@ -195,6 +196,22 @@ void ProcessCluster::tell_of_death(std::size_t index) {
     lives_.put(line.add("process", name_of(index)).add("killed", boot_nanoseconds()));
 }
 
+// The authority and the certificates of all nodes, in the cluster's directory.
+void ProcessCluster::make_certificates() {
+    const auto at = [this](const std::string& name) { return directory() / name; };
+    create_authority({"processes", at("ca.pem"), at("ca.key")});
+    for (std::size_t i = 0; i < size(); ++i) {
+        const auto stem = "node-" + std::to_string(i + 1);
+        CertificateOptions options;
+        options.authority_certificate = at("ca.pem");
+        options.authority_key = at("ca.key");
+        options.certificate = at(stem + ".pem");
+        options.key = at(stem + ".key");
+        options.node = i + 1;
+        issue_certificate(options);
+    }
+}
+
 std::string ProcessCluster::write_config(std::size_t index) {
     const auto path = directory() / ("node" + std::to_string(index) + ".toml");
     std::ofstream out{path};
@@ -204,6 +221,11 @@ std::string ProcessCluster::write_config(std::size_t index) {
     for (std::size_t i = 0; i < size(); ++i) {
         out << "[[peer]]\nid = " << i + 1 << "\naddress = \""
             << (i == index ? addresses_[i] : links_.address(index, i)) << "\"\n";
+    }
+    if (testing::default_wire() == testing::Wire::tls) {
+        const auto stem = (directory() / ("node-" + std::to_string(index + 1))).string();
+        out << "[tls]\ncertificate = \"" << stem << ".pem\"\nkey = \"" << stem << ".key\"\nca = \""
+            << (directory() / "ca.pem").string() << "\"\n";
     }
     out << "[timing]\nsession_ttl = \"" << to_string(timing_.session_ttl)
         << "\"\nelection_timeout = \"" << to_string(timing_.election_timeout)

@@ -82,6 +82,7 @@ public:
     void heal(std::size_t index) { links_.set_mode(index, testing::LinkMode::pass); }
 
 private:
+    void make_certificates();
     std::string write_config(std::size_t index);
     [[nodiscard]] std::string name_of(std::size_t index) const;
     void tell_of_death(std::size_t index);

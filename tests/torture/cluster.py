@@ -107,6 +107,7 @@ class Node:
                  f'data_dir = "{self.disk}/data"', f'listen = "{network.address(self.number)}"']
         for peer in self.cluster.numbers:
             lines.append(f'[[peer]]\nid = {peer}\naddress = "{network.address(peer)}"')
+        lines += self.cluster.tls_lines(f"node-{self.number}")
         lines.append(f'[timing]\nsession_ttl = "{TTL}s"\nelection_timeout = "{ELECTION}s"\n'
                      f'heartbeat = "{HEARTBEAT}s"\ncall_timeout = "{CALL}s"')
         path = self.folder / "node.toml"
@@ -138,6 +139,7 @@ class Cluster:
         self.worker = options.programs / "torture_worker"
         self.store = folder / "store"
         self.store.mkdir()
+        self.pki = folder / "pki"
         self.numbers = list(range(1, options.nodes + 1))
         self.nodes = {number: Node(self, number) for number in self.numbers}
         self.violations = []
@@ -145,6 +147,31 @@ class Cluster:
         self.program = options.programs.parent / "bin" / "mortise"
         self.removed = set()  # nodes that may not be members now
         self.lost = set()  # those whose directory is not what they promised by, in this episode
+
+        if not options.plain:
+            self.make_certificates()
+
+    def make_certificates(self):
+        self.pki.mkdir()
+        cert = [str(self.program), "cert"]
+        place = ["--dir", str(self.pki)]
+        run(*cert, "init", "--cluster", "torture", *place)
+        for number in self.numbers:
+            run(*cert, "issue", "--node", str(number), *place)
+        run(*cert, "issue", "--user", "torturer", "--role", "admin", *place)
+
+    def tls_lines(self, stem):
+        if not self.pki.exists():
+            return ["[tls]\ninsecure = true"]
+        return [f'[tls]\ncertificate = "{self.pki}/{stem}.pem"\nkey = "{self.pki}/{stem}.key"\n'
+                f'ca = "{self.pki}/ca.pem"']
+
+    def credentials(self):
+        """What the command line says who it is with."""
+        if not self.pki.exists():
+            return []
+        return ["--cert", str(self.pki / "user-torturer.pem"),
+                "--key", str(self.pki / "user-torturer.key"), "--ca", str(self.pki / "ca.pem")]
 
     def has(self, need):
         return need not in self.gone
@@ -169,7 +196,7 @@ class Cluster:
     def ask(self, *words):
         """What the command line answers that can reach somebody who knows; none if nobody is."""
         for node in self.numbers:
-            peers = ["--peer", self.network.address(node)]
+            peers = ["--peer", self.network.address(node), *self.credentials()]
             done = subprocess.run([*self.network.enter(node), str(self.program), *words, *peers],
                                   capture_output=True, text=True, check=False)
             if done.returncode == 0:

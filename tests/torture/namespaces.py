@@ -1,9 +1,4 @@
-"""A network namespace for each node, on a bridge; packets are dropped, slowed and reset there.
-
-A node without TLS listens on loopback addresses only. So these nets are within 127/8: a node's own
-loopback is narrowed to 127.0.0.1, and the rest of 127/8 is routed to the wire like any other
-network. The library runs as it is, without a switch for tests.
-"""
+"""A network namespace for each node, on a bridge; packets are dropped, slowed and reset there."""
 
 import socket
 import subprocess
@@ -40,16 +35,11 @@ class Network:
             "netns", f"node{node}")
         run("ip", "link", "set", f"v{node}", "master", "br0", "up")
         self.at(node, "ip", "link", "set", "lo", "up")
-        self.at(node, "ip", "address", "del", "127.0.0.1/8", "dev", "lo")
-        self.at(node, "ip", "address", "add", "127.0.0.1/32", "dev", "lo")
-        for device in ("all", DEVICE):
-            self.at(node, "sh", "-c",
-                    f"echo 1 > /proc/sys/net/ipv4/conf/{device}/route_localnet")
         self.at(node, "ip", "address", "add", f"{self.ip(node)}/24", "dev", DEVICE)
         self.at(node, "ip", "link", "set", DEVICE, "up")
 
     def ip(self, node):
-        return f"127.77.0.{node}"
+        return f"10.77.0.{node}"
 
     def address(self, node):
         return f"{self.ip(node)}:{PORT}"
@@ -91,7 +81,7 @@ class Network:
     def reset(self, node):
         """Ends every connection of the node with its peers, and tells how many there were."""
         words = [*self.enter(node), "ss", "-K", "-H", "-t", "state", "established",
-                 "dst", "127.77.0.0/24"]
+                 "dst", "10.77.0.0/24"]
         done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
         return len(done.stdout.splitlines())
 

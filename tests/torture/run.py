@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Real processes under real faults: ./dev torture.
 
-    run.py --programs DIR [--minutes N] [--nodes 3|5|7] [--seed S] [--only KIND ...] [--keep]
+    run.py --programs DIR [--minutes N] [--nodes 3|5|7] [--seed S] [--only KIND ...] [--plain] [--keep]
 
 A few processes, each in a network namespace of its own, acquire and release locks while pairs of
 faults are done to them; everything they see goes into histories, which are judged in the end. The
@@ -183,6 +183,7 @@ def main():
     parser.add_argument("--seed", type=int)
     parser.add_argument("--only", nargs="+", metavar="KIND", help="of the classes in faults.py",
                         choices=[kind.__name__ for kind in faults.KINDS])
+    parser.add_argument("--plain", action="store_true", help="without TLS")
     parser.add_argument("--keep", action="store_true", help="keep everything in any case")
     parser.add_argument("--inside", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
