@@ -32,11 +32,11 @@ CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::WriteCall call) {
     return wait_for(gate, std::move(call), Errc::outcome_unknown);
 }
 
-void throw_if(std::error_code ec, std::string_view name, std::string_view unsound) {
+void throw_if(std::error_code ec, std::string_view name, std::string_view why) {
     if (!ec) return;
     ErrorDetail detail;
     detail.name = name;
-    if (ec == Errc::invalid_argument) detail.reason = unsound;
+    detail.reason = why;
     throw LockError{ec, std::move(detail)};
 }
 

@@ -16,7 +16,7 @@ namespace mortise::detail {
 [[nodiscard]] CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::InspectCall call);
 [[nodiscard]] CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::WriteCall call);
 
-// As LockError, with the name and, of what nobody can be asked, why.
-void throw_if(std::error_code ec, std::string_view name, std::string_view unsound = {});
+// As LockError, with the name and, as far as there is more to say than the code does, why.
+void throw_if(std::error_code ec, std::string_view name, std::string_view why = {});
 
 }  // namespace mortise::detail

@@ -1,4 +1,5 @@
 // Locks that are taken away from whoever has them, or asked for (S24).
+#include <string>
 #include <utility>
 
 #include "core/locks/limits.hpp"
@@ -12,23 +13,40 @@ namespace mortise {
 
 namespace {
 
-std::error_code write(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view unsound,
-                      core::RequestBody body) {
-    if (!runtime) return Errc::node_stopped;
-    if (runtime->is_forked()) return Errc::forked;
-    if (!unsound.empty()) return Errc::invalid_argument;
+struct Written {
+    std::error_code error;
+    std::string why;  // as far as there is more to say
+};
+
+Written write(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view unsound,
+              core::RequestBody body) {
+    if (!runtime) return {Errc::node_stopped, {}};
+    if (runtime->is_forked()) return {Errc::forked, {}};
+    if (!unsound.empty()) return {Errc::invalid_argument, std::string{unsound}};
     const auto gate = runtime->gate();  // outlives a node that goes while this waits
-    return detail::ask(gate, core::WriteCall{{}, {}, std::move(body)}).error;
+    auto outcome = detail::ask(gate, core::WriteCall{{}, {}, std::move(body)});
+    return {outcome.error, std::move(outcome.reason)};
+}
+
+Written take_away(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view name,
+                  FencingToken expected, std::string_view reason, BreakMode mode) {
+    const core::FencingToken token{static_cast<std::uint64_t>(expected.raw())};
+    return write(runtime, detail::unsound_break(name, expected, reason, mode),
+                 core::BreakLock{std::string{name}, token, std::string{reason},
+                                 mode == BreakMode::immediate});
+}
+
+Written ask_for(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view name,
+                std::string_view reason) {
+    return write(runtime, detail::unsound_reason(name, reason),
+                 core::AskRelease{std::string{name}, std::string{reason}});
 }
 
 }  // namespace
 
 void Node::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                       BreakMode mode, std::error_code& ec) {
-    const core::FencingToken token{static_cast<std::uint64_t>(expected.raw())};
-    ec = write(runtime_, detail::unsound_break(name, expected, reason, mode),
-               core::BreakLock{std::string{name}, token, std::string{reason},
-                               mode == BreakMode::immediate});
+    ec = take_away(runtime_, name, expected, reason, mode).error;
 }
 
 void Node::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
@@ -38,20 +56,17 @@ void Node::break_lock(std::string_view name, FencingToken expected, std::string_
 
 void Node::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                       BreakMode mode) {
-    std::error_code ec;
-    break_lock(name, expected, reason, mode, ec);
-    detail::throw_if(ec, name, detail::unsound_break(name, expected, reason, mode));
+    const auto written = take_away(runtime_, name, expected, reason, mode);
+    detail::throw_if(written.error, name, written.why);
 }
 
 void Node::request_release(std::string_view name, std::string_view reason, std::error_code& ec) {
-    ec = write(runtime_, detail::unsound_reason(name, reason),
-               core::AskRelease{std::string{name}, std::string{reason}});
+    ec = ask_for(runtime_, name, reason).error;
 }
 
 void Node::request_release(std::string_view name, std::string_view reason) {
-    std::error_code ec;
-    request_release(name, reason, ec);
-    detail::throw_if(ec, name, detail::unsound_reason(name, reason));
+    const auto written = ask_for(runtime_, name, reason);
+    detail::throw_if(written.error, name, written.why);
 }
 
 }  // namespace mortise

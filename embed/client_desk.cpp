@@ -32,6 +32,7 @@ transport::ChangeAnswer change_answer_of(const core::CallAnswer& given) {
                          std::holds_alternative<core::Written>(given.result);
     if (is_done) return core::Changed{};
     if (const auto* why = std::get_if<core::MembershipRefusal>(&given.result)) return *why;
+    if (const auto* denied = std::get_if<core::Denied>(&given.result)) return *denied;
     const auto* error = std::get_if<core::CallError>(&given.result);
     return error != nullptr ? *error : core::CallError::outcome_unknown;
 }
@@ -95,6 +96,8 @@ void ClientDesk::list(transport::ListRequest request,
             answer(std::move(reply));
             return;
         }
+        if (auto* denied = std::get_if<core::Denied>(&given.result))
+            return answer(std::move(*denied));
         const auto* error = std::get_if<core::CallError>(&given.result);
         answer(error != nullptr ? *error : core::CallError::outcome_unknown);
     });

@@ -19,7 +19,7 @@ struct CallOutcome {
     std::error_code error;
     Hold hold;                                // of an acquire; empty and no error: busy
     std::vector<LockInfo> locks;              // of a look; of a busy acquire, who has it
-    std::string reason{};                     // of a change of the membership that was refused
+    std::string reason{};                     // in more words than the error, as far as there are
     bool is_busy = false;                     // of a try
     std::vector<ErrorDetail::Wait> circle{};  // of a deadlock
 };

@@ -31,10 +31,8 @@ ChangeOutcome outcome_of(const transport::ChangeAnswer& answer) {
                           [](core::CallError error) {
                               return ChangeOutcome{errc_of(error), {}};
                           },
-                          [](const transport::ChangeDenied&) {
-                              return ChangeOutcome{
-                                  Errc::permission_denied,
-                                  "a cluster is changed from a member's own machine"};
+                          [](const core::Denied& denied) {
+                              return ChangeOutcome{Errc::permission_denied, denied.why};
                           },
                       },
                       answer);

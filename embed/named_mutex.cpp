@@ -80,8 +80,11 @@ bool NamedMutex::try_lock(LockMode mode) {
     if (recurse()) return true;
     if (obstacle()) return false;
     std::error_code ec;
-    const bool locked = try_once(order(mode, Attempt::once, Deadline::max()), ec);
-    if (ec && !is_no(ec)) fail(ec);
+    ErrorDetail detail;
+    auto asked = order(mode, Attempt::once, Deadline::max());
+    asked.detail = &detail;
+    const bool locked = try_once(std::move(asked), ec);
+    if (ec && !is_no(ec)) fail(ec, std::move(detail));
     return locked;
 }
 
@@ -91,10 +94,11 @@ bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
         if (obstacle()) return false;
         const bool is_over = deadline <= Deadline::clock::now();
         std::error_code ec;
-        if (try_once(order(mode, is_over ? Attempt::once : Attempt::until, deadline), ec)) {
-            return true;
-        }
-        if (ec && !is_no(ec)) fail(ec);
+        ErrorDetail detail;
+        auto asked = order(mode, is_over ? Attempt::once : Attempt::until, deadline);
+        asked.detail = &detail;
+        if (try_once(std::move(asked), ec)) return true;
+        if (ec && !is_no(ec)) fail(ec, std::move(detail));
         if (!passes(ec) || deadline <= Deadline::clock::now() + pause) return false;
         std::this_thread::sleep_for(pause);
     }

@@ -29,8 +29,25 @@ AcquireOrder until(std::string_view name, Deadline deadline, const AcquireOption
     return order;
 }
 
+std::optional<Hold> try_or_throw(const std::shared_ptr<NodeRuntime>& runtime, std::string_view name,
+                                 const AcquireOptions& options, LockInfo* busy) {
+    std::error_code ec;
+    ErrorDetail detail;
+    AcquireOrder order{std::string{name}, options, Attempt::once, {}};
+    order.detail = &detail;
+    auto hold = attempt(runtime, order, ec, busy);
+    if (ec) detail::refuse(runtime, ec, std::move(order), std::move(detail));
+    return hold;
+}
+
+struct Failure {
+    std::error_code error;
+    ErrorDetail detail{};
+};
+
 std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::InspectCall call,
-                           std::error_code& ec) {
+                           Failure& failure) {
+    auto& ec = failure.error;
     if (is_gone(runtime, ec)) return {};
     const auto gate = runtime->gate();  // outlives a node that goes while this waits
     call.tag = gate->next_tag();
@@ -41,13 +58,58 @@ std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::In
     auto outcome =
         waiting->wait_until(std::chrono::steady_clock::now() + gate->call_timeout() + slack);
     ec = outcome ? outcome->error : Errc::no_quorum;
+    if (outcome) failure.detail.reason = std::move(outcome->reason);
     if (ec) return {};
     return std::move(outcome->locks);
+}
+
+LockInfo look_at(const std::shared_ptr<NodeRuntime>& runtime, std::string_view name,
+                 ReadLevel level, Failure& failure) {
+    LockInfo unknown;
+    unknown.name = name;
+    if (!core::is_valid_name(name)) {
+        failure.error = Errc::invalid_argument;
+        return unknown;
+    }
+    core::InspectCall call;
+    call.name = name;
+    call.local = level == ReadLevel::local;
+    auto locks = look(runtime, std::move(call), failure);
+    return locks.empty() ? unknown : std::move(locks.front());
+}
+
+struct Range {
+    std::string_view prefix;
+    std::string_view after;
+    std::size_t limit = 0;
+};
+
+std::vector<LockInfo> look_at(const std::shared_ptr<NodeRuntime>& runtime, const Range& range,
+                              ReadLevel level, Failure& failure) {
+    std::vector<LockInfo> locks;
+    const bool is_sound = std::max(range.prefix.size(), range.after.size()) <= core::name_bytes_max;
+    if (!is_sound) failure.error = Errc::invalid_argument;
+    while (is_sound) {
+        core::InspectCall call;
+        call.name = range.prefix;
+        call.is_prefix = true;
+        call.local = level == ReadLevel::local;
+        call.after = locks.empty() ? range.after : locks.back().name;
+        call.limit = std::min(range.limit - locks.size(), detail::list_page_max);
+        const auto wanted = call.limit;
+        auto page = look(runtime, std::move(call), failure);
+        if (failure.error) return {};
+        std::ranges::move(page, std::back_inserter(locks));
+        if (page.size() < wanted || locks.size() == range.limit) return locks;
+    }
+    return locks;
 }
 
 }  // namespace
 
 Node::Node(Config config) : runtime_{NodeRuntime::open(std::move(config))} {}
+
+Node::Node(std::shared_ptr<NodeRuntime> runtime) noexcept : runtime_{std::move(runtime)} {}
 
 Node::~Node() {
     if (runtime_) runtime_->close_in_time();
@@ -138,18 +200,12 @@ std::optional<Hold> Node::try_acquire(std::string_view name, std::error_code& ec
 }
 
 std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options) {
-    std::error_code ec;
-    auto hold = try_acquire(name, options, ec);
-    if (ec) detail::refuse(runtime_, ec, {std::string{name}, options, Attempt::once, {}});
-    return hold;
+    return try_or_throw(runtime_, name, options, nullptr);
 }
 
 std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options,
                                       LockInfo& busy) {
-    std::error_code ec;
-    auto hold = attempt(runtime_, {std::string{name}, options, Attempt::once, {}}, ec, &busy);
-    if (ec) detail::refuse(runtime_, ec, {std::string{name}, options, Attempt::once, {}});
-    return hold;
+    return try_or_throw(runtime_, name, options, &busy);
 }
 
 std::optional<Hold> Node::try_acquire(std::string_view name, LockInfo& busy) {
@@ -195,17 +251,10 @@ std::optional<Hold> Node::acquire_for(std::string_view name, Duration wait_max,
 // --- look --------------------------------------------------------------------------------------
 
 LockInfo Node::inspect(std::string_view name, ReadLevel level, std::error_code& ec) {
-    LockInfo unknown;
-    unknown.name = name;
-    if (!core::is_valid_name(name)) {
-        ec = Errc::invalid_argument;
-        return unknown;
-    }
-    core::InspectCall call;
-    call.name = name;
-    call.local = level == ReadLevel::local;
-    auto locks = look(runtime_, std::move(call), ec);
-    return locks.empty() ? unknown : std::move(locks.front());
+    Failure failure;
+    auto info = look_at(runtime_, name, level, failure);
+    ec = failure.error;
+    return info;
 }
 
 LockInfo Node::inspect(std::string_view name, std::error_code& ec) {
@@ -213,30 +262,20 @@ LockInfo Node::inspect(std::string_view name, std::error_code& ec) {
 }
 
 LockInfo Node::inspect(std::string_view name, ReadLevel level) {
-    std::error_code ec;
-    auto info = inspect(name, level, ec);
-    if (ec) detail::refuse(runtime_, ec, {std::string{name}, {}, Attempt::once, {}});
+    Failure failure;
+    auto info = look_at(runtime_, name, level, failure);
+    if (failure.error) {
+        detail::refuse(runtime_, failure.error, {std::string{name}, {}, Attempt::once, {}},
+                       std::move(failure.detail));
+    }
     return info;
 }
 
 std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after, std::size_t limit,
                                  ReadLevel level, std::error_code& ec) {
-    std::vector<LockInfo> locks;
-    const bool is_sound = std::max(prefix.size(), after.size()) <= core::name_bytes_max;
-    if (!is_sound) ec = Errc::invalid_argument;
-    while (is_sound) {
-        core::InspectCall call;
-        call.name = prefix;
-        call.is_prefix = true;
-        call.local = level == ReadLevel::local;
-        call.after = locks.empty() ? after : locks.back().name;
-        call.limit = std::min(limit - locks.size(), detail::list_page_max);
-        const auto wanted = call.limit;
-        auto page = look(runtime_, std::move(call), ec);
-        if (ec) return {};
-        std::ranges::move(page, std::back_inserter(locks));
-        if (page.size() < wanted || locks.size() == limit) return locks;
-    }
+    Failure failure;
+    auto locks = look_at(runtime_, Range{prefix, after, limit}, level, failure);
+    ec = failure.error;
     return locks;
 }
 
@@ -246,9 +285,9 @@ std::vector<LockInfo> Node::list(std::string_view prefix, std::error_code& ec) {
 
 std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after, std::size_t limit,
                                  ReadLevel level) {
-    std::error_code ec;
-    auto locks = list(prefix, after, limit, level, ec);
-    if (ec) fail(ec, prefix);
+    Failure failure;
+    auto locks = look_at(runtime_, Range{prefix, after, limit}, level, failure);
+    if (failure.error) fail(failure.error, prefix, std::move(failure.detail));
     return locks;
 }
 

@@ -78,15 +78,16 @@ core::Result<storage::Opened> open_directory(const Config& config, core::Incarna
     return storage::open_directory(config.data_dir, options);
 }
 
-std::shared_ptr<NodeRuntime> NodeRuntime::open(Config config) {
+std::shared_ptr<NodeRuntime> NodeRuntime::open(Config config, core::Access access) {
     const auto destroy = [](const NodeRuntime* node) {
         if (!node->is_forked()) delete node;
     };
-    return {new NodeRuntime{std::move(config)}, destroy};
+    return {new NodeRuntime{std::move(config), std::move(access)}, destroy};
 }
 
-NodeRuntime::NodeRuntime(Config config)
+NodeRuntime::NodeRuntime(Config config, core::Access access)
     : config_{checked(std::move(config))},
+      access_{std::move(access)},
       log_{config_.log, config_.own_id()},
       gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop_->take_calls(); }); },
                                        config_.timing.call_timeout.to_nanoseconds(), notifier_,
@@ -158,6 +159,7 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, Estate
     directory_lock_ = std::move(opened.lock);
     incarnation_ = opened.incarnation;
     auto options = node_options(config_);
+    options.access = access_;
     options.incarnation = opened.incarnation;
     options.boot_epoch = opened.boot_epoch;
     options.former_life_ended = opened.former_life_ended;

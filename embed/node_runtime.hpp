@@ -48,13 +48,16 @@ struct LogCounters {
 class NodeRuntime : public std::enable_shared_from_this<NodeRuntime> {
 public:
     // Throws std::system_error: see Node's constructor.
-    static std::shared_ptr<NodeRuntime> open(Config config);
+    // `access` is what the certificate of this node allows.
+    static std::shared_ptr<NodeRuntime> open(Config config,
+                                             core::Access access = core::Access::all());
     // Requires that it was closed; a Node sees to that.
     ~NodeRuntime();
     NodeRuntime(const NodeRuntime&) = delete;
     NodeRuntime& operator=(const NodeRuntime&) = delete;
 
     static const std::shared_ptr<NodeRuntime>& of(const Node& node) { return node.runtime_; }
+    static Node node_of(std::shared_ptr<NodeRuntime> runtime) { return Node{std::move(runtime)}; }
 
     // Then nothing may be asked of it but what its members say.
     [[nodiscard]] bool is_forked() const { return generation_.is_forked(); }
@@ -78,7 +81,7 @@ public:
     void close_in_time() noexcept;
 
 private:
-    explicit NodeRuntime(Config config);
+    NodeRuntime(Config config, core::Access access);
     [[nodiscard]] std::unique_ptr<TlsWatch> open_tls();
     void open_store();
     // Answers the life before it, if any.
@@ -117,6 +120,7 @@ private:
 
     const ForkGeneration generation_;
     const Config config_;
+    const core::Access access_;
     NodeLog log_;
     const std::shared_ptr<Notifier> notifier_ = std::make_shared<Notifier>("mortise-notify");
     Notifier losses_{"mortise-lost"};  // apart: nothing may hold up what is said of a loss

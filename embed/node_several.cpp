@@ -78,8 +78,11 @@ std::optional<Hold> Node::try_acquire_any(const LockRequests& names, std::error_
 std::optional<Hold> Node::try_acquire_any(const LockRequests& names,
                                           const AcquireOptions& options) {
     std::error_code ec;
-    auto hold = try_acquire_any(names, options, ec);
-    if (ec) fail(ec, names);
+    ErrorDetail detail;
+    auto order = order_of(names, false, options, Attempt::once);
+    order.detail = &detail;
+    auto hold = detail::attempt(runtime_, std::move(order), ec);
+    if (ec) fail(ec, names, std::move(detail));
     return hold;
 }
 

@@ -94,15 +94,20 @@ void CoreLoop::applied(const core::Applied& applied) {
 void CoreLoop::lock_broken(const core::LockBroken& broken) {
     const auto by = driver_->core().machine().node_of(broken.by.session).raw();
     const auto token = static_cast<std::int64_t>(broken.token.raw());
-    parts_.log.warn("broken", "node " + std::to_string(by) + " broke \"" + escaped(broken.name) +
-                                  "\", token " + std::to_string(token) +
+    const auto who =
+        broken.asked_by.empty() ? std::string{} : ", asked by " + escaped(broken.asked_by) + ",";
+    parts_.log.warn("broken", "node " + std::to_string(by) + who + " broke \"" +
+                                  escaped(broken.name) + "\", token " + std::to_string(token) +
                                   (broken.immediate ? ", at once" : "") + ": " +
                                   escaped(broken.reason));
+    // The log is for whoever runs the node; events are for its program, which may not see it all.
+    if (!options_.access.may(core::Right::observe, broken.name)) return;
     parts_.events.publish({.kind = NodeEvent::Kind::lock_broken,
                            .text = broken.reason,
                            .peer = by,
                            .name = broken.name,
-                           .token = FencingToken::from_raw(token)});
+                           .token = FencingToken::from_raw(token),
+                           .asked_by = broken.asked_by});
 }
 
 void CoreLoop::noted(const core::Note& note) {
@@ -251,6 +256,10 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
                 outcome.reason = reason_of(why);
             },
             [&](core::CallError error) { outcome.error = errc_of(error); },
+            [&](core::Denied& denied) {
+                outcome.error = Errc::permission_denied;
+                outcome.reason = std::move(denied.why);
+            },
             [&](const core::Deadlocked& deadlocked) {
                 outcome.error = Errc::deadlock;
                 outcome.circle = from_core(deadlocked.circle);

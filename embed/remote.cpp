@@ -60,8 +60,9 @@ public:
             if (locks) return *std::move(locks);
         }
         if (!failures.answer && failures.contact) throw detail::in_one_line(*failures.contact);
-        throw LockError{failures.answer.value_or(Errc::no_quorum),
-                        {request.is_exact ? request.prefix : std::string{}, {}, {}}};
+        throw LockError{
+            failures.answer.value_or(Errc::no_quorum),
+            {request.is_exact ? request.prefix : std::string{}, {}, {}, std::move(failures.why)}};
     }
 
     void change(const core::MembershipGoal& goal) {
@@ -80,6 +81,7 @@ private:
     // The last of each kind.
     struct Failures {
         std::optional<std::error_code> answer;  // a member said that it cannot say
+        std::string why;                        // of that, as far as there is more to say
         std::optional<core::Error> contact;     // names the member
     };
 
@@ -145,6 +147,11 @@ private:
             if (!answer) return failed(std::move(answer).error());
             if (const auto* error = std::get_if<core::CallError>(&*answer)) {
                 failures.answer = detail::errc_of(*error);
+                return std::nullopt;
+            }
+            if (auto* denied = std::get_if<core::Denied>(&*answer)) {
+                failures.answer = Errc::permission_denied;
+                failures.why = std::move(denied->why);
                 return std::nullopt;
             }
             const auto& page = std::get<transport::ListReply>(*answer);

@@ -42,6 +42,9 @@ Errc errc_of(core::MembershipRefusal refusal) {
         case Why::would_lose_quorum: return Errc::no_quorum;
         case Why::too_many_members: return Errc::resource_exhausted;
         case Why::too_old: return Errc::incompatible;
+        case Why::not_allowed:
+        case Why::not_a_members_certificate:
+        case Why::not_a_voters_certificate: return Errc::permission_denied;
         case Why::unknown_member:
         case Why::already_member:
         case Why::already_voter:
@@ -77,6 +80,13 @@ std::string reason_of(core::MembershipRefusal refusal) {
         case Why::overtaken: return "somebody else changed the cluster meanwhile: look first";
         case Why::too_old:
             return "it runs a version that does not read what the cluster has written: upgrade it";
+        case Why::not_allowed:
+            return "the certificate of the member that asks does not allow it to change the "
+                   "members";
+        case Why::not_a_members_certificate:
+            return "its certificate has neither the role voter nor the role learner";
+        case Why::not_a_voters_certificate:
+            return "its certificate has only the role learner: a voter's certificate is needed";
     }
     return "refused";
 }

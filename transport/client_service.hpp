@@ -68,13 +68,10 @@ struct ListReply {
     friend bool operator==(const ListReply&, const ListReply&) = default;
 };
 
-using ListAnswer = std::variant<ListReply, core::CallError>;
+using ListAnswer = std::variant<ListReply, core::CallError, core::Denied>;
 
-struct ChangeDenied {
-    friend bool operator==(const ChangeDenied&, const ChangeDenied&) = default;
-};
 using ChangeAnswer =
-    std::variant<core::Changed, core::MembershipRefusal, core::CallError, ChangeDenied>;
+    std::variant<core::Changed, core::MembershipRefusal, core::CallError, core::Denied>;
 
 struct ForwardReply {
     bool taken = false;  // passed on; not more
@@ -129,7 +126,7 @@ public:
     [[nodiscard]] virtual MemberStatus status() const = 0;
     // The answer is given on the same thread: at once or later, exactly once unless the node stops.
     virtual void list(ListRequest request, std::function<void(ListAnswer)> answer) = 0;
-    // Likewise. Whether the caller may ask for it was looked at before.
+    // Likewise. Whether the caller may ask for it was looked at before (client_rights.hpp).
     virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(ChangeAnswer)> answer) = 0;
     virtual void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) = 0;

@@ -161,8 +161,10 @@ core::Result<ListRequest> read(wire::ListRequest::Reader from) {
 }
 
 void write(const ListAnswer& answer, wire::ListAnswer::Builder to) {
-    std::visit(core::Overloaded{[&](const ListReply& reply) { put(reply, to); },
-                                [&](core::CallError error) { to.setFailed(failure_of(error)); }},
+    std::visit(core::Overloaded{
+                   [&](const ListReply& reply) { put(reply, to); },
+                   [&](core::CallError error) { to.setFailed(failure_of(error)); },
+                   [&](const core::Denied& denied) { to.setDenied(data_of(told_of(denied))); }},
                answer);
 }
 
@@ -172,6 +174,7 @@ core::Result<ListAnswer> read(wire::ListAnswer::Reader from) {
     switch (from.which()) {
         case wire::ListAnswer::LOCKS: answer = get(reading, from); break;
         case wire::ListAnswer::FAILED: answer = get_failure(reading, from.getFailed()); break;
+        case wire::ListAnswer::DENIED: answer = get_denied(reading, from.getDenied()); break;
         default: reading.fail(Malformed::unknown_kind, "ListAnswer");
     }
     return reading.finish(std::move(answer));

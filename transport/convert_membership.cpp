@@ -18,8 +18,9 @@ static_assert(static_cast<int>(Kind::leader) ==
               static_cast<int>(wire::MembershipGoal::Kind::LEADER));
 static_assert(static_cast<int>(State::done) ==
               static_cast<int>(wire::MembershipReply::State::DONE));
-static_assert(static_cast<int>(MembershipRefusal::too_old) ==
-              static_cast<int>(wire::MembershipRefusal::TOO_OLD));
+constexpr auto last_refusal = MembershipRefusal::not_a_voters_certificate;
+static_assert(static_cast<int>(last_refusal) ==
+              static_cast<int>(wire::MembershipRefusal::NOT_A_VOTERS_CERTIFICATE));
 
 core::MembershipGoal get(CheckedReading& reading, wire::MembershipGoal::Reader from) {
     return {reading.known(from.getKind(), Kind::leader, "MembershipGoal.kind"),
@@ -28,7 +29,7 @@ core::MembershipGoal get(CheckedReading& reading, wire::MembershipGoal::Reader f
 }
 
 MembershipRefusal get(CheckedReading& reading, wire::MembershipRefusal from, const char* what) {
-    return reading.known(from, MembershipRefusal::too_old, what);
+    return reading.known(from, last_refusal, what);
 }
 
 ChangeAnswer get(CheckedReading& reading, wire::ChangeAnswer::Reader from) {
@@ -36,7 +37,7 @@ ChangeAnswer get(CheckedReading& reading, wire::ChangeAnswer::Reader from) {
         case wire::ChangeAnswer::CHANGED: return core::Changed{};
         case wire::ChangeAnswer::REFUSED:
             return get(reading, from.getRefused(), "ChangeAnswer.refused");
-        case wire::ChangeAnswer::DENIED: return ChangeDenied{};
+        case wire::ChangeAnswer::DENIED: return get_denied(reading, from.getDeniedWhy());
         case wire::ChangeAnswer::FAILED: break;
     }
     return get_failure(reading, from.getFailed());
@@ -100,7 +101,10 @@ void write(const ChangeAnswer& answer, wire::ChangeAnswer::Builder to) {
                        to.setRefused(static_cast<wire::MembershipRefusal>(why));
                    },
                    [&](const core::CallError& error) { to.setFailed(failure_of(error)); },
-                   [&](const ChangeDenied&) { to.setDenied(); },
+                   [&](const core::Denied& denied) {
+                       to.setDenied();
+                       to.setDeniedWhy(data_of(told_of(denied)));
+                   },
                },
                answer);
 }

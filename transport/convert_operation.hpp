@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 #include "core/agent/call.hpp"
 #include "core/locks/command.hpp"
@@ -34,6 +35,17 @@ inline core::CallError get_failure(CheckedReading& reading, wire::Failure failur
     const auto known = reading.known<std::uint16_t>(failure, last, "Failure");
     if (known == 0) reading.fail(Malformed::unknown_kind, "Failure");
     return static_cast<core::CallError>(std::max<std::uint16_t>(known, 1) - 1);
+}
+
+// A longer text is cut off. The longest that the library makes has the names of four rules.
+constexpr std::size_t denied_bytes_max = 4'096;
+
+inline std::string_view told_of(const core::Denied& denied) {
+    return std::string_view{denied.why}.substr(0, denied_bytes_max);
+}
+
+inline core::Denied get_denied(CheckedReading& reading, capnp::Data::Reader why) {
+    return {reading.text(why, denied_bytes_max, "denied")};
 }
 
 }  // namespace mortise::transport

@@ -11,8 +11,8 @@ namespace mortise::transport {
 namespace {
 
 // Known by their numbers on both sides.
-static_assert(static_cast<int>(core::AnswerKind::asked) ==
-              static_cast<int>(wire::AnswerKind::ASKED));
+static_assert(static_cast<int>(core::last_answer_kind) ==
+              static_cast<int>(wire::AnswerKind::PERMISSION_DENIED));
 static_assert(static_cast<int>(core::Closure::Kind::lock_delay) ==
               static_cast<int>(wire::ClosureKind::LOCK_DELAY));
 static_assert(static_cast<int>(core::Predecessor::broken) ==
@@ -89,7 +89,7 @@ core::Outcome get(CheckedReading& reading, wire::Answered::Reader from) {
     core::Answered answered;
     auto& answer = answered.answer;
     answered.operation = get_operation(reading, from.getOperation());
-    answer.kind = reading.known(from.getKind(), core::AnswerKind::asked, "Answered.kind");
+    answer.kind = reading.known(from.getKind(), core::last_answer_kind, "Answered.kind");
     answer.token = core::FencingToken{from.getToken()};
     answer.previous = get_previous(reading, from);
     reading.list(from.getNames(), core::names_at_once_max, "Answered.names",
@@ -146,6 +146,7 @@ void put(const core::LockBroken& broken, wire::LockBroken::Builder to) {
     put_operations(broken.holds, to.initHolds(static_cast<unsigned>(broken.holds.size())));
     if (!broken.reason.empty()) to.setReason(data_of(broken.reason));
     to.setImmediate(broken.immediate);
+    if (!broken.asked_by.empty()) to.setAskedBy(data_of(broken.asked_by));
 }
 
 core::LockBroken get(CheckedReading& reading, wire::LockBroken::Reader from) {
@@ -158,6 +159,8 @@ core::LockBroken get(CheckedReading& reading, wire::LockBroken::Reader from) {
                  [&](auto each) { broken.holds.push_back(get_operation(reading, each)); });
     broken.reason = reading.text(from.getReason(), core::reason_bytes_max, "LockBroken.reason");
     broken.immediate = from.getImmediate();
+    broken.asked_by =
+        reading.text(from.getAskedBy(), core::asked_by_bytes_max, "LockBroken.askedBy");
     return broken;
 }
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
+#include "transport/client_rights.hpp"
 #include "transport/convert.hpp"
 #include "transport/limits.hpp"
 #include "transport/outcome_stream.hpp"
@@ -59,6 +62,8 @@ private:
         return !visit || visit->is_congested();
     }
     kj::Promise<ListAnswer> ask(ListRequest request);
+    // Empty when the caller may do that.
+    [[nodiscard]] std::optional<core::Denied> denied(core::Right right, std::string_view name);
     // `begin` asks the service.
     using Answered = std::function<void(const ChangeAnswer&)>;
     kj::Promise<ChangeAnswer> ask_to_change(const std::function<void(Answered)>& begin);
@@ -98,6 +103,11 @@ kj::Promise<void> Member::list(ListContext context) {
     if (!is_open()) return useless();
     auto request = read_guarded([&] { return context.getParams().getRequest(); });
     if (!request) return malformed();
+    // The names with a prefix may all be observed if and only if the prefix may.
+    if (auto refused = denied(core::Right::observe, request->prefix)) {
+        write(ListAnswer{std::move(*refused)}, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    }
     context.allowCancellation();
     return ask(std::move(*request)).then([context](ListAnswer&& answer) mutable {
         write(answer, context.getResults().initAnswer());
@@ -112,16 +122,23 @@ kj::Promise<void> Member::inspect(InspectContext context) {
     request.local = params.getLocal();
     request.is_exact = true;
     if (!core::is_valid_name(request.prefix)) return malformed();
+    if (auto refused = denied(core::Right::observe, request.prefix)) {
+        write(ListAnswer{std::move(*refused)}, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    }
     context.allowCancellation();
     return ask(std::move(request)).then([context](ListAnswer&& answer) mutable {
         write(answer, context.getResults().initAnswer());
     });
 }
 
-// Nothing says yet who may change a cluster but where they are (docs/decisions/0016).
-kj::Promise<ChangeAnswer> Member::ask_to_change(const std::function<void(Answered)>& begin) {
+std::optional<core::Denied> Member::denied(core::Right right, std::string_view name) {
     const auto visit = visit_.lock();
-    if (!visit || !visit->is_local()) return ChangeAnswer{ChangeDenied{}};
+    return visit ? client_denial({visit->identity(), visit->is_local()}, right, name)
+                 : core::Denied{};
+}
+
+kj::Promise<ChangeAnswer> Member::ask_to_change(const std::function<void(Answered)>& begin) {
     auto place = changes_.take();
     if (!place) return ChangeAnswer{core::CallError::resource_exhausted};
     auto promised = kj::newPromiseAndFulfiller<ChangeAnswer>();
@@ -138,6 +155,10 @@ kj::Promise<void> Member::change(ChangeContext context) {
     if (!is_open()) return useless();
     auto goal = read_guarded([&] { return context.getParams().getGoal(); });
     if (!goal) return malformed();
+    if (auto refused = denied(core::Right::members, {})) {
+        write(ChangeAnswer{std::move(*refused)}, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    }
     constexpr std::uint64_t patience_max = std::chrono::nanoseconds{std::chrono::hours{1}}.count();
     const auto patience = std::min(context.getParams().getPatienceNs(), patience_max);
     context.allowCancellation();
@@ -158,6 +179,12 @@ kj::Promise<void> Member::breakLock(BreakLockContext context) {
     const bool sound = core::is_valid_name(request.name) && request.expected.is_set() &&
                        request.reason.size() <= core::reason_bytes_max;
     if (!sound) return malformed();
+    if (auto refused = denied(core::Right::break_lock, request.name)) {
+        write(ChangeAnswer{std::move(*refused)}, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    }
+    if (const auto visit = visit_.lock(); visit && visit->identity() != nullptr)
+        request.asked_by = visit->identity()->name();
     context.allowCancellation();
     return ask_to_change([&](Answered answered) {
                service_.break_lock(std::move(request), std::move(answered));

@@ -336,6 +336,9 @@ enum MembershipRefusal {
   notAVoter @13;
   overtaken @14;
   tooOld @15;
+  notAllowed @16;
+  notAMembersCertificate @17;
+  notAVotersCertificate @18;
 }
 
 # --- for clients ---------------------------------------------------------------------------------
@@ -364,8 +367,9 @@ interface Member {
 
   change @5 (goal :MembershipGoal, patienceNs :UInt64) -> (answer :ChangeAnswer);
   # Passed on to the leader, and answered when the cluster has; within the patience, and within what
-  # this member takes for its own calls. Only for callers on the same machine (docs/decisions/0016).
-  # One at a time for each connection.
+  # this member takes for its own calls. For callers whose certificate allows it
+  # (docs/decisions/0031); without TLS, for those on the same machine (docs/decisions/0016). One at
+  # a time for each connection.
 
   breakLock @6 (name :Data, token :UInt64, reason :Data, immediate :Bool) -> (answer :ChangeAnswer);
   # As this member's own program would, and answered when the cluster has. For the same callers, and
@@ -379,6 +383,7 @@ struct ChangeAnswer {
     failed @2 :Failure;
     denied @3 :Void;    # not for this caller
   }
+  deniedWhy @4 :Data;   # denied: what was missing, in one sentence
 }
 
 enum Role {
@@ -430,6 +435,7 @@ struct ListAnswer {
   union {
     locks @0 :List(Lock);
     failed @1 :Failure;
+    denied @4 :Data;           # not for this caller: what was missing, in one sentence
   }
   more @2 :Bool;               # ask again, after the last name of this page
   truncated @3 :Bool;          # some lock has more holders or waiters than are told here
@@ -578,6 +584,7 @@ enum AnswerKind {
   broken @12;
   lost @13;
   asked @14;
+  permissionDenied @15;
 }
 
 enum Predecessor {
@@ -647,6 +654,7 @@ struct LockBroken {
   holds @3 :List(Operation);
   reason @4 :Data;
   immediate @5 :Bool;
+  askedBy @6 :Data;     # the operator on whose behalf it was
 }
 
 struct ClosureBegun {

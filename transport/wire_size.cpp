@@ -104,8 +104,8 @@ std::size_t body_words(const core::ClosureBegun& o) {
     return 4 + 2 + operation_words + data_words(o.name.size());
 }
 std::size_t body_words(const core::LockBroken& o) {
-    return 2 + 4 + operation_words + data_words(o.name.size()) + data_words(o.reason.size()) + 1 +
-           o.holds.size() * operation_words;
+    return 2 + 5 + operation_words + data_words(o.name.size()) + data_words(o.reason.size()) +
+           data_words(o.asked_by.size()) + 1 + o.holds.size() * operation_words;
 }
 std::size_t body_words(const core::ReleaseAsked& o) {
     return 4 + operation_words + data_words(o.name.size()) + data_words(o.reason.size()) + 1 +

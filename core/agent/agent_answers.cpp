@@ -1,11 +1,13 @@
 // What the cluster answers to what was sent.
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
+#include "core/locks/needed_rights.hpp"
 
 namespace mortise::core {
 
@@ -40,6 +42,7 @@ void SessionAgent::on_answered(const Answered& answered, Now now) {
         out_.answers.push_back({sent.tag, Deadlocked{given.circle}});
         return;
     }
+    if (given.kind == AnswerKind::permission_denied) return on_denied(sent);
     if (std::holds_alternative<Upgrade>(sent.request.body)) return on_upgrade_answered(sent, given);
     if (given.kind == AnswerKind::granted) return on_granted(sent, given, now);
     if (is_write(sent.request.body)) return on_write_answered(sent, given.kind);
@@ -101,6 +104,19 @@ void SessionAgent::on_granted(const Sent& sent, const Answer& given, Now now) {
     out_.answers.push_back(std::move(answer));
 }
 
+// NodeCore lets through what its own certificate allows, so this is rare: the session was opened
+// under another certificate than the node has now.
+void SessionAgent::on_denied(const Sent& sent) {
+    const auto missing = missing_right(options_.access, sent.request.body);
+    const auto who = "node " + std::to_string(options_.node.raw());
+    Denied denied{who +
+                  " may not do that: its session was opened with a certificate that does "
+                  "not allow it"};
+    if (missing) denied = denial(who, options_.access, missing->right, missing->name);
+    finish(sent.tag);
+    out_.answers.push_back({sent.tag, std::move(denied)});
+}
+
 // Of any names it has the one that it got.
 SessionAgent::Held SessionAgent::held_of_several(const AcquireSeveral& asked, const Answer& given) {
     MORTISE_CHECK(!given.names.empty());
@@ -129,6 +145,7 @@ void SessionAgent::on_refused(CallTag tag, AnswerKind kind) {
         case AnswerKind::stored:
         case AnswerKind::broken:
         case AnswerKind::asked:
+        case AnswerKind::permission_denied:
         case AnswerKind::lost: break;
     }
     MORTISE_CHECK(false);  // no answer to an acquire that was not given up

@@ -102,6 +102,7 @@ void SessionAgent::on_upgrade_answered(const Sent& sent, const Answer& given) {
         case AnswerKind::stored:
         case AnswerKind::broken:
         case AnswerKind::asked:
+        case AnswerKind::permission_denied:
         case AnswerKind::lost: break;
     }
     MORTISE_CHECK(false);  // no answer to an Upgrade that was not given up

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/access/denial.hpp"
 #include "core/base/instant.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/raft/configuration_change.hpp"
@@ -199,7 +200,7 @@ struct Deadlocked {
 struct CallAnswer {
     CallTag tag;
     std::variant<Acquired, Busy, Released, Viewed, Closed, Changed, MembershipRefusal, CallError,
-                 AcquiredSeveral, Converted, Written, Confirmed, Deadlocked>
+                 AcquiredSeveral, Converted, Written, Confirmed, Deadlocked, Denied>
         result;
 };
 

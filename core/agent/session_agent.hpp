@@ -45,6 +45,7 @@ struct AgentOptions {
     std::uint32_t rho_ppm = 10'000;
     Nanoseconds call_timeout{std::chrono::seconds{10}};
     Nanoseconds resend_after{std::chrono::seconds{1}};
+    Access access = Access::all();  // of this node's certificate
 };
 
 // What goes to the leader: commands that only end things go first, and are taken also by a leader
@@ -279,6 +280,7 @@ private:
     void tell_confirmed();
 
     [[nodiscard]] static bool is_write(const RequestBody& body);
+    void on_denied(const Sent& sent);
     void on_write_answered(const Sent& sent, AnswerKind kind);
     void lose_broken(Seq operation);
     void give_up_broken(Seq operation);

@@ -180,7 +180,13 @@ namespace mortise::core {
     X(mark_unsynced, "S14: the mark is not synced before the effect")                            \
     X(max_hold_without_rho, "S8: a max_hold is counted as if its holder's clock went right")     \
     X(expired_session_leaves_cleanly, "S23: what a lost session held was left cleanly")          \
-    X(forked_child_goes_on, "S25: the child of a fork takes its handles for its own")
+    X(forked_child_goes_on, "S25: the child of a fork takes its handles for its own")            \
+    X(access_unchecked, "S50: apply does not look whether a session may do what it asks for")    \
+    X(access_not_saved, "S50: the access of a session is not in its row")                        \
+    X(prefix_backwards, "S50: a rule allows the names that its prefix begins with")              \
+    X(forward_of_anybody, "S50: a leader takes commands of another node's session")              \
+    X(access_as_claimed, "S50: a leader takes the access that an opener claims to have")         \
+    X(promoted_without_role, "S50: who has no voter's certificate is promoted")
 
 enum class Mutant : std::uint8_t {
 #define MORTISE_PLANTED_FAULT(name, what) name,

@@ -36,6 +36,7 @@ enum class Kind : std::uint8_t {
     acquire_several_on_terms = 21,
     release_lost = 22,
     ask_release = 23,
+    open_session_as = 24,  // with less than every right
 };
 
 // From here on a batch says how many commands it has.
@@ -47,20 +48,26 @@ std::uint8_t format_needed(Kind kind) {
     return kind < Kind::downgrade ? command_format_oldest : conversions_format;
 }
 
-// Who asked, for access rules to come: written empty, carried along unread.
-constexpr std::size_t identity_bytes_max = 64;
+// Who asked, of a break on behalf of an operator. Written empty for everything else, and not read.
+constexpr std::size_t identity_bytes_max = asked_by_bytes_max;
 
 constexpr std::uint8_t acquire_waits = 1;
 constexpr std::uint8_t acquire_names_policy = 2;
 
-void head(ByteWriter& out, Kind kind) {
+void head(ByteWriter& out, Kind kind, std::string_view identity = {}) {
     put_enum(out, kind);
-    out.text({});
+    out.text(identity);
+}
+
+Kind kind_of(const Access& access) {
+    return access == Access::all() ? Kind::open_session : Kind::open_session_as;
 }
 
 void put_command(ByteWriter& out, const OpenSession& c) {
-    head(out, Kind::open_session);
+    const auto kind = kind_of(c.access);
+    head(out, kind);
     put(out, c);
+    if (kind == Kind::open_session_as) put(out, c.access);
 }
 
 void put_command(ByteWriter& out, const Renew& c) {
@@ -191,7 +198,8 @@ Kind kind_of(const RequestBody& body) {
 }
 
 void put_command(ByteWriter& out, const Request& c) {
-    head(out, kind_of(c.body));
+    const auto* breaks = std::get_if<BreakLock>(&c.body);
+    head(out, kind_of(c.body), breaks == nullptr ? std::string_view{} : breaks->asked_by);
     out.varint(c.session.raw());
     out.varint(c.seq.raw());
     out.varint(c.after.raw());
@@ -203,8 +211,9 @@ void put_command(ByteWriter& out, const EndClosure& c) {
     out.varint(c.closure.raw());
 }
 
-OpenSession get_opening(ByteReader& in) {
-    const auto c = get_open_session(in);
+OpenSession get_opening(ByteReader& in, Kind kind) {
+    auto c = get_open_session(in);
+    if (kind == Kind::open_session_as) c.access = get_access(in);
     const bool is_somebody = c.node.is_set() && c.incarnation.is_set() && c.boot_epoch.is_set();
     if (!is_somebody || c.ttl_ms == 0 || c.rho_ppm >= 500'000) in.fail();
     return c;
@@ -295,8 +304,9 @@ AskRelease get_ask_release(ByteReader& in) {
     return {std::move(name), std::string{in.text(reason_bytes_max)}};
 }
 
-BreakLock get_break_lock(ByteReader& in) {
+BreakLock get_break_lock(ByteReader& in, std::string_view identity) {
     BreakLock c;
+    c.asked_by = identity;
     c.name = get_name(in);
     c.expected = get_id<FencingToken>(in);
     c.reason = in.text(reason_bytes_max);
@@ -304,7 +314,7 @@ BreakLock get_break_lock(ByteReader& in) {
     return c;
 }
 
-Request get_request(ByteReader& in, Kind kind) {
+Request get_request(ByteReader& in, Kind kind, std::string_view identity) {
     Request c;
     c.session = get_id<SessionId>(in);
     c.seq = get_id<Seq>(in);
@@ -323,7 +333,7 @@ Request get_request(ByteReader& in, Kind kind) {
         case Kind::acquire_several_on_terms: c.body = get_acquire_several(in, kind); break;
         case Kind::set_value: c.body = get_set_value(in); break;
         case Kind::mark_consistent: c.body = get_mark_consistent(in); break;
-        case Kind::break_lock: c.body = get_break_lock(in); break;
+        case Kind::break_lock: c.body = get_break_lock(in, identity); break;
         case Kind::ask_release: c.body = get_ask_release(in); break;
         default: c.body = Cancel{get_id<Seq>(in)}; break;
     }
@@ -332,10 +342,11 @@ Request get_request(ByteReader& in, Kind kind) {
 
 Command get_command(ByteReader& in, std::uint8_t format) {
     const auto kind = static_cast<Kind>(in.u8());
-    (void)in.text(identity_bytes_max);
+    const auto identity = in.text(identity_bytes_max);
     if (format_needed(kind) > format) in.fail();
     switch (kind) {
-        case Kind::open_session: return get_opening(in);
+        case Kind::open_session:
+        case Kind::open_session_as: return get_opening(in, kind);
         case Kind::renew: return get_renew(in);
         case Kind::close_session: return CloseSession{get_id<SessionId>(in)};
         case Kind::expire: {
@@ -361,7 +372,7 @@ Command get_command(ByteReader& in, std::uint8_t format) {
         case Kind::acquire_on_terms:
         case Kind::acquire_several_on_terms:
         case Kind::release_lost:
-        case Kind::acquire_for_locker: return get_request(in, kind);
+        case Kind::acquire_for_locker: return get_request(in, kind, identity);
     }
     in.fail();
     return Sweep{};
@@ -386,12 +397,18 @@ std::uint8_t format_needed(const RequestBody& body) {
     return format_needed(kind_of(body));
 }
 
+std::uint8_t format_needed(const Access& access) {
+    return format_needed(kind_of(access));
+}
+
 void BatchBuilder::add(const Command& command) {
     ByteWriter out;
     std::visit([&](const auto& c) { put_command(out, c); }, command);
     const auto* request = std::get_if<Request>(&command);
     auto needed = request ? format_needed(request->body) : command_format_oldest;
     if (std::holds_alternative<EndClosure>(command)) needed = format_needed(Kind::end_closure);
+    const auto* opening = std::get_if<OpenSession>(&command);
+    if (opening != nullptr) needed = format_needed(opening->access);
     add_encoded(out.take(), 1, needed);
 }
 

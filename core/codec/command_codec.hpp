@@ -35,6 +35,8 @@ private:
 
 // The oldest form that has requests of that kind.
 [[nodiscard]] std::uint8_t format_needed(const RequestBody& body);
+// The oldest form that has openings of sessions with that access.
+[[nodiscard]] std::uint8_t format_needed(const Access& access);
 
 // Empty when the bytes are no batch, a batch of a later version, or beyond the limits.
 [[nodiscard]] std::optional<std::vector<Command>> decode_batch(

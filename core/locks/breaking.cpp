@@ -56,8 +56,8 @@ void LockMachine::on(Session& session, Seq seq, const BreakLock& request) {
     const bool opens = table_.open(request.name, request.expected);  // what only rests there
     if (holds.empty() && !opens) return answer(session, seq, {AnswerKind::not_held, {}, {}});
     answer(session, seq, {AnswerKind::broken, {}, {}});
-    LockBroken told{{session.id, seq}, request.name,     request.expected, {},
-                    request.reason,    request.immediate};
+    LockBroken told{{session.id, seq}, request.name,      request.expected, {},
+                    request.reason,    request.immediate, request.asked_by};
     for (const auto hold : holds) {
         if (!table_.find(request.name)->find(hold)->broken) told.holds.push_back(hold);
     }

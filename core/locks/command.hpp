@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/access/identity.hpp"
 #include "core/base/ids.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_mode.hpp"
@@ -62,6 +63,9 @@ struct OpenSession {
     std::uint32_t rho_ppm = 0;  // clock rate bound in parts per million
     // The opener knows that its directory's former process is dead (S10): end its sessions at once.
     bool former_life_ended = false;
+    // What the session's requests are checked against. The leader fills it in from the certificate
+    // of the connection that the command came on; whatever the opener wrote there does not count.
+    Access access = Access::all();
     friend bool operator==(const OpenSession&, const OpenSession&) = default;
 };
 
@@ -208,6 +212,9 @@ struct BreakLock {
     FencingToken expected;
     std::string reason;
     bool immediate = false;
+    // Identity::name() of the operator on whose behalf the session's node asks; empty: its own
+    // program does. It is for the record alone: the session needs the right to break all the same.
+    std::string asked_by{};
     friend bool operator==(const BreakLock&, const BreakLock&) = default;
 };
 

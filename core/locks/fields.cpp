@@ -1,6 +1,7 @@
 #include "core/locks/fields.hpp"
 
 #include <limits>
+#include <utility>
 
 #include "core/base/fields.hpp"
 #include "core/locks/limits.hpp"
@@ -28,6 +29,36 @@ OpenSession get_open_session(ByteReader& in) {
     opened.former_life_ended = get_flag(in);
     if (opened.nonce == 0) in.fail();
     return opened;
+}
+
+void put(ByteWriter& out, const Access& access) {
+    out.varint(access.roles.size());
+    for (const auto role : access.roles)
+        put_enum(out, role);
+    out.varint(access.rules.size());
+    for (const auto& rule : access.rules) {
+        put_enum(out, rule.right);
+        out.text(rule.prefix);
+    }
+}
+
+Access get_access(ByteReader& in) {
+    Access access;
+    for (auto left = in.count(1); left > 0 && in.ok(); --left) {
+        const auto role = get_enum(in, AccessRole::admin);
+        const bool rises = access.roles.empty() || access.roles.back() < role;
+        if (!rises) in.fail();
+        access.roles.push_back(role);
+    }
+    for (auto left = in.count(2); left > 0 && in.ok(); --left) {
+        const auto right = get_enum(in, Right::members);
+        std::string prefix{in.text(access_prefix_bytes_max)};
+        const bool of_members = right == Right::members && !prefix.empty();
+        if (of_members || access.rules.size() == access_rules_max) in.fail();
+        access.rules.push_back({right, std::move(prefix)});
+    }
+    if (access == Access::all()) in.fail();  // that is what nothing is written for
+    return access;
 }
 
 void put(ByteWriter& out, const LockerTag& locker) {

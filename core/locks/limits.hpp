@@ -12,6 +12,7 @@ constexpr std::size_t name_bytes_max = 512;  // S38
 constexpr std::size_t label_bytes_max = 256;
 constexpr std::size_t names_at_once_max = 64;                     // of one request (S32)
 constexpr std::size_t reason_bytes_max = 256;                     // of a break (S24)
+constexpr std::size_t asked_by_bytes_max = 64;                    // of a break (S24)
 constexpr std::size_t value_bytes_max = 4'096;                    // of one name (S36)
 constexpr std::uint32_t term_ms_max = 1U << 31U;                  // of a hold: 24 days (S8, S9)
 constexpr std::size_t values_bytes_max = std::size_t{64} << 20U;  // of all names

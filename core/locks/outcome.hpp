@@ -43,7 +43,9 @@ enum class AnswerKind : std::uint8_t {
     broken,              // BreakLock
     lost,                // Release, Cancel: it had been broken, which is confirmed by this
     asked,               // AskRelease
+    permission_denied,   // Acquire, BreakLock, AskRelease: the session's access does not allow it
 };
+constexpr auto last_answer_kind = AnswerKind::permission_denied;
 
 // Of these an answer tells the token.
 constexpr bool has_token(AnswerKind kind) {
@@ -142,6 +144,7 @@ struct LockBroken {
     std::vector<OperationId> holds;  // oldest first
     std::string reason;
     bool immediate = false;
+    std::string asked_by{};  // as in BreakLock
     friend bool operator==(const LockBroken&, const LockBroken&) = default;
 };
 

@@ -7,6 +7,7 @@
 #include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
+#include "core/locks/needed_rights.hpp"
 
 namespace mortise::core {
 
@@ -31,6 +32,8 @@ void LockMachine::on(const Request& command) {
     if (is_too_much(*session, command)) return;
     auto& changed = *sessions_.change(command.session);
     changed.seen.insert(command.seq);
+    if (missing_right(changed.opened.access, command.body) && !planted(Mutant::access_unchecked))
+        return answer(changed, command.seq, {AnswerKind::permission_denied, {}, {}});
     std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
 }
 

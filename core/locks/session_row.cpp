@@ -112,7 +112,7 @@ void get_answers(ByteReader& in, Session& session) {
         const auto at = get_id<LogIndex>(in);
         const auto seq = get_id<Seq>(in);
         Answer answer;
-        answer.kind = get_enum(in, AnswerKind::asked);
+        answer.kind = get_enum(in, last_answer_kind);
         get_what_was_given(in, answer);
         if (answer.kind == AnswerKind::deadlock) answer.circle = get_circle(in);
         if (!in.ok() || at < before || session.answers.contains(seq)) return in.fail();
@@ -121,7 +121,8 @@ void get_answers(ByteReader& in, Session& session) {
     }
 }
 
-// At the end, and only when there are any: as in the row of a name.
+// At the end, and only when there are any: as in the row of a name. Before an access also when
+// there are none.
 void put_broken(ByteWriter& out, const Session& session) {
     out.varint(session.broken.size());
     for (const auto seq : session.broken)
@@ -135,7 +136,10 @@ void get_broken(ByteReader& in, Session& session) {
         if (!rises || !session.seen.contains(seq)) return in.fail();
         session.broken.insert(session.broken.end(), seq);
     }
-    if (session.broken.empty()) in.fail();
+}
+
+bool is_restricted(const Session& session) {
+    return session.opened.access != Access::all() && !planted(Mutant::access_not_saved);
 }
 
 }  // namespace
@@ -147,7 +151,8 @@ std::string encode_session(const Session& session) {
     out.varint(session.renewal_number);
     put(out, session.seen);
     put_answers(out, session);
-    if (!session.broken.empty()) put_broken(out, session);
+    if (!session.broken.empty() || is_restricted(session)) put_broken(out, session);
+    if (is_restricted(session)) put(out, session.opened.access);
     return out.take();
 }
 
@@ -160,7 +165,11 @@ std::optional<Session> decode_session(SessionId id, std::string_view value) {
     session.renewal_number = in.varint();
     get_seen(in, session.seen);
     get_answers(in, session);
-    if (in.ok() && !in.done()) get_broken(in, session);
+    if (in.ok() && !in.done()) {
+        get_broken(in, session);
+        if (in.done() && session.broken.empty()) in.fail();
+    }
+    if (in.ok() && !in.done()) session.opened.access = get_access(in);
     if (!in.done()) return std::nullopt;
     return session;
 }

@@ -73,7 +73,10 @@ void NodeCore::receive(NodeId from, const MembershipRequest& request, Now now) {
         ++refused_messages_;
         return;
     }
-    effects_.send.push_back({from, consider(request, now)});
+    // Of this node's own program that was looked at when it called.
+    const bool may = connected_.at(from).access.may(Right::members, {});
+    effects_.send.push_back(
+        {from, may ? consider(request, now) : refusal(request, MembershipRefusal::not_allowed)});
 }
 
 MembershipReply NodeCore::consider(const MembershipRequest& request, Now now) {
@@ -117,7 +120,7 @@ MembershipReply NodeCore::consider_members(const MembershipRequest& request, Now
 ChangeResult NodeCore::begin_change(const MembershipGoal& goal, Now now) {
     switch (goal.kind) {
         case MembershipGoal::Kind::learner: return add_member({{}, goal.member, goal.address}, now);
-        case MembershipGoal::Kind::voter: return raft_.promote(goal.member, now.steady);
+        case MembershipGoal::Kind::voter: return promote(goal.member, now);
         default: return raft_.remove(goal.member, now.steady);
     }
 }

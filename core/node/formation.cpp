@@ -25,6 +25,7 @@ bool NodeCore::is_formation_durable() const {
 Hello NodeCore::hello() const {
     Hello hello{options_.self, options_.incarnation,   options_.boot_epoch, {}, {},
                 options_.life, options_.command_format};
+    hello.access = options_.access;
     if (is_formation_durable()) {
         hello.cluster = raft_.configuration().cluster;
         if (const auto* self = raft_.configuration().find(options_.self))
@@ -73,6 +74,7 @@ std::optional<Configuration> NodeCore::unanimous_by_hello() const {
     for (auto voter : options_.voters) {
         const auto found = connected_.find(voter.id);
         const bool is_self = voter.id == options_.self;
+        if (!is_voters_certificate(voter.id)) continue;
         const bool agrees = is_self || (found != connected_.end() && found->second.is_empty() &&
                                         found->second.voters == own.voters);
         if (agrees) ++heard;

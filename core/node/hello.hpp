@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/access/identity.hpp"
 #include "core/base/ids.hpp"
 #include "core/codec/command_format.hpp"
 #include "core/raft/configuration.hpp"
@@ -22,6 +23,8 @@ struct Hello {
     std::uint8_t command_format = command_format_oldest;  // the newest that it reads
     std::string
         address{};  // where the members find it; empty: it knows of no membership of its own
+    // Is not sent. Whoever receives the hello fills it in, from the certificate of the connection.
+    Access access = Access::all();
 
     [[nodiscard]] bool is_empty() const { return !cluster.is_set(); }
     friend bool operator==(const Hello&, const Hello&) = default;

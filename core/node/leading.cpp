@@ -44,24 +44,35 @@ void NodeCore::on(ClientForward& event, Now /*now*/) {
 
 void NodeCore::take_forward(NodeId from, const Forward& forward) {
     if (!raft_.is_leader()) return;  // its sender learns of the change and sends again
+    auto inbound = look_into(forward);
+    if (from != options_.self && !planted(Mutant::forward_of_anybody)) {
+        const auto owner = owner_of(inbound, from);
+        if (owner == Owner::somebody_else) return refuse_forward(from);
+        if (owner == Owner::unknown) return keep_early(from, forward);
+    }
+    set_access(inbound.urgent, from);
     // Whatever becomes of the rest: no session is lost over a batch that was refused.
     if (forward.renewal) take_renewal(*forward.renewal);
     // While none of it is proposed its senders send it again and again, and all that would have to
     // be proposed before anything new.
     const bool is_next = takes_endings() || !proposer_.has_an_entry();
-    bool sound = forward.urgent.empty() || !is_next || proposer_.add_urgent(forward.urgent);
-    if (!forward.acquires.empty() && !takes_acquires()) {
-        refuse_acquires(from, forward.acquires);
-    } else if (!forward.acquires.empty()) {
-        sound = proposer_.add_acquires(forward.acquires) && sound;
+    const auto& urgent = inbound.urgent;
+    bool sound = urgent.batch.empty() || !is_next ||
+                 (urgent.commands && proposer_.add_urgent(urgent.batch, urgent.commands->size()));
+    const auto& acquires = inbound.acquires;
+    if (!acquires.batch.empty() && !takes_acquires()) {
+        refuse_acquires(from, acquires.commands.value_or(std::vector<Command>{}));
+    } else if (!acquires.batch.empty()) {
+        sound = acquires.commands &&
+                proposer_.add_acquires(acquires.batch, acquires.commands->size()) && sound;
     }
     if (!sound) ++refused_messages_;
 }
 
 // P11. Whoever was told knows more than one whose call times out, and asks less often.
-void NodeCore::refuse_acquires(NodeId from, const Bytes& batch) {
+void NodeCore::refuse_acquires(NodeId from, const std::vector<Command>& batch) {
     TooBusy busy;
-    for (const auto& command : decode_batch(batch).value_or(std::vector<Command>{})) {
+    for (const auto& command : batch) {
         const auto* request = std::get_if<Request>(&command);
         if (request == nullptr || ends_something(request->body)) continue;
         if (!busy.first.is_set()) busy.first = request->seq;
@@ -86,6 +97,7 @@ void NodeCore::take_renewal(const Renewal& renewal) {
 }
 
 void NodeCore::lead(Now now) {
+    take_early_forwards();
     take_in_newcomers(now);
     if (may_expire(now)) {
         expire_sessions();

@@ -103,7 +103,7 @@ void NodeCore::on(const AddMember& event, Now now) {
 }
 
 void NodeCore::on(const PromoteMember& event, Now now) {
-    effects_.membership.push_back({event.tag, raft_.promote(event.id, now.steady)});
+    effects_.membership.push_back({event.tag, promote(event.id, now)});
 }
 
 void NodeCore::on(const RemoveMember& event, Now now) {
@@ -121,6 +121,7 @@ ChangeResult NodeCore::add_member(const AddMember& event, Now now) {
     // What earlier leaders left may be newer than anything this one has applied.
     if (!raft_.has_handed_out_own_term()) return MembershipRefusal::leader_not_ready;
     if (is_too_old(found->second)) return MembershipRefusal::too_old;
+    if (!is_members_certificate(event.id)) return MembershipRefusal::not_a_members_certificate;
     return raft_.add_learner({event.id, found->second.incarnation, event.address}, now.steady);
 }
 
@@ -135,12 +136,13 @@ void NodeCore::take_in_newcomers(Now now) {
         const auto& present = raft_.configuration();
         const auto* member = present.find(peer);
         if (member == nullptr || !is_of_cluster(hello) || is_too_old(hello)) continue;
+        if (!is_members_certificate(peer)) continue;
         ChangeResult begun = MembershipRefusal::already_member;
         if (member->incarnation != hello.incarnation) {
             begun = raft_.add_learner({peer, hello.incarnation, member->address}, now.steady);
         } else if (present.is_learner(peer) &&
                    std::ranges::find(present.voters, peer, &Member::id) != present.voters.end()) {
-            begun = raft_.promote(peer, now.steady);
+            begun = promote(peer, now);
         }
         if (std::holds_alternative<LogIndex>(begun)) return;
     }

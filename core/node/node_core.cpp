@@ -44,7 +44,8 @@ AgentOptions agent_options(const NodeOptions& options) {
     return {options.self,           options.incarnation,
             options.boot_epoch,     options.former_life_ended,
             options.session_ttl_ms, options.clock_rate_bound_ppm,
-            options.call_timeout,   options.election_timeout};
+            options.call_timeout,   options.election_timeout,
+            options.access};
 }
 
 }  // namespace
@@ -185,6 +186,7 @@ void NodeCore::watch_leadership(Now now) {
     leader_term_ = raft_.term();
     if (led || raft_.is_leader()) {
         proposer_.clear();
+        early_forwards_.clear();
         expiry_.clear();
         closure_quorum_.clear();
         sweep_at_ = {};
@@ -212,6 +214,7 @@ void NodeCore::on(const PeerDown& event, Now now) {
     connected_.erase(event.peer);
     outlived_.erase(event.peer);
     unfounded_.erase(event.peer);
+    early_forwards_.erase(event.peer);
     raft_.on_peer_down(event.peer, now.steady);
 }
 
@@ -274,6 +277,10 @@ void NodeCore::on(const WriteDone& event, Now now) {
 
 void NodeCore::on(Calls& event, Now now) {
     for (auto& one : event.calls) {
+        if (auto refused = denied(one)) {
+            effects_.answers.push_back({tag_of(one), std::move(*refused)});
+            continue;
+        }
         std::visit([&](auto& c) { call(c, now); }, one);
     }
 }

@@ -59,7 +59,8 @@ struct NodeOptions {
     std::uint64_t seed = 0;
     // The newest form of commands that this node reads; another one plays an older version.
     std::uint8_t command_format = command_format_newest;
-    std::uint64_t life = 0;  // see Hello; true chance, and another one at each start
+    std::uint64_t life = 0;         // see Hello; true chance, and another one at each start
+    Access access = Access::all();  // what the certificate of this node allows
 };
 
 // What was found on disk at start.
@@ -157,7 +158,7 @@ private:
     [[nodiscard]] std::optional<NodeId> next_to_lead(Now now) const;
     void send_outbound(Outbound outbound, Now now);
     void take_forward(NodeId from, const Forward& forward);
-    void refuse_acquires(NodeId from, const Bytes& batch);
+    void refuse_acquires(NodeId from, const std::vector<Command>& batch);
     void take_renewal(const Renewal& renewal);
     void on_applied_outcome(const Outcome& outcome, LogIndex index, Now now);
     void note_waiter(OperationId waiter);
@@ -176,6 +177,34 @@ private:
     [[nodiscard]] bool is_admitted(NodeId from, const RaftMessage& message);
     [[nodiscard]] bool is_admitted_outsider(NodeId from, const RaftMessage& message);
     void dismiss_stranger(NodeId from);
+
+    // rights.cpp: what certificates allow
+    [[nodiscard]] std::optional<Denied> denied(const Call& call) const;
+    // A Forward, decoded.
+    struct Inbound {
+        struct Lane {
+            Bytes batch;
+            std::optional<std::vector<Command>> commands;  // empty: there is no batch, or a bad one
+        };
+        Lane urgent;
+        Lane acquires;
+        std::optional<Renewal> renewal;
+    };
+    [[nodiscard]] static Inbound look_into(const Forward& forward);
+    // Whose the sessions are that a peer uses. `unknown`: one that is opened in an entry that is
+    // not applied here yet, or that never was.
+    enum class Owner : std::uint8_t { sender, unknown, somebody_else };
+    [[nodiscard]] Owner owner_of(SessionId session, NodeId sender) const;
+    [[nodiscard]] Owner owner_of(const Command& command, NodeId sender) const;
+    [[nodiscard]] Owner owner_of(const Inbound& inbound, NodeId sender) const;
+    [[nodiscard]] bool opens_for_itself(const OpenSession& opening, NodeId sender) const;
+    void refuse_forward(NodeId from);
+    void keep_early(NodeId from, const Forward& forward);
+    void take_early_forwards();
+    void set_access(Inbound::Lane& lane, NodeId opener) const;
+    [[nodiscard]] bool is_members_certificate(NodeId peer) const;
+    [[nodiscard]] bool is_voters_certificate(NodeId peer) const;
+    [[nodiscard]] ChangeResult promote(NodeId id, Now now);
 
     // changing.cpp
     void call(ChangeCall& call, Now now);
@@ -201,6 +230,7 @@ private:
     // formats.cpp
     [[nodiscard]] std::uint8_t common_format() const;
     [[nodiscard]] std::uint8_t format_to_propose() const;
+    [[nodiscard]] bool is_too_new_for_a_member(std::uint8_t format) const;
     void remember_format(std::uint8_t format);
     void remember_format(const Entry& entry);
     [[nodiscard]] bool is_too_old(const Hello& hello) const;
@@ -250,6 +280,7 @@ private:
     ClosureCountdowns closures_;
     ClosureQuorum closure_quorum_;
     Proposer proposer_;
+    std::map<NodeId, Forward> early_forwards_;  // of a leader; at most one of each peer
 
     std::map<NodeId, Hello> connected_;
     std::map<NodeId, Hello> outlived_;  // these are on the line, and are nobody

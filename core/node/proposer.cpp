@@ -1,6 +1,7 @@
 #include "core/node/proposer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.hpp"
 #include "core/locks/limits.hpp"
@@ -18,23 +19,22 @@ constexpr std::size_t renew_bytes_around_max = 16;
 
 }  // namespace
 
-bool Proposer::add_to(std::deque<Chunk>& lane, std::size_t& bytes, const Bytes& batch) {
-    const auto commands = decode_batch(batch);
-    if (!commands || batch.size() > batch_bytes_max) return false;
-    if (commands->empty()) return true;
-    bytes += batch.size();
-    lane.push_back({batch, commands->size()});
+bool Proposer::add_to(std::deque<Chunk>& lane, std::size_t& bytes, Chunk chunk) {
+    if (chunk.batch.size() > batch_bytes_max) return false;
+    if (chunk.commands == 0) return true;
+    bytes += chunk.batch.size();
+    lane.push_back(std::move(chunk));
     return true;
 }
 
-bool Proposer::add_urgent(const Bytes& batch) {
+bool Proposer::add_urgent(const Bytes& batch, std::size_t commands) {
     // A bound for a peer gone wrong; a sound one has at most one ending per grant outstanding.
     if (urgent_bytes_ > urgent_bytes_waiting_max) return false;
-    return add_to(urgent_, urgent_bytes_, batch);
+    return add_to(urgent_, urgent_bytes_, {batch, commands});
 }
 
-bool Proposer::add_acquires(const Bytes& batch) {
-    return add_to(acquires_, acquire_bytes_, batch);
+bool Proposer::add_acquires(const Bytes& batch, std::size_t commands) {
+    return add_to(acquires_, acquire_bytes_, {batch, commands});
 }
 
 bool Proposer::has_room() const {
@@ -49,7 +49,7 @@ void Proposer::add(const Command& command) {
     BatchBuilder one;
     one.add(command);
     // However much waits: what the leader itself has to say is little, and nobody says it again.
-    const bool added = add_to(urgent_, urgent_bytes_, one.take());
+    const bool added = add_to(urgent_, urgent_bytes_, {one.take(), 1});
     MORTISE_CHECK(added);
 }
 

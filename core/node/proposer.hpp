@@ -13,10 +13,10 @@ namespace mortise::core {
 
 class Proposer {
 public:
-    // False when the bytes are no batch, or when more waits than sound peers have to say: nothing
-    // of it is taken.
-    bool add_urgent(const Bytes& batch);
-    bool add_acquires(const Bytes& batch);
+    // Requires a batch that decodes, and how many commands it has. False when it is too large, or
+    // when more waits than sound peers have to say: nothing of it is taken.
+    bool add_urgent(const Bytes& batch, std::size_t commands);
+    bool add_acquires(const Bytes& batch, std::size_t commands);
     // For acquires; what ends things is always taken (S21, P11).
     [[nodiscard]] bool has_room() const;
     // Of what ends things, as much as an entry can hold waits.
@@ -55,7 +55,7 @@ private:
 
     [[nodiscard]] std::size_t renewals_beside_urgent() const;
     [[nodiscard]] Renew gather_renewals(std::size_t count_max);
-    static bool add_to(std::deque<Chunk>& lane, std::size_t& bytes, const Bytes& batch);
+    static bool add_to(std::deque<Chunk>& lane, std::size_t& bytes, Chunk chunk);
     static void take_from(std::deque<Chunk>& lane, std::size_t& bytes, BatchBuilder& out);
 
     std::deque<Chunk> urgent_;

@@ -24,9 +24,12 @@ enum class MembershipRefusal : std::uint8_t {
     would_lose_quorum,  // too many of those who would vote do not answer
     too_many_members,
     invalid_address,
-    not_a_voter,  // and so nobody who could lead
-    overtaken,    // somebody else changed it meanwhile: look, and ask again
-    too_old,      // its version does not read what the log has
+    not_a_voter,                // and so nobody who could lead
+    overtaken,                  // somebody else changed it meanwhile: look, and ask again
+    too_old,                    // its version does not read what the log has
+    not_allowed,                // the certificate of the node that asks does not allow it
+    not_a_members_certificate,  // the newcomer's is neither a voter's nor a learner's
+    not_a_voters_certificate,
 };
 
 // What somebody wants to be so. Asking for what is so already is not an error: it is done.

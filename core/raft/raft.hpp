@@ -79,6 +79,7 @@ public:
     void on_dismissed(LogIndex configuration, Instant now);
     // Tells who reads the notes.
     void note_forgotten(NodeId peer) { note(Note::Kind::peer_forgot, peer); }
+    void note_refused(NodeId peer) { note(Note::Kind::refused_message, peer); }
     // Tells somebody who speaks as if it were a member, if that is certain.
     void dismiss(NodeId stranger);
 

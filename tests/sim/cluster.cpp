@@ -149,7 +149,9 @@ bool Cluster::can_answer(core::NodeId node) const {
 }
 
 core::Hello Cluster::hello(core::NodeId node) const {
-    return at(node).driver().hello();
+    auto hello = at(node).driver().hello();
+    hello.access = world_.swarm.access_of(node);  // as whoever checks its certificate does
+    return hello;
 }
 
 core::BootEpoch Cluster::boot_epoch(core::NodeId node) const {

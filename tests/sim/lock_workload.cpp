@@ -5,6 +5,7 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/overloaded.hpp"
+#include "core/codec/command_codec.hpp"
 #include "core/leases/countdowns.hpp"
 #include "tests/check/history_check.hpp"
 #include "tests/sim/in_words.hpp"
@@ -12,6 +13,8 @@
 namespace mortise::sim {
 
 namespace {
+
+using Batch = std::vector<core::Command>;
 
 const char* words_of(const core::Call& call) {
     return std::visit(
@@ -51,6 +54,7 @@ const char* words_of(const core::CallAnswer& answer) {
             [](const core::Written&) { return "wrote, call {}"; },
             [](core::Confirmed) { return "confirmed, call {}"; },
             [](const core::Deadlocked&) { return "deadlock, call {}"; },
+            [](const core::Denied&) { return "may not do that, call {}"; },
         },
         answer.result);
 }
@@ -309,6 +313,7 @@ void LockWorkload::lease_changed(core::NodeId node, const core::LeaseChanged& le
 
 void LockWorkload::applied(core::NodeId node, const core::Applied& applied) {
     history_.applied(node, applied);
+    judge_openings(node, applied);
     tellings_.applied(history_.book());
     closure_times_.applied(node, applied, world_.heap.now());
     for (const auto& outcome : applied.outcomes) {
@@ -316,6 +321,22 @@ void LockWorkload::applied(core::NodeId node, const core::Applied& applied) {
             contentions_.applied(node, *asked);
         if (const auto* ended = std::get_if<core::SessionEnded>(&outcome))
             closings_.ended(ended->session, ended->how);
+    }
+}
+
+// S50: the specification judges what a session does by what its opening allows. While one member is
+// too old, or its node leads and lies, it allows everything.
+void LockWorkload::judge_openings(core::NodeId node, const core::Applied& applied) {
+    const auto& swarm = world_.swarm;
+    if (swarm.restricted.empty() || applied.entry.kind != core::EntryKind::commands) return;
+    for (const auto& command : core::decode_batch(applied.entry.payload).value_or(Batch{})) {
+        const auto* opening = std::get_if<core::OpenSession>(&command);
+        if (opening == nullptr) continue;
+        const bool may_be_all = swarm.upgrade || swarm.lies;
+        const bool is_all = opening->access == core::Access::all();
+        if (opening->access == swarm.access_of(opening->node)) continue;
+        if (!is_all || !may_be_all)
+            world_.violations.report(node, "rights: a session has others than its node");
     }
 }
 
@@ -336,6 +357,8 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
     if (error != nullptr && *error == core::CallError::incompatible) {
         world_.tally.probe("feature is for a newer cluster");
     }
+    if (std::holds_alternative<core::Denied>(answer.result))
+        world_.tally.probe(world_.swarm.lies ? "denied by apply" : "denied by its own node");
     const auto* acquired = std::get_if<core::Acquired>(&answer.result);
     if (acquired != nullptr) hold_for_a_while(node, acquired->hold);
     if (const auto* several = std::get_if<core::AcquiredSeveral>(&answer.result)) {
@@ -407,7 +430,9 @@ void LockWorkload::begin_liveness(const std::vector<core::NodeId>& core) {
     constexpr std::uint64_t asked_max = 5;
     for (const auto node : core) {
         for (std::uint64_t i = 0; i < std::min(world_.swarm.workload.names, asked_max); ++i) {
-            to_ask_.emplace(node, "name" + std::to_string(i));
+            const auto name = "name" + std::to_string(i);
+            if (world_.swarm.access_of(node).may(core::Right::acquire, name))
+                to_ask_.emplace(node, name);
         }
     }
     ask_again();

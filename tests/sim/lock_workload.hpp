@@ -83,6 +83,7 @@ private:
     void hand_over(core::NodeId node, core::CallTag tag);
     void end_process(core::NodeId node, core::CallTag tag);
     void transfer();
+    void judge_openings(core::NodeId node, const core::Applied& applied);
     void ask_again();
     void ask_again_later(const core::CallAnswer& failed);
     void call(core::NodeId node, core::Call call);

@@ -59,6 +59,7 @@ core::NodeOptions SimNode::draw_options() {
     options.seed = prng_.next();
     options.life = prng_.next();
     options.command_format = command_format_;
+    if (!world_.swarm.lies) options.access = world_.swarm.access_of(id_);
     return options;
 }
 

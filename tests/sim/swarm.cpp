@@ -177,6 +177,26 @@ void draw_installs(core::Prng& own, Swarm& swarm) {
         swarm.install_bytes_max = static_cast<std::size_t>(draw_scale(own, 16, 4'096));
 }
 
+// The search of tests/check knows of no rights. In the end each node is asked for every name that
+// it may have.
+void draw_rights(core::Prng& own, Swarm& swarm) {
+    const auto& workload = swarm.workload;
+    if (workload.burst != 0 || swarm.judged_from_outside || !own.one_in(5)) return;
+    swarm.lies = own.one_in(2);
+    for (std::uint64_t node = 1; node <= swarm.nodes; ++node) {
+        if (own.one_in(2)) continue;
+        auto& access = swarm.restricted[node];
+        access.roles = {core::AccessRole::voter};
+        for (std::uint64_t name = 0; name < workload.names; ++name) {
+            const auto prefix = "name" + std::to_string(name);
+            if (own.one_in(2)) access.rules.push_back({core::Right::acquire, prefix});
+            if (own.one_in(2)) access.rules.push_back({core::Right::break_lock, prefix});
+        }
+        access.rules.push_back({core::Right::members, {}});
+        if (own.one_in(2)) access.rules.push_back({core::Right::observe, {}});
+    }
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -259,6 +279,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_pieces(own, swarm);
     draw_lag(own, swarm);
     draw_installs(own, swarm);
+    draw_rights(own, swarm);
     return swarm;
 }
 
@@ -292,6 +313,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.is_lag_small() ? ", little room for a lag" : "") +
                 (swarm.is_install_bounded() ? ", slow installs" : "") +
                 (swarm.standing_state_node != 0 ? ", a state stands still" : "") +
+                (!swarm.restricted.empty() ? ", rights" : "") + (swarm.lies ? ", lies" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {
         if (swarm.fault_weight[i] == 0) continue;

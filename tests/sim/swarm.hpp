@@ -4,6 +4,7 @@
 
 #include <array>
 #include <limits>
+#include <map>
 #include <string>
 
 #include "core/base/instant.hpp"
@@ -85,10 +86,13 @@ struct Swarm {
     bool spiteful = false;              // faults like to come during elections
     bool stormy_start = false;          // faults come fast while the cluster forms
     bool judged_from_outside = false;   // by tests/check as well
-    bool upgrade = false;               // nodes start old, and become new one after the other
-    bool lease_trial = false;           // faults are such as leases are for
-    SimTime fault_length = 0;           // how long one lasts, on average
-    SimTime restart_after = 0;          // a crashed node comes back, on average
+    // The rules of the certificates of some nodes, by id; empty: every node may do everything.
+    std::map<std::uint64_t, core::Access> restricted;
+    bool lies = false;          // those nodes do not look at their own certificates
+    bool upgrade = false;       // nodes start old, and become new one after the other
+    bool lease_trial = false;   // faults are such as leases are for
+    SimTime fault_length = 0;   // how long one lasts, on average
+    SimTime restart_after = 0;  // a crashed node comes back, on average
     std::array<std::uint64_t, fault_count> fault_weight{};  // zero: off
 
     [[nodiscard]] bool members_change() const {
@@ -103,6 +107,11 @@ struct Swarm {
     // So that nodes refuse work because the state on disk is behind.
     [[nodiscard]] bool is_lag_small() const {
         return state_lag_bytes_max < core::NodeOptions{}.state_lag_bytes_max;
+    }
+    // What the certificate of that node allows.
+    [[nodiscard]] core::Access access_of(core::NodeId node) const {
+        const auto found = restricted.find(node.raw());
+        return found == restricted.end() ? core::Access::all() : found->second;
     }
     [[nodiscard]] Faults faults_on() const;
     void switch_off(const Faults& faults);

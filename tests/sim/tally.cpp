@@ -46,6 +46,8 @@ static_assert(fault_names.size() == fault_count);
 
 // A run of many seeds that leaves one of these at zero has a hole.
 constexpr std::string_view expected_probes[] = {
+    "denied by apply",
+    "denied by its own node",
     "cluster formed",
     "cluster formed after a restart",
     "empty node took an offer",

@@ -120,6 +120,8 @@ class Model:
                 command = self.release(operation)
             else:
                 command = lm.Cancel(operation)
+        elif verb == "restrict":
+            command = lm.Restrict(rest[0], tuple(rest[1:]))
         else:
             command = lm.EndSession(rest[0])
         self.table, events = lm.apply(self.table, command)
@@ -141,6 +143,7 @@ class Model:
                 # Ours answers the operation, and then the cancel.
                 answers += [f"cancelled {event.op}", f"cancelled {self.table.index}"]
             elif event.kind != "ended":   # ours tells of the session, once
+                self.counts["denied"] += event.kind == "denied"
                 answers.append(f"{event.kind} {event.op}")
         queued = f"queued {self.table.index}"
         if queued in answers:             # ours says so at the end, if it is so then
@@ -202,8 +205,10 @@ def script(seed):
                           (15, 30, 8, 1, 0, 0, 0, 25, 20), (20, 20, 8, 2, 8, 2, 5, 20, 12),
                           (25, 25, 15, 4, 5, 2, 5, 8, 20), (30, 30, 5, 1, 0, 0, 2, 25, 0)))
     lockers = rng.choice(("0", "011", "1", "12"))
-    model, lines, asked = Model(policy), [], 0
-    for number in range(1, rng.choice((20, 60, 120)) + 1):
+    model, lines, asked = Model(policy), restrictions(names, sessions, seed), 0
+    for line in lines:
+        model.apply(line)
+    for number in range(len(lines) + 1, len(lines) + rng.choice((20, 60, 120)) + 1):
         verb = rng.choices(("acquire", "release", "cancel", "end", "upgrade", "try_upgrade",
                             "downgrade", "all", "any"), weights)[0]
         held = [model.operation_of[grant] for grant in model.table.grants]
@@ -239,6 +244,15 @@ def script(seed):
     return policy, lines
 
 
+def restrictions(names, sessions, seed):
+    """Of every fourth history, before anything else: who may acquire what (S50)."""
+    rng = random.Random(~seed)            # of its own: what else is drawn stays as it was
+    if seed % 4 or len(names) == 1:
+        return []
+    return [f"restrict {session} " + " ".join(rng.sample(names, rng.randint(1, len(names) - 1)))
+            for session in rng.sample(sessions, rng.randint(1, len(sessions) - 1))]
+
+
 def some_of(names, verb, rng):
     """Two or more: all in rising order, any in every order, and now and then one of them twice."""
     some = rng.sample(names, rng.randint(2, len(names)))
@@ -261,7 +275,7 @@ def session_of(lines, number):
 def ends_before(lines, line):
     """Is this about an operation of a session that ended? Ours says nothing then."""
     verb, target = line.split()[:2]
-    if verb in ("acquire", "all", "any", "end"):
+    if verb in ("acquire", "all", "any", "end", "restrict"):
         return False
     return f"end {session_of(lines, int(target))}" in lines[int(target):]
 

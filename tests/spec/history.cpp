@@ -47,7 +47,9 @@ void History::step(core::LogIndex index, const std::vector<core::Command>& batch
                    bool is_swept) {
     index_ = index;
     for (const auto& command : batch) {
-        if (const auto* request = std::get_if<core::Request>(&command)) {
+        if (const auto* opening = std::get_if<core::OpenSession>(&command)) {
+            access_by_nonce_.emplace(opening->nonce, opening->access);
+        } else if (const auto* request = std::get_if<core::Request>(&command)) {
             requests_.emplace(OperationId{request->session, request->seq}, *request);
             if (const auto* cancel = std::get_if<core::Cancel>(&request->body)) {
                 cancels_.insert({request->session, cancel->operation});
@@ -95,6 +97,39 @@ void History::on(const core::SessionOpened& opened) {
     }
     life = {};
     life.nonce = opened.nonce;
+    life.access = access_by_nonce_[opened.nonce];
+}
+
+// --- rights: S50 ----------------------------------------------------------------------------
+
+// A role gives a right on every name; rules leave only what they cover of that.
+bool History::may(core::SessionId session, core::Right right, const std::string& name) {
+    using core::AccessRole;
+    const auto& access = sessions_[session].access;
+    const auto gives = [&](AccessRole role) {
+        if (role == AccessRole::voter || role == AccessRole::learner) return true;
+        const bool acquires = right == core::Right::acquire;
+        return role == (acquires ? AccessRole::client : AccessRole::admin);
+    };
+    const auto covers = [&](const core::AccessRule& rule) {
+        return rule.right == right && name.compare(0, rule.prefix.size(), rule.prefix) == 0;
+    };
+    const auto& rules = access.rules;
+    return std::any_of(access.roles.begin(), access.roles.end(), gives) &&
+           (rules.empty() || std::any_of(rules.begin(), rules.end(), covers));
+}
+
+void History::on_denied(OperationId operation) {
+    using core::Right;
+    bool denied = false;
+    for (const auto& one : wanted_by(operation))
+        denied = denied || !may(operation.session, Right::acquire, one.name);
+    if (const auto* asked = body_of<core::BreakLock>(operation))
+        denied = !may(operation.session, Right::break_lock, asked->name);
+    if (const auto* asked = body_of<core::AskRelease>(operation))
+        denied = !may(operation.session, Right::break_lock, asked->name) &&
+                 !may(operation.session, Right::acquire, asked->name);
+    need(denied, "S50: refused, but allowed", words(operation));
 }
 
 void History::on(const core::OpenRefused&) {}
@@ -143,6 +178,8 @@ void History::on(const core::Queued& queued) {
     const auto wanted = wanted_by(operation);
     need(!wanted.empty() && wanted.front().wait, "S16: queued", words(operation));
     for (const auto& one : wanted) {
+        need(may(operation.session, core::Right::acquire, one.name), "S50: waits for it",
+             words(operation));
         auto& name = names_[one.name];
         if (one.priority > 0) name.has_priorities = true;
         const auto writers =
@@ -187,6 +224,7 @@ void History::on(const core::Answered& answered) {
         case AnswerKind::asked:
         case AnswerKind::broken: break;  // told by LockBroken
         case AnswerKind::lost: on_lost(operation); break;
+        case AnswerKind::permission_denied: on_denied(operation); break;
     }
 }
 
@@ -218,6 +256,8 @@ void History::on_granted(OperationId operation, const core::Answer& answer) {
 
 void History::grant_one(OperationId operation, const core::Acquire& wanted,
                         core::FencingToken token) {
+    need(may(operation.session, core::Right::acquire, wanted.name), "S50: has it",
+         words(operation));
     auto& name = names_[wanted.name];
     make_way(wanted.name, name, wanted.mode);
     const core::Grant grant{operation, wanted.mode, token, index_, wanted.label, wanted.locker};
@@ -304,6 +344,8 @@ void History::on_busy(OperationId operation) {
 // --- taken away: S24 ------------------------------------------------------------------------
 
 void History::on(const core::LockBroken& broken) {
+    need(may(broken.by.session, core::Right::break_lock, broken.name), "S50: broke it",
+         words(broken.by));
     auto& name = names_[broken.name];
     for (const auto hold : broken.holds) {
         const auto found = std::find_if(name.holders.begin(), name.holders.end(),

@@ -17,6 +17,8 @@
 //                 is counted from when its node knew of the hold
 //   S36           a value is written by who holds
 //   S30           nobody waits who conflicts with nobody
+//   S50           nobody holds or waits for what the access of its session does not allow, and
+//                 whoever is refused is not allowed
 #pragma once
 
 #include <array>
@@ -51,6 +53,7 @@ private:
         std::uint64_t renewal = 0;
         core::LogIndex received;
         bool has_ended = false;
+        core::Access access{};
     };
     struct GivenAnswer {
         core::LogIndex at;
@@ -106,6 +109,8 @@ private:
     void on_upgraded(core::OperationId operation, core::OperationId hold, core::FencingToken token);
     void on_deadlock(core::OperationId operation, const core::Answer& answer);
     void on_refused(core::OperationId operation, core::AnswerKind kind);
+    void on_denied(core::OperationId operation);
+    [[nodiscard]] bool may(core::SessionId session, core::Right right, const std::string& name);
     void queue_upgrade(core::OperationId operation);
 
     void make_way(const std::string& called, Name& name, core::LockMode mode);
@@ -135,6 +140,7 @@ private:
     bool remove_waiter(core::OperationId operation);
 
     std::map<core::SessionId, SessionLife> sessions_;
+    std::map<std::uint64_t, core::Access> access_by_nonce_;  // as the first opening says
     std::map<core::OperationId, core::Request> requests_;
     std::map<core::OperationId, GivenAnswer> answers_;
     std::map<std::string, Name> names_;

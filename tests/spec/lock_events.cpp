@@ -86,6 +86,11 @@ private:
             request(owners_[line_], acquire);
         } else if (verb == "all" || verb == "any") {
             several(verb, rest);
+        } else if (verb == "restrict") {
+            std::string session;
+            rest >> session;
+            for (std::string prefix; rest >> prefix;)
+                allowed_[session].push_back(prefix);
         } else if (verb == "end") {
             std::string session;
             rest >> session;
@@ -133,6 +138,8 @@ private:
             open.nonce = ++nonces_;
             open.incarnation = core::Incarnation{nonces_};
             open.ttl_ms = 10'000;
+            for (const auto& prefix : allowed_[name])
+                open.access.rules.push_back({core::Right::acquire, prefix});
             put(open);
             sessions_[name] = opened_;
         }
@@ -175,6 +182,7 @@ private:
                 break;
             case core::AnswerKind::deadlock: std::cout << "deadlock " << seq << "\n"; break;
             case core::AnswerKind::invalid_argument: std::cout << "invalid " << seq << "\n"; break;
+            case core::AnswerKind::permission_denied: std::cout << "denied " << seq << "\n"; break;
             default: std::cout << "unexpected " << seq << "\n"; break;
         }
     }
@@ -201,6 +209,7 @@ private:
     SessionId opened_;
     std::map<std::string, SessionId> sessions_;
     std::map<std::uint64_t, SessionId> owners_;
+    std::map<std::string, std::vector<std::string>> allowed_;
 };
 
 }  // namespace

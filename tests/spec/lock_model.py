@@ -97,9 +97,17 @@ class EndSession:
 
 
 @dataclass(frozen=True)
+class Restrict:
+    """S50: from here on the session acquires only names with one of the prefixes."""
+    session: str
+    prefixes: tuple
+
+
+@dataclass(frozen=True)
 class Event:
     """kind: granted, queued, busy, deadlock, invalid, cancelled, ended, released, downgraded,
-    upgraded, not_held, nested.  `op` is the log index of the request that the event answers."""
+    upgraded, not_held, nested, denied.  `op` is the log index of the request that the event
+    answers."""
     kind: str
     op: int
     grants: tuple = ()
@@ -151,10 +159,12 @@ class Table:
     records: dict = field(default_factory=dict)
     events: list = field(default_factory=list)
     order: tuple = ()                     # in which names are looked at
+    allowed: dict = field(default_factory=dict)           # S50: prefixes, of some sessions
 
     def clone(self) -> "Table":
         t = Table(self.policy, self.index, self.token, self.next_grant, order=self.order)
         t.grants = {k: copy.copy(g) for k, g in self.grants.items()}
+        t.allowed = dict(self.allowed)
         t.ops = dict(self.ops)            # ops are never changed in place
         for n, r in self.records.items():
             t.records[n] = Record(r.policy, list(r.holders), r.conversion, list(r.queue), r.turn,
@@ -446,7 +456,8 @@ def apply(table: Table, command) -> tuple:
     t.index += 1
     handler = {Acquire: _acquire, AcquireAny: _acquire, Release: _release,
                ReleaseAll: _release_all, Cancel: _cancel, Downgrade: _downgrade,
-               Upgrade: _upgrade, TryUpgrade: _upgrade, EndSession: _end_session}[type(command)]
+               Upgrade: _upgrade, TryUpgrade: _upgrade, EndSession: _end_session,
+               Restrict: _restrict}[type(command)]
     handler(t, command)
     t.forget()
     events, t.events = t.events, []
@@ -456,6 +467,10 @@ def apply(table: Table, command) -> tuple:
 def _acquire(t: Table, c) -> None:
     any_of = isinstance(c, AcquireAny)
     names = [n for n, _ in c.names]
+    prefixes = t.allowed.get(c.session, ("",))
+    if not all(n.startswith(prefixes) for n in names):
+        t.events.append(Event("denied", t.index))               # S50: nothing else happens
+        return
     if not 1 <= len(names) <= 64 or len(set(names)) != len(names):
         t.events.append(Event("invalid", t.index))              # S32
         return
@@ -569,6 +584,10 @@ def _upgrade(t: Table, c) -> None:
         r.conversion = op.id
         t.events.append(Event("queued", op.id))
         t.refuse_deadlocks(op.id)
+
+
+def _restrict(t: Table, c: Restrict) -> None:
+    t.allowed[c.session] = c.prefixes
 
 
 def _end_session(t: Table, c: EndSession) -> None:

@@ -216,7 +216,43 @@ void LockSpec::on(const core::Request& command) {
     }
     if (passes_over(*session, command)) return;
     session->seen.insert(command.seq);
+    if (!is_allowed(session->opened.access, command.body)) {
+        answer(operation, {AnswerKind::permission_denied, {}, {}});
+        return;
+    }
     std::visit([&](const auto& body) { on(operation, body); }, command.body);
+}
+
+// S50, by a table of what each role gives.
+bool LockSpec::is_allowed(const core::Access& access, const core::RequestBody& body) {
+    using core::AccessRole;
+    using core::Right;
+    static const std::map<AccessRole, std::set<Right>> given{
+        {AccessRole::voter, {Right::acquire, Right::break_lock}},
+        {AccessRole::learner, {Right::acquire, Right::break_lock}},
+        {AccessRole::client, {Right::acquire}},
+        {AccessRole::observer, {}},
+        {AccessRole::admin, {Right::break_lock}}};
+    const auto has = [&](Right right, const std::string& name) {
+        bool by_role = false;
+        for (const auto role : access.roles)
+            by_role = by_role || given.at(role).contains(right);
+        bool by_rule = access.rules.empty();
+        for (const auto& rule : access.rules) {
+            const bool begins_so = name.substr(0, rule.prefix.size()) == rule.prefix;
+            by_rule = by_rule || (rule.right == right && begins_so);
+        }
+        return by_role && by_rule;
+    };
+    if (const auto* one = std::get_if<core::Acquire>(&body)) return has(Right::acquire, one->name);
+    if (const auto* one = std::get_if<core::BreakLock>(&body))
+        return has(Right::break_lock, one->name);
+    if (const auto* one = std::get_if<core::AskRelease>(&body))
+        return has(Right::acquire, one->name) || has(Right::break_lock, one->name);
+    const auto* several = std::get_if<core::AcquireSeveral>(&body);
+    return several == nullptr || std::ranges::all_of(several->names, [&](const auto& one) {
+               return has(Right::acquire, one.name);
+           });
 }
 
 // P11: what a session has and did not acknowledge is bounded, and so are the gaps in its numbers.
@@ -531,7 +567,8 @@ void LockSpec::on(OperationId operation, const core::BreakLock& request) {
     answer(operation, {AnswerKind::broken, {}, {}});
     if (opens || !fresh.empty() || request.immediate) {
         outcomes_.emplace_back(core::LockBroken{operation, request.name, request.expected, fresh,
-                                                request.reason, request.immediate});
+                                                request.reason, request.immediate,
+                                                request.asked_by});
     }
     for (const auto hold : fresh) {
         broken_.insert(hold);

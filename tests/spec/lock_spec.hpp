@@ -122,6 +122,8 @@ private:
     void on(core::OperationId operation, const core::BreakLock& request);
     void on(core::OperationId operation, const core::AskRelease& request);
     void repeat(const Session& session, core::OperationId operation);
+    // S50.
+    [[nodiscard]] static bool is_allowed(const core::Access& access, const core::RequestBody& body);
     void end_command();
 
     [[nodiscard]] const Session* find_session(core::SessionId id) const;

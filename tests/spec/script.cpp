@@ -43,7 +43,8 @@ constexpr std::size_t kinds = 17;
 // Follows the specification along, so that most commands meet something.
 class Maker {
 public:
-    explicit Maker(std::uint64_t seed) : prng_{seed}, order_{~seed} {
+    explicit Maker(std::uint64_t seed) : prng_{seed}, order_{~seed}, rights_{seed ^ 0x5a5aU} {
+        if (rights_.one_in(3)) restricted_percent_ = 30 + rights_.below(60);
         // Sometimes more names than one Sweep visits.
         is_wide_ = prng_.one_in(200);
         names_ = is_wide_ ? core::sweep_names_max + 50 : 1 + prng_.below(4);
@@ -192,11 +193,25 @@ private:
         open.boot_epoch = process.epoch;
         open.ttl_ms = 10'000;
         open.rho_ppm = 10'000;
+        if (restricted_percent_ > rights_.below(100)) open.access = access();
         if (may_be_odd && prng_.one_in(8)) {  // a copied directory
             open.boot_epoch = core::BootEpoch{1 + prng_.below(process.epoch.raw())};
             open.former_life_ended = prng_.one_in(2);
         }
         return open;
+    }
+
+    // Names are n0, n1, ...: some of the prefixes cover one, or ten, or all.
+    core::Access access() {
+        core::Access access{{static_cast<core::AccessRole>(rights_.below(2))}, {}};
+        if (rights_.one_in(4)) access.roles = {static_cast<core::AccessRole>(rights_.below(5))};
+        for (auto rules = rights_.below(4); rules > 0; --rules) {
+            const auto right = static_cast<core::Right>(rights_.below(3));
+            auto prefix = name(rights_.below(names_));
+            if (rights_.one_in(6)) prefix = rights_.one_in(2) ? "n" : "n00";
+            access.rules.push_back({right, std::move(prefix)});
+        }
+        return access;
     }
 
     core::Command renew() {
@@ -430,7 +445,9 @@ private:
     static std::string name(std::uint64_t number) { return "n" + std::to_string(number); }
 
     core::Prng prng_;
-    core::Prng order_;  // of its own: what else is drawn stays as it was
+    core::Prng order_;                      // of its own: what else is drawn stays as it was
+    core::Prng rights_;                     // likewise
+    std::uint64_t restricted_percent_ = 0;  // of the sessions
     bool is_wide_ = false;
     bool is_deep_ = false;
     std::uint64_t names_ = 1;

@@ -36,7 +36,7 @@ std::string terms_words(const core::HoldTerms& terms) {
 }
 
 const char* name_of(core::AnswerKind kind) {
-    constexpr std::array<const char*, 15> names{"granted",
+    constexpr std::array<const char*, 16> names{"granted",
                                                 "busy",
                                                 "released",
                                                 "cancelled",
@@ -50,13 +50,24 @@ const char* name_of(core::AnswerKind kind) {
                                                 "stored",
                                                 "broken",
                                                 "lost",
-                                                "asked"};
+                                                "asked",
+                                                "permission_denied"};
     return names.at(static_cast<std::size_t>(kind));
 }
 
 const char* name_of(core::SessionEnd how) {
     constexpr std::array<const char*, 3> names{"closed", "expired", "former_life"};
     return names.at(static_cast<std::size_t>(how));
+}
+
+std::string access_words(const core::Access& access) {
+    if (access == core::Access::all()) return {};
+    std::string text = " as";
+    for (const auto role : access.roles)
+        text += " " + std::string{to_string(role)};
+    for (const auto& rule : access.rules)
+        text += " " + std::string{to_string(rule.right)} + ":" + rule.prefix;
+    return text;
 }
 
 std::string previous_words(const core::Previous& previous) {
@@ -141,7 +152,8 @@ std::string words(const core::Command& command) {
                               " node=" + number(open.node) +
                               " incarnation=" + number(open.incarnation) +
                               " epoch=" + number(open.boot_epoch) +
-                              (open.former_life_ended ? " former_life_ended" : "");
+                              (open.former_life_ended ? " former_life_ended" : "") +
+                              access_words(open.access);
                    },
                    [](const core::Renew& renew) {
                        std::string text = "renew";

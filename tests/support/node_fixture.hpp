@@ -250,6 +250,10 @@ public:
     void add(std::uint64_t id, std::initializer_list<std::uint64_t> voters) {
         nodes_.try_emplace(NodeId{id}, id, voters);
     }
+    void add(NodeOptions options) {
+        const auto id = options.self;
+        nodes_.try_emplace(id, std::move(options), RaftState{});
+    }
 
     void connect(NodeId a, NodeId b) {
         const auto hello = nodes_.at(a).hello();

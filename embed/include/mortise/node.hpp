@@ -223,6 +223,7 @@ public:
 
 private:
     friend class detail::NodeRuntime;
+    explicit Node(std::shared_ptr<detail::NodeRuntime> runtime) noexcept;
 
     std::shared_ptr<detail::NodeRuntime> runtime_;
 };

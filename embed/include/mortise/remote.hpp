@@ -49,8 +49,9 @@ public:
                                    ReadLevel level = ReadLevel::linearizable);
 
     // As Node::add_member and its kin, at the first member that can be asked; each waits for at
-    // most `timeout`. Members take such requests from their own machine only: permission_denied
-    // elsewhere. When no answer came to what was asked, outcome_unknown.
+    // most `timeout`. Without TLS members take such requests from their own machine only, with TLS
+    // from those whose certificate allows it: permission_denied for others. When no answer came to
+    // what was asked, outcome_unknown.
     void add_member(NodeId id, std::string_view address);
     void promote_member(NodeId id);
     void remove_member(NodeId id);

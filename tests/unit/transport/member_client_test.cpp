@@ -167,9 +167,9 @@ TEST_F(MemberClientTest, InspectsOneLockAndHearsWhyNot) {
 TEST_F(MemberClientTest, AsksForAChangeAndWaits) {
     ASSERT_TRUE(connect());
     const core::MembershipGoal goal{core::MembershipGoal::Kind::learner, NodeId{4}, "four:4"};
-    const std::vector<ChangeAnswer> answers{core::Changed{},
-                                            core::MembershipRefusal::would_lose_quorum,
-                                            core::CallError::outcome_unknown, ChangeDenied{}};
+    const std::vector<ChangeAnswer> answers{
+        core::Changed{}, core::MembershipRefusal::would_lose_quorum,
+        core::CallError::outcome_unknown, core::Denied{"user alice may not"}};
     for (const auto& expected : answers) {
         std::optional<core::Result<ChangeAnswer>> answer;
         client_->change(goal, 3s, [&](auto result) { answer.emplace(std::move(result)); });

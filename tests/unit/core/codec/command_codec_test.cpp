@@ -26,12 +26,23 @@ Command request(RequestBody body, std::uint64_t after = 0) {
     return made;
 }
 
+OpenSession opening_as(Access access) {
+    OpenSession open{1, NodeId{2}, Incarnation{3}, BootEpoch{4}, 5, 6, false};
+    open.access = std::move(access);
+    return open;
+}
+
 // One of each kind, small numbers and large ones.
 std::vector<Command> samples() {
     constexpr auto huge = ~std::uint64_t{0};
     return {
         OpenSession{1, NodeId{2}, Incarnation{3}, BootEpoch{4}, 5, 6, false},
         OpenSession{huge, NodeId{huge}, Incarnation{huge}, BootEpoch{huge}, ~0U, 499'999, true},
+        opening_as({{AccessRole::learner}, {}}),
+        opening_as({{AccessRole::voter, AccessRole::admin},
+                    {{Right::acquire, std::string(access_prefix_bytes_max, 'p')},
+                     {Right::members, {}},
+                     {Right::observe, {}}}}),
         Renew{{}},
         Renew{{{SessionId{1}, 0}, {SessionId{huge}, huge}}},
         CloseSession{SessionId{7}},
@@ -75,6 +86,7 @@ std::vector<Command> samples() {
         request(MarkConsistent{Seq{5}, "a"}),
         request(BreakLock{"a", FencingToken{huge}, std::string(reason_bytes_max, 'r'), true}),
         request(BreakLock{"b", FencingToken{1}, {}}),
+        request(BreakLock{"b", FencingToken{1}, {}, false, std::string(asked_by_bytes_max, 'a')}),
         request(AskRelease{"b", std::string(reason_bytes_max, 'r')}),
         request(AskRelease{"b", {}}),
         EndClosure{ClosureId{huge}},
@@ -109,6 +121,8 @@ std::vector<Command> old_samples() {
     auto old = samples();
     std::erase_if(old, [](const Command& command) {
         if (std::holds_alternative<EndClosure>(command)) return true;
+        const auto* opening = std::get_if<OpenSession>(&command);
+        if (opening != nullptr) return format_needed(opening->access) > command_format_oldest;
         const auto* request = std::get_if<Request>(&command);
         return request != nullptr && format_needed(request->body) > command_format_oldest;
     });
@@ -116,7 +130,7 @@ std::vector<Command> old_samples() {
 }
 
 // What decodes is the one byte form of what it decodes to. Excepted are commands with an identity,
-// which this version carries along unread: of the first, its length is behind the kind.
+// which this version reads of a break alone: of the first, its length is behind the kind.
 void expect_error_or_same(const std::string& bytes) {
     const Bytes batch{bytes};
     const auto commands = decode_batch(batch);
@@ -301,6 +315,24 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     auto over = full;
     over.emplace_back(Sweep{});
     EXPECT_FALSE(decode_batch(encoded(over)).has_value());
+}
+
+TEST(CommandCodec, RefusesAnAccessThatNoCertificateHas) {
+    const auto decodes = [](Access access) {
+        return decode_batch(encoded({opening_as(std::move(access))})).has_value();
+    };
+    const std::vector<AccessRule> many(access_rules_max, {Right::acquire, "a"});
+    EXPECT_TRUE(decodes({{AccessRole::voter}, many}));
+    auto rules = many;
+    rules.push_back({Right::acquire, "a"});
+    EXPECT_FALSE(decodes({{AccessRole::voter}, rules}));
+    EXPECT_FALSE(decodes({{AccessRole::learner, AccessRole::voter}, {}}));
+    EXPECT_FALSE(decodes({{AccessRole::learner, AccessRole::learner}, {}}));
+    EXPECT_FALSE(decodes({{static_cast<AccessRole>(5)}, {}}));
+    EXPECT_FALSE(decodes({{AccessRole::voter}, {{static_cast<Right>(4), {}}}}));
+    EXPECT_FALSE(decodes({{AccessRole::voter}, {{Right::members, "a"}}}));
+    const std::string too_long(access_prefix_bytes_max + 1, 'p');
+    EXPECT_FALSE(decodes({{AccessRole::voter}, {{Right::acquire, too_long}}}));
 }
 
 TEST(CommandCodec, RefusesUnsetIds) {

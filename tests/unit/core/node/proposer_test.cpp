@@ -40,9 +40,15 @@ protected:
             }
         }
     }
+    bool add_urgent(const Bytes& batch) {
+        return proposer.add_urgent(batch, decode_batch(batch).value().size());
+    }
+    bool add_acquires(const Bytes& batch) {
+        return proposer.add_acquires(batch, decode_batch(batch).value().size());
+    }
     void fill() {
         const auto batch = batch_of(1, batch_bytes_max);
-        while (proposer.add_urgent(batch)) {
+        while (add_urgent(batch)) {
         }
     }
 
@@ -51,7 +57,7 @@ protected:
 };
 
 TEST_F(ProposerTest, TakesRenewalsAloneWhenItIsAskedTo) {
-    proposer.add_urgent(batch_of(2));
+    add_urgent(batch_of(2));
     proposer.add_renewal({SessionId{1}, 7});
     const auto commands = decode_batch(proposer.take_renewals());
     ASSERT_TRUE(commands);
@@ -67,10 +73,10 @@ TEST_F(ProposerTest, TakesRenewalsAloneWhenItIsAskedTo) {
 TEST_F(ProposerTest, WhatWasForwardedInANewerFormIsProposedInIt) {
     BatchBuilder newer;
     newer.add(Request{SessionId{1}, Seq{2}, {}, Upgrade{Seq{1}, true}});
-    proposer.add_urgent(batch_of(1));
+    add_urgent(batch_of(1));
     EXPECT_EQ(format_of(proposer.take_batch(2)), 2);
-    proposer.add_urgent(batch_of(1));
-    proposer.add_acquires(newer.take());
+    add_urgent(batch_of(1));
+    add_acquires(newer.take());
     const auto batch = proposer.take_batch(2);
     EXPECT_EQ(format_of(batch), 3);
     EXPECT_EQ(decode_batch(batch).value().size(), 2U);
@@ -96,7 +102,7 @@ TEST_F(ProposerTest, RenewalsAndFullBatchesBothGetIntoTheLog) {
         proposer.clear();
         taken = {};
         for (std::uint64_t round = 1; round <= 20; ++round) {
-            ASSERT_TRUE(proposer.add_urgent(full));
+            ASSERT_TRUE(add_urgent(full));
             proposer.add_renewal({SessionId{2}, round});
             take();
         }
@@ -106,7 +112,7 @@ TEST_F(ProposerTest, RenewalsAndFullBatchesBothGetIntoTheLog) {
 }
 
 TEST_F(ProposerTest, RenewalsTravelWithWhateverLeavesRoomForThem) {
-    ASSERT_TRUE(proposer.add_urgent(batch_of(batch_commands_max - 1)));
+    ASSERT_TRUE(add_urgent(batch_of(batch_commands_max - 1)));
     proposer.add_renewal({SessionId{2}, 7});
     take();
     EXPECT_EQ(taken.others, batch_commands_max - 1);
