@@ -107,10 +107,12 @@ void NodeCore::refuse_forward(NodeId from) {
 // it an election timeout, at each start and each change of the leader. One of each peer is kept:
 // more would be a way to fill the memory.
 void NodeCore::keep_early(NodeId from, const Forward& forward) {
+    if (early_forwards_.empty()) newest_when_early_ = machine_.sessions().newest();
     early_forwards_.try_emplace(from, forward);
 }
 
 void NodeCore::take_early_forwards() {
+    if (machine_.sessions().newest() == newest_when_early_) return;
     for (const auto& [from, forward] : std::exchange(early_forwards_, {}))
         take_forward(from, forward);
 }

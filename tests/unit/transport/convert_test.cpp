@@ -203,7 +203,8 @@ core::Outcome outcome(Prng& prng) {
                                core::FencingToken{positive(prng)},
                                {},
                                text(prng, core::reason_bytes_max),
-                               coin(prng)};
+                               coin(prng),
+                               text(prng, core::asked_by_bytes_max)};
             for (auto count = prng.below(4); count > 0; --count)
                 o.holds.push_back(operation(prng));
             return o;
@@ -527,6 +528,16 @@ TEST(Convert, WhatClientsSayAndHearRoundTrips) {
 TEST(Convert, EveryFailureRoundTrips) {
     for (int i = 0; i <= static_cast<int>(core::CallError::node_stopped); ++i)
         expect_round_trip<wire::ListAnswer>(ListAnswer{static_cast<core::CallError>(i)});
+}
+
+TEST(Convert, ADenialSaysWhatWasMissing) {
+    const core::Denied denied{R"(user alice may not observe "x")"};
+    expect_round_trip<wire::ListAnswer>(ListAnswer{denied});
+    const core::Denied too_long{std::string(100'000, 'w')};
+    const auto answer =
+        read_words<wire::ListAnswer>(bytes_with<wire::ListAnswer>(ListAnswer{too_long}));
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(std::get<core::Denied>(*answer).why, std::string(4'096, 'w'));
 }
 
 TEST(Convert, EveryRefusalRoundTripsAndOneOfALaterVersionIsStillARefusal) {
