@@ -12,13 +12,6 @@ Missing missing(const Access& access, Right right, std::string_view name) {
     return access.may(right, name) ? Missing{} : MissingRight{right, name};
 }
 
-Missing missing(const Access& access, const AcquireSeveral& request) {
-    for (const auto& one : request.names) {
-        if (auto found = missing(access, Right::acquire, one.name)) return found;
-    }
-    return {};
-}
-
 // Whoever may wait for the name, or take it away, may ask for it as well. A right to observe is not
 // enough: asking disturbs the holder.
 Missing missing(const Access& access, const AskRelease& request) {
@@ -28,11 +21,22 @@ Missing missing(const Access& access, const AskRelease& request) {
 
 }  // namespace
 
+std::optional<MissingRight> missing_right(const Access& access, const Acquire& request) {
+    return missing(access, Right::acquire, request.name);
+}
+
+std::optional<MissingRight> missing_right(const Access& access, const AcquireSeveral& request) {
+    for (const auto& one : request.names) {
+        if (auto found = missing(access, Right::acquire, one.name)) return found;
+    }
+    return {};
+}
+
 std::optional<MissingRight> missing_right(const Access& access, const RequestBody& body) {
     return std::visit(
         Overloaded{
-            [&](const Acquire& one) { return missing(access, Right::acquire, one.name); },
-            [&](const AcquireSeveral& several) { return missing(access, several); },
+            [&](const Acquire& one) { return missing_right(access, one); },
+            [&](const AcquireSeveral& several) { return missing_right(access, several); },
             [&](const BreakLock& one) { return missing(access, Right::break_lock, one.name); },
             [&](const AskRelease& one) { return missing(access, one); },
             [](const auto&) { return Missing{}; }},

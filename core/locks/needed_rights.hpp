@@ -19,5 +19,11 @@ struct MissingRight {
 // Empty when the access allows the request. Of several names the first one that it does not allow.
 [[nodiscard]] std::optional<MissingRight> missing_right(const Access& access,
                                                         const RequestBody& body);
+[[nodiscard]] std::optional<MissingRight> missing_right(const Access& access,
+                                                        const Acquire& request);
+[[nodiscard]] std::optional<MissingRight> missing_right(const Access& access,
+                                                        const AcquireSeveral& request);
+// The name would point into what is gone.
+void missing_right(const Access& access, RequestBody&& body) = delete;
 
 }  // namespace mortise::core

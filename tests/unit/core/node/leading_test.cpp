@@ -19,14 +19,12 @@ Bytes batch(const Command& command) {
 }
 
 // Of a session that does not exist: nothing but weight.
-Bytes heavy_batch() {
+Bytes heavy_batch(SessionId session = SessionId{99'999}) {
     BatchBuilder out;
     const std::string name(name_bytes_max, 'n');
     for (std::uint64_t seq = 1; out.bytes() + name.size() + 64 < batch_bytes_max; ++seq)
-        out.add(Request{SessionId{99'999},
-                        Seq{seq},
-                        {},
-                        Acquire{name, LockMode::exclusive, true, {}, false, {}}});
+        out.add(Request{
+            session, Seq{seq}, {}, Acquire{name, LockMode::exclusive, true, {}, false, {}}});
     return out.take();
 }
 
@@ -103,15 +101,16 @@ TEST_F(Leading, ARenewalOfASessionThatEndsMakesNoTimerFireForEver) {
 // P11: told at once, instead of timing out.
 TEST_F(Leading, TooManyAcquiresAreRefused) {
     const NodeId other{leader->raft().configuration().voters.back().id};
+    const auto session = cluster[other].core().agent().open_session().value();
     leader->acquire(1, "first");
     leader->sent.clear();
     // Its disk takes its time, so that everything gathers.
     constexpr int enough = 12;
     for (int i = 0; i < enough; ++i)
-        leader->receive(other, Forward{{}, heavy_batch(), {}});
+        leader->receive(other, Forward{{}, heavy_batch(session), {}});
     const auto refusals = leader->take<TooBusy>(other);
     ASSERT_FALSE(refusals.empty());
-    EXPECT_EQ(refusals[0].session, SessionId{99'999});
+    EXPECT_EQ(refusals[0].session, session);
     EXPECT_EQ(refusals[0].first, Seq{1});
     EXPECT_GT(refusals[0].last, Seq{100});
 
