@@ -44,6 +44,8 @@ TEST_F(Permissions, EveryWayToAcquireSaysWhatIsMissing) {
     const std::string says =
         R"(node 1 may not acquire "orders/42": its certificate allows acquire on "jobs/")";
     const std::chrono::seconds wait{1};
+    const LockRequests jobs_and_orders{{"jobs/1", LockMode::exclusive},
+                                       {"orders/42", LockMode::exclusive}};
     LockInfo busy;
     Mutex mutex{node_, "orders/42"};
     const std::vector<std::function<void()>> calls{
@@ -51,13 +53,9 @@ TEST_F(Permissions, EveryWayToAcquireSaysWhatIsMissing) {
         [&] { (void)node_.try_acquire("orders/42"); },
         [&] { (void)node_.try_acquire("orders/42", busy); },
         [&] { (void)node_.acquire_for("orders/42", wait); },
-        [&] {
-            (void)node_.acquire_all({{"jobs/1"}, {"orders/42"}});
-        },
-        [&] {
-            (void)node_.acquire_any({{"jobs/1"}, {"orders/42"}});
-        },
-        [&] { (void)node_.try_acquire_any({{"orders/42"}}); },
+        [&] { (void)node_.acquire_all(jobs_and_orders); },
+        [&] { (void)node_.acquire_any(jobs_and_orders); },
+        [&] { (void)node_.try_acquire_any(jobs_and_orders); },
         [&] { mutex.lock(); },
         [&] { (void)mutex.try_lock(); },
         [&] { (void)mutex.try_lock_for(wait); },
