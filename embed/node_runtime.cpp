@@ -159,7 +159,7 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, Estate
     directory_lock_ = std::move(opened.lock);
     incarnation_ = opened.incarnation;
     auto options = node_options(config_);
-    options.access = access_;
+    options.access = tls_ ? tls_->credentials()->identity().access : access_;
     options.incarnation = opened.incarnation;
     options.boot_epoch = opened.boot_epoch;
     options.former_life_ended = opened.former_life_ended;

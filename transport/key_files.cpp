@@ -68,14 +68,14 @@ bool is_exposed(const struct stat& status) {
     return (status.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO) & ~allowed) != 0;
 }
 
-enum class Kind { certificate, key };
+enum class FileKind { certificate, key };
 
-core::Result<std::string> read_file(const fs::path& path, Kind kind) {
+core::Result<std::string> read_file(const fs::path& path, FileKind kind) {
     const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     struct stat status {};
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
         return of_system("cannot open " + path.string(), errno);
-    if (kind == Kind::key && S_ISREG(status.st_mode) && is_exposed(status)) {
+    if (kind == FileKind::key && S_ISREG(status.st_mode) && is_exposed(status)) {
         return refused(std::errc::operation_not_permitted,
                        path.string() + " can be read by others; run: chmod 600 " + path.string());
     }
@@ -165,11 +165,11 @@ bool is_there(const fs::path& path) {
 }  // namespace
 
 core::Result<std::string> read_certificate_file(const fs::path& path) {
-    return read_file(path, Kind::certificate);
+    return read_file(path, FileKind::certificate);
 }
 
 core::Result<Secret> read_key_file(const fs::path& path) {
-    auto text = read_file(path, Kind::key);
+    auto text = read_file(path, FileKind::key);
     if (!text) return text.error();
     return Secret{*std::move(text)};
 }

@@ -105,7 +105,9 @@ Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeti
     }
     const auto lane = lane_of(caller->purpose);
     if (!lane) return admit_client(visitor);
-    return admit_peer(visitor, *lane, *caller);
+    auto proven = *caller;
+    if (visitor.identity() != nullptr) proven.hello.access = visitor.identity()->access;
+    return admit_peer(visitor, *lane, proven);
 }
 
 // The hello of the caller is told before our half of it is said: it may change what we say.

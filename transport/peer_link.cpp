@@ -173,11 +173,12 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
         feed(link_event::Refused{attempt, refusal});
         return owner_.refused(*this, refusal);
     }
-    const auto theirs = read_guarded([&] { return answer.getHello(); });
+    auto theirs = read_guarded([&] { return answer.getHello(); });
     if (!theirs || !answer.isPeer()) {
         ++counters_.malformed_messages;
         return feed(link_event::Lost{attempt});
     }
+    if (certificate_) theirs->hello.access = certificate_->identity.access;
     remote_.emplace(answer.getPeer());
     connection_->frames().set_limits(answer_limits);
     feed(link_event::Greeted{attempt, ours, *theirs});

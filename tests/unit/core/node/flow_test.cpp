@@ -9,9 +9,19 @@ namespace {
 
 constexpr std::size_t bound = 2'000;
 
-Forward something() {
+StoredDisk disk() {
+    return disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
+}
+
+Hello hello_of_two() {
+    return HandDrivenNode{node_options(2, {1, 2, 3}), disk()}.hello();
+}
+
+// What node 2 may ask for before it has a session.
+Forward something(std::uint64_t nonce) {
+    const auto hello = hello_of_two();
     BatchBuilder batch;
-    batch.add(CloseSession{SessionId{7}});
+    batch.add(OpenSession{nonce, n2, hello.incarnation, hello.boot_epoch, 10'000, 10'000});
     return {batch.take(), {}, {}};
 }
 
@@ -19,9 +29,8 @@ Forward something() {
 HandDrivenNode elected() {
     auto options = node_options(1, {1, 2, 3});
     options.uncommitted_bytes_max = bound;
-    const auto disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
-    HandDrivenNode node{options, disk};
-    node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk}.hello()});
+    HandDrivenNode node{options, disk()};
+    node.step(PeerUp{hello_of_two()});
     node.timer_when_due();
     const auto asked = node.newest<PreVoteRequest>(n2);
     node.receive(n2, RaftMessage{PreVoteReply{Term{1}, asked.round, true}});
@@ -37,8 +46,8 @@ HandDrivenNode elected() {
 TEST(Flow, ALeaderThatCommitsNothingProposesUpToItsBound) {
     auto node = elected();
     ASSERT_TRUE(node.raft().has_committed_own_term());
-    for (int i = 0; i < 500; ++i) {
-        node.receive(n2, something());
+    for (std::uint64_t i = 1; i <= 500; ++i) {
+        node.receive(n2, something(i));
         node.complete_writes();
     }
     EXPECT_GE(node.raft().uncommitted_bytes(), bound);
