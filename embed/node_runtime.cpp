@@ -107,7 +107,8 @@ void NodeRuntime::report(const storage::Opened& opened) {
         log_.error("storage",
                    "the data directory cannot be used any more and is put aside within it; "
                    "this node begins anew, without a vote, when its cluster takes it: " +
-                       opened.set_aside);
+                       opened.set_aside + ". Look at that copy, and remove it when nobody " +
+                       "needs it: nothing else does");
     }
     if (opened.is_copy) {
         log_.warn("storage",

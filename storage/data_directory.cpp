@@ -217,9 +217,10 @@ private:
 
 Result<Opened> begin_anew(const fs::path& path, const OpenOptions& options, const Seams& seams,
                           const std::shared_ptr<DirectoryLock>& lock, std::string why) {
-    if (auto begun = set_aside(path, options, seams); !begun) return std::move(begun).error();
+    const auto kept = set_aside(path, options, seams);
+    if (!kept) return kept.error();
     auto anew = Opening{path, options, seams, lock}.run();
-    if (anew) anew->set_aside = std::move(why);
+    if (anew) anew->set_aside = std::move(why) + "; its content is kept in " + kept->string();
     return anew;
 }
 

@@ -80,33 +80,39 @@ Result<void> move_parts(const fs::path& directory, const fs::path& to, FileProbe
     return sync_directory(directory, probe);
 }
 
-// One is enough for people, and the disk is not for keeping them.
-void remove_older(const fs::path& directory, std::uint64_t kept) {
+// Each of them may be the last copy of something. Whether they are needed only a person can say,
+// and a disk must not fill up with them unnoticed.
+Result<std::uint64_t> next_number(const fs::path& directory) {
     const auto numbers = numbers_in(directory);
-    if (!numbers) return;
-    for (const auto number : *numbers) {
-        std::error_code ignored;
-        if (number != kept) fs::remove_all(place(directory, number), ignored);
+    if (!numbers) return numbers.error();
+    if (numbers->size() >= set_aside_max) {
+        return make_error(Errc::damaged,
+                          directory.string() + " must be put aside, and " +
+                              std::to_string(numbers->size()) + " earlier copies are in it: " +
+                              "remove those of damaged-1, damaged-2 and so on that nobody needs, "
+                              "and start again");
     }
+    return numbers->empty() ? 1 : *std::max_element(numbers->begin(), numbers->end()) + 1;
 }
 
 }  // namespace
 
-Result<void> set_aside(const fs::path& directory, const OpenOptions& options, const Seams& seams) {
+Result<fs::path> set_aside(const fs::path& directory, const OpenOptions& options,
+                           const Seams& seams) {
     auto meta = identify(directory, options, seams);
     if (!meta) return std::move(meta).error();
-    const auto numbers = numbers_in(directory);
-    if (!numbers) return numbers.error();
-    meta->set_aside =
-        numbers->empty() ? 1 : *std::max_element(numbers->begin(), numbers->end()) + 1;
-    const auto to = place(directory, meta->set_aside);
-    if (auto made = make_directory(to, seams.probe); !made) return made;
-    if (auto copied = copy_meta(directory, to, seams.probe); !copied) return copied;
+    const auto number = next_number(directory);
+    if (!number) return number.error();
+    meta->set_aside = *number;
+    auto to = place(directory, meta->set_aside);
+    if (auto made = make_directory(to, seams.probe); !made) return std::move(made).error();
+    if (auto copied = copy_meta(directory, to, seams.probe); !copied)
+        return std::move(copied).error();
     auto begun = MetaFile::create(directory / "meta", *meta, seams.probe);
     if (!begun) return std::move(begun).error();
     auto finished = finish_setting_aside(directory, *begun, options, seams.probe);
     if (!finished) return std::move(finished).error();
-    return {};
+    return to;
 }
 
 Result<MetaFile> finish_setting_aside(const fs::path& directory, const MetaFile& meta,
@@ -119,9 +125,7 @@ Result<MetaFile> finish_setting_aside(const fs::path& directory, const MetaFile&
     anew.node = old.node;
     anew.incarnation = mint_incarnation(options, old.incarnation);
     anew.cluster = old.cluster;
-    auto made = MetaFile::create(directory / "meta", anew, probe);
-    if (made) remove_older(directory, number);
-    return made;
+    return MetaFile::create(directory / "meta", anew, probe);
 }
 
 }  // namespace mortise::storage

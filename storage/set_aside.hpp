@@ -15,9 +15,13 @@
 
 namespace mortise::storage {
 
-// Errc::damaged when nothing in there says which cluster it was. Nobody has it open.
-Result<void> set_aside(const std::filesystem::path& directory, const OpenOptions& options,
-                       const Seams& seams);
+// So many copies are kept beside each other; removing them is for people.
+constexpr std::size_t set_aside_max = 8;
+
+// Where the content is then. Errc::damaged when nothing in there says which cluster it was, or when
+// there are too many copies already. Nobody has it open.
+Result<std::filesystem::path> set_aside(const std::filesystem::path& directory,
+                                        const OpenOptions& options, const Seams& seams);
 // From where `meta` says that it was. Answers the one of the new directory.
 Result<MetaFile> finish_setting_aside(const std::filesystem::path& directory, const MetaFile& meta,
                                       const OpenOptions& options, FileProbe* probe);

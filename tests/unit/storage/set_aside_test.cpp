@@ -173,7 +173,8 @@ TEST_F(SetAside, IsForDamageAlone) {
     EXPECT_EQ(open()->incarnation, incarnation_);
 }
 
-TEST_F(SetAside, KeepsOneForPeople) {
+// Each may be the last copy of something.
+TEST_F(SetAside, KeepsEveryCopyForPeople) {
     lose("log");
     core::Incarnation second;
     {
@@ -186,8 +187,33 @@ TEST_F(SetAside, KeepsOneForPeople) {
     ASSERT_TRUE(node) << node.error().what;
     expect_begun_anew(*node);
     EXPECT_NE(node->incarnation, second);
-    EXPECT_FALSE(fs::exists(path_ / "damaged-1"));
+    EXPECT_TRUE(fs::exists(path_ / "damaged-1" / "state"));
     EXPECT_TRUE(fs::exists(path_ / "damaged-2" / "state"));
+    EXPECT_NE(node->set_aside.find((path_ / "damaged-2").string()), std::string::npos)
+        << node->set_aside;
+}
+
+// But a disk is not filled with them: a person is to look first.
+TEST_F(SetAside, StopsAtTheNinthCopyAndRemovesNone) {
+    for (int copies = 0; copies < 8; ++copies) {
+        lose("log");
+        const auto node = open();
+        ASSERT_TRUE(node) << node.error().what;
+    }
+    lose("log");
+    const auto refused = open();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::damaged);
+    EXPECT_NE(refused.error().what.find("8 earlier copies"), std::string::npos)
+        << refused.error().what;
+    for (int copy = 1; copy <= 8; ++copy)
+        EXPECT_TRUE(fs::exists(path_ / ("damaged-" + std::to_string(copy)) / "state")) << copy;
+    EXPECT_FALSE(fs::exists(path_ / "damaged-9"));
+    fs::remove_all(path_ / "damaged-3");
+    const auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    expect_begun_anew(*node);
+    EXPECT_TRUE(fs::exists(path_ / "damaged-9" / "state"));
 }
 
 TEST_F(SetAside, IsOverWhenTheMemberIsBack) {
