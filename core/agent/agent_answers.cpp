@@ -26,6 +26,38 @@ void SessionAgent::on_queued(Seq seq) {
     watch(sent.tag, waiting->second, waiting->second.deadline);
 }
 
+namespace {
+
+bool is_refusal(AnswerKind kind) {
+    return kind == AnswerKind::busy || kind == AnswerKind::kind_mismatch ||
+           kind == AnswerKind::resource_exhausted || kind == AnswerKind::invalid_argument;
+}
+
+bool are_asked_for(const std::vector<NamedGrant>& given, const std::vector<NamedMode>& asked) {
+    return !given.empty() && std::ranges::all_of(given, [&](const NamedGrant& one) {
+        return std::ranges::find(asked, one.name, &NamedMode::name) != asked.end();
+    });
+}
+
+}  // namespace
+
+// Another member may have asked for something else in the name of this session, under the number
+// of this request.
+bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) const {
+    const bool is_granted = given.kind == AnswerKind::granted;
+    if (is_write(asked)) return !is_granted && given.circle.empty();
+    if (!given.circle.empty()) return true;
+    if (const auto* upgrade = std::get_if<Upgrade>(&asked)) {
+        if (given.kind == AnswerKind::converted) return holds_.contains(upgrade->operation);
+        return given.kind == AnswerKind::busy || given.kind == AnswerKind::deadlock ||
+               given.kind == AnswerKind::invalid_argument || given.kind == AnswerKind::not_held ||
+               given.kind == AnswerKind::cancelled;
+    }
+    const auto* several = std::get_if<AcquireSeveral>(&asked);
+    if (!is_granted || several == nullptr) return is_granted || is_refusal(given.kind);
+    return are_asked_for(given.names, several->names);
+}
+
 void SessionAgent::on_answered(const Answered& answered, Now now) {
     const auto seq = answered.operation.seq;
     const auto found = sent_.find(seq);
@@ -35,8 +67,16 @@ void SessionAgent::on_answered(const Answered& answered, Now now) {
     const auto sent = forget(seq);
     took_effect(sent);
     const auto& given = answered.answer;
-    if (sent.ending) return on_ending_answered(sent, given);
+    const bool is_granted = given.kind == AnswerKind::granted;
+    if (sent.ending) {
+        if (is_granted) end_operation({{}, Release{seq}, {}});
+        return on_ending_answered(sent, given);
+    }
     MORTISE_CHECK(waiting_.contains(sent.tag));
+    if (!is_answer_to(sent.request.body, given)) {
+        if (is_granted) end_operation({{}, Release{seq}, sent.names});
+        return answer(sent.tag, CallError::outcome_unknown);
+    }
     if (!given.circle.empty()) {
         finish(sent.tag);
         out_.answers.push_back({sent.tag, Deadlocked{given.circle}});

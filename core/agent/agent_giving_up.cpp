@@ -133,6 +133,7 @@ void SessionAgent::settle(Seq place) {
 // In the order in which they were sent: then each Cancel comes after the one before, if after any.
 void SessionAgent::on_too_busy(SessionId session, Seq first, Seq last) {
     if (session_ != session) return;
+    heard_at_ = now_.steady;
     std::vector<CallTag> refused;
     for (auto sent = sent_.lower_bound(first); sent != sent_.end() && sent->first <= last; ++sent) {
         const auto& [seq, one] = *sent;
@@ -142,6 +143,13 @@ void SessionAgent::on_too_busy(SessionId session, Seq first, Seq last) {
     }
     for (const auto tag : refused)
         abandon(tag, CallError::resource_exhausted);
+}
+
+// Where a leader decides things all the time, or says that it is busy, there is a majority: what it
+// had no time for was too much.
+CallError SessionAgent::why_not_taken(Now now) const {
+    const bool is_led = leader_known_ && now.steady <= heard_at_ + 2 * options_.resend_after;
+    return is_led ? CallError::resource_exhausted : CallError::no_quorum;
 }
 
 // The rest with the next step, which is due at once.
@@ -160,11 +168,11 @@ void SessionAgent::give_up_overdue(Now now) {
         }
         if (confirming_.contains(tag)) {
             forget_confirm(tag);
-            refuse(tag, CallError::no_quorum);
+            refuse(tag, why_not_taken(now));
             continue;
         }
         // Empty-handed only if the cluster said so (S48).
-        abandon(tag, waiting_.at(tag).queued ? CallError::timed_out : CallError::no_quorum);
+        abandon(tag, waiting_.at(tag).queued ? CallError::timed_out : why_not_taken(now));
     }
 }
 

@@ -204,6 +204,7 @@ void SessionAgent::renew(Now now) {
 void SessionAgent::on_progress(Now now) {
     if (renewals_unseen_ >= renewals_unseen_max) renew_at_ = now.steady;
     renewals_unseen_ = 0;
+    heard_at_ = now.steady;
 }
 
 void SessionAgent::on_leader(bool known, Now now) {

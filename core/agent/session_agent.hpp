@@ -16,6 +16,7 @@
 #pragma once
 
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -241,6 +242,8 @@ private:
     void took_effect(const Sent& sent);
     void settle(Seq place);
     void check_given_up() const;
+    [[nodiscard]] bool is_answer_to(const RequestBody& asked, const Answer& given) const;
+    [[nodiscard]] CallError why_not_taken(Now now) const;
     void give_up_overdue(Now now);
     void watch(CallTag tag, Waiting& waiting, Instant gives_up);
     void expect_end(CallTag tag, bool releases, Now now);
@@ -321,6 +324,8 @@ private:
     bool renewal_due_ = false;
     std::uint32_t renewals_unseen_ = 0;  // sent since anything was applied here
     bool leader_known_ = false;
+    // The leader decided something, or was too busy: the newest that is known of it.
+    Instant heard_at_{std::numeric_limits<std::int64_t>::min()};
     std::uint8_t format_ = command_format_oldest;  // of commands, that every member reads
 
     Seq newest_seq_;

@@ -200,6 +200,45 @@ TEST_F(AgentGivingUp, WhatALeaderRefusesIsCancelledAtOnce) {  // S21
     EXPECT_EQ(refusals.begin()->second, CallError::resource_exhausted);
 }
 
+// A8: the leader decides for others all the time, so there is a majority.
+TEST_F(AgentGivingUp, WhatALeaderHasNoTimeForIsTooMuch) {  // S48
+    const auto waits = acquire("name");
+    lose();
+    for (Nanoseconds passed{0}; passed <= AgentOptions{}.call_timeout; passed += 1s) {
+        pass(1s);
+        of.agent.on_progress(of.now);
+        lose();
+    }
+    EXPECT_EQ(refusals.at(waits), CallError::resource_exhausted);
+}
+
+TEST_F(AgentGivingUp, WhereNothingIsDecidedThereIsNoMajority) {  // S48
+    const auto waits = acquire("name");
+    lose();
+    pass(AgentOptions{}.call_timeout);
+    lose();
+    EXPECT_EQ(refusals.at(waits), CallError::no_quorum);
+    // What was heard of a leader that is gone says nothing of the present.
+    const auto second = acquire("name");
+    of.agent.on_progress(of.now);
+    of.agent.on_leader(false, of.now);
+    pass(AgentOptions{}.call_timeout - 1s);
+    of.agent.on_progress(of.now);
+    pass(1s);
+    lose();
+    EXPECT_EQ(refusals.at(second), CallError::no_quorum);
+}
+
+// Somebody asked for something else in the name of this session, under the same number.
+TEST_F(AgentGivingUp, AnAnswerToWhatWasNotAskedIsUnknown) {
+    const auto waits = acquire("name");
+    const auto seq = std::get<Request>(sent().at(0)).seq;
+    const Answered other{{of.agent.open_session().value(), seq}, {AnswerKind::not_held, {}, {}}};
+    of.agent.on_outcome(other, LogIndex{9}, of.now);
+    lose();
+    EXPECT_EQ(refusals.at(waits), CallError::outcome_unknown);
+}
+
 // A Cancel has room for one that it comes after.
 TEST_F(AgentGivingUp, WhatComesAfterSeveralIsSentOnUntilOneIsLeft) {  // S18, S20
     acquire("a");
