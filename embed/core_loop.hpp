@@ -104,6 +104,7 @@ public:
 private:
     // suspending.cpp
     void superseded() override;
+    void copied() override;
     void introduced(core::Hello caller) override;
     void refused(core::NodeId by, transport::Refusal why) override;
     void let_calls_wait();
@@ -143,6 +144,7 @@ private:
     // publishing.cpp: effects out
     void send(core::NodeId to, core::PeerMessage message) override;
     void set_peers(const std::vector<core::Member>& peers) override;
+    void disconnect(core::NodeId peer) override;
     void applied(const core::Applied& applied) override;
     void lock_broken(const core::LockBroken& broken);
     void lost(const core::HoldLost& lost) override;

@@ -43,6 +43,8 @@ void Driver::carry_out(core::Effects effects) {
     if (effects.peers) ports_.peers.set_peers(*effects.peers);
     for (auto& envelope : effects.send)
         ports_.peers.send(envelope.to, std::move(envelope.message));
+    for (const auto peer : effects.disconnect)
+        ports_.peers.disconnect(peer);
     if (effects.state_replaced) ports_.publisher.state_replaced(*effects.state_replaced);
     for (const auto& applied : effects.applied)
         ports_.publisher.applied(applied);
@@ -69,8 +71,9 @@ void Driver::carry_out(core::Effects effects) {
     if (effects.save_countdowns) ports_.state.save_countdowns(std::move(*effects.save_countdowns));
     for (const auto& note : effects.notes)
         ports_.publisher.noted(note);
-    if (!effects.superseded) return;
+    if (!effects.superseded && !effects.copied) return;
     halt();
+    if (effects.copied) return ports_.publisher.copied();
     ports_.publisher.superseded();
 }
 

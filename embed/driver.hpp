@@ -56,6 +56,8 @@ public:
     // Whom to be connected with from now on, and nobody else. A network that connects everybody
     // has nothing to do.
     virtual void set_peers(const std::vector<core::Member>& /*peers*/) {}
+    // Closes the connections with that peer, which may make new ones.
+    virtual void disconnect(core::NodeId /*peer*/) {}
 };
 
 // Told of what became final, in this order within a step.
@@ -78,6 +80,8 @@ public:
     // Nothing that this node says counts any more, and it says nothing any more: it is to begin
     // anew (core::Effects).
     virtual void superseded() = 0;
+    // Likewise, and it is to stop: a copy of its directory is in use elsewhere.
+    virtual void copied() = 0;
     // The node has stopped for good, and why. Every hold is lost, no call is answered any more.
     virtual void stopped(const std::string& reason) = 0;
 };

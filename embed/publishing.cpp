@@ -29,6 +29,10 @@ void CoreLoop::set_peers(const std::vector<core::Member>& peers) {
     connect_to_peers();
 }
 
+void CoreLoop::disconnect(core::NodeId peer) {
+    if (network_) network_->disconnect(peer);
+}
+
 // Whoever became a member while this node was away, or before it lost its directory, is in nothing
 // that it has. It may lead, and all that this node lacks comes from it. What it says is weighed
 // when it is heard; if it is no member it hears that. Without TLS anybody on this machine may call,
@@ -125,7 +129,28 @@ void CoreLoop::noted(const core::Note& note) {
             return;
         case Kind::transfer_failed: parts_.log.warn("transfer", "leadership stays here"); return;
         case Kind::refused_message:
-            parts_.log.warn("message", "refused a message of node " + peer);
+            parts_.log.warn("message", "refused a message of node " + peer + " (" +
+                                           std::string{note.message} + "): " + note.why);
+            return;
+        case Kind::refused_chunk:
+            parts_.log.warn("state", "the transfer of a state with node " + peer +
+                                         " came to nothing: it begins anew");
+            return;
+        case Kind::own_life_doubted:
+            parts_.log.error("rolled back",
+                             "node " + peer +
+                                 " says that this data directory was rolled back, or is a copy: "
+                                 "takes no part in elections until another member says so too");
+            return;
+        case Kind::senseless_entry:
+            parts_.log.error("log",
+                             "an entry of the log has no commands that make sense: "
+                             "it was passed over, as on all members");
+            return;
+        case Kind::terms_used_up:
+            parts_.log.error("terms",
+                             "somebody has brought the last term that there is: "
+                             "no leader can be elected any more");
             return;
         case Kind::peer_forgot:
             parts_.log.error("rolled back", "node " + peer +

@@ -17,19 +17,21 @@ void CoreLoop::superseded() {
     asio::post(parts_.io, [begin_anew = parts_.begin_anew] { begin_anew(); });
 }
 
-// At its own address. Where a later life of this directory is at work this one must not even begin
-// anew: it would take the place of the other.
-void CoreLoop::refused(core::NodeId by, transport::Refusal why) {
-    const auto* member = driver_->core().raft().configuration().find(by);
-    if (member == nullptr || ended_) return;
-    if (why == transport::Refusal::stale) superseded();
-    if (why != transport::Refusal::copied) return;
-    asio::post(parts_.io, [this, by] {
+// Where another life of this directory is at work this one must not even begin anew: it would take
+// the place of the other. Not from within the step.
+void CoreLoop::copied() {
+    asio::post(parts_.io, [this] {
         if (ended_) return;
-        fail("node " + std::to_string(by.raw()) +
-             " is connected with a node that uses a copy of this data directory: stop that one, "
-             "or remove this directory");
+        fail(
+            "other members are connected with a node that uses a copy of this data directory: "
+            "stop that one, or remove this directory");
     });
+}
+
+// At its own address. What follows from it is decided with what others say.
+void CoreLoop::refused(core::NodeId by, transport::Refusal why) {
+    const bool is_copied = why == transport::Refusal::copied;
+    if (is_copied || why == transport::Refusal::stale) step(core::LifeRefused{by, is_copied});
 }
 
 void CoreLoop::suspend(const std::string& why) {

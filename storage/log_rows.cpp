@@ -2,6 +2,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/codec/configuration_codec.hpp"
+#include "core/raft/bounds.hpp"
 #include "storage/sealed_row.hpp"
 
 namespace mortise::storage {
@@ -53,7 +54,8 @@ std::optional<EntryRow> decode_entry(core::LogIndex index, std::string_view byte
     row.entry.kind = static_cast<core::EntryKind>(in.u8());
     row.entry.checksum = in.u64();
     row.previous = in.u64();
-    if (!in.ok() || !is_known(row.entry.kind)) return std::nullopt;
+    if (!in.ok() || !is_known(row.entry.kind) || !core::is_in_bounds(row.entry.id))
+        return std::nullopt;
     row.entry.payload = core::Bytes{std::string{bytes.substr(entry_head_bytes)}};
     if (!core::is_intact(row.entry)) return std::nullopt;
     return row;
@@ -73,7 +75,7 @@ std::optional<core::HardState> decode_hard_state(std::string_view bytes) {
     core::ByteReader in{*content};
     if (in.u8() != version) return std::nullopt;
     const core::HardState state{core::Term{in.u64()}, core::NodeId{in.u64()}};
-    if (!in.done()) return std::nullopt;
+    if (!in.done() || !core::is_in_bounds(state.term)) return std::nullopt;
     return state;
 }
 
@@ -100,7 +102,7 @@ std::optional<LogHead> decode_log_head(std::string_view bytes) {
     head.base.id = {core::Term{in.u64()}, core::LogIndex{in.u64()}};
     head.base_checksum = in.u64();
     auto configuration = decode_optional(in.text(configuration_bytes_max));
-    if (!in.done() || !configuration) return std::nullopt;
+    if (!in.done() || !configuration || !core::is_in_bounds(head.base.id)) return std::nullopt;
     head.base.configuration = *std::move(configuration);
     return head;
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/checksum.hpp"
+#include "core/raft/bounds.hpp"
 
 namespace mortise::storage {
 
@@ -81,7 +82,8 @@ bool decode_content(std::string_view bytes, Slot& slot) {
     meta.cluster.high = in.u64();
     meta.cluster.low = in.u64();
     meta.set_aside = in.u64();
-    return in.done();
+    return in.done() && core::is_in_bounds(meta.hard_state.term) &&
+           core::is_in_bounds(meta.last.id);
 }
 
 // Empty when the slot was never written, or is torn. Of a later format only that is told.

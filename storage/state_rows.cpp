@@ -1,6 +1,7 @@
 #include "storage/state_rows.hpp"
 
 #include "core/base/bytes.hpp"
+#include "core/raft/bounds.hpp"
 #include "storage/log_rows.hpp"
 #include "storage/sealed_row.hpp"
 
@@ -36,7 +37,8 @@ std::optional<AppliedRow> decode_applied(std::string_view bytes) {
     row.applied = {core::Term{in.u64()}, core::LogIndex{in.u64()}};
     const auto installed = in.u8();
     auto configuration = decode_optional(in.text(configuration_bytes_max));
-    if (!in.done() || installed > 1 || !configuration) return std::nullopt;
+    const bool is_sound = installed <= 1 && core::is_in_bounds(row.applied);
+    if (!in.done() || !is_sound || !configuration) return std::nullopt;
     row.is_installed = installed == 1;
     row.configuration = *std::move(configuration);
     return row;

@@ -12,6 +12,7 @@
 #include "core/base/bytes.hpp"
 #include "core/base/ids.hpp"
 #include "core/base/result.hpp"
+#include "core/raft/bounds.hpp"
 #include "transport/limits.hpp"
 #include "transport/malformed.hpp"
 
@@ -44,7 +45,13 @@ public:
     }
 
     core::LogIndex index(std::uint64_t raw, const char* what) {
-        if (raw <= log_index_max) return core::LogIndex{raw};
+        if (core::is_in_bounds(core::LogIndex{raw})) return core::LogIndex{raw};
+        fail(Malformed::bad_number, what);
+        return {};
+    }
+
+    core::Term term(std::uint64_t raw, const char* what) {
+        if (core::is_in_bounds(core::Term{raw})) return core::Term{raw};
         fail(Malformed::bad_number, what);
         return {};
     }

@@ -59,7 +59,7 @@ core::MembershipRequest get_membership(CheckedReading& reading,
     m.id = core::ChangeId{from.getId()};
     m.goal = get(reading, from.getGoal());
     m.configuration = reading.index(from.getConfiguration(), "MembershipRequest.configuration");
-    m.term = core::Term{from.getTerm()};
+    m.term = reading.term(from.getTerm(), "MembershipRequest.term");
     m.begun = from.getBegun();
     return m;
 }
@@ -78,7 +78,7 @@ core::MembershipReply get_membership(CheckedReading& reading, wire::MembershipRe
     m.state = reading.known(from.getState(), State::done, "MembershipReply.state");
     m.why = get(reading, from.getWhy(), "MembershipReply.why");
     m.configuration = reading.index(from.getConfiguration(), "MembershipReply.configuration");
-    m.term = core::Term{from.getTerm()};
+    m.term = reading.term(from.getTerm(), "MembershipReply.term");
     return m;
 }
 

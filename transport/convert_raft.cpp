@@ -21,7 +21,7 @@ void put_log_id(const core::LogId& id, wire::LogId::Builder to) {
 }
 
 core::LogId get_log_id(CheckedReading& reading, wire::LogId::Reader from, const char* what) {
-    return {core::Term{from.getTerm()}, reading.index(from.getIndex(), what)};
+    return {reading.term(from.getTerm(), what), reading.index(from.getIndex(), what)};
 }
 
 void put_entry(const core::Entry& entry, wire::Entry::Builder to) {
@@ -34,8 +34,9 @@ void put_entry(const core::Entry& entry, wire::Entry::Builder to) {
 
 core::Entry get_entry(CheckedReading& reading, wire::Entry::Reader from) {
     core::Entry entry;
-    entry.id = {reading.set<core::Term>(from.getTerm(), "Entry.term"),
+    entry.id = {reading.term(from.getTerm(), "Entry.term"),
                 reading.index(from.getIndex(), "Entry.index")};
+    if (!entry.id.term.is_set()) reading.fail(Malformed::bad_number, "Entry.term");
     if (!entry.id.index.is_set()) reading.fail(Malformed::bad_number, "Entry.index");
     entry.kind = reading.known(from.getKind(), core::EntryKind::state_sum, "Entry.kind");
     if (static_cast<int>(entry.kind) == 0) reading.fail(Malformed::unknown_kind, "Entry.kind");
@@ -55,7 +56,7 @@ void put(const core::PreVoteRequest& m, wire::PreVoteRequest::Builder to) {
 }
 
 core::PreVoteRequest get(CheckedReading& reading, wire::PreVoteRequest::Reader from) {
-    return {core::Term{from.getTerm()}, from.getRound(),
+    return {reading.term(from.getTerm(), "PreVoteRequest.term"), from.getRound(),
             get_log_id(reading, from.getLast(), "PreVoteRequest.last")};
 }
 
@@ -67,7 +68,7 @@ void put(const core::VoteRequest& m, wire::VoteRequest::Builder to) {
 }
 
 core::VoteRequest get(CheckedReading& reading, wire::VoteRequest::Reader from) {
-    return {core::Term{from.getTerm()}, from.getRound(),
+    return {reading.term(from.getTerm(), "VoteRequest.term"), from.getRound(),
             get_log_id(reading, from.getLast(), "VoteRequest.last"), from.getTransfer()};
 }
 
@@ -79,8 +80,8 @@ void put_vote(const Reply& m, wire::VoteReply::Builder to) {
 }
 
 template <class Reply>
-Reply get_vote(wire::VoteReply::Reader from) {
-    return {core::Term{from.getTerm()}, from.getRound(), from.getGranted()};
+Reply get_vote(CheckedReading& reading, wire::VoteReply::Reader from) {
+    return {reading.term(from.getTerm(), "VoteReply.term"), from.getRound(), from.getGranted()};
 }
 
 void put(const core::AppendRequest& m, wire::AppendRequest::Builder to) {
@@ -100,7 +101,7 @@ static_assert(core::append_entries_max <= entries_max);
 
 core::AppendRequest get(CheckedReading& reading, wire::AppendRequest::Reader from) {
     core::AppendRequest m;
-    m.term = core::Term{from.getTerm()};
+    m.term = reading.term(from.getTerm(), "AppendRequest.term");
     m.previous = get_log_id(reading, from.getPrevious(), "AppendRequest.previous");
     m.commit = reading.index(from.getCommit(), "AppendRequest.commit");
     m.replicated = reading.index(from.getReplicated(), "AppendRequest.replicated");
@@ -139,7 +140,7 @@ void put(const core::AppendReply& m, wire::AppendReply::Builder to) {
 
 core::AppendReply get(CheckedReading& reading, wire::AppendReply::Reader from) {
     core::AppendReply m;
-    m.term = core::Term{from.getTerm()};
+    m.term = reading.term(from.getTerm(), "AppendReply.term");
     m.read_round = from.getReadRound();
     m.rejected = from.getRejected();
     m.match = reading.index(from.getMatch(), "AppendReply.match");
@@ -164,7 +165,8 @@ void put(const core::TimeoutNow& m, wire::TimeoutNow::Builder to) {
 }
 
 core::TimeoutNow get(CheckedReading& reading, wire::TimeoutNow::Reader from) {
-    return {core::Term{from.getTerm()}, get_log_id(reading, from.getLast(), "TimeoutNow.last")};
+    return {reading.term(from.getTerm(), "TimeoutNow.term"),
+            get_log_id(reading, from.getLast(), "TimeoutNow.last")};
 }
 
 void put(const core::ReadRequest& m, wire::ReadRequest::Builder to) {
@@ -173,7 +175,8 @@ void put(const core::ReadRequest& m, wire::ReadRequest::Builder to) {
 }
 
 core::ReadRequest get(CheckedReading& reading, wire::ReadRequest::Reader from) {
-    return {core::Term{from.getTerm()}, reading.set<core::ReadId>(from.getId(), "ReadRequest.id")};
+    return {reading.term(from.getTerm(), "ReadRequest.term"),
+            reading.set<core::ReadId>(from.getId(), "ReadRequest.id")};
 }
 
 void put(const core::ReadReply& m, wire::ReadReply::Builder to) {
@@ -183,7 +186,8 @@ void put(const core::ReadReply& m, wire::ReadReply::Builder to) {
 }
 
 core::ReadReply get(CheckedReading& reading, wire::ReadReply::Reader from) {
-    return {core::Term{from.getTerm()}, reading.set<core::ReadId>(from.getId(), "ReadReply.id"),
+    return {reading.term(from.getTerm(), "ReadReply.term"),
+            reading.set<core::ReadId>(from.getId(), "ReadReply.id"),
             reading.index(from.getIndex(), "ReadReply.index")};
 }
 
@@ -193,7 +197,7 @@ void put(const core::NotAMember& m, wire::NotAMember::Builder to) {
 }
 
 core::NotAMember get(CheckedReading& reading, wire::NotAMember::Reader from) {
-    return {core::Term{from.getTerm()},
+    return {reading.term(from.getTerm(), "NotAMember.term"),
             get_log_id(reading, from.getConfiguration(), "NotAMember.configuration")};
 }
 
@@ -221,9 +225,10 @@ std::optional<core::RaftMessage> get_raft(CheckedReading& reading, wire::PeerMes
     using Which = wire::PeerMessage::Which;
     switch (from.which()) {
         case Which::PRE_VOTE_REQUEST: return get(reading, from.getPreVoteRequest());
-        case Which::PRE_VOTE_REPLY: return get_vote<core::PreVoteReply>(from.getPreVoteReply());
+        case Which::PRE_VOTE_REPLY:
+            return get_vote<core::PreVoteReply>(reading, from.getPreVoteReply());
         case Which::VOTE_REQUEST: return get(reading, from.getVoteRequest());
-        case Which::VOTE_REPLY: return get_vote<core::VoteReply>(from.getVoteReply());
+        case Which::VOTE_REPLY: return get_vote<core::VoteReply>(reading, from.getVoteReply());
         case Which::APPEND_REQUEST: return get(reading, from.getAppendRequest());
         case Which::APPEND_REPLY: return get(reading, from.getAppendReply());
         case Which::TIMEOUT_NOW: return get(reading, from.getTimeoutNow());

@@ -26,7 +26,7 @@ void put_snapshot(const core::SnapshotChunk& m, wire::SnapshotChunk::Builder to)
 
 core::SnapshotChunk get_snapshot(CheckedReading& reading, wire::SnapshotChunk::Reader from) {
     core::SnapshotChunk m;
-    m.term = core::Term{from.getTerm()};
+    m.term = reading.term(from.getTerm(), "SnapshotChunk.term");
     m.last = get_log_id(reading, from.getLast(), "SnapshotChunk.last");
     auto configuration = core::decode_configuration(
         reading.bytes(from.getConfiguration(), payload_bytes_max, "SnapshotChunk.configuration"));
@@ -55,8 +55,9 @@ void put_snapshot(const core::SnapshotReply& m, wire::SnapshotReply::Builder to)
 }
 
 core::SnapshotReply get_snapshot(CheckedReading& reading, wire::SnapshotReply::Reader from) {
-    return {core::Term{from.getTerm()}, get_log_id(reading, from.getLast(), "SnapshotReply.last"),
-            from.getNext(), from.getInstalled(), from.getRefused()};
+    return {reading.term(from.getTerm(), "SnapshotReply.term"),
+            get_log_id(reading, from.getLast(), "SnapshotReply.last"), from.getNext(),
+            from.getInstalled(), from.getRefused()};
 }
 
 }  // namespace mortise::transport

@@ -69,7 +69,7 @@ core::Result<MemberStatus> read(wire::Status::Reader from) {
     status.cluster = {from.getCluster().getHigh(), from.getCluster().getLow()};
     status.role = reading.known(from.getRole(), core::Role::leader, "Status.role");
     status.ready = from.getReady();
-    status.term = core::Term{from.getTerm()};
+    status.term = reading.term(from.getTerm(), "Status.term");
     if (from.getLeader() != 0) status.leader = core::NodeId{from.getLeader()};
     status.commit = reading.index(from.getCommit(), "Status.commit");
     status.applied = reading.index(from.getApplied(), "Status.applied");

@@ -62,8 +62,5 @@ constexpr std::size_t list_locks_max = 1'024;
 constexpr std::size_t list_holders_max = 1'024;  // told of one lock; likewise waiters
 constexpr std::size_t watched_max = 1'024;       // sessions of one stream; likewise nonces
 constexpr std::size_t outcomes_max = 65'536;     // in one batch
-// A log that gains an entry every nanosecond gets there in 146 years. Above it, the next index
-// could wrap.
-constexpr std::uint64_t log_index_max = std::uint64_t{1} << 62U;
 
 }  // namespace mortise::transport

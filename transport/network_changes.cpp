@@ -34,6 +34,14 @@ void PeerNetwork::Impl::set_peers(std::vector<PeerAddress> peers) {
     });
 }
 
+void PeerNetwork::Impl::disconnect(core::NodeId peer) {
+    asio::post(loop_.io(), [self = weak_from_this(), peer] {
+        const auto alive = self.lock();
+        if (!alive || alive->stopped_) return;
+        alive->loop_.run([&] { alive->apply(alive->connections_.drop(peer)); });
+    });
+}
+
 void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
     const auto find = [](const auto& among, const PeerAddress& peer) {
         return std::ranges::find_if(

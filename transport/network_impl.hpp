@@ -34,6 +34,7 @@ public:
     core::Result<void> listen();
     void start();
     void set_peers(std::vector<PeerAddress> peers);
+    void disconnect(core::NodeId peer);
     void send(core::NodeId to, core::PeerMessage message);
     void stop();
     void set_credentials(std::shared_ptr<const TlsCredentials> credentials);

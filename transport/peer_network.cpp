@@ -39,6 +39,10 @@ void PeerNetwork::set_peers(std::vector<PeerAddress> peers) {
     impl_->set_peers(std::move(peers));
 }
 
+void PeerNetwork::disconnect(core::NodeId peer) {
+    impl_->disconnect(peer);
+}
+
 void PeerNetwork::send(core::NodeId to, core::PeerMessage message) {
     impl_->send(to, std::move(message));
 }

@@ -129,6 +129,9 @@ public:
     // From now on these are the peers, and nobody else: connections to others are closed, and what
     // waits for them is thrown away. Takes effect in a later turn.
     void set_peers(std::vector<PeerAddress> peers);
+    // Closes the connections with that peer, in both directions; it may come back, and is called
+    // again. Takes effect in a later turn.
+    void disconnect(core::NodeId peer);
     // Queues; what was queued in one turn of the loop travels together. Without a connection to the
     // peer the message is dropped.
     void send(core::NodeId to, core::PeerMessage message);

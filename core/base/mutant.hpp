@@ -34,7 +34,10 @@ namespace mortise::core {
     X(vote_by_length, "the longer log wins, whatever its last term is")                          \
     X(vote_forgotten, "who steps down forgets whom it voted for")                                \
     X(campaign_before_durable, "a candidate counts its own vote before it is on disk")           \
-    X(any_term_taken, "a term far beyond all others is taken over")                              \
+    X(any_term_taken, "a term or an index that is out of bounds is taken")                       \
+    X(one_word_is_enough, "the word of one member makes a node give its directory up")           \
+    X(second_leader_taken, "in one term two leaders are followed")                               \
+    X(contradiction_taken, "a leader may contradict what is committed")                          \
     X(no_check_quorum, "a leader leads on without hearing from a majority")                      \
     X(leads_with_stalled_disk, "a leader leads on while its disk hangs")                         \
     X(append_without_previous, "a follower takes entries though it has not the one before")      \

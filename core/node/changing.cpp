@@ -69,7 +69,7 @@ void NodeCore::receive(NodeId from, const MembershipReply& reply, Now now) {
 // ---------------------------------------------------------------------------------
 
 void NodeCore::receive(NodeId from, const MembershipRequest& request, Now now) {
-    if (!is_formed() || !is_trusted(from)) {
+    if (!is_formed() || !is_trusted(from) || !request.goal.member.is_set()) {
         ++refused_messages_;
         return;
     }

@@ -35,7 +35,8 @@ void NodeCore::propose_state_sum(Now now) {
 
 void NodeCore::compare_state_sum(const Entry& entry) {
     const auto said = decode_state_sum(entry.payload);
-    if (!said) return;  // of a later version: nothing to compare with
+    // Of a later version, or of what is yet to come: nothing to compare with.
+    if (!said || said->at > applied_) return;
     sum_proposed_ = std::max(sum_proposed_, said->at);
     const auto own = std::ranges::find(sums_, said->at, &StateSum::at);
     if (own == sums_.end() || *own == *said || planted(Mutant::states_not_compared)) return;

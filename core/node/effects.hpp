@@ -32,6 +32,9 @@ struct Effects {
     // Whom to be connected with from now on, who knows where; none but these.
     std::optional<std::vector<Member>> peers;
     std::vector<Envelope> send;
+    // Whose connections are to be closed, after `send`: they say what cannot be so, or are to say
+    // once more what they said. They may come back, with another hello.
+    std::vector<NodeId> disconnect;
     std::vector<Applied> applied;
     std::vector<HoldLost> lost;
     std::vector<OperationId> suspended;
@@ -45,6 +48,9 @@ struct Effects {
     // This node's directory was found out by one who remembers more than it does: nothing that this
     // core says counts any more. It is to begin anew (docs/decisions/0013).
     bool superseded = false;
+    // Likewise, and a copy of the directory is in use elsewhere: which of the two is the right one
+    // a person has to say. This node is to stop.
+    bool copied = false;
     std::vector<Note> notes;
     std::optional<LogBase> purge_log_to;  // inclusive; may be carried out whenever it suits
     std::vector<StateDelta> save_state;

@@ -23,6 +23,13 @@ struct PeerDown {
     NodeId peer;
 };
 
+// A peer refused this node's hello, at the peer's own address: a later start of this directory was
+// there since; or a copy of it is connected there now.
+struct LifeRefused {
+    NodeId by;
+    bool as_copy = false;
+};
+
 struct Received {
     NodeId from;
     PeerMessage message;
@@ -56,6 +63,6 @@ struct TransferLeadership {
 
 using Event = std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
                            ClientForward, TransferLeadership, AddMember, PromoteMember,
-                           RemoveMember, SnapshotRows, InstallTaken, StateInstalled>;
+                           RemoveMember, SnapshotRows, InstallTaken, StateInstalled, LifeRefused>;
 
 }  // namespace mortise::core

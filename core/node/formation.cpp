@@ -44,7 +44,8 @@ Hello NodeCore::hello() const {
 bool NodeCore::may_be_founded() const {
     const bool is_brought_in =
         raft_.is_installing() && !planted(Mutant::founded_while_state_installs);
-    return !is_formed() && !former_cluster_.is_set() && !is_brought_in;
+    const bool is_empty = raft_.log().last() == LogId{};
+    return !is_formed() && is_empty && !former_cluster_.is_set() && !is_brought_in;
 }
 
 void NodeCore::form_if_unanimous(Now now) {

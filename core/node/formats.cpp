@@ -42,7 +42,8 @@ void NodeCore::remember_format(std::uint8_t format) {
 }
 
 void NodeCore::remember_format(const Entry& entry) {
-    if (entry.kind == EntryKind::commands) remember_format(format_of(entry.payload));
+    if (entry.kind != EntryKind::commands) return;
+    remember_format(std::min(format_of(entry.payload), options_.command_format));
 }
 
 // It would stop at the first entry that it cannot read.
@@ -50,13 +51,17 @@ bool NodeCore::is_too_old(const Hello& hello) const {
     return hello.command_format < format_in_log_;
 }
 
-std::vector<Command> NodeCore::commands_in(const Entry& entry) const {
+// What makes no sense in a form that this version reads makes none to anybody who reads that form,
+// so everybody takes it for an entry without commands. Of a newer form nobody here can say what it
+// does: to go on without it would be another state than that of the others (P5).
+std::vector<Command> NodeCore::commands_in(const Entry& entry) {
     auto batch = decode_batch(entry.payload, options_.command_format);
     if (batch) return std::move(*batch);
     const auto format = format_of(entry.payload);
     if (format <= options_.command_format) {
-        throw InvariantBroken{"entry " + std::to_string(entry.id.index.raw()) +
-                              " has no commands that make sense"};
+        effects_.notes.push_back(
+            {Note::Kind::senseless_entry, entry.id.term, {}, nullptr, nullptr});
+        return {};
     }
     throw InvariantBroken{"the cluster has commands of format " + std::to_string(format) +
                           ", and this version reads format " +

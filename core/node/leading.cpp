@@ -52,7 +52,7 @@ void NodeCore::take_forward(NodeId from, const Forward& forward) {
     }
     set_access(inbound.urgent, from);
     // Whatever becomes of the rest: no session is lost over a batch that was refused.
-    if (forward.renewal) take_renewal(*forward.renewal);
+    if (forward.renewal && forward.renewal->session.is_set()) take_renewal(*forward.renewal);
     // While none of it is proposed its senders send it again and again, and all that would have to
     // be proposed before anything new.
     const bool is_next = takes_endings() || !proposer_.has_an_entry();

@@ -10,6 +10,12 @@ namespace mortise::core {
 void NodeCore::on(const PeerUp& event, Now now) {
     const auto peer = event.hello.node;
     const auto incarnation = event.hello.incarnation;
+    const bool is_somebody = peer.is_set() && incarnation.is_set() && peer != options_.self;
+    if (!is_somebody) {
+        ++refused_messages_;
+        return;
+    }
+    doubts_.heard_hello(peer);
     switch (memory_.hear(event.hello, machine_.sessions().newest_epoch(incarnation))) {
         case PeerMemory::Verdict::outlived:
             // Whatever was connected before is not: this took its place.
@@ -51,13 +57,55 @@ bool NodeCore::is_believed(NodeId from, const RaftMessage& message) {
     return false;
 }
 
+// What a leader says that every member has, a member has: so not only the leader finds out who has
+// forgotten. It is the leader's word for the members of its own configuration; those that this node
+// has heard of are the same once it covers their configuration, and who goes is forgotten.
+void NodeCore::remember_replicated() {
+    const auto index = raft_.replicated_index();
+    if (raft_.is_leader() || index <= replicated_known_ || !raft_.is_configuration_committed())
+        return;
+    replicated_known_ = index;
+    const auto& members = raft_.configuration();
+    memory_.forget_attested_but(members);
+    const auto term = raft_.log().term_at(index);
+    if (!term || members.is_joint() || index < raft_.configuration_id().index) return;
+    for (const auto id : members.all())
+        memory_.attested(members.find(id)->incarnation, {*term, index});
+}
+
 // Peers that restarted since know of later starts by the sessions they have applied, which may be
 // none yet when this one says hello, and a connection is judged when it begins. What they learn
 // later this node learns too.
-void NodeCore::judge_own_life() {
+void NodeCore::judge_own_life(Now now) {
     const auto newest = machine_.sessions().newest_epoch(options_.incarnation);
     const bool outlived = newest > options_.boot_epoch && !planted(Mutant::outlived_by_the_state);
     if (outlived) effects_.superseded = true;
+    doubts_.advance(now.steady);
+    raft_.set_doubted(!doubts_.is_empty(), now.steady);
+    if (doubts_.is_empty()) {
+        doubts_ask_at_ = Instant::never();
+        return;
+    }
+    // After a start nothing may be known to be committed yet.
+    const auto& committed = raft_.configuration_at(raft_.commit_index());
+    const auto& members = committed.is_formed() ? committed : raft_.configuration();
+    switch (doubts_.judge(members, options_.self)) {
+        case LifeDoubts::Verdict::unproven: return ask_about_own_life(now);
+        case LifeDoubts::Verdict::outlived: effects_.superseded = true; return;
+        case LifeDoubts::Verdict::copied: effects_.copied = true; return;
+    }
+}
+
+// Whoever is asked for a vote finds out what the asker has forgotten, and says so.
+void NodeCore::ask_about_own_life(Now now) {
+    if (doubts_ask_at_ != Instant::never() && now.steady < doubts_ask_at_) return;
+    doubts_ask_at_ = now.steady + options_.election_timeout;
+    raft_.ask_without_asking();
+}
+
+void NodeCore::on(const LifeRefused& event, Now now) {
+    if (!is_formed()) return;  // nothing was promised yet, and there is nothing to give up
+    if (doubts_.refused(event.by, event.as_copy, now.steady)) raft_.note_doubt(event.by);
 }
 
 // Only what nobody may take back: what was acknowledged and is not committed may yet be truncated.
@@ -69,19 +117,23 @@ void NodeCore::remember_acknowledged(NodeId from) {
     if (term) memory_.acknowledged(progress->incarnation, {*term, index});
 }
 
-// Believed of anybody of this cluster: it is a fact, and a directory may be so old that none of the
-// present members is one by it.
-void NodeCore::receive(NodeId from, const Superseded& message, Now /*now*/) {
+// Heard of anybody of this cluster, whatever its incarnation: a directory may be so old that it
+// knows none of the present ones. Where there is only one other it has to say it again, after
+// another hello.
+void NodeCore::receive(NodeId from, const Superseded& message, Now now) {
     const bool is_meant = message.incarnation == options_.incarnation &&
                           message.boot_epoch == options_.boot_epoch &&
                           message.life == options_.life;
     const auto& sender = connected_.at(from);
     const bool is_ours = !sender.is_empty() && is_of_cluster(sender);
-    if (is_meant && (is_ours || is_trusted(from))) {
-        effects_.superseded = true;
-    } else {
+    if (!is_meant || !(is_ours || is_trusted(from))) {
         ++refused_messages_;
+        return;
     }
+    const bool is_news = doubts_.said(from, now.steady);
+    if (is_news) raft_.note_doubt(from);
+    const bool is_only_other = raft_.configuration().all().size() == 2;
+    if (is_news && is_only_other) effects_.disconnect.push_back(from);
 }
 
 }  // namespace mortise::core

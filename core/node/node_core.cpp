@@ -3,6 +3,8 @@
 #include "core/node/node_core.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -32,6 +34,12 @@ RaftOptions raft_options(const NodeOptions& options) {
     return raft;
 }
 
+// Longer than a peer that refused a hello waits before it is called again.
+Nanoseconds doubt_lasts(Nanoseconds election_timeout) {
+    constexpr Nanoseconds doubt_min = std::chrono::minutes{1};
+    return std::max(60 * election_timeout, doubt_min);
+}
+
 // The last of many looks at the proposer's checksum: what changed in memory since is found here, or
 // it would be one replica's own truth.
 void check_intact(const Entry& entry) {
@@ -57,6 +65,7 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       machine_{std::move(state.machine)},
       applied_{raft_.commit_index()},
       agent_{agent_options(options_), Prng{prng_.next()}, now},
+      doubts_{doubt_lasts(options_.election_timeout)},
       former_cluster_{state.former_cluster},
       changes_{options_.boot_epoch, {options_.election_timeout, options_.heartbeat}},
       handed_over_{applied_},
@@ -88,7 +97,7 @@ Effects NodeCore::step(Event event, Now now) {
     form_if_unanimous(now);
     ask_leader(now);
     take_decided(now);
-    judge_own_life();
+    judge_own_life(now);
     watch_leadership(now);
     answer_reads(now);
     // Applying may have made work: waiters that go on, grants that came too late, names to sweep.
@@ -121,10 +130,10 @@ Effects NodeCore::step(Event event, Now now) {
 
 Instant NodeCore::deadline() const {
     if (has_refused_own_ || was_removed_ || raft_.has_decided()) return stepped_at_;
-    auto next =
-        std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(), closures_.deadline(),
-                  reads_.deadline(), reads_due_, forgets_outsiders_at(),
-                  changes_.deadline(raft_.leader().has_value()), founding_.ask_at});
+    auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
+                          closures_.deadline(), reads_.deadline(), reads_due_,
+                          forgets_outsiders_at(), changes_.deadline(raft_.leader().has_value()),
+                          founding_.ask_at, doubts_.deadline(), doubts_ask_at_});
     if (!raft_.is_installing()) next = std::min(next, state_due_);
     // While nothing can be proposed a due time would only make the caller spin: what ends that wait
     // is an event of its own.
@@ -143,7 +152,8 @@ void NodeCore::take_decided(Now now) {
 void NodeCore::take_raft_output(Now now) {
     auto raft = raft_.collect(now.steady);
     effects_.write = std::move(raft.write);
-    effects_.notes = std::move(raft.notes);
+    std::ranges::move(raft.notes, std::back_inserter(effects_.notes));
+    std::ranges::move(raft.distrusted, std::back_inserter(effects_.disconnect));
     was_removed_ =
         std::ranges::find(effects_.notes, Note::Kind::removed, &Note::kind) != effects_.notes.end();
     effects_.read_snapshot = std::move(raft.read_snapshot);
@@ -240,7 +250,9 @@ void NodeCore::on(Received& event, Now now) {
 }
 
 void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
-    if (!is_admitted(from, message) || !is_believed(from, message)) {
+    // In this order: what cannot be so is no evidence of what its sender has forgotten either.
+    if (!is_admitted(from, message) || raft_.refuses(from, message) ||
+        !is_believed(from, message)) {
         ++refused_messages_;
         return;
     }
@@ -251,8 +263,9 @@ void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
         expiry_.report(from, reply->run_out);
         closure_quorum_.report(from, reply->closures_run_out);
     }
-    raft_.on_message(from, std::move(message), now.steady);
+    raft_.take_message(from, std::move(message), now.steady);
     if (reports) remember_acknowledged(from);
+    remember_replicated();
 }
 
 void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {

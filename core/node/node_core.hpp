@@ -20,6 +20,7 @@
 #include "core/node/contention_watch.hpp"
 #include "core/node/effects.hpp"
 #include "core/node/event.hpp"
+#include "core/node/life_doubts.hpp"
 #include "core/node/membership_calls.hpp"
 #include "core/node/peer_memory.hpp"
 #include "core/node/pending_reads.hpp"
@@ -223,7 +224,10 @@ private:
     // lives.cpp: of a peer, one counts
     void refuse_life(NodeId peer, const Hello& hello);
     void tell_superseded(NodeId peer, const Hello& hello);
-    void judge_own_life();
+    void on(const LifeRefused& event, Now now);
+    void judge_own_life(Now now);
+    void ask_about_own_life(Now now);
+    void remember_replicated();
     [[nodiscard]] bool is_believed(NodeId from, const RaftMessage& message);
     void remember_acknowledged(NodeId from);
 
@@ -234,7 +238,7 @@ private:
     void remember_format(std::uint8_t format);
     void remember_format(const Entry& entry);
     [[nodiscard]] bool is_too_old(const Hello& hello) const;
-    [[nodiscard]] std::vector<Command> commands_in(const Entry& entry) const;
+    [[nodiscard]] std::vector<Command> commands_in(const Entry& entry);
 
     // comparing.cpp
     void remember_state_sum();
@@ -286,6 +290,9 @@ private:
     std::map<NodeId, Hello> connected_;
     std::map<NodeId, Hello> outlived_;  // these are on the line, and are nobody
     PeerMemory memory_;
+    LogIndex replicated_known_;  // the newest that others are known to have
+    LifeDoubts doubts_;
+    Instant doubts_ask_at_ = Instant::never();
     // What this node is about to found: who was asked, as they were then, and who agreed since.
     struct Founding {
         std::uint64_t round = 0;

@@ -43,6 +43,7 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, BootEpoch newest_sessio
     known.command_format = hello.command_format;
     known.said_before = std::max(known.said_before, known.said);
     known.acknowledged_before = std::max(known.acknowledged_before, known.acknowledged);
+    known.attested_before = std::max(known.attested_before, known.attested);
     // Restored from before it was told of the cluster: it would be told again, and vote (S47).
     const bool lost_all = hello.is_empty() && known.acknowledged_before > LogId{};
     known.forgot = known.forgot || (lost_all && !planted(Mutant::emptied_directory_welcome));
@@ -52,7 +53,7 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, BootEpoch newest_sessio
 bool PeerMemory::believe(Incarnation from, const RaftMessage& message) {
     auto& known = known_[from];
     known.forgot = known.forgot || term_of(message) < known.said_before ||
-                   lacks(message, known.acknowledged_before);
+                   lacks(message, std::max(known.acknowledged_before, known.attested_before));
     if (known.forgot) return false;
     if (shows_durable_term(message)) known.said = std::max(known.said, term_of(message));
     return true;
@@ -61,6 +62,19 @@ bool PeerMemory::believe(Incarnation from, const RaftMessage& message) {
 void PeerMemory::acknowledged(Incarnation by, LogId committed) {
     auto& known = known_[by];
     known.acknowledged = std::max(known.acknowledged, committed);
+}
+
+void PeerMemory::attested(Incarnation of, LogId committed) {
+    auto& known = known_[of];
+    known.attested = std::max(known.attested, committed);
+}
+
+void PeerMemory::forget_attested_but(const Configuration& members) {
+    for (auto& [incarnation, known] : known_) {
+        const auto is_member = [&](NodeId id) { return members.has(id, incarnation); };
+        const auto ids = members.all();
+        if (std::ranges::none_of(ids, is_member)) known.attested = known.attested_before = {};
+    }
 }
 
 std::optional<std::uint8_t> PeerMemory::command_format(Incarnation incarnation) const {

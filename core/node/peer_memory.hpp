@@ -30,6 +30,10 @@ public:
     bool believe(Incarnation from, const RaftMessage& message);
     // Durable there by its own word, and committed: nobody takes that back.
     void acknowledged(Incarnation by, LogId committed);
+    // The same by a leader's word.
+    void attested(Incarnation of, LogId committed);
+    // What was said of others may have been said after they were members.
+    void forget_attested_but(const Configuration& members);
 
     [[nodiscard]] bool has_forgotten(Incarnation incarnation) const;
     // The newest that its present life reads; empty when it never said hello.
@@ -43,9 +47,11 @@ private:
         // Of this life the highest term in which it spoke, durable there, and the last entry.
         Term said;
         LogId acknowledged;
+        LogId attested;
         // Of those before it: whatever it says is newer, however messages overtake each other.
         Term said_before;
         LogId acknowledged_before;
+        LogId attested_before;
         bool forgot = false;
     };
 

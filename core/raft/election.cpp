@@ -1,4 +1,6 @@
 // Pre-vote, vote and winning (thesis 3.4, 9.6), and whom a node stands by (thesis 4.2.3).
+#include <utility>
+
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
 #include "core/raft/quorum.hpp"
@@ -23,6 +25,23 @@ void Raft::become_pre_candidate(Instant now) {
         if (peer != self() && configuration().is_voter(peer)) send(peer, request);
     }
     count_votes(now);
+}
+
+void Raft::ask_without_asking() {
+    const PreVoteRequest request{term(), ++round_, log_.last()};
+    for (const auto peer : configuration().all()) {
+        if (peer != self()) send(peer, request);
+    }
+}
+
+void Raft::set_doubted(bool is_doubted, Instant now) {
+    if (std::exchange(is_doubted_, is_doubted) == is_doubted) return;
+    auto* follower = std::get_if<Follower>(&role_);
+    if (follower == nullptr) {
+        become_follower(std::nullopt, now);
+    } else {
+        follower->election_at = can_campaign() ? draw_election_deadline(now) : Instant::never();
+    }
 }
 
 void Raft::become_candidate(bool transfer, Instant now) {
@@ -108,7 +127,8 @@ void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
     if (asked != nullptr && planted(Mutant::pre_vote_resets_timer)) {
         asked->election_at = draw_election_deadline(now);
     }
-    const bool granted = newer && !stands_by_leader(now) && may_be_voted_for(from, request.last);
+    const bool granted =
+        newer && !is_doubted_ && !stands_by_leader(now) && may_be_voted_for(from, request.last);
     // A term shown to others must survive a restart.
     if (is_term_durable()) send(from, PreVoteReply{term(), request.round, granted});
 }
@@ -133,7 +153,7 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
     auto* follower = std::get_if<Follower>(&role_);
     const bool free = !hard_state_.voted_for.is_set() || hard_state_.voted_for == from;
     const bool granted = request.term == term() && follower != nullptr && free &&
-                         !follower->leader && is_at_least_ours(request.last) &&
+                         !follower->leader && !is_doubted_ && is_at_least_ours(request.last) &&
                          may_be_voted_for(from, request.last);
     if (granted) {
         vote_for(from);

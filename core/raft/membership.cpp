@@ -115,7 +115,7 @@ void Raft::resign_if_removed() {
         if (!configuration().is_voter(peer.first)) continue;
         if (nearest == nullptr || peer.second.match > nearest->second.match) nearest = &peer;
     }
-    MORTISE_CHECK(nearest != nullptr);
+    if (nearest == nullptr) return;  // by a configuration that somebody else made
     leader.transfer = Transfer{nearest->first, last_event_ + options_.election_timeout};
     note(Note::Kind::transfer_started, nearest->first);
     progress_transfer(last_event_);
@@ -142,6 +142,7 @@ void Raft::sync_progress_with_configuration(Leader& leader) {
         progress = {};
         progress.incarnation = incarnation;
         progress.next = log_.last().index.next();
+        progress.named = log_.last().index;
         progress.heard = std::max(leader.since, last_event_);
     }
 }
@@ -156,6 +157,7 @@ void Raft::on_peer_restarted(NodeId peer) {
     anew.leaves_at = found->second.leaves_at;
     anew.heard = found->second.heard;
     anew.next = log_.last().index.next();
+    anew.named = log_.last().index;
     found->second = std::move(anew);
 }
 

@@ -37,7 +37,7 @@ struct Note {
         peer_cut_off,  // a follower needs entries that are purged
         transfer_started,
         transfer_failed,
-        refused_message,  // malformed or damaged: dropped
+        refused_message,  // it says what cannot be so, see `why`: it has no effect
         formed,
         configuration_changed,  // another one is in force here
         removed,                // this node is no member any more
@@ -45,12 +45,19 @@ struct Note {
         state_sent,             // and has it
         state_installed,        // this node has another's
         peer_forgot,            // its directory was rolled back, or is a copy: it does not count
+        refused_chunk,          // pieces of a state do not fit, or the follower cannot use it
+        own_life_doubted,       // somebody says that this node's directory was rolled back
         refused_state,          // the leader sends a state that makes no sense here
+        senseless_entry,        // one of the log has no commands that make sense: it does nothing
+        terms_used_up,          // somebody brought the last term: nobody can be elected any more
     };
 
     Kind kind;
     Term term;
     NodeId peer;
+    // Of refused_message.
+    const char* message = nullptr;
+    const char* why = nullptr;
 };
 
 // What became final.
@@ -65,6 +72,8 @@ struct RaftOutput {
     std::vector<SnapshotRead> read_snapshot;
     std::vector<NodeId> close_snapshots;
     std::vector<InstallStep> install;
+    // They say what cannot be so: what else they say is not worth waiting for.
+    std::vector<NodeId> distrusted;
     std::vector<Note> notes;
 };
 

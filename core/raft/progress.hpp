@@ -44,6 +44,8 @@ struct Progress {
     std::optional<LogIndex> leaves_at;
     LogIndex match;                  // durable at the follower, as it said itself
     LogIndex next;                   // the first entry not sent yet
+    LogIndex named;                  // no message named an entry above: it can have none of those
+    int denials = 0;                 // in a row, it said that it lacks what is below `match`
     bool probing = false;            // a probe is under way; heartbeats stand in if it is lost
     std::deque<LogIndex> in_flight;  // the last index of each message not acknowledged
     Instant heard;                   // when it last answered in this term

@@ -9,15 +9,12 @@
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
+#include "core/raft/bounds.hpp"
 #include "core/raft/quorum.hpp"
 
 namespace mortise::core {
 
 namespace {
-
-// A term far above ours is no election that we missed but damage or malice: one vote a nanosecond
-// for four seconds. Adopting it would leave few terms for anybody else (fault 99).
-constexpr std::uint64_t term_jump_max = std::uint64_t{1} << 32U;
 
 // Enough for who has room to be asked by all the others, and again when that came to nothing.
 constexpr int timeouts_without_room = 3;
@@ -78,7 +75,8 @@ std::optional<NodeId> Raft::leader() const {
 
 bool Raft::can_campaign() const {
     const bool votes = configuration().is_voter(self()) || planted(Mutant::learner_campaigns);
-    return configuration().is_formed() && is_member() && votes && !dismissed_ && !is_installing();
+    const bool may_vote = is_member() && votes && !dismissed_ && !is_installing() && !is_doubted_;
+    return configuration().is_formed() && may_vote && is_in_bounds(term().next());
 }
 
 Instant Raft::draw_election_deadline(Instant now) {
@@ -117,12 +115,11 @@ void Raft::on_timer(Instant now) {
 
 void Raft::on_message(NodeId from, RaftMessage message, Instant now) {
     begin_event(now);
+    if (!refuses(from, message)) take_message(from, std::move(message), now);
+}
+
+void Raft::take_message(NodeId from, RaftMessage message, Instant now) {
     const auto term = term_of(message);
-    const auto highest = this->term().raw() + term_jump_max;
-    if (term.raw() > highest && !planted(Mutant::any_term_taken)) {
-        note(Note::Kind::refused_message, from);
-        return;
-    }
     // A request for a vote is no news of a leader: whether its term is adopted is decided with it.
     const bool asks_for_vote = std::holds_alternative<PreVoteRequest>(message) ||
                                std::holds_alternative<VoteRequest>(message);
@@ -196,6 +193,7 @@ void Raft::adopt_term(Term term, Instant now) {
     hard_state_ = {term, NodeId{}};
     pending_.hard_state = hard_state_;
     owed_votes_.clear();
+    if (!is_in_bounds(term.next())) note(Note::Kind::terms_used_up);
     become_follower(std::nullopt, now);
 }
 
@@ -247,7 +245,7 @@ void Raft::commit_to(LogIndex index) {
 }
 
 void Raft::note(Note::Kind kind, NodeId peer) {
-    out_.notes.push_back({kind, term(), peer});
+    out_.notes.push_back({kind, term(), peer, nullptr, nullptr});
 }
 
 void Raft::send(NodeId to, RaftMessage message) {

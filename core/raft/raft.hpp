@@ -55,6 +55,10 @@ public:
     // leader that was asleep must know before anything is done in its name.
     void begin_event(Instant now);
     void on_message(NodeId from, RaftMessage message, Instant now);
+    // The two halves of that. Whether it says what cannot be so: then it has no effect, and the
+    // output tells of its sender. And what a message does that was not refused.
+    [[nodiscard]] bool refuses(NodeId from, const RaftMessage& message);
+    void take_message(NodeId from, RaftMessage message, Instant now);
     void on_timer(Instant now);
     void on_write_done(WriteId id, Instant now);
     // A broken connection is a hint: if it was to the leader, an election may start at once. Safe
@@ -91,6 +95,13 @@ public:
     // The state that is being received makes no sense. Requires that its last chunk is not passed
     // on yet.
     void refuse_state();
+
+    void note_doubt(NodeId by) { note(Note::Kind::own_life_doubted, by); }
+    // Somebody says that this node has forgotten what it promised: as long as that is not clear it
+    // follows and acknowledges, but takes no part in elections.
+    void set_doubted(bool is_doubted, Instant now);
+    // Asks everybody as if for a vote, and counts no answer.
+    void ask_without_asking();
 
     // Without, it takes no entries of a leader that it does not have; that it follows, and what it
     // has, it says all the same. It asks for votes later than those who have room. A leader goes on
@@ -206,6 +217,22 @@ private:
     [[nodiscard]] Instant draw_election_deadline(Instant now);
     [[nodiscard]] Nanoseconds lets_others_ask() const;
 
+    // refusing.cpp: null when nothing is wrong
+    template <class Message>
+    [[nodiscard]] const char* why_refused(NodeId /*from*/, const Message& /*message*/) const {
+        return nullptr;
+    }
+    [[nodiscard]] const char* why_refused(NodeId from, const AppendRequest& request) const;
+    [[nodiscard]] const char* why_refused(NodeId from, const AppendReply& reply) const;
+    [[nodiscard]] const char* why_refused(NodeId from, const SnapshotChunk& chunk) const;
+    [[nodiscard]] const char* why_refused(NodeId from, const SnapshotReply& reply) const;
+    [[nodiscard]] const char* why_refused(NodeId from, const ReadRequest& request) const;
+    [[nodiscard]] const char* why_refused(NodeId from, const ReadReply& reply) const;
+    [[nodiscard]] bool is_second_leader(NodeId from, Term of) const;
+    [[nodiscard]] LogIndex certain_for(NodeId from, Term of) const;
+    [[nodiscard]] bool is_of_other_cluster(const Configuration& configuration) const;
+    void refuse(NodeId from, const char* message, const char* why);
+
     // election.cpp
     void become_pre_candidate(Instant now);
     void become_candidate(bool transfer, Instant now);
@@ -235,6 +262,7 @@ private:
     void send_append(NodeId peer, Progress& progress, std::vector<Entry> entries);
     void on_accepted(Progress& progress, const AppendReply& reply);
     void on_rejected(NodeId from, Progress& progress, const AppendReply& reply);
+    void on_denied(NodeId from, Progress& progress, const AppendReply& reply);
     void cut_off_if_purged(NodeId peer, Progress& progress);
     void advance_commit();
     void advance_replicated(const Leader& leader);
@@ -299,6 +327,7 @@ private:
     std::set<NodeId> open_views_;  // of this node's state
     std::uint64_t transfers_ = 0;  // of it to others, begun in this life
     bool dismissed_ = false;       // told so; see on_dismissed
+    bool is_doubted_ = false;
     bool was_member_ = false;      // when tell_membership() looked last
     LogIndex told_configuration_;  // likewise
     bool has_room_ = true;

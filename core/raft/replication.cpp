@@ -35,13 +35,6 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
         if (is_term_durable()) send(from, refusal);
         return;
     }
-    // A second leader of this term: the election failed us, and nothing that follows can be
-    // trusted.
-    MORTISE_CHECK(!is_leader());
-    if (!is_well_formed(request)) {
-        note(Note::Kind::refused_message, from);
-        return;
-    }
     auto& follower = follow(from, now);
     follower.read_round = std::max(follower.read_round, request.read_round);
 
@@ -140,10 +133,6 @@ void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
     if (peer == leader->peers.end()) return;
     auto& progress = peer->second;
     progress.heard = now;
-    if (reply.read_round > leader->read_round || reply.match > log_.last().index) {
-        note(Note::Kind::refused_message, from);  // it claims what was never sent
-        return;
-    }
     progress.read_round_confirmed = std::max(progress.read_round_confirmed, reply.read_round);
     if (reply.rejected) {
         on_rejected(from, progress, reply);
@@ -158,6 +147,7 @@ void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
 void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
     // Replies may be old or repeated: how far it is only grows, and is said in full each time (C5).
     progress.match = std::max(progress.match, reply.match);
+    progress.denials = 0;
     progress.next = std::max(progress.next, progress.match.next());
     while (!progress.in_flight.empty() && progress.in_flight.front() <= progress.match) {
         progress.in_flight.pop_front();
@@ -178,8 +168,9 @@ void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
 }
 
 void Raft::on_rejected(NodeId from, Progress& progress, const AppendReply& reply) {
+    if (reply.previous <= progress.match) return on_denied(from, progress, reply);
     // Not about anything that is open: an old or repeated answer (C10).
-    if (reply.previous <= progress.match || reply.previous >= progress.next) return;
+    if (reply.previous >= progress.next) return;
     if (progress.state == Progress::State::cut_off) return;
     const auto agree = log_.newest_not_above(reply.hint).index;
     progress.state = Progress::State::probe;
@@ -187,6 +178,15 @@ void Raft::on_rejected(NodeId from, Progress& progress, const AppendReply& reply
     progress.in_flight.clear();
     progress.next = std::max(progress.match, std::min(agree, reply.previous.previous())).next();
     cut_off_if_purged(from, progress);
+}
+
+// It lacks what it said that it has: mostly an old answer (C10). If it says so again and again it
+// may never have had it, and would be sent nothing of what it lacks: it has to say anew what it
+// has.
+void Raft::on_denied(NodeId from, Progress& progress, const AppendReply& reply) {
+    constexpr int denials_max = 3;
+    if (!reply.previous.is_set() || ++progress.denials < denials_max) return;
+    on_peer_restarted(from);
 }
 
 // What it needs is gone here: only a snapshot can help. Heartbeats go on, or it would campaign.
@@ -271,6 +271,8 @@ void Raft::send_append(NodeId peer, Progress& progress, std::vector<Entry> entri
     const auto previous = progress.next.previous();
     const auto term_before = log_.term_at(previous);
     MORTISE_CHECK(term_before.has_value());
+    const auto last = entries.empty() ? previous : entries.back().id.index;
+    progress.named = std::max(progress.named, last);
     send(peer, AppendRequest{.term = term(),
                              .previous = {*term_before, previous},
                              .commit = commit_,

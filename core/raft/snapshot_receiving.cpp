@@ -25,11 +25,6 @@ void Raft::on(NodeId from, SnapshotChunk& chunk, Instant now) {
         if (is_term_durable()) send(from, SnapshotReply{term(), chunk.last, 0, false, true});
         return;
     }
-    MORTISE_CHECK(!is_leader());
-    if (!is_well_formed(chunk)) {
-        note(Note::Kind::refused_message, from);
-        return;
-    }
     auto& follower = follow(from, now);
     if (!is_installing() && log_.has(chunk.last)) {
         // What a state contains was committed: our log goes up to there, and stays (S1).
@@ -58,7 +53,7 @@ void Raft::take_chunk(NodeId from, SnapshotChunk& chunk) {
     const bool is_right = chunk.checksum == sum_with(receiving_->checksum, chunk) ||
                           planted(Mutant::chunk_checksum_ignored);
     if (!is_right || !join_cut_row(chunk.rows, chunk.cut)) {
-        note(Note::Kind::refused_message, from);
+        note(Note::Kind::refused_chunk, from);  // another leader may have cut the state elsewhere
         receiving_.reset();
         return;
     }

@@ -38,6 +38,7 @@ void Raft::send_snapshot_to(NodeId peer, Progress& progress) {
     if (!due) return;
     sending.repeated = sending.sent_at.has_value();
     sending.sent_at = now;
+    progress.named = std::max(progress.named, sending.chunk->last.index);
     send(peer, *sending.chunk);
 }
 
@@ -133,7 +134,7 @@ void Raft::on(NodeId from, const SnapshotReply& reply, Instant now) {
     }
     auto& sending = *progress.sending;
     if (reply.refused) {
-        note(Note::Kind::refused_message, from);
+        note(Note::Kind::refused_chunk, from);
         progress.sending.reset();
         progress.send_state_at = now + options_.election_timeout;
     } else if (reply.next > sending.position) {

@@ -116,6 +116,7 @@ Effects apply(Machine& machine, Event event, const Packet* packet) {
         if (out.write) machine.writes.push_back(std::move(*out.write));
         for (auto& envelope : out.send)
             effects.sent.push_back({machine.self, envelope.to, std::move(envelope.message)});
+        if (!out.distrusted.empty()) effects.problem = "a message of a node in order was refused";
         if (!decided.reads.empty()) effects.read_at = decided.reads.front().index;
         const bool rewritten = event.act != Act::crash && has_rewritten(before, machine.raft);
         if (rewritten) effects.problem = "leader append-only: its log changed";

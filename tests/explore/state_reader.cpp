@@ -100,14 +100,16 @@ void Print::add(const AppendReply& reply) {
 }
 
 void Print::add(const Progress& progress) {
-    const auto& [state, not_incarnation, leaves_at, match, next, probing, in_flight, time_heard,
-                 commit_sent, read_round_sent, read_round_confirmed, sending, time_send_state] =
-        progress;
+    // Only what is refused depends on `named`, and nobody here says such things.
+    const auto& [state, not_incarnation, leaves_at, match, next, not_named, denials, probing,
+                 in_flight, time_heard, commit_sent, read_round_sent, read_round_confirmed, sending,
+                 time_send_state] = progress;
     // Nothing is purged here, so nobody needs a state; and nobody comes or goes.
     MORTISE_CHECK(!sending && !leaves_at);
     number(static_cast<std::uint64_t>(state));
     add(match);
     add(next);
+    number(static_cast<std::uint64_t>(denials));
     add(probing);
     list(in_flight);
     add(commit_sent);

@@ -66,6 +66,7 @@ public:
     void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) override;
     void died(core::NodeId node) override;
     void begins_anew(core::NodeId node) override;
+    void disconnect(core::NodeId a, core::NodeId b) override { network_.reset(a, b); }
 
 private:
     // False: it cannot know that this hello is of a directory that was rolled back.

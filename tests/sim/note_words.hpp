@@ -31,8 +31,14 @@ inline NoteWords words_of(const core::Note& note) {
         case Kind::transfer_failed:
             return {"in term {} gives up handing over to node {}", "transfer failed"};
         case Kind::refused_message:
-            // Malformed: nobody here says such things, so there is nothing to be reached.
+            // It cannot be so: nobody here says such things, so there is nothing to be reached.
             return {"in term {} refuses a message of node {}"};
+        case Kind::refused_chunk: return {"in term {} begins a transfer of a state anew, node {}"};
+        case Kind::own_life_doubted:
+            return {"in term {} hears of node {} that it was rolled back",
+                    "rolled back member told by one"};
+        case Kind::senseless_entry: return {"in term {} passes over an entry without sense"};
+        case Kind::terms_used_up: return {"in term {} sees the last term"};
         case Kind::formed: return {"in term {} is part of a cluster"};
         case Kind::configuration_changed:
             return {"in term {} has another configuration", "configuration changed"};

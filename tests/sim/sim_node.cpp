@@ -186,6 +186,11 @@ void SimNode::tell_format(const core::Entry& entry) {
 
 void SimNode::noted(const core::Note& note) {
     if (is_dead()) return;
+    // Nobody here lies, but a directory that was rolled back may contradict what it said.
+    const bool is_lie = note.kind == core::Note::Kind::refused_message;
+    if (is_lie && !world_.checker.is_rolled_back(note.peer) && !world_.checker.is_rolled_back(id_))
+        world_.violations.report(id_,
+                                 std::string{"refused a message of a peer in order: "} + note.why);
     const auto words = words_of(note);
     if (words.probe != nullptr) world_.tally.probe(words.probe);
     if (note.kind == core::Note::Kind::formed) {
@@ -212,6 +217,14 @@ void SimNode::superseded() {
     world_.tally.probe("rolled back member found out");
     begins_anew_ = true;
     dead_ = true;
+}
+
+void SimNode::copied() {
+    if (!is_dead()) world_.violations.report(id_, "copied: no directory is");
+}
+
+void SimNode::disconnect(core::NodeId peer) {
+    if (!is_dead()) owner_.disconnect(id_, peer);
 }
 
 // Answered in the order of the questions.

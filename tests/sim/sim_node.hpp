@@ -17,6 +17,7 @@ class NodeOwner {
 public:
     virtual ~NodeOwner() = default;
     virtual void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) = 0;
+    virtual void disconnect(core::NodeId a, core::NodeId b) = 0;
     virtual void died(core::NodeId node) = 0;
     // It is down, and has put its directory aside; its process goes on with an empty one.
     virtual void begins_anew(core::NodeId node) = 0;
@@ -89,6 +90,8 @@ public:
     void applied(const core::Applied& applied) override;
     void noted(const core::Note& note) override;
     void superseded() override;
+    void copied() override;
+    void disconnect(core::NodeId peer) override;
     void stopped(const std::string& reason) override;
     void on_platter(const core::HardState& before, const core::Write& write) override;
     void write_done(core::WriteId id) override;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/codec/configuration_codec.hpp"
+#include "core/raft/bounds.hpp"
 #include "core/raft/raft.hpp"
 
 namespace mortise::core {
@@ -279,6 +280,7 @@ public:
     std::vector<Entry> committed;
     std::vector<ReadGrant> reads;
     std::vector<Note> notes;
+    std::vector<NodeId> distrusted;
     std::vector<SnapshotRead> reads_asked;
     std::vector<NodeId> closed;
     std::vector<InstallStep> install;
@@ -292,6 +294,7 @@ private:
         std::ranges::move(decided.committed, std::back_inserter(committed));
         std::ranges::move(decided.reads, std::back_inserter(reads));
         std::ranges::move(out.notes, std::back_inserter(notes));
+        std::ranges::move(out.distrusted, std::back_inserter(distrusted));
         std::ranges::move(out.read_snapshot, std::back_inserter(reads_asked));
         std::ranges::move(out.close_snapshots, std::back_inserter(closed));
         std::ranges::move(out.install, std::back_inserter(install));

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/prng.hpp"
+#include "core/raft/bounds.hpp"
 #include "transport/limits.hpp"
 #include "transport/wire_size.hpp"
 
@@ -36,10 +37,13 @@ std::uint64_t positive(Prng& prng, std::uint64_t max = all_bits) {
     return std::max<std::uint64_t>(number(prng, max), 1);
 }
 LogIndex index(Prng& prng) {
-    return LogIndex{number(prng, log_index_max)};
+    return LogIndex{number(prng, core::log_index_max)};
+}
+Term any_term(Prng& prng) {
+    return Term{number(prng, core::term_end - 1)};
 }
 LogId log_id(Prng& prng) {
-    return {Term{number(prng)}, index(prng)};
+    return {any_term(prng), index(prng)};
 }
 std::string text(Prng& prng, std::size_t max) {
     std::string text(prng.below(max + 1), '\0');
@@ -52,25 +56,24 @@ bool coin(Prng& prng) {
 }
 
 core::Entry entry(Prng& prng, LogIndex at) {
-    return {{Term{positive(prng)}, at},
+    return {{Term{positive(prng, core::term_end - 1)}, at},
             static_cast<core::EntryKind>(1 + prng.below(3)),
             number(prng),
             core::Bytes{text(prng, prng.one_in(20) ? 5'000 : 40)}};
 }
 
 core::AppendRequest append_request(Prng& prng) {
-    core::AppendRequest m{Term{number(prng)}, log_id(prng), index(prng),
-                          index(prng),        number(prng), {}};
+    core::AppendRequest m{any_term(prng), log_id(prng), index(prng), index(prng), number(prng), {}};
     const auto count = prng.below(6);
-    m.previous.index = LogIndex{number(prng, log_index_max - count)};
+    m.previous.index = LogIndex{number(prng, core::log_index_max - count)};
     for (std::uint64_t i = 1; i <= count; ++i)
         m.entries.push_back(entry(prng, LogIndex{m.previous.index.raw() + i}));
     return m;
 }
 
 core::AppendReply append_reply(Prng& prng) {
-    core::AppendReply m{Term{number(prng)}, number(prng), coin(prng), index(prng),
-                        index(prng),        log_id(prng), {}};
+    core::AppendReply m{any_term(prng), number(prng), coin(prng), index(prng),
+                        index(prng),    log_id(prng), {}};
     for (auto count = prng.below(6); count > 0; --count)
         m.run_out.push_back({core::SessionId{positive(prng)}, index(prng)});
     for (auto count = prng.below(6); count > 0; --count)
@@ -97,8 +100,8 @@ core::Configuration configuration(Prng& prng) {
 }
 
 core::SnapshotChunk snapshot_chunk(Prng& prng) {
-    core::SnapshotChunk m{Term{number(prng)}, log_id(prng), configuration(prng), number(prng), {},
-                          coin(prng),         number(prng), coin(prng)};
+    core::SnapshotChunk m{any_term(prng), log_id(prng), configuration(prng), number(prng), {},
+                          coin(prng),     number(prng), coin(prng)};
     const auto count = prng.below(6);
     for (std::uint64_t i = 0; i < count; ++i) {
         m.rows.push_back({std::string(1, static_cast<char>('a' + i)) + text(prng, 60),
@@ -113,20 +116,20 @@ core::MembershipRequest membership_request(Prng& prng) {
     m.goal = {static_cast<core::MembershipGoal::Kind>(prng.below(4)), core::NodeId{positive(prng)},
               text(prng, address_bytes_max)};
     m.configuration = index(prng);
-    m.term = Term{number(prng)};
+    m.term = any_term(prng);
     m.begun = coin(prng);
     return m;
 }
 
 core::MembershipReply membership_reply(Prng& prng) {
     return {core::ChangeId{number(prng)}, static_cast<core::MembershipReply::State>(prng.below(5)),
-            static_cast<core::MembershipRefusal>(prng.below(15)), index(prng), Term{number(prng)}};
+            static_cast<core::MembershipRefusal>(prng.below(15)), index(prng), any_term(prng)};
 }
 
 constexpr std::uint64_t message_kinds = 20;
 
 core::PeerMessage message(Prng& prng, std::uint64_t kind) {
-    const Term term{number(prng)};
+    const Term term{number(prng, core::term_end - 1)};
     switch (kind) {
         case 0: return core::RaftMessage{core::PreVoteRequest{term, number(prng), log_id(prng)}};
         case 1: return core::RaftMessage{core::PreVoteReply{term, number(prng), coin(prng)}};
@@ -268,7 +271,7 @@ MemberStatus status(Prng& prng) {
     status.cluster = {number(prng), number(prng)};
     status.role = static_cast<core::Role>(prng.below(4));
     status.ready = coin(prng);
-    status.term = Term{number(prng)};
+    status.term = any_term(prng);
     if (coin(prng)) status.leader = core::NodeId{positive(prng)};
     for (auto* each : {&status.commit, &status.applied, &status.log_first, &status.log_last})
         *each = index(prng);
@@ -672,13 +675,34 @@ TEST(Malformed, EntriesWithAGapOrWithoutTermOrIndex) {
     EXPECT_EQ(code([](auto entry) { entry.setTerm(0); }), Malformed::bad_number);
 }
 
+TEST(Malformed, TermsThatCouldWrap) {
+    constexpr auto last = core::term_end - 1;
+    const auto code = [](std::uint64_t term) {
+        return spoilt(core::PreVoteReply{},
+                      [&](auto root) { root.getPreVoteReply().setTerm(term); });
+    };
+    EXPECT_FALSE(code(last));
+    EXPECT_EQ(code(last + 1), Malformed::bad_number);
+    EXPECT_EQ(code(all_bits), Malformed::bad_number);
+    EXPECT_EQ(spoilt(core::VoteRequest{},
+                     [](auto root) { root.getVoteRequest().getLast().setTerm(all_bits); }),
+              Malformed::bad_number);
+    EXPECT_EQ(
+        spoilt(two_entries(),
+               [](auto root) { root.getAppendRequest().getEntries()[1].setTerm(core::term_end); }),
+        Malformed::bad_number);
+    EXPECT_EQ(spoilt(core::AppendRequest{},
+                     [](auto root) { root.getAppendRequest().setTerm(core::term_end); }),
+              Malformed::bad_number);
+}
+
 TEST(Malformed, IndexesThatCouldWrap) {
     const auto code = [](std::uint64_t index) {
         return spoilt(core::AppendRequest{},
                       [&](auto root) { root.getAppendRequest().getPrevious().setIndex(index); });
     };
-    EXPECT_FALSE(code(log_index_max));
-    EXPECT_EQ(code(log_index_max + 1), Malformed::bad_number);
+    EXPECT_FALSE(code(core::log_index_max));
+    EXPECT_EQ(code(core::log_index_max + 1), Malformed::bad_number);
     EXPECT_EQ(code(all_bits), Malformed::bad_number);
     EXPECT_EQ(
         spoilt(core::AppendReply{}, [](auto root) { root.getAppendReply().setMatch(all_bits); }),

@@ -291,6 +291,24 @@ TEST_F(PeerNetworkTest, PeersMayComeAndGo) {
     EXPECT_TRUE(meet(a, b));
 }
 
+// Also from within what that peer said. Nothing that it said before is heard after the next hello.
+TEST_F(PeerNetworkTest, APeerThatIsDisconnectedSaysHelloAgain) {
+    auto& a = add(1);
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    for (std::size_t times = 1; times <= 2; ++times) {
+        a.events.on_message = [&] { a.network->disconnect(NodeId{2}); };
+        b.network->send(NodeId{1}, numbered(times));
+        ASSERT_TRUE(run_until(io_, [&] { return a.events.ups.size() == times + 1; }));
+        EXPECT_THAT(a.events.downs, SizeIs(times));
+        a.events.on_message = {};
+        ASSERT_TRUE(run_until(io_, [&] { return a.is_up(2) && b.is_up(1); }));
+    }
+    a.network->disconnect(NodeId{7});  // nobody
+    a.network->send(NodeId{2}, numbered(9));
+    EXPECT_TRUE(run_until(io_, [&] { return !b.events.messages.empty(); }));
+}
+
 // What ends a peer may be something that this very peer said.
 TEST_F(PeerNetworkTest, APeerMayBeDroppedFromWithinItsOwnMessage) {
     auto& a = add(1);

@@ -138,7 +138,7 @@ struct HandingOver : testing::Test {
     }
     void hear_of(std::initializer_list<NodeId> peers) {
         for (const auto peer : peers)
-            node.receive(peer, RaftMessage{accepts(2, node.raft().log().last().index.raw())});
+            node.receive(peer, RaftMessage{accepts(2, node.raft().progress_of(peer)->named.raw())});
     }
     void pass(Nanoseconds time, std::initializer_list<NodeId> answering) {
         for (Nanoseconds passed{0}; passed < time; passed += heartbeat) {

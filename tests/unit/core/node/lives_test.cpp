@@ -60,12 +60,14 @@ TEST_F(Lives, ItIsToldAgain) {
         lost += cluster[n1].take<Superseded>(n2).size();
     }
     ASSERT_NE(lost, 0U);
+    cluster.connect(n2, n3);
     cluster.run_for(3 * election_timeout);
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
-// The image is older than the membership of the one who knows.
-TEST_F(Lives, ALeaderIsBelievedWhoWasNoMemberThen) {
+// The image is older than the membership of the one who finds it out. It could be anybody; members
+// that this one knows have heard from the leader what it had acknowledged.
+TEST_F(Lives, WhoWasNoMemberThenIsNotBelievedAlone) {
     cluster.add(4, {});
     cluster.connect_all();
     auto& first = cluster[n1];
@@ -82,6 +84,13 @@ TEST_F(Lives, ALeaderIsBelievedWhoWasNoMemberThen) {
     cluster.roll_back(n2, image, 2);
     cluster.connect(n2, n4);
     cluster.run_for(3 * election_timeout);
+    EXPECT_TRUE(cluster[n2].noted(Note::Kind::own_life_doubted));
+    EXPECT_FALSE(cluster[n2].superseded);
+    cluster.connect(n2, n1);
+    cluster.run_for(2 * election_timeout);
+    EXPECT_FALSE(cluster[n2].superseded);
+    cluster.connect(n2, n3);
+    cluster.run_for(2 * election_timeout);
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
@@ -181,15 +190,113 @@ TEST_F(Lives, ADirectoryThatKnowsNoPresentMemberIsToldAllTheSame) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
-TEST_F(Lives, OnlyItsClusterIsBelievedAndOnlyAboutThisLife) {
-    auto& node = cluster[n2];
+// What anybody could say of node 2 as it is.
+class Doubts : public Lives {
+protected:
+    void say(NodeId by) {
+        const auto hello = node.hello();
+        node.receive(by, Superseded{hello.incarnation, hello.boot_epoch, hello.life});
+    }
+    [[nodiscard]] bool is_doubted() const { return node.noted(Note::Kind::own_life_doubted); }
+
+    HandDrivenNode& node = cluster[n2];
+};
+
+TEST_F(Doubts, ComeFromItsClusterAloneAndAreAboutThisLife) {
     const auto hello = node.hello();
-    node.receive(n5, Superseded{hello.incarnation, hello.boot_epoch, hello.life});
-    EXPECT_FALSE(node.superseded);
+    say(n5);
     node.receive(n3, Superseded{hello.incarnation, hello.boot_epoch, hello.life + 1});
     node.receive(n3, Superseded{hello.incarnation, hello.boot_epoch.next(), hello.life});
+    EXPECT_FALSE(is_doubted());
+    say(n3);
+    EXPECT_TRUE(is_doubted());
+}
+
+// A forged message, or a mistake.
+TEST_F(Doubts, OfOneMemberGiveNothingUp) {
+    for (int i = 0; i < 5; ++i) {
+        say(n3);
+        cluster.disconnect(n2, n3);
+        cluster.connect(n2, n3);
+        cluster.run_for(election_timeout);
+    }
+    EXPECT_TRUE(is_doubted());
     EXPECT_FALSE(node.superseded);
-    node.receive(n3, Superseded{hello.incarnation, hello.boot_epoch, hello.life});
+    EXPECT_FALSE(node.copied);
+    EXPECT_EQ(node.raft().commit_index(), committed());
+}
+
+TEST_F(Doubts, OfTwoMembersAreEnough) {
+    say(n3);
+    EXPECT_FALSE(node.superseded);
+    say(n1);
+    EXPECT_TRUE(node.superseded);
+    EXPECT_FALSE(node.copied);
+}
+
+TEST_F(Doubts, AreHeardInRefusedHellos) {
+    node.step(LifeRefused{n3, false});
+    node.step(LifeRefused{n3, false});
+    node.step(LifeRefused{n5, false});  // no member
+    EXPECT_FALSE(node.superseded);
+    say(n1);
+    EXPECT_TRUE(node.superseded);
+    EXPECT_FALSE(node.copied);
+}
+
+// Which of the two is the right one a person has to say.
+TEST_F(Doubts, OfACopyStopTheNode) {
+    node.step(LifeRefused{n3, true});
+    EXPECT_FALSE(node.copied);
+    node.step(LifeRefused{n1, false});
+    EXPECT_TRUE(node.copied);
+    EXPECT_FALSE(node.superseded);
+}
+
+// As long as it may have forgotten what it promised it promises nothing new.
+TEST_F(Doubts, KeepItOutOfElections) {
+    say(n3);
+    EXPECT_EQ(node.sent_to<PreVoteRequest>(n1), 1U);  // it asks, and nothing follows from that
+    cluster.disconnect(n1, n2);
+    cluster.disconnect(n1, n3);
+    node.now = node.now + 3 * election_timeout;
+    const auto last = node.raft().log().last();
+    node.receive(n3, RaftMessage{PreVoteRequest{node.raft().term(), 7, last}});
+    EXPECT_FALSE(node.newest<PreVoteReply>(n3).granted);
+    node.receive(n3, RaftMessage{VoteRequest{node.raft().term().next(), 8, last, false}});
+    node.complete_writes();
+    EXPECT_FALSE(node.newest<VoteReply>(n3).granted);
+    node.timer();
+    EXPECT_EQ(node.raft().role(), Role::follower);
+}
+
+TEST_F(Doubts, PassIfNobodyRepeatsThem) {
+    say(n3);
+    cluster.run_for(70 * election_timeout);
+    say(n1);
+    EXPECT_FALSE(node.superseded);
+    cluster.run_for(70 * election_timeout);
+    cluster.disconnect(n1, n2);
+    cluster.disconnect(n1, n3);
+    cluster.run_for(5 * election_timeout);
+    EXPECT_TRUE(node.raft().leader().has_value());
+}
+
+// It has to say it again when it was asked again: after another hello.
+TEST(DoubtsOfTwo, AreTheWordOfTheOtherOneTwice) {
+    NodeCluster cluster{1, 2};
+    cluster.connect_all();
+    cluster.run_for(5 * heartbeat);
+    auto& node = cluster[n2];
+    const auto hello = node.hello();
+    const Superseded word{hello.incarnation, hello.boot_epoch, hello.life};
+    node.receive(n1, word);
+    node.receive(n1, word);
+    EXPECT_FALSE(node.superseded);
+    EXPECT_EQ(node.disconnected, std::vector{n1});
+    cluster.disconnect(n1, n2);
+    cluster.connect(n1, n2);
+    node.receive(n1, word);
     EXPECT_TRUE(node.superseded);
 }
 

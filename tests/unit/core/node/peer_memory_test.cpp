@@ -164,5 +164,28 @@ TEST(PeerMemory, WhoHasForgottenIsNeverBelievedAgain) {
     EXPECT_FALSE(memory.believe(directory, accepts(20)));
 }
 
+// So a member that never led finds it out, too.
+TEST(PeerMemory, TakesALeadersWordForWhatAMemberHas) {
+    PeerMemory memory;
+    ASSERT_EQ(memory.hear(hello(1, 1), {}), Verdict::new_life);
+    memory.attested(directory, log_id(3, 9));
+    const PreVoteRequest shorter{Term{9}, 1, log_id(3, 8)};
+    EXPECT_TRUE(memory.believe(directory, shorter));  // the leader may have heard it first
+    ASSERT_EQ(memory.hear(hello(2, 2), {}), Verdict::new_life);
+    EXPECT_TRUE(memory.believe(directory, PreVoteRequest{Term{9}, 2, log_id(3, 9)}));
+    EXPECT_FALSE(memory.believe(directory, shorter));
+}
+
+// It may have been said of others when it was none, and it may be one again.
+TEST(PeerMemory, ForgetsALeadersWordForWhoIsNoMember) {
+    PeerMemory memory;
+    ASSERT_EQ(memory.hear(hello(1, 1), {}), Verdict::new_life);
+    memory.attested(directory, log_id(3, 9));
+    memory.forget_attested_but({{7, 9}, {{NodeId{2}, directory, "host:1"}}, {}, {}});
+    memory.forget_attested_but({{7, 9}, {{NodeId{2}, Incarnation{21}, "host:1"}}, {}, {}});
+    ASSERT_EQ(memory.hear(hello(2, 2), {}), Verdict::new_life);
+    EXPECT_TRUE(memory.believe(directory, PreVoteRequest{Term{9}, 1, log_id(3, 8)}));
+}
+
 }  // namespace
 }  // namespace mortise::core

@@ -538,16 +538,48 @@ TEST(Election, ACandidateThatIsNotElectedAsksAgain) {
     EXPECT_EQ(node->term(), Term{2});
 }
 
-// A term that nobody can have reached by elections is damage: it would use up the numbers.
-TEST(Election, RefusesAnAbsurdTerm) {
+// The first term and the first index that are none, wherever they are said.
+TEST(Election, RefusesWhatIsOutOfBounds) {
     auto node = one_of_three();
     const Remembered before{node};
-    const auto absurd = std::uint64_t{1} << 60U;
-    node.receive(n2, campaigns(absurd, log_id(absurd, 1)));
-    node.receive(n2, append(absurd, log_id(1, 1)));
-    node.receive(n2, PreVoteReply{Term{absurd}, 1, false});
+    const auto last = log_id(1, 1);
+    node.receive(n2, campaigns(term_end, last));
+    node.receive(n2, campaigns(2, log_id(1, log_index_max + 1)));
+    node.receive(n2, append(term_end, last));
+    node.receive(n2, PreVoteReply{Term{term_end}, 1, false});
+    node.receive(n2, PreVoteReply{Term{~std::uint64_t{0}}, 1, false});
+    node.receive(n2, NotAMember{Term{1}, log_id(1, log_index_max + 1)});
     EXPECT_EQ(Remembered{node}, before);
-    EXPECT_TRUE(node.noted(Note::Kind::refused_message));
+    EXPECT_EQ(std::ranges::count(node.notes, Note::Kind::refused_message, &Note::kind), 6);
+    EXPECT_EQ(node.distrusted, std::vector<NodeId>(6, n2));
+}
+
+// However far it is from the own one: a bound that goes along with the own term parts members for
+// ever.
+TEST(Election, TakesTheHighestTermThereIs) {
+    auto node = one_of_three();
+    node.receive(n2, campaigns(term_end - 1, log_id(1, 1)));
+    EXPECT_EQ(node->term(), Term{term_end - 1});
+    EXPECT_TRUE(node.noted(Note::Kind::terms_used_up));
+    EXPECT_FALSE(node.noted(Note::Kind::refused_message));
+    node.complete_writes();
+    node.timer_when_due();
+    EXPECT_EQ(node->role(), Role::follower);  // there is no term to be elected in
+    EXPECT_EQ(node->deadline(), Instant::never());
+    node.crash_and_restart();
+    EXPECT_EQ(node->deadline(), Instant::never());
+}
+
+TEST(Election, MembersWhoseTermsAreFarApartMeetAgain) {
+    const auto far = std::uint64_t{7} << 40U;
+    RaftCluster cluster{
+        voters({1, 2}), options_of(n1), {{n2, disk_with(voters({1, 2}), {Term{far}, n2}, {})}}};
+    auto& leader = cluster.elect_anybody();
+    EXPECT_GT(leader->term(), Term{far});
+    cluster.beat(leader.self());
+    const auto other = leader.self() == n1 ? n2 : n1;
+    EXPECT_EQ(cluster[other]->leader(), leader.self());
+    EXPECT_EQ(cluster[other]->term(), leader->term());
 }
 
 // --- who takes part

@@ -146,7 +146,8 @@ TEST(SnapshotTrouble, NonsenseIsRefusedAtTheDoor) {
         HandDriven node{options_of(n3), disk_with(voters({1, 2, 3}), {Term{2}, {}}, {1, 1})};
         if (chunk.checksum == 0) chunk.checksum = sum_with(0, chunk);
         node.receive(n1, chunk);
-        EXPECT_TRUE(node.noted(Note::Kind::refused_message));
+        EXPECT_TRUE(node.noted(Note::Kind::refused_message) ||
+                    node.noted(Note::Kind::refused_chunk));
         EXPECT_TRUE(node.install.empty());
         EXPECT_FALSE(node->is_installing());
     }

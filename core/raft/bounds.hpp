@@ -1,0 +1,27 @@
+// How far terms and indexes go. A log that gains an entry every nanosecond gets there in 146 years;
+// beyond it the next number could wrap. Nothing above is taken from anybody, nor found on a disk.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/ids.hpp"
+#include "core/raft/entry.hpp"
+
+namespace mortise::core {
+
+// An absolute bound, the same for everybody: with one relative to the own term, two members whose
+// terms are far apart would never meet again.
+constexpr std::uint64_t term_end = std::uint64_t{1} << 62U;       // every term is below it
+constexpr std::uint64_t log_index_max = std::uint64_t{1} << 62U;  // no index is above it
+
+constexpr bool is_in_bounds(Term term) {
+    return term.raw() < term_end;
+}
+constexpr bool is_in_bounds(LogIndex index) {
+    return index.raw() <= log_index_max;
+}
+constexpr bool is_in_bounds(const LogId& id) {
+    return is_in_bounds(id.term) && is_in_bounds(id.index);
+}
+
+}  // namespace mortise::core

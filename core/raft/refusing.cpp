@@ -1,0 +1,152 @@
+// What no peer in order would say. Such a message changes nothing here, not even the term, and its
+// sender is told to whoever keeps the connections: MORTISE_CHECK is for our own mistakes only.
+#include <algorithm>
+#include <array>
+#include <variant>
+
+#include "core/base/mutant.hpp"
+#include "core/base/overloaded.hpp"
+#include "core/codec/configuration_codec.hpp"
+#include "core/raft/bounds.hpp"
+#include "core/raft/raft.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+constexpr const char* out_of_bounds = "a term or an index is out of bounds";
+constexpr const char* malformed = "it is malformed";
+constexpr const char* second_leader = "there is another leader in this term";
+constexpr const char* contradicts = "it contradicts what is certain here";
+constexpr const char* other_cluster = "it brings the members of another cluster";
+
+bool has_sound_numbers(const RaftMessage& message) {
+    const auto is_sound = Overloaded{
+        [](const PreVoteRequest& m) { return is_in_bounds(m.last); },
+        [](const VoteRequest& m) { return is_in_bounds(m.last); },
+        [](const AppendRequest& m) {
+            return is_in_bounds(m.previous) && is_in_bounds(m.commit) &&
+                   is_in_bounds(m.replicated) &&
+                   m.previous.index.raw() <= log_index_max - m.entries.size();
+        },
+        [](const AppendReply& m) {
+            return is_in_bounds(m.match) && is_in_bounds(m.previous) && is_in_bounds(m.hint);
+        },
+        [](const TimeoutNow& m) { return is_in_bounds(m.last); },
+        [](const ReadReply& m) { return is_in_bounds(m.index); },
+        [](const SnapshotChunk& m) { return is_in_bounds(m.last); },
+        [](const SnapshotReply& m) { return is_in_bounds(m.last); },
+        [](const NotAMember& m) { return is_in_bounds(m.configuration); },
+        [](const auto&) { return true; },
+    };
+    return is_in_bounds(term_of(message)) && std::visit(is_sound, message);
+}
+
+const char* name_of(const RaftMessage& message) {
+    constexpr std::array names{"PreVoteRequest", "PreVoteReply",  "VoteRequest",   "VoteReply",
+                               "AppendRequest",  "AppendReply",   "TimeoutNow",    "ReadRequest",
+                               "ReadReply",      "SnapshotChunk", "SnapshotReply", "NotAMember"};
+    static_assert(names.size() == std::variant_size_v<RaftMessage>);
+    return names.at(message.index());
+}
+
+}  // namespace
+
+bool Raft::refuses(NodeId from, const RaftMessage& message) {
+    const char* why = nullptr;
+    if (!has_sound_numbers(message) && !planted(Mutant::any_term_taken)) {
+        why = out_of_bounds;
+    } else {
+        why = std::visit([&](const auto& m) { return why_refused(from, m); }, message);
+    }
+    if (why == nullptr) return false;
+    refuse(from, name_of(message), why);
+    return true;
+}
+
+void Raft::refuse(NodeId from, const char* message, const char* why) {
+    out_.notes.push_back({Note::Kind::refused_message, term(), from, message, why});
+    out_.distrusted.push_back(from);
+}
+
+// Of an AppendRequest or a SnapshotChunk: in one term only one leads, and a node acknowledges
+// entries to that one alone.
+bool Raft::is_second_leader(NodeId from, Term of) const {
+    if (of != term() || planted(Mutant::second_leader_taken)) return false;
+    const auto leads = leader();
+    return leads.has_value() && *leads != from;
+}
+
+// Up to here the log of every later leader is the same: what is committed, the entry that everybody
+// agreed to when the cluster was founded, and what this leader has checked in this term.
+LogIndex Raft::certain_for(NodeId from, Term of) const {
+    auto certain = commit_;
+    if (configuration().is_formed() && log_.last().index.is_set())
+        certain = std::max(certain, LogIndex{1});
+    const auto* follower = std::get_if<Follower>(&role_);
+    if (follower != nullptr && follower->leader == from && of == term())
+        certain = std::max(certain, follower->verified);
+    return certain;
+}
+
+bool Raft::is_of_other_cluster(const Configuration& configuration) const {
+    const auto& ours = this->configuration();
+    return ours.is_formed() && configuration.cluster != ours.cluster;
+}
+
+const char* Raft::why_refused(NodeId from, const AppendRequest& request) const {
+    if (request.term < term()) return nullptr;  // it hears of our term, and nothing else happens
+    if (!is_well_formed(request)) return malformed;
+    if (is_second_leader(from, request.term)) return second_leader;
+    // Only by its configuration does an empty node know that it is of a cluster.
+    const bool is_empty = !configuration().is_formed() && log_.last() == LogId{};
+    if (is_empty && !request.previous.index.is_set() && !request.entries.empty() &&
+        request.entries.front().kind != EntryKind::configuration)
+        return malformed;
+    const auto certain = certain_for(from, request.term);
+    const auto differs = [&](LogId id) {
+        return id.index <= certain && !log_.has(id) && !planted(Mutant::contradiction_taken);
+    };
+    if (differs(request.previous)) return contradicts;
+    for (const auto& entry : request.entries) {
+        if (differs(entry.id)) return contradicts;
+        if (entry.kind != EntryKind::configuration) continue;
+        if (is_of_other_cluster(*decode_configuration(entry.payload))) return other_cluster;
+    }
+    return nullptr;
+}
+
+const char* Raft::why_refused(NodeId from, const SnapshotChunk& chunk) const {
+    if (chunk.term < term()) return nullptr;
+    if (!is_well_formed(chunk)) return malformed;
+    if (is_second_leader(from, chunk.term)) return second_leader;
+    if (is_of_other_cluster(chunk.configuration)) return other_cluster;
+    const bool differs = chunk.last.index <= certain_for(from, chunk.term) && !log_.has(chunk.last);
+    return differs && !planted(Mutant::contradiction_taken) ? contradicts : nullptr;
+}
+
+const char* Raft::why_refused(NodeId from, const AppendReply& reply) const {
+    const auto* progress = progress_of(from);
+    const bool of_this_term = reply.term == term() || planted(Mutant::append_reply_any_term);
+    if (progress == nullptr || !of_this_term) return nullptr;
+    if (reply.read_round > std::get<Leader>(role_).read_round)
+        return "it confirms a read that was not asked for";
+    if (reply.match > progress->named) return "it has what was never sent";
+    return nullptr;
+}
+
+const char* Raft::why_refused(NodeId from, const SnapshotReply& reply) const {
+    const auto* progress = progress_of(from);
+    if (progress == nullptr || reply.term != term() || !reply.installed) return nullptr;
+    return reply.last.index > progress->named ? "it has what was never sent" : nullptr;
+}
+
+const char* Raft::why_refused(NodeId /*from*/, const ReadRequest& request) const {
+    return request.id.is_set() ? nullptr : malformed;
+}
+
+const char* Raft::why_refused(NodeId /*from*/, const ReadReply& reply) const {
+    return reply.id.is_set() ? nullptr : malformed;
+}
+
+}  // namespace mortise::core
