@@ -44,6 +44,7 @@ bool are_asked_for(const std::vector<NamedGrant>& given, const std::vector<Named
 // Another member may have asked for something else in the name of this session, under the number
 // of this request.
 bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) const {
+    if (given.kind == AnswerKind::permission_denied) return true;  // whatever was asked
     const bool is_granted = given.kind == AnswerKind::granted;
     if (is_write(asked)) return !is_granted && given.circle.empty();
     if (!given.circle.empty()) return true;

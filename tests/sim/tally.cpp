@@ -119,6 +119,7 @@ constexpr std::string_view expected_probes[] = {
     "joint configuration begun",
     "many names at once",
     "rolled back member found out",
+    "rolled back member told by one",
     "rolled back where nobody knew better",
     "upgrade kept to the older format",
     "upgrade let the newer format in",
