@@ -7,8 +7,23 @@
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
+#include "core/leases/countdowns.hpp"
 
 namespace mortise::core {
+
+namespace {
+
+// A third of the time to live after the renewal that was applied was sent, not after it was seen
+// applied: an overloaded cluster would push the next one away with each answer, until the lease is
+// over. When the answer took longer than that, others are under way, and go on at their pace.
+Instant next_renewal(const AgentOptions& options, const OwnLease& lease, Instant planned, Now now) {
+    const Nanoseconds period = std::chrono::milliseconds{options.ttl_ms} / 3;
+    const auto trusted_for = lease.valid_until() - now.boot;
+    const auto due = trusted_for - holder_trust(options.ttl_ms, options.rho_ppm) + period;
+    return due > Nanoseconds{} ? now.steady + due : std::min(planned, now.steady + period);
+}
+
+}  // namespace
 
 SessionAgent::SessionAgent(const AgentOptions& options, Prng prng, Now now)
     : options_{options}, prng_{prng}, lease_{options.ttl_ms, options.rho_ppm}, now_{now} {
@@ -145,7 +160,7 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
                                lose_broken(operation);
                        }
                        lease_.applied(renewed.number);
-                       renew_at_ = now.steady + std::chrono::milliseconds{options_.ttl_ms} / 3;
+                       renew_at_ = next_renewal(options_, lease_, renew_at_, now);
                        tell_lease();
                        answer_confirms(renewed.number, CallError::lock_lost);
                    },

@@ -59,6 +59,49 @@ TEST(AgentSession, NoTryIsAnsweredFromAReadBeforeThereIsOne) {  // S10, S20
     EXPECT_TRUE(open.agent.may_answer_from_read("name"));
 }
 
+std::optional<Renewal> renewal_of(AgentOutput output) {
+    return output.outbound ? output.outbound->renewal : std::nullopt;
+}
+
+// A cluster that is slow to answer must not push the next renewal away, or the lease is over before
+// it arrives (S2).
+TEST(AgentLease, IsRenewedAThirdOfItAfterItWasAskedForLast) {
+    Agent of;
+    of.agent.collect(of.now);
+    const auto third = Nanoseconds{std::chrono::milliseconds{Agent::options().ttl_ms}} / 3;
+    of.pass(third);
+    const auto first = renewal_of(of.agent.collect(of.now));
+    ASSERT_TRUE(first);
+    const auto late = Agent::options().resend_after / 2;
+    of.pass(late);
+    of.agent.on_outcome(SessionRenewed{session, first->number, {}}, LogIndex{5}, of.now);
+    EXPECT_FALSE(renewal_of(of.agent.collect(of.now)));
+    of.pass(third - late - 1ms);
+    EXPECT_FALSE(renewal_of(of.agent.collect(of.now)));
+    of.pass(1ms);
+    EXPECT_TRUE(renewal_of(of.agent.collect(of.now)));
+}
+
+// Those that are under way are not asked for anew with each answer.
+TEST(AgentLease, IsRenewedAtItsPaceWhenAnswersTakeLongerThanThat) {
+    Agent of;
+    of.agent.collect(of.now);
+    const auto third = Nanoseconds{std::chrono::milliseconds{Agent::options().ttl_ms}} / 3;
+    of.pass(third);
+    const auto first = renewal_of(of.agent.collect(of.now));
+    ASSERT_TRUE(first);
+    int asked = 0;
+    for (Nanoseconds passed{}; passed <= third; passed += 500ms) {
+        of.pass(500ms);
+        asked += renewal_of(of.agent.collect(of.now)) ? 1 : 0;
+    }
+    of.agent.on_outcome(SessionRenewed{session, first->number, {}}, LogIndex{5}, of.now);
+    EXPECT_FALSE(renewal_of(of.agent.collect(of.now)));
+    EXPECT_EQ(asked, 3);
+    of.pass(Agent::options().resend_after);
+    EXPECT_TRUE(renewal_of(of.agent.collect(of.now)));
+}
+
 // S6
 TEST(AgentLease, WhatIsLostWithItIsGivenBack) {
     Agent of;
