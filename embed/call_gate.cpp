@@ -1,6 +1,7 @@
 #include "embed/call_gate.hpp"
 
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include <mortise/errc.hpp>
@@ -68,10 +69,19 @@ void CallGate::wake(State& state) noexcept {
     }
 }
 
-SubmittedCalls CallGate::take() {
-    return state_.with([](State& state) {
+SubmittedCalls CallGate::take(std::size_t max) {
+    return state_.with([max](State& state) {
         state.is_awake = false;
-        return std::exchange(state.queue, {});
+        auto& queue = state.queue;
+        SubmittedCalls taken;
+        if (queue.size() <= max) {
+            taken.swap(queue);
+        } else {
+            const auto end = std::next(queue.begin(), static_cast<std::ptrdiff_t>(max));
+            taken.splice(taken.begin(), queue, queue.begin(), end);
+            wake(state);
+        }
+        return taken;
     });
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <list>
 #include <memory>
 #include <system_error>
@@ -68,8 +69,8 @@ public:
     std::error_code submit(SubmittedCalls& prepared) noexcept;
     // Likewise, in front of what was submitted before and not taken yet.
     std::error_code submit_first(SubmittedCalls& prepared) noexcept;
-    // Everything submitted since the last time.
-    [[nodiscard]] SubmittedCalls take();
+    // The oldest of what was submitted and not taken yet. `wake` is called again for the rest.
+    [[nodiscard]] SubmittedCalls take(std::size_t max = std::numeric_limits<std::size_t>::max());
     [[nodiscard]] std::uint64_t refused() const { return refused_; }
     // Answers what was submitted and not taken yet, and lets nothing in any more. Afterwards `wake`
     // is not called and not running.

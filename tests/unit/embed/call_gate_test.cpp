@@ -32,6 +32,22 @@ TEST_F(CallGateTest, WakesOnceForABurst) {
     EXPECT_EQ(wakes_, 2);
 }
 
+// P10: the rest comes behind whatever else there is to do, and in its order.
+TEST_F(CallGateTest, WakesAgainForWhatWasNotTakenYet) {
+    for (int i = 0; i < 10; ++i)
+        EXPECT_FALSE(acquire());
+    const auto first = gate_.take(4);
+    ASSERT_EQ(first.size(), 4U);
+    EXPECT_EQ(core::tag_of(first.back().call), core::CallTag{4});
+    EXPECT_EQ(wakes_, 2);
+    EXPECT_FALSE(acquire());
+    EXPECT_EQ(wakes_, 2);
+    const auto rest = gate_.take(7);
+    ASSERT_EQ(rest.size(), 7U);
+    EXPECT_EQ(core::tag_of(rest.front().call), core::CallTag{5});
+    EXPECT_EQ(wakes_, 2);
+}
+
 TEST_F(CallGateTest, RefusesWhatBeginsAndTakesWhatEndsWhenItIsFull) {
     for (int i = 0; i < 20; ++i)
         EXPECT_FALSE(acquire());
