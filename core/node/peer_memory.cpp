@@ -71,7 +71,10 @@ void PeerMemory::attested(Incarnation of, LogId committed) {
 
 void PeerMemory::forget_attested_but(const Configuration& members) {
     for (auto& [incarnation, known] : known_) {
-        const auto is_member = [&](NodeId id) { return members.has(id, incarnation); };
+        // clang 14 captures no structured binding.
+        const auto is_member = [&, incarnation = incarnation](NodeId id) {
+            return members.has(id, incarnation);
+        };
         const auto ids = members.all();
         if (std::ranges::none_of(ids, is_member)) known.attested = known.attested_before = {};
     }

@@ -117,17 +117,15 @@ void NodeCore::take_early_forwards() {
         take_forward(from, forward);
 }
 
-// What the opener wrote about itself does not count, and need not: its certificate does. While a
-// member is known to be too old to read such a command, sessions have every right, and each node
-// alone restricts its own program. A member that was not heard of is no reason for that, or the
-// rules would not hold whenever one is down: whoever has certificates reads such commands.
+// What the opener wrote about itself does not count, and need not: its certificate does. What a
+// member says that it reads does not count either, or a member could lift the rules for all by
+// claiming to be old: every version that knows certificates reads such commands.
 void NodeCore::set_access(Inbound::Lane& lane, NodeId opener) const {
     if (!lane.commands || planted(Mutant::access_as_claimed)) return;
     const auto peer = connected_.find(opener);
     const bool is_self = opener == options_.self;
     if (!is_self && peer == connected_.end()) return;
-    auto access = is_self ? options_.access : peer->second.access;
-    if (is_too_new_for_a_member(format_needed(access))) access = Access::all();
+    const auto& access = is_self ? options_.access : peer->second.access;
     bool differs = false;
     for (auto& command : *lane.commands) {
         auto* opening = std::get_if<OpenSession>(&command);

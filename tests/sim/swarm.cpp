@@ -178,10 +178,11 @@ void draw_installs(core::Prng& own, Swarm& swarm) {
 }
 
 // The search of tests/check knows of no rights. In the end each node is asked for every name that
-// it may have.
+// it may have. Every version that knows certificates reads what restricts a session.
 void draw_rights(core::Prng& own, Swarm& swarm) {
     const auto& workload = swarm.workload;
-    if (workload.burst != 0 || swarm.judged_from_outside || !own.one_in(5)) return;
+    const bool has_none = workload.burst != 0 || swarm.judged_from_outside || swarm.upgrade;
+    if (has_none || !own.one_in(5)) return;
     swarm.lies = own.one_in(2);
     for (std::uint64_t node = 1; node <= swarm.nodes; ++node) {
         if (own.one_in(2)) continue;

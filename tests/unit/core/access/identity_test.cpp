@@ -72,8 +72,10 @@ TEST(Identity, WithWhatThisVersionDoesNotUnderstandIsRefused) {
           "mortise://orders/node/18446744073709551616", "mortise://orders/role/",
           "mortise://orders/role/root", "mortise://orders/may/", "mortise://orders/may/everything",
           "mortise://orders/may/acquire/%4", "mortise://orders/may/acquire/%zz",
-          "mortise://orders/may/members/x", "mortise://orders/not-before/2030", "mortise://orders",
-          "mortise:///node/1", "mortise://"})
+          "mortise://orders/may/members/x", "mortise://orders/may/acquire",
+          "MORTISE://orders/may/acquire/x", "mortise:orders/may/acquire/x",
+          "mortise://orders/not-before/2030", "mortise://orders", "mortise:///node/1",
+          "mortise://"})
         EXPECT_NE(problem_of(with(node_one, uri)), "") << uri;
 }
 
