@@ -224,6 +224,7 @@ private:
         sub->add_option("--clients", bench_.clients, "Callers at once, all nodes together")
             ->check(CLI::Range(1, 1000))
             ->capture_default_str();
+        sub->add_flag("--tls", bench_.tls, "With TLS between the nodes");
         sub->add_option("--directory", bench_.directory, "On the disk to be measured")
             ->check(CLI::ExistingDirectory);
         sub->add_flag("--json", bench_.json, "Print JSON");

@@ -107,6 +107,7 @@ ExitCode run(const DemoCommand& command);
 struct BenchCommand {
     std::size_t seconds = 5;  // for each measurement
     std::size_t clients = 32;
+    bool tls = false;
     std::filesystem::path directory;  // whose disk is measured; empty: the system's temporary one
     bool json = false;
 };

@@ -22,6 +22,8 @@ Config config_in(const Json& settings) {
     config.listen = settings.at("listen");
     for (const auto& address : settings.at("peers"))
         config.peers.push_back({config.peers.size() + 1, address});
+    const auto tls = [&](const char* key) { return settings.value(key, std::string{}); };
+    config.tls = {tls("certificate"), tls("key"), tls("ca")};
     config.timing.session_ttl = duration("session_ttl");
     config.timing.election_timeout = duration("election_timeout");
     config.timing.heartbeat = duration("heartbeat");
@@ -37,6 +39,9 @@ Json settings_of(const Config& config) {
                   {"data_dir", config.data_dir.string()},
                   {"listen", config.listen},
                   {"peers", Json::array()},
+                  {"certificate", config.tls.certificate.string()},
+                  {"key", config.tls.key.string()},
+                  {"ca", config.tls.ca.string()},
                   {"session_ttl", nanoseconds(config.timing.session_ttl)},
                   {"election_timeout", nanoseconds(config.timing.election_timeout)},
                   {"heartbeat", nanoseconds(config.timing.heartbeat)},

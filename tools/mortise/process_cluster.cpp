@@ -10,6 +10,7 @@
 
 #include "tools/mortise/exit_code.hpp"
 #include "tools/mortise/member.hpp"
+#include <mortise/certificates.hpp>
 
 namespace mortise::cli {
 
@@ -39,6 +40,7 @@ ProcessCluster::ProcessCluster(Plan plan, OnLine on_line)
         links_ = std::make_unique<testing::LinkMatrix>(plan_.size);
     else
         reserve_ports();
+    if (plan_.tls) make_certificates();
 }
 
 // Between here and the node's own bind somebody else may take one: the node then says so.
@@ -52,12 +54,37 @@ void ProcessCluster::reserve_ports() {
     }
 }
 
+// An authority of its own, gone with the directory.
+void ProcessCluster::make_certificates() {
+    AuthorityOptions authority;
+    authority.cluster = Config{}.cluster;
+    authority.certificate = directory() / "ca.pem";
+    authority.key = directory() / "ca.key";
+    create_authority(authority);
+    for (NodeId id = 1; id <= size(); ++id) {
+        const auto tls = tls_of(id);
+        CertificateOptions options;
+        options.authority_certificate = authority.certificate;
+        options.authority_key = authority.key;
+        options.node = id;
+        options.certificate = tls.certificate;
+        options.key = tls.key;
+        issue_certificate(options);
+    }
+}
+
+TlsConfig ProcessCluster::tls_of(NodeId id) const {
+    const auto stem = (directory() / ("node-" + std::to_string(id))).string();
+    return {stem + ".pem", stem + ".key", directory() / "ca.pem"};
+}
+
 Config ProcessCluster::config_of(std::size_t member) {
     Config config;
     config.node_id = member + 1;
     config.data_dir = directory() / ("node-" + std::to_string(config.node_id));
     config.listen = links_ ? "127.0.0.1:0" : ports_[member];
     config.timing = plan_.timing;
+    if (plan_.tls) config.tls = tls_of(config.node_id);
     for (std::size_t to = 0; to < size(); ++to)
         config.peers.push_back({to + 1, links_ ? links_->address(member, to) : ports_[to]});
     return config;

@@ -35,6 +35,7 @@ public:
         Links links = Links::direct;
         TimingConfig timing;
         std::filesystem::path parent_directory;  // empty: the system's temporary one
+        bool tls = false;
     };
     struct MemberState {
         bool ready = false;
@@ -78,6 +79,8 @@ private:
 
     [[nodiscard]] Config config_of(std::size_t member);
     void reserve_ports();
+    void make_certificates();
+    [[nodiscard]] TlsConfig tls_of(NodeId id) const;
     void take(std::size_t member, const Json& line);
     void look_after_members();
 

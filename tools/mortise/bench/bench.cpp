@@ -49,7 +49,8 @@ public:
           cluster_{{.role = "bench",
                     .links = ProcessCluster::Links::direct,
                     .timing = {},
-                    .parent_directory = command.directory},
+                    .parent_directory = command.directory,
+                    .tls = command.tls},
                    [this](std::size_t member, const Json& line) { answers_[member] = line; }} {}
 
     Report run() {
