@@ -1,4 +1,4 @@
-"""Three nodes on three hosts (network namespaces), with TLS, as docs/tls.md says, and who is kept out.
+"""Three nodes on three hosts (network namespaces) with TLS, as docs/tls.md says; who is kept out.
 
     hosts_test.py MORTISE WORKER
 """
@@ -102,8 +102,9 @@ class HostsTest(unittest.TestCase):
         self.cert("issue", "--user", "alice", "--role", "admin")
 
     def cert(self, verb, *words, place=None):
-        done = subprocess.run([PROGRAM, "cert", verb, "--dir", str(place or self.directory), *words],
-                              env=environment(), capture_output=True, text=True, check=False)
+        command = [PROGRAM, "cert", verb, "--dir", str(place or self.directory), *words]
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True,
+                              check=False)
         self.assertEqual(done.returncode, OK, done.stderr)
 
     def issue(self, node, *words, place=None):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Real processes under real faults: ./dev torture.
 
-    run.py --programs DIR [--minutes N] [--nodes 3|5|7] [--seed S] [--only KIND ...] [--plain] [--keep]
+    run.py --programs DIR [--minutes N] [--nodes 3|5|7] [--seed S] [--only KIND ...] [--plain]
+           [--keep]
 
 A few processes, each in a network namespace of its own, acquire and release locks while pairs of
 faults are done to them; everything they see goes into histories, which are judged in the end. The

@@ -197,8 +197,9 @@ TEST_F(SetAside, KeepsEveryCopyForPeople) {
 TEST_F(SetAside, StopsAtTheNinthCopyAndRemovesNone) {
     for (int copies = 0; copies < 8; ++copies) {
         lose("log");
-        const auto node = open();
+        auto node = open();
         ASSERT_TRUE(node) << node.error().what;
+        ASSERT_TRUE(put(*node, votes(7, n2)));  // whoever promised nothing lost nothing
     }
     lose("log");
     const auto refused = open();
