@@ -14,6 +14,8 @@ namespace mortise::detail {
 namespace {
 
 constexpr auto turn_max = std::chrono::milliseconds{5};  // P10
+// Begun in one step; the rest comes behind whatever arrived meanwhile (P10).
+constexpr std::size_t calls_per_step_max = 256;
 
 LogLevel level_of(transport::LogLevel level) {
     switch (level) {
@@ -120,7 +122,7 @@ void CoreLoop::after_step(core::Instant began) {
 
 void CoreLoop::take_calls() {
     if (suspended_) return let_calls_wait();
-    begin_calls(parts_.gate->take());
+    begin_calls(parts_.gate->take(calls_per_step_max));
 }
 
 void CoreLoop::begin_calls(SubmittedCalls taken) {

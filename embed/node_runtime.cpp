@@ -418,7 +418,7 @@ void NodeRuntime::wait_released() noexcept {
 // First all that runs something of the program's, which is owed an answer however the disk is.
 void NodeRuntime::stop_threads() {
     refuse_reopening();
-    if (tls_) tls_->stop();
+    if (tls_) tls_->begin_stop();
     end_core_thread();
     leases_.stop();
     losses_.stop();
@@ -428,6 +428,7 @@ void NodeRuntime::stop_threads() {
 }
 
 void NodeRuntime::stop_disk_threads() {
+    if (tls_) tls_->stop();
     await_reopening();
     if (state_thread_) state_thread_->stop();
     if (log_thread_) log_thread_->stop();

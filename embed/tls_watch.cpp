@@ -71,12 +71,16 @@ void TlsWatch::start() {
     thread_ = start_thread_named("mortise-tls", [this] { run(); });
 }
 
-void TlsWatch::stop() {
+void TlsWatch::begin_stop() {
     {
         const std::scoped_lock lock{mutex_};
         stopped_ = true;
     }
     changed_.notify_all();
+}
+
+void TlsWatch::stop() {
+    begin_stop();
     if (thread_.joinable()) thread_.join();
 }
 
@@ -87,9 +91,12 @@ TlsWatch::Credentials TlsWatch::credentials() const {
 
 core::Result<void> TlsWatch::reload() {
     const std::scoped_lock reloading{reloading_};
-    seen_ = stamps();
+    const auto found = stamps();
     auto loaded = load_credentials(files_, cluster_, node_);
     if (!loaded) return std::move(loaded).error();
+    if (auto better = is_better(**loaded, *credentials()); !better) return better;
+    seen_ = found;
+    const bool has_other_rights = (*loaded)->identity().access != credentials()->identity().access;
     {
         const std::scoped_lock lock{mutex_};
         credentials_ = *loaded;
@@ -97,8 +104,20 @@ core::Result<void> TlsWatch::reload() {
     }
     changed_.notify_all();
     parts_.log.info("tls", "took new certificates");
+    if (has_other_rights)
+        parts_.log.warn("tls",
+                        "the new certificate has other roles or rules than the former one: "
+                        "they count from the next start of this node");
     parts_.changed(std::move(*loaded));
     return {};
+}
+
+core::Result<void> TlsWatch::is_better(const transport::TlsCredentials& next,
+                                       const transport::TlsCredentials& present) {
+    const auto now = std::chrono::system_clock::now();
+    if (next.certificate_expires() > now || present.certificate_expires() <= now) return {};
+    return core::Error{std::make_error_code(std::errc::invalid_argument),
+                       "tls.certificate: it has expired, and the present one has not"};
 }
 
 Duration TlsWatch::time_left() const {
@@ -132,20 +151,24 @@ TlsWatch::Stamps TlsWatch::stamps() const {
         auto& stamp = stamps[i++];
         if (::stat(file->c_str(), &status) != 0) continue;
         stamp = {status.st_dev, status.st_ino, status.st_size,
-                 status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
+                 status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
+                 status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec};
     }
     return stamps;
 }
 
-// Files are replaced one after the other: what does not fit together yet is tried again when the
-// next one has changed.
+// Files are replaced one after the other, and what is wrong may pass: what cannot be used is tried
+// again at each look, and said once.
 void TlsWatch::reload_if_changed() {
     {
         const std::scoped_lock reloading{reloading_};
         if (stamps() == seen_) return;
     }
-    if (const auto reloaded = reload(); !reloaded)
-        parts_.log.warn("tls", "keeps its former certificates: " + reloaded.error().what);
+    const auto reloaded = reload();
+    const auto problem = reloaded ? std::string{} : reloaded.error().what;
+    if (!problem.empty() && problem != refused_)
+        parts_.log.warn("tls", "keeps its former certificates: " + problem);
+    refused_ = problem;
 }
 
 void TlsWatch::warn_of_expiry() {

@@ -53,6 +53,9 @@ public:
 
     // Begins to look at the files every few seconds, on a thread of its own.
     void start();
+    // The thread ends soon; it may be waiting for a disk.
+    void begin_stop();
+    // Waits for it.
     void stop();
 
     [[nodiscard]] Credentials credentials() const;
@@ -68,6 +71,7 @@ private:
         ino_t inode = 0;
         off_t size = -1;
         std::int64_t modified_ns = 0;
+        std::int64_t changed_ns = 0;  // also by chmod and chown
 
         friend bool operator==(const Stamp&, const Stamp&) = default;
     };
@@ -76,6 +80,8 @@ private:
     void run();
     [[nodiscard]] Stamps stamps() const;
     void reload_if_changed();
+    [[nodiscard]] static core::Result<void> is_better(const transport::TlsCredentials& next,
+                                                      const transport::TlsCredentials& present);
     void warn_of_expiry();
     void warn(const std::string& what, Expiry& told, SystemTime expires);
 
@@ -89,7 +95,8 @@ private:
     bool renewed_ = false;  // since the thread looked
     Credentials credentials_;
     std::mutex reloading_;  // one reload at a time; held while the disk is read
-    Stamps seen_;           // under reloading_
+    Stamps seen_;           // under reloading_: of what was taken
+    std::string refused_;   // of the thread: why the present files were not taken
     // Of the thread.
     Expiry told_certificate_ = Expiry::far;
     Expiry told_authority_ = Expiry::far;

@@ -68,6 +68,13 @@ bool is_loopback(const asio::ip::address& address) {
     return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
 }
 
+bool is_same_source(const asio::ip::address& one, const asio::ip::address& other) {
+    if (!one.is_v6() || !other.is_v6() || one.to_v6().is_v4_mapped()) return one == other;
+    const auto a = one.to_v6().to_bytes();
+    const auto b = other.to_v6().to_bytes();
+    return std::equal(a.begin(), a.begin() + a.size() / 2, b.begin());
+}
+
 std::error_code to_std(const asio::error_code& error) {
     const bool of_system = error.category() == asio::error::get_system_category();
     return of_system ? std::error_code{error.value(), std::system_category()} : error;

@@ -19,6 +19,8 @@ core::Result<HostPort> parse_address(const std::string& address);
 std::string to_string(const asio::ip::tcp::endpoint& endpoint);
 // Of this machine alone, also where an IPv4 address is written as one of IPv6.
 bool is_loopback(const asio::ip::address& address);
+// Whether both may be of one machine: IPv6 gives each a network of its own (/64).
+bool is_same_source(const asio::ip::address& one, const asio::ip::address& other);
 // Asio has a category of its own for errors of the system, which equals no std::errc.
 std::error_code to_std(const asio::error_code& error);
 

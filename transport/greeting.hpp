@@ -68,9 +68,11 @@ enum class Refusal : std::uint8_t {
                                                   const std::vector<core::NodeId>& known);
 // Whether a certificate is that of the node that the hello names, or of whoever may be a client of
 // this cluster.
+// `known` as above, and this node: the certificate of a node that is no member opens nothing.
 [[nodiscard]] std::optional<Refusal> judge_identity(const core::Identity& proven,
                                                     const Greeting& caller,
-                                                    std::string_view cluster);
+                                                    std::string_view cluster,
+                                                    const std::vector<core::NodeId>& known);
 // Whether we go on with whoever answered at the address of `expected`.
 [[nodiscard]] std::optional<Refusal> judge_answer(const Greeting& answer, const core::Hello& ours,
                                                   core::NodeId expected);

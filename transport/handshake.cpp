@@ -10,6 +10,7 @@
 #include "transport/address.hpp"
 #include "transport/asio_stream.hpp"
 #include "transport/pem.hpp"
+#include "transport/tls_peer.hpp"
 
 namespace mortise::transport {
 namespace {
@@ -22,8 +23,10 @@ core::Error not_secured(std::string why) {
 
 class TlsHandshake final : public Handshake, public std::enable_shared_from_this<TlsHandshake> {
 public:
-    TlsHandshake(asio::ip::tcp::socket socket, SSL* session, Done done)
-        : stream_{std::move(socket), session}, done_{std::move(done)} {}
+    TlsHandshake(asio::ip::tcp::socket socket, openssl::Session session, Done done)
+        : stream_{std::move(socket), session.get()}, done_{std::move(done)} {
+        static_cast<void>(session.release());  // the stream has it
+    }
 
     void begin(Side side) {
         const auto type =
@@ -44,6 +47,7 @@ private:
         if (error) return done(failure(error));
         auto peer = std::make_unique<PeerCertificate>();
         peer->certificate.reset(SSL_get1_peer_certificate(stream_.native_handle()));
+        peer->chain.reset(X509_chain_up_ref(SSL_get_peer_cert_chain(stream_.native_handle())));
         if (!peer->certificate) return done(not_secured("no certificate was shown"));
         auto identity = identity_in(*peer->certificate);
         if (!identity) return done(not_secured("its certificate: " + identity.error().what));
@@ -69,6 +73,31 @@ private:
     Done done_;
 };
 
+// There was no memory to begin one.
+class NoHandshake final : public Handshake, public std::enable_shared_from_this<NoHandshake> {
+public:
+    NoHandshake(asio::ip::tcp::socket socket, Done done)
+        : socket_{std::move(socket)}, done_{std::move(done)} {}
+
+    static std::shared_ptr<Handshake> start(asio::ip::tcp::socket socket, Done done) {
+        auto handshake = std::make_shared<NoHandshake>(std::move(socket), std::move(done));
+        asio::post(handshake->socket_.get_executor(), [handshake] {
+            if (const auto told = std::exchange(handshake->done_, nullptr))
+                told(core::Error{std::make_error_code(std::errc::not_enough_memory), "no memory"});
+        });
+        return handshake;
+    }
+    void cancel() override {
+        done_ = nullptr;
+        asio::error_code ignored;
+        socket_.close(ignored);
+    }
+
+private:
+    asio::ip::tcp::socket socket_;
+    Done done_;
+};
+
 // An alert, as the other side sent it (RFC 8446, 6.2), in words for whoever operates this side.
 std::string alert_problem(int reason) {
     switch (reason) {
@@ -90,14 +119,10 @@ std::string alert_problem(int reason) {
 std::shared_ptr<Handshake> Handshake::start(asio::ip::tcp::socket socket,
                                             std::shared_ptr<const TlsCredentials> credentials,
                                             Side side, Done done) {
-    auto* const session = credentials->new_session(side == Side::accepts);
-    if (session == nullptr) {
-        asio::post(socket.get_executor(), [done = std::move(done)] {
-            done(core::Error{std::make_error_code(std::errc::not_enough_memory), "no memory"});
-        });
-        return nullptr;
-    }
-    auto handshake = std::make_shared<TlsHandshake>(std::move(socket), session, std::move(done));
+    openssl::Session session{credentials->new_session(side == Side::accepts)};
+    if (!session) return NoHandshake::start(std::move(socket), std::move(done));
+    auto handshake =
+        std::make_shared<TlsHandshake>(std::move(socket), std::move(session), std::move(done));
     handshake->begin(side);
     return handshake;
 }

@@ -11,19 +11,13 @@
 
 #include "core/access/identity.hpp"
 #include "core/base/result.hpp"
-#include "transport/openssl.hpp"
 #include "transport/rpc_connection.hpp"
 #include "transport/tls_credentials.hpp"
+#include "transport/tls_peer.hpp"
 
 namespace mortise::transport {
 
 class KjLoop;
-
-// The other side of a connection, as its certificate proved it.
-struct PeerCertificate {
-    core::Identity identity;
-    openssl::Certificate certificate;
-};
 
 class Handshake {
 public:

@@ -76,7 +76,16 @@ void PeerNetwork::Impl::add_peer(const PeerAddress& peer) {
 void PeerNetwork::Impl::drop_peer(core::NodeId peer) {
     std::erase_if(known_, [&](const PeerAddress& each) { return each.id == peer; });
     const auto is_of_peer = [&](const auto& link) { return link->peer() == peer; };
+    // Its certificate served its operators as well.
+    std::vector<std::shared_ptr<Visitor>> clients;
+    for (const auto& [visitor, owned] : visitors_) {
+        const auto* const identity = visitor->identity();
+        if (visitor->is_client() && identity != nullptr && identity->node == peer)
+            clients.push_back(owned);
+    }
     loop_.run([&] {
+        for (const auto& client : clients)
+            left(*client);
         apply(connections_.drop(peer));
         for (const auto& link : links_) {
             if (is_of_peer(link)) link->stop();

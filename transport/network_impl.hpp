@@ -19,6 +19,7 @@
 #include "transport/places.hpp"
 #include "transport/rate.hpp"
 #include "transport/tls_credentials.hpp"
+#include "transport/tls_peer.hpp"
 #include "transport/visitor.hpp"
 
 namespace mortise::transport {

@@ -58,7 +58,7 @@ Visitor* PeerNetwork::Impl::stranger_in_the_way_of(const asio::ip::address& from
         if (!visitor->is_stranger()) continue;
         ++all;
         take_older(oldest, visitor);
-        if (visitor->from() != from) continue;
+        if (!is_same_source(visitor->from(), from)) continue;
         ++here;
         take_older(oldest_here, visitor);
     }
@@ -92,13 +92,15 @@ Admittance PeerNetwork::Impl::refuse(Refusal refusal) {
 Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeting>& caller) {
     if (!caller) return refuse(Refusal::malformed);
     if (stopped_) return refuse(Refusal::stopping);
-    if (const auto* proven = visitor.identity()) {
-        if (const auto refusal = judge_identity(*proven, *caller, options_.cluster))
-            return refuse(*refusal);
-    }
     std::vector<core::NodeId> known;
     for (const auto& peer : known_)
         known.push_back(peer.id);
+    if (const auto* proven = visitor.identity()) {
+        auto members = known;
+        members.push_back(options_.self);
+        if (const auto refusal = judge_identity(*proven, *caller, options_.cluster, members))
+            return refuse(*refusal);
+    }
     if (const auto refusal = judge_caller(*caller, events_.hello(), known)) {
         if (refusal == Refusal::unknown_node) events_.introduced(caller->hello);
         return refuse(*refusal);

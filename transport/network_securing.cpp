@@ -9,24 +9,26 @@
 namespace mortise::transport {
 
 // A handshake costs a signature and the check of a chain: a crowd that only begins handshakes must
-// not keep the thread from its work. In their order, when there is time.
+// not keep the thread from its work. The newest first: in a crowd the oldest are those that have to
+// go, so a newcomer that means it has its turn before that.
 void PeerNetwork::Impl::begin_handshakes() {
     while (!unsecured_.empty()) {
-        const auto visitor = unsecured_.front().lock();
+        const auto visitor = unsecured_.back().lock();
         if (visitor && visitor->is_waiting()) {
             if (!handshakes_.take(steady_now())) return;
             visitor->secure(credentials_, [this, raw = visitor.get()](const core::Error& error) {
                 handshake_failed(*raw, error);
             });
         }
-        unsecured_.pop_front();
+        unsecured_.pop_back();
     }
 }
 
 void PeerNetwork::Impl::handshake_failed(Visitor& visitor, const core::Error& error) {
     ++counters_.handshakes_failed;
-    log(LogLevel::warning,
-        "refused a connection from " + visitor.from().to_string() + ": " + error.what);
+    const auto from = visitor.from().to_string();
+    if (notices_.may_say(from, error.what, steady_now()))
+        log(LogLevel::warning, "refused a connection from " + from + ": " + error.what);
     loop_.run([&] { left(visitor); });
 }
 
@@ -42,7 +44,7 @@ void PeerNetwork::Impl::set_credentials(std::shared_ptr<const TlsCredentials> cr
 // An authority that was taken out of the file vouches for nobody any more, connected or not.
 void PeerNetwork::Impl::close_unbelieved() {
     const auto is_believed = [&](const PeerCertificate* peer, bool is_of_server) {
-        return !peer || credentials_->verify(peer->certificate.get(), is_of_server);
+        return !peer || credentials_->verify(*peer, is_of_server);
     };
     std::vector<std::shared_ptr<Visitor>> unbelieved;
     for (const auto& [visitor, owned] : visitors_)

@@ -453,6 +453,9 @@ enum Failure {
   resourceExhausted @8;
   kindMismatch @9;
   nodeStopped @10;
+  deadlock @11;
+  invalidArgument @12;
+  incompatible @13;
 }
 
 enum LockMode {

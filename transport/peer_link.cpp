@@ -120,6 +120,11 @@ void PeerLink::secured(Attempt attempt, core::Result<Handshake::Secured> secured
         counters_.count(Refusal::identity);
         return feed(link_event::Refused{attempt, Refusal::identity});
     }
+    // The credentials may have changed since the handshake began.
+    if (auto believed = owner_.credentials()->verify(*secured->peer, true); !believed) {
+        report(believed.error().what);
+        return feed(link_event::ConnectFailed{attempt});
+    }
     certificate_ = std::move(secured->peer);
     secured_ = std::move(secured->take_stream);
     feed(link_event::Connected{attempt});

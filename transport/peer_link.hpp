@@ -18,6 +18,8 @@
 #include "transport/peer_connections.hpp"
 #include "transport/peer_network.hpp"
 #include "transport/rpc_connection.hpp"
+#include "transport/tls_credentials.hpp"
+#include "transport/tls_peer.hpp"
 
 namespace mortise::transport {
 

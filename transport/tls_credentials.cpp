@@ -7,6 +7,7 @@
 #include "transport/key_files.hpp"
 #include "transport/openssl.hpp"
 #include "transport/pem.hpp"
+#include "transport/tls_peer.hpp"
 
 namespace mortise::transport {
 namespace {
@@ -60,6 +61,31 @@ struct TlsCredentials::Context {
     [[nodiscard]] SSL_CTX* get() const { return ssl.get(); }
 };
 
+namespace {
+
+// As a handshake does it.
+core::Result<void> check(const TlsCredentials::Context& context, X509* certificate,
+                         STACK_OF(X509) * chain, bool is_of_server) {
+    const openssl::StoreContext check{X509_STORE_CTX_new()};
+    auto* const store = SSL_CTX_get_cert_store(context.get());
+    if (!check || X509_STORE_CTX_init(check.get(), store, certificate, chain) != 1)
+        return failed("cannot check a certificate", std::errc::not_enough_memory);
+    X509_STORE_CTX_set_depth(check.get(), chain_length_max);
+    X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(check.get()),
+                                     SSL_CTX_get_security_level(context.get()));
+    X509_STORE_CTX_set_purpose(check.get(),
+                               is_of_server ? X509_PURPOSE_SSL_SERVER : X509_PURPOSE_SSL_CLIENT);
+    const bool is_good = X509_verify_cert(check.get()) == 1;
+    ERR_clear_error();
+    if (is_good) return {};
+    return core::Error{
+        std::make_error_code(std::errc::permission_denied),
+        "its certificate is not believed: " +
+            std::string{X509_verify_cert_error_string(X509_STORE_CTX_get_error(check.get()))}};
+}
+
+}  // namespace
+
 TlsCredentials::TlsCredentials() : context_{std::make_unique<Context>()} {}
 TlsCredentials::~TlsCredentials() = default;
 
@@ -90,7 +116,9 @@ core::Result<void> TlsCredentials::believe_oneself(X509& own, const TlsFiles& fi
     if (!expires) return in_file(files.certificate, expires.error());
     certificate_expires_ = *expires;
     if (*expires < std::chrono::system_clock::now()) return {};
-    const auto verified = verify(&own, identity_.node.is_set());
+    STACK_OF(X509)* chain = nullptr;
+    SSL_CTX_get0_chain_certs(context_->get(), &chain);
+    const auto verified = check(*context_, &own, chain, identity_.node.is_set());
     if (verified) return {};
     return in_file(files.certificate, {verified.error().code, "by " + files.authorities.string() +
                                                                   ": " + verified.error().what});
@@ -144,20 +172,8 @@ SSL* TlsCredentials::new_session(bool accepts) const {
     return session;
 }
 
-core::Result<void> TlsCredentials::verify(X509* certificate, bool is_of_server) const {
-    const openssl::StoreContext check{X509_STORE_CTX_new()};
-    STACK_OF(X509)* chain = nullptr;
-    SSL_CTX_get0_chain_certs(context_->get(), &chain);
-    auto* const store = SSL_CTX_get_cert_store(context_->get());
-    if (!check || X509_STORE_CTX_init(check.get(), store, certificate, chain) != 1)
-        return failed("cannot check a certificate", std::errc::not_enough_memory);
-    X509_STORE_CTX_set_purpose(check.get(),
-                               is_of_server ? X509_PURPOSE_SSL_SERVER : X509_PURPOSE_SSL_CLIENT);
-    const bool is_good = X509_verify_cert(check.get()) == 1;
-    ERR_clear_error();
-    if (is_good) return {};
-    return core::Error{std::make_error_code(std::errc::permission_denied),
-                       X509_verify_cert_error_string(X509_STORE_CTX_get_error(check.get()))};
+core::Result<void> TlsCredentials::verify(const PeerCertificate& peer, bool is_of_server) const {
+    return check(*context_, peer.certificate.get(), peer.chain.get(), is_of_server);
 }
 
 }  // namespace mortise::transport

@@ -16,6 +16,9 @@ struct x509_st;
 
 namespace mortise::transport {
 
+// The other side of a connection, as its certificate proved it (tls_peer.hpp).
+struct PeerCertificate;
+
 // Paths of PEM files.
 struct TlsFiles {
     std::filesystem::path certificate;  // the own one, then those between it and an authority
@@ -45,15 +48,15 @@ public:
     [[nodiscard]] ssl_st* new_session(bool accepts) const;
     // Whether an authority of these credentials vouches for the certificate now; why not,
     // otherwise.
-    [[nodiscard]] core::Result<void> verify(x509_st* certificate, bool is_of_server) const;
+    [[nodiscard]] core::Result<void> verify(const PeerCertificate& peer, bool is_of_server) const;
 
     ~TlsCredentials();
     TlsCredentials(const TlsCredentials&) = delete;
     TlsCredentials& operator=(const TlsCredentials&) = delete;
 
-private:
     struct Context;
 
+private:
     TlsCredentials();
     core::Result<void> read(const TlsFiles& files);
     core::Result<void> read_authorities(const std::filesystem::path& file);

@@ -45,9 +45,16 @@ void Visitor::secure(std::shared_ptr<const TlsCredentials> credentials,
         std::move(socket), std::move(credentials), Handshake::Side::accepts,
         [this, failed = std::move(failed)](core::Result<Handshake::Secured> secured) {
             if (!secured) return failed(secured.error());
+            // The credentials may have changed since the handshake began.
+            if (auto believed = owner_.credentials()->verify(*secured->peer, false); !believed)
+                return failed(believed.error());
             certificate_ = std::move(secured->peer);
             owner_.loop().run([&] { open(secured->take_stream(owner_.loop())); });
         });
+}
+
+Visitor::~Visitor() {
+    if (handshake_) handshake_->cancel();
 }
 
 void Visitor::close() {

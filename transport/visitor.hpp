@@ -12,6 +12,8 @@
 #include "transport/handshake.hpp"
 #include "transport/peer_connections.hpp"
 #include "transport/rpc_connection.hpp"
+#include "transport/tls_credentials.hpp"
+#include "transport/tls_peer.hpp"
 
 namespace mortise::transport {
 
@@ -22,6 +24,8 @@ class VisitorOwner {
 public:
     virtual ~VisitorOwner() = default;
     virtual KjLoop& loop() = 0;
+    // Those of the moment; empty without TLS.
+    virtual const std::shared_ptr<const TlsCredentials>& credentials() = 0;
     virtual Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) = 0;
     virtual void received(Visitor& visitor, std::vector<core::PeerMessage> batch) = 0;
     virtual void malformed(Visitor& visitor) = 0;
@@ -35,6 +39,9 @@ class Visitor final : public Visit, public std::enable_shared_from_this<Visitor>
 public:
     Visitor(asio::ip::tcp::socket socket, asio::ip::address from, VisitorOwner& owner,
             core::Instant now);
+    ~Visitor() override;
+    Visitor(const Visitor&) = delete;
+    Visitor& operator=(const Visitor&) = delete;
 
     // One of these two is called once, the first of them within KJ, which is also where a visitor
     // that was opened is destroyed. Without TLS it may say its hello now. With TLS it has to prove

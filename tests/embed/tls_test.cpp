@@ -174,6 +174,20 @@ TEST_F(TlsNode, WhatCannotBeUsedIsNotTaken) {
     EXPECT_THROW(node.reload_tls(), std::system_error);
 }
 
+TEST_F(TlsNode, AFileThatIsMendedIsTakenByItself) {
+    issue_certificate(node_options(1, "node"));
+    Node node{config("node")};
+    auto shorter = node_options(1, "next");
+    shorter.valid_for = 48h;
+    issue_certificate(shorter);
+    std::filesystem::permissions(at("next.key"), std::filesystem::perms{0644});
+    replace("node", "next");
+    EXPECT_TRUE(comes_true([&] { return log().find("chmod 600") != std::string::npos; }));
+    EXPECT_GT(node.metrics().certificate_left, Duration{24h * 80});
+    std::filesystem::permissions(at("node.key"), std::filesystem::perms{0600});
+    EXPECT_TRUE(comes_true([&] { return node.metrics().certificate_left < Duration{49h}; }));
+}
+
 TEST_F(TlsNode, WithoutTlsThereIsNothingToReload) {
     Node node{Config::in_memory()};
     EXPECT_THROW(node.reload_tls(), std::system_error);

@@ -143,6 +143,20 @@ TEST_F(TlsTest, NewCredentialsServeNewConnectionsAndOldAuthoritiesAreForgotten) 
     ASSERT_TRUE(run_until(io_, [&] { return first->is_up(2) && second->is_up(1); })) << log_;
 }
 
+// What is taken away meanwhile does not count for a handshake that began before.
+TEST_F(TlsTest, AHandshakeIsJudgedByTheCredentialsOfItsEnd) {
+    Authority next{"orders"};
+    auto first = node(1, authority_.node(1, {&authority_, &next}));
+    first->network->set_credentials(next.node(1, {&authority_, &next}));
+    auto second = node(2, authority_.node(2, {&authority_, &next}));
+    // Its connection is made, its certificate not shown yet: one turn of the loop at a time.
+    ASSERT_TRUE(run_until(io_, [&] { return first->network->counters().accepted > 0; }));
+    first->network->set_credentials(next.node(1));
+    run_until(io_, [&] { return first->network->counters().handshakes_failed > 0; });
+    EXPECT_GT(first->network->counters().handshakes_failed, 0U);
+    EXPECT_TRUE(first->events.ups.empty());
+}
+
 TEST_F(TlsTest, ACrowdThatOnlyBeginsHandshakesDoesNotKeepAPeerOut) {
     auto first = node(1, authority_.node(1));
     std::vector<std::unique_ptr<Stranger>> crowd;
@@ -210,6 +224,12 @@ TEST_F(TlsClientTest, WithTheServersAuthorityButAStrangersCertificateHearsTheAle
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().what.find("an authority that it does not know"), std::string::npos)
         << refused.error().what;
+}
+
+// Removing a member takes away what its certificate opened, for its operators as well.
+TEST_F(TlsClientTest, WithTheCertificateOfANodeIsServedWhileThatIsAMember) {
+    EXPECT_TRUE(connect(authority_.node(2)));
+    EXPECT_FALSE(connect(authority_.node(7)));
 }
 
 TEST_F(TlsClientTest, OfAnotherClusterIsRefused) {
