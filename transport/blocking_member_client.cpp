@@ -32,8 +32,8 @@ core::Result<MemberStatus> BlockingMemberClient::status() {
     return wait<MemberStatus>([&](auto done) { client_.status(std::move(done)); });
 }
 
-core::Result<ListAnswer> BlockingMemberClient::list(ListRequest request) {
-    return wait<ListAnswer>([&](auto done) { client_.list(std::move(request), std::move(done)); });
+core::Result<ListAnswer> BlockingMemberClient::list(const ListRequest& request) {
+    return wait<ListAnswer>([&](auto done) { client_.list(request, std::move(done)); });
 }
 
 // The member is to give up first: it knows whether anything has begun.
@@ -46,9 +46,8 @@ core::Result<ChangeAnswer> BlockingMemberClient::break_lock(const core::BreakLoc
     return wait<ChangeAnswer>([&](auto done) { client_.break_lock(request, std::move(done)); });
 }
 
-core::Result<ForwardReply> BlockingMemberClient::forward(core::Forward forward) {
-    return wait<ForwardReply>(
-        [&](auto done) { client_.forward(std::move(forward), std::move(done)); });
+core::Result<ForwardReply> BlockingMemberClient::forward(const core::Forward& forward) {
+    return wait<ForwardReply>([&](auto done) { client_.forward(forward, std::move(done)); });
 }
 
 }  // namespace mortise::transport

@@ -23,10 +23,10 @@ public:
 
     core::Result<core::Hello> connect(const std::string& address);
     core::Result<MemberStatus> status();
-    core::Result<ListAnswer> list(ListRequest request);
+    core::Result<ListAnswer> list(const ListRequest& request);
     core::Result<ChangeAnswer> change(const core::MembershipGoal& goal);
     core::Result<ChangeAnswer> break_lock(const core::BreakLock& request);
-    core::Result<ForwardReply> forward(core::Forward forward);
+    core::Result<ForwardReply> forward(const core::Forward& forward);
 
 private:
     template <class T, class Start>

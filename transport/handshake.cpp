@@ -116,9 +116,9 @@ std::string alert_problem(int reason) {
 
 }  // namespace
 
-std::shared_ptr<Handshake> Handshake::start(asio::ip::tcp::socket socket,
-                                            std::shared_ptr<const TlsCredentials> credentials,
-                                            Side side, Done done) {
+std::shared_ptr<Handshake> Handshake::start(
+    asio::ip::tcp::socket socket, const std::shared_ptr<const TlsCredentials>& credentials,
+    Side side, Done done) {
     openssl::Session session{credentials->new_session(side == Side::accepts)};
     if (!session) return NoHandshake::start(std::move(socket), std::move(done));
     auto handshake =

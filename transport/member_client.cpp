@@ -343,7 +343,7 @@ void MemberClient::status(Done<MemberStatus> done) {
         [](auto& response) { return read_guarded([&] { return response.getStatus(); }); });
 }
 
-void MemberClient::list(ListRequest request, Done<ListAnswer> done) {
+void MemberClient::list(const ListRequest& request, Done<ListAnswer> done) {
     const auto take = [](auto& response) {
         return read_guarded([&] { return response.getAnswer(); });
     };
@@ -393,7 +393,7 @@ void MemberClient::break_lock(const core::BreakLock& request, Done<ChangeAnswer>
     impl_->call<ChangeAnswer>(std::move(done), make, take);
 }
 
-void MemberClient::forward(core::Forward forward, Done<ForwardReply> done) {
+void MemberClient::forward(const core::Forward& forward, Done<ForwardReply> done) {
     const auto make = [forward](wire::Member::Client& member) {
         auto call = member.forwardRequest();
         write(forward, call.initForward());

@@ -37,12 +37,12 @@ public:
     void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
     void status(Done<MemberStatus> done);
     // One page; with is_exact, one lock.
-    void list(ListRequest request, Done<ListAnswer> done);
+    void list(const ListRequest& request, Done<ListAnswer> done);
     // The member answers within `patience`, if at all.
     void change(const core::MembershipGoal& goal, core::Nanoseconds patience,
                 Done<ChangeAnswer> done);
     void break_lock(const core::BreakLock& request, Done<ChangeAnswer> done);
-    void forward(core::Forward forward, Done<ForwardReply> done);
+    void forward(const core::Forward& forward, Done<ForwardReply> done);
     // One stream at a time; answers with the index behind which it begins. The sink is called until
     // it is told of the end, the connection breaks, or the client is closed.
     void outcomes(const OutcomesRequest& request, OutcomeSink& sink, Done<core::LogIndex> done);

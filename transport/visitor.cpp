@@ -38,11 +38,11 @@ void Visitor::open(kj::Own<SocketStream> stream) {
         [this] { owner_.left(*this); });
 }
 
-void Visitor::secure(std::shared_ptr<const TlsCredentials> credentials,
+void Visitor::secure(const std::shared_ptr<const TlsCredentials>& credentials,
                      std::function<void(const core::Error&)> failed) {
     auto socket = *std::exchange(socket_, std::nullopt);
     handshake_ = Handshake::start(
-        std::move(socket), std::move(credentials), Handshake::Side::accepts,
+        std::move(socket), credentials, Handshake::Side::accepts,
         [this, failed = std::move(failed)](core::Result<Handshake::Secured> secured) {
             if (!secured) return failed(secured.error());
             // The credentials may have changed since the handshake began.

@@ -47,7 +47,7 @@ public:
     // that was opened is destroyed. Without TLS it may say its hello now. With TLS it has to prove
     // first who it is; `failed` says why it could not.
     void open();
-    void secure(std::shared_ptr<const TlsCredentials> credentials,
+    void secure(const std::shared_ptr<const TlsCredentials>& credentials,
                 std::function<void(const core::Error&)> failed);
     void close();
     [[nodiscard]] bool is_waiting() const { return socket_.has_value(); }

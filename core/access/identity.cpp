@@ -118,19 +118,19 @@ bool is_of_scheme(std::string_view uri) {
 // Collects the names of one certificate.
 class Reader {
 public:
-    // False: `problem` says why.
+    // False: `problem_` says why.
     bool take(std::string_view uri) {
         if (!is_of_scheme(uri)) return true;
         // Passed over, it could be a rule that does not count.
         if (!uri.starts_with(scheme)) {
-            problem = "it has a name that does not begin with mortise:// in small letters";
+            problem_ = "it has a name that does not begin with mortise:// in small letters";
             return false;
         }
         auto path = uri.substr(scheme.size());
         const auto cluster = take_step(path);
         if (!is_cluster_name(cluster)) return fail("it does not name a cluster", uri);
-        if (identity.cluster.empty()) identity.cluster = cluster;
-        if (identity.cluster != cluster) return fail("it names two clusters", uri);
+        if (identity_.cluster.empty()) identity_.cluster = cluster;
+        if (identity_.cluster != cluster) return fail("it names two clusters", uri);
         const auto kind = take_step(path);
         if (kind == "node") return take_node(path) || fail("it names no node, or two", uri);
         if (kind == "user") return take_user(path) || fail("it names no user, or two", uri);
@@ -140,26 +140,26 @@ public:
     }
 
     Result<Identity> finish() {
-        if (!problem.empty()) return bad(problem);
-        if (identity.cluster.empty())
+        if (!problem_.empty()) return bad(problem_);
+        if (identity_.cluster.empty())
             return bad("it has no name of the form mortise://CLUSTER/...");
-        if (identity.node.is_set() == !identity.user.empty())
+        if (identity_.node.is_set() == !identity_.user.empty())
             return bad("it must name one node or one user");
-        auto& has = identity.access.roles;
+        auto& has = identity_.access.roles;
         std::ranges::sort(has);
         // Not std::ranges::unique: clang 14, which fuzzes and checks, cannot compile its result.
         has.erase(std::unique(has.begin(), has.end()), has.end());
         if (has.empty()) return bad("it has no role (mortise://CLUSTER/role/...)");
         const bool is_member =
-            identity.access.has(AccessRole::voter) || identity.access.has(AccessRole::learner);
-        if (is_member != identity.node.is_set())
+            identity_.access.has(AccessRole::voter) || identity_.access.has(AccessRole::learner);
+        if (is_member != identity_.node.is_set())
             return bad("voter and learner are roles of nodes, the others are roles of users");
-        return std::move(identity);
+        return std::move(identity_);
     }
 
 private:
     bool fail(const char* what, std::string_view uri) {
-        problem = std::string{what} + ": " + percent_encoded(uri.substr(scheme.size()));
+        problem_ = std::string{what} + ": " + percent_encoded(uri.substr(scheme.size()));
         return false;
     }
     bool take_node(std::string_view path) {
@@ -167,19 +167,19 @@ private:
         const auto* const end = path.data() + path.size();
         const auto read = std::from_chars(path.data(), end, id);
         if (read.ec != std::errc{} || read.ptr != end || id == 0) return false;
-        if (identity.node.is_set() && identity.node != NodeId{id}) return false;
-        identity.node = NodeId{id};
+        if (identity_.node.is_set() && identity_.node != NodeId{id}) return false;
+        identity_.node = NodeId{id};
         return true;
     }
     bool take_user(std::string_view path) {
         if (!is_user_name(path)) return false;
-        if (!identity.user.empty() && identity.user != path) return false;
-        identity.user = path;
+        if (!identity_.user.empty() && identity_.user != path) return false;
+        identity_.user = path;
         return true;
     }
     bool take_role(std::string_view path) {
         const auto role = named(roles, path);
-        if (role) identity.access.roles.push_back(*role);
+        if (role) identity_.access.roles.push_back(*role);
         return role.has_value();
     }
     bool take_rule(std::string_view path) {
@@ -189,12 +189,12 @@ private:
         auto prefix = percent_decoded(path);
         if (!right || !prefix || prefix->size() > access_prefix_bytes_max) return false;
         if (*right == Right::members && !prefix->empty()) return false;
-        identity.access.rules.push_back({*right, std::move(*prefix)});
-        return identity.access.rules.size() <= access_rules_max;
+        identity_.access.rules.push_back({*right, std::move(*prefix)});
+        return identity_.access.rules.size() <= access_rules_max;
     }
 
-    Identity identity;
-    std::string problem;
+    Identity identity_;
+    std::string problem_;
 };
 
 }  // namespace
