@@ -139,7 +139,7 @@ class HostsTest(unittest.TestCase):
             self.hosts[node].expect("ready")
 
     def captured(self):
-        capture = Capture("br0")
+        capture = Capture("v1")  # the wire of the first host
         self.hosts[1].tell(f"acquire {SECRET}")
         self.hosts[1].expect(f"held {SECRET}")
         return capture.end()
@@ -183,7 +183,8 @@ class HostsTest(unittest.TestCase):
         self.cert("init", "--cluster", "orders", place=place)
         self.issue(3, place=place)
         tls = self.tls("node-3", place).replace(f"{self.directory}/ca.pem", f"{place}/ca.pem")
-        self.refused(3, tls, "not believed")
+        # The caller looks first, and does not believe whom it called either.
+        self.refused(3, tls, "an authority that it does not know")
 
     def test_a_node_cannot_start_with_the_certificate_of_another(self):
         self.start(3, self.tls("node-2"), host=4)
