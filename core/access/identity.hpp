@@ -38,7 +38,7 @@ enum class Right : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view to_string(AccessRole role);
-// As in a rule.
+// The word that stands for the right in a rule.
 [[nodiscard]] std::string_view to_string(Right right);
 
 // Allows one right on the names that begin with the prefix; an empty prefix means every name. Of
@@ -55,7 +55,7 @@ struct Access {
     std::vector<AccessRole> roles;  // ascending, each once
     std::vector<AccessRule> rules;
 
-    // Everything; what a cluster without TLS grants to whoever reaches it.
+    // Allows everything. A cluster without TLS grants this to every connection.
     [[nodiscard]] static Access all();
 
     [[nodiscard]] bool has(AccessRole role) const;
