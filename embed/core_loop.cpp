@@ -64,7 +64,8 @@ core::Nanoseconds risk_margin(const core::NodeOptions& options) {
 
 }  // namespace
 
-CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed, Estate estate)
+CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed,
+                   const Estate& estate)
     : parts_{std::move(parts)},
       options_{std::move(options)},
       timer_{parts_.io},

@@ -53,7 +53,7 @@ struct Estate {
 
 class CoreLoop final : public Publisher, public PeerSender, public transport::NetworkEvents {
 public:
-    CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed, Estate estate);
+    CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed, const Estate& estate);
     ~CoreLoop() override;
 
     // --- before the thread runs

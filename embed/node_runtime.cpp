@@ -121,7 +121,7 @@ void NodeRuntime::report(const storage::Opened& opened) {
 std::unique_ptr<TlsWatch> NodeRuntime::open_tls() {
     if (!config_.tls.is_set()) return nullptr;
     TlsWatch::Parts parts{
-        log_, events_, [this](TlsWatch::Credentials credentials) {
+        log_, events_, [this](const TlsWatch::Credentials& credentials) {
             asio::post(io_, [this, credentials] { loop_->set_credentials(credentials); });
         }};
     return std::make_unique<TlsWatch>(config_, std::move(parts));
@@ -155,7 +155,7 @@ void NodeRuntime::open_store() {
     begin_life(std::move(*opened), {});
 }
 
-std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, Estate estate) {
+std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const Estate& estate) {
     report(opened);
     directory_lock_ = std::move(opened.lock);
     incarnation_ = opened.incarnation;
@@ -177,8 +177,8 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, Estate
                     log_,
                     tls_ ? tls_->credentials() : nullptr,
                     [this] { begin_anew(); }};
-    auto loop = std::make_unique<CoreLoop>(std::move(parts), std::move(options), true_chance(),
-                                           std::move(estate));
+    auto loop =
+        std::make_unique<CoreLoop>(std::move(parts), std::move(options), true_chance(), estate);
     loop->listen();
     ++life_;
     log_thread_ = std::make_unique<LogThread>(std::move(opened.log), disk_events());

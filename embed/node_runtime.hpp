@@ -85,7 +85,7 @@ private:
     [[nodiscard]] std::unique_ptr<TlsWatch> open_tls();
     void open_store();
     // Answers the life before it, if any.
-    std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, Estate estate);
+    std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, const Estate& estate);
     void report(const storage::Opened& opened);
     void report_limits();
     void start_threads();

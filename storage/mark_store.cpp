@@ -170,8 +170,7 @@ Result<MarkStore::Use> MarkStore::use() {
 // files what is durable. The directory stays locked meanwhile.
 Result<void> MarkStore::open_again() {
     const std::lock_guard alone{using_};
-    const auto well = state();
-    if (well || well.error().code != Errc::shortage) return well;
+    if (auto well = state(); well || well.error().code != Errc::shortage) return well;
     const auto path = database_.path;
     database_.db.reset();
     auto database = open_marks(path, seams_, witness_, false);
