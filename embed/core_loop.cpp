@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto turn_max = std::chrono::milliseconds{5};  // P10
 // Begun in one step; the rest comes behind whatever arrived meanwhile (P10).
-constexpr std::size_t calls_per_step_max = 256;
+constexpr std::size_t calls_per_step_max = 64;
 
 LogLevel level_of(transport::LogLevel level) {
     switch (level) {

@@ -1,5 +1,6 @@
 // What goes out, in which order, and when it goes out again.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/agent/session_agent.hpp"
@@ -14,10 +15,13 @@ namespace {
 // Sent and not known to be applied; the rest waits here, where it can still be withdrawn for
 // nothing.
 constexpr std::size_t acquires_in_flight_max = 2'048;
-constexpr std::size_t commands_per_send_max = 1'024;
+// Of a lane, counted by names; what the session says of itself comes beside that.
+constexpr std::size_t names_per_send_max = batch_commands_max - 4;
+// Sent again to a leader that may only be slow.
+constexpr std::size_t resent_max = 1'024;
 
 bool has_room(const BatchBuilder& lane) {
-    return lane.count() < commands_per_send_max && lane.bytes() < batch_bytes_max / 4;
+    return lane.names() < names_per_send_max && lane.bytes() < batch_bytes_max / 4;
 }
 
 }  // namespace
@@ -53,20 +57,21 @@ void SessionAgent::send_again(BatchBuilder& urgent) {
     std::size_t done = 0;
     for (; done < again_.size() && has_room(urgent); ++done) {
         const auto found = sent_.find(again_[done]);
-        if (found != sent_.end() && !found->second.applied) urgent.add(found->second.request);
+        if (found != sent_.end() && !found->second.applied)
+            urgent.add(found->second.request, found->second.names.size());
     }
     again_.erase(again_.begin(), again_.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
 void SessionAgent::send_endings(BatchBuilder& urgent) {
-    while (!endings_.empty() && urgent.count() < commands_per_send_max &&
+    while (!endings_.empty() && urgent.names() < names_per_send_max &&
            unapplied_ < operations_max) {
         auto ending = next_ending();
         auto* release = std::get_if<Release>(&ending.asked);
         // An older member knows no difference.
         if (release != nullptr && format_ < format_needed(ending.asked)) release->lost = false;
         auto request = next_request(sent_before(ending), ending.asked);
-        urgent.add(request);
+        urgent.add(request, ending.names.size());
         if (const auto hold = hold_of(ending); hold.is_set()) newest_of_hold_[hold] = request.seq;
         const auto* cancel = std::get_if<Cancel>(&ending.asked);
         if (cancel != nullptr) cancelling_.at(cancel->operation) = request.seq;
@@ -83,7 +88,7 @@ bool SessionAgent::may_send_acquires() const {
 
 void SessionAgent::send_acquires(BatchBuilder& acquires) {
     std::uint64_t from = 0;
-    for (std::size_t count = 0; count < commands_per_send_max; ++count) {
+    for (std::size_t count = 0; count < names_per_send_max; ++count) {
         const auto next = unsent_.lower_bound(from);
         if (next == unsent_.end() || !may_send_acquires() || !has_room(acquires)) return;
         const auto [arrival, tag] = *next;
@@ -103,14 +108,15 @@ void SessionAgent::send_call(CallTag tag, Waiting& waiting, BatchBuilder& acquir
     if (format_ < format_needed(waiting.asked)) return answer(tag, CallError::incompatible);
     auto request = request_behind(waiting.asked, std::move(*before));
     waiting.seq = request.seq;
-    acquires.add(request);
+    acquires.add(request, waiting.names.size());
     remember(std::move(request), waiting.names).tag = tag;
     take_from_unsent(waiting);
 }
 
 void SessionAgent::begin_resending(bool everything) {
     if (resending_.due && !everything) return;  // it is on its way
-    resending_ = {true, everything, {}, {}, resending_.round + 1};
+    const auto left = everything ? std::numeric_limits<std::size_t>::max() : resent_max;
+    resending_ = {true, left, {}, {}, resending_.round + 1};
     review_early_endings();
 }
 
@@ -123,7 +129,7 @@ void SessionAgent::resend(BatchBuilder& urgent, BatchBuilder& acquires) {
     resending_.endings = resend_endings(urgent, resending_.endings, end);
     // The calls behind an ending may come after it.
     resending_.calls = resend_calls(acquires, resending_.calls, resending_.endings);
-    resending_.due = resending_.all && resending_.calls < end;
+    resending_.due = resending_.left != 0 && resending_.calls < end;
 }
 
 // Both return the first one for which the lane had no room, else `to`.
@@ -155,8 +161,9 @@ Seq SessionAgent::resend_calls(BatchBuilder& acquires, Seq from, Seq to) {
 // False when the lane has no room for it.
 bool SessionAgent::resend_one(BatchBuilder& lane, Sent& sent) {
     if (sent.applied || sent.round == resending_.round) return true;
-    if (!has_room(lane)) return false;
-    lane.add(sent.request);
+    if (!has_room(lane) || resending_.left == 0) return false;
+    --resending_.left;
+    lane.add(sent.request, sent.names.size());
     sent.round = resending_.round;
     return true;
 }

@@ -191,8 +191,8 @@ private:
     };
     struct Resending {
         bool due = false;
-        bool all = false;  // not only as much as goes out in one step
-        Seq endings;       // the first of each kind that did not
+        std::size_t left = 0;  // so many requests at most
+        Seq endings;           // the first of each kind that did not go out yet
         Seq calls;
         std::uint64_t round = 0;
     };

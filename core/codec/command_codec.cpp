@@ -401,7 +401,7 @@ std::uint8_t format_needed(const Access& access) {
     return format_needed(kind_of(access));
 }
 
-void BatchBuilder::add(const Command& command) {
+void BatchBuilder::add(const Command& command, std::size_t names) {
     ByteWriter out;
     std::visit([&](const auto& c) { put_command(out, c); }, command);
     const auto* request = std::get_if<Request>(&command);
@@ -410,6 +410,7 @@ void BatchBuilder::add(const Command& command) {
     const auto* opening = std::get_if<OpenSession>(&command);
     if (opening != nullptr) needed = format_needed(opening->access);
     add_encoded(out.take(), 1, needed);
+    names_ += names;
 }
 
 void BatchBuilder::add_encoded(std::string_view commands, std::size_t count, std::uint8_t format) {
@@ -426,6 +427,7 @@ Bytes BatchBuilder::take(std::uint8_t format) {
     auto batch = head.take();
     batch += std::exchange(commands_, {});
     count_ = 0;
+    names_ = 0;
     return Bytes{std::move(batch)};
 }
 

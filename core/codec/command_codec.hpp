@@ -15,13 +15,15 @@ namespace mortise::core {
 // Builds the payload of an entry, or of a forwarded request: a version byte, then commands.
 class BatchBuilder {
 public:
-    void add(const Command& command);
+    // `names`: as many as it concerns, for whoever bounds the work of a batch.
+    void add(const Command& command, std::size_t names = 1);
     // Commands that somebody else encoded, of a batch in that form: checked, then taken over as
     // bytes.
     void add_encoded(std::string_view commands, std::size_t count, std::uint8_t format);
 
     [[nodiscard]] bool is_empty() const { return count_ == 0; }
     [[nodiscard]] std::size_t count() const { return count_; }
+    [[nodiscard]] std::size_t names() const { return names_; }
     [[nodiscard]] std::size_t bytes() const { return commands_.size(); }
     // Leaves the builder empty. In the oldest form that has all of it, unless every reader is known
     // to read a newer one.
@@ -30,6 +32,7 @@ public:
 private:
     std::string commands_;
     std::size_t count_ = 0;
+    std::size_t names_ = 0;
     std::uint8_t needed_ = command_format_oldest;
 };
 

@@ -37,7 +37,8 @@ constexpr std::size_t deadlock_steps_max = 16'384;
 constexpr std::size_t deadlock_command_steps_max = 64 * deadlock_steps_max;
 constexpr std::size_t circle_steps_max = 16;  // of a circle that is told
 constexpr std::size_t circle_bytes_max = 4'096;
-constexpr std::size_t batch_commands_max = 4'096;
+// Of one entry. An entry is applied in one piece, and that piece must not take milliseconds (P10).
+constexpr std::size_t batch_commands_max = 128;
 constexpr std::size_t batch_bytes_max = std::size_t{512} << 10U;
 
 // Higher goes first (S29).

@@ -15,6 +15,9 @@ namespace {
 
 // Entries proposed and not durable here yet. While that many are, what arrives gathers.
 constexpr std::size_t writes_in_flight_max = 2;
+// Of one write. Entries are small, so that each is applied in a moment; a slow disk is asked less
+// often, and for more.
+constexpr int entries_per_write_max = 32;
 constexpr int grace_heartbeats = 3;
 
 }  // namespace
@@ -149,18 +152,25 @@ void NodeCore::propose_batches(Now now) {
     } else if (renewals_due_ == Instant::never()) {
         renewals_due_ = now.steady + options_.heartbeat;
     }
+    // All of one step is one write: what follows gathers behind it.
+    for (int entry = 0; entry < entries_per_write_max && propose_batch(now); ++entry) {
+    }
+}
+
+// False when there is nothing more to propose now.
+bool NodeCore::propose_batch(Now now) {
     const bool due = proposer_.has_renewals() && now.steady >= renewals_due_;
     const bool all = takes_endings();
-    if ((!due && !(all && proposer_.has_commands())) || !can_propose()) return;
-    // One entry a step: what follows gathers behind its write.
+    if ((!due && !(all && proposer_.has_commands())) || !can_propose()) return false;
     const auto newest = format_to_propose();
     auto batch = all ? proposer_.take_batch(newest) : proposer_.take_renewals(newest);
     const auto format = format_of(batch);
     const auto index = raft_.propose(EntryKind::commands, std::move(batch), now.steady);
-    if (!index) return;  // stepped down within: what was taken is sent again by its senders
+    if (!index) return false;  // stepped down within: what was taken is sent again by its senders
     remember_format(format);
     if (all && sweep_at_.raw() == std::numeric_limits<std::uint64_t>::max()) sweep_at_ = *index;
     if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
+    return true;
 }
 
 bool NodeCore::can_propose() const {

@@ -49,7 +49,7 @@ struct NodeOptions {
     std::size_t install_bytes_max = std::size_t{4} << 20U;
     // Applied in one step, or a single entry: a few milliseconds of work for what locks and
     // unlocks.
-    std::size_t apply_bytes_max = std::size_t{32} << 10U;
+    std::size_t apply_bytes_max = std::size_t{4} << 10U;
     // What changed is handed to the state on disk at most so much later.
     Nanoseconds state_interval{std::chrono::milliseconds{250}};
     std::uint64_t compare_every = 1'024;  // entries, between two comparisons of the state
@@ -154,6 +154,7 @@ private:
     void expire_sessions();
     void end_closures();
     void propose_batches(Now now);
+    bool propose_batch(Now now);
     [[nodiscard]] bool can_propose() const;
     void give_way(Now now);
     [[nodiscard]] std::optional<NodeId> next_to_lead(Now now) const;

@@ -19,37 +19,38 @@ constexpr std::size_t renew_bytes_around_max = 16;
 
 }  // namespace
 
-bool Proposer::add_to(std::deque<Chunk>& lane, std::size_t& bytes, Chunk chunk) {
+bool Proposer::add_to(Lane& lane, Chunk chunk) {
     if (chunk.batch.size() > batch_bytes_max) return false;
     if (chunk.commands == 0) return true;
-    bytes += chunk.batch.size();
-    lane.push_back(std::move(chunk));
+    lane.bytes += chunk.batch.size();
+    lane.commands += chunk.commands;
+    lane.chunks.push_back(std::move(chunk));
     return true;
 }
 
 bool Proposer::add_urgent(const Bytes& batch, std::size_t commands) {
     // A bound for a peer gone wrong; a sound one has at most one ending per grant outstanding.
-    if (urgent_bytes_ > urgent_bytes_waiting_max) return false;
-    return add_to(urgent_, urgent_bytes_, {batch, commands});
+    if (urgent_.bytes > urgent_bytes_waiting_max) return false;
+    return add_to(urgent_, {batch, commands});
 }
 
 bool Proposer::add_acquires(const Bytes& batch, std::size_t commands) {
-    return add_to(acquires_, acquire_bytes_, {batch, commands});
+    return add_to(acquires_, {batch, commands});
 }
 
 bool Proposer::has_room() const {
-    return acquire_bytes_ <= acquire_bytes_waiting_max;
+    return acquires_.bytes <= acquire_bytes_waiting_max;
 }
 
 bool Proposer::has_an_entry() const {
-    return urgent_bytes_ >= batch_bytes_max;
+    return urgent_.bytes >= batch_bytes_max || urgent_.commands >= batch_commands_max;
 }
 
 void Proposer::add(const Command& command) {
     BatchBuilder one;
     one.add(command);
     // However much waits: what the leader itself has to say is little, and nobody says it again.
-    const bool added = add_to(urgent_, urgent_bytes_, {one.take(), 1});
+    const bool added = add_to(urgent_, {one.take(), 1});
     MORTISE_CHECK(added);
 }
 
@@ -68,23 +69,24 @@ void Proposer::renewal_applied(SessionId session, std::uint64_t number) {
     renewals_.erase(found);
 }
 
-void Proposer::take_from(std::deque<Chunk>& lane, std::size_t& bytes, BatchBuilder& out) {
-    while (!lane.empty()) {
-        const auto& chunk = lane.front();
+void Proposer::take_from(Lane& lane, BatchBuilder& out) {
+    while (!lane.chunks.empty()) {
+        const auto& chunk = lane.chunks.front();
         const bool first = out.is_empty();
         const bool fits = out.count() + chunk.commands <= batch_commands_max &&
                           out.bytes() + chunk.batch.size() <= batch_bytes_max;
         if (!first && !fits) return;
         out.add_encoded(commands_of(chunk.batch), chunk.commands, format_of(chunk.batch));
-        bytes -= chunk.batch.size();
-        lane.pop_front();
+        lane.bytes -= chunk.batch.size();
+        lane.commands -= chunk.commands;
+        lane.chunks.pop_front();
     }
 }
 
 // How many renewals fit into an entry together with what ends things.
 std::size_t Proposer::renewals_beside_urgent() const {
-    if (urgent_.empty()) return batch_commands_max;
-    const auto& chunk = urgent_.front();
+    if (urgent_.chunks.empty()) return batch_commands_max;
+    const auto& chunk = urgent_.chunks.front();
     const auto bytes = chunk.batch.size() + renew_bytes_around_max;
     if (chunk.commands >= batch_commands_max || bytes > batch_bytes_max) return 0;
     return std::min(batch_commands_max, (batch_bytes_max - bytes) / renewal_bytes_max);
@@ -109,8 +111,8 @@ Bytes Proposer::take_batch(std::uint8_t format) {
         gather_renewals(renewals_passed_over_ ? batch_commands_max : renewals_beside_urgent());
     // In front: a session that is renewed here does not expire here (S4).
     if (!renew.renewals.empty()) out.add(renew);
-    take_from(urgent_, urgent_bytes_, out);
-    take_from(acquires_, acquire_bytes_, out);
+    take_from(urgent_, out);
+    take_from(acquires_, out);
     MORTISE_CHECK(!out.is_empty());
     return out.take(format);
 }

@@ -1,5 +1,5 @@
-// What waits at the leader to become the next entry. Everything that queued up while the previous
-// write was in flight becomes one entry: no timer, and the batch grows with the load.
+// What waits at the leader to be proposed. Everything that queued up while the previous write was
+// in flight becomes entries of one more: no timer, and there are more of them under load.
 #pragma once
 
 #include <deque>
@@ -32,7 +32,9 @@ public:
     }
     void renewal_applied(SessionId session, std::uint64_t number);
 
-    [[nodiscard]] bool has_commands() const { return !urgent_.empty() || !acquires_.empty(); }
+    [[nodiscard]] bool has_commands() const {
+        return !urgent_.chunks.empty() || !acquires_.chunks.empty();
+    }
     [[nodiscard]] bool has_renewals() const { return unproposed_renewals_ != 0; }
     // The next entry's payload; requires that there is something. In that form, or in a newer one
     // that something of it was forwarded in: whoever did knows that all members read it.
@@ -48,6 +50,11 @@ private:
         Bytes batch;
         std::size_t commands = 0;
     };
+    struct Lane {
+        std::deque<Chunk> chunks;
+        std::size_t bytes = 0;
+        std::size_t commands = 0;
+    };
     struct Gathered {
         std::uint64_t number = 0;
         bool proposed = false;
@@ -55,13 +62,11 @@ private:
 
     [[nodiscard]] std::size_t renewals_beside_urgent() const;
     [[nodiscard]] Renew gather_renewals(std::size_t count_max);
-    static bool add_to(std::deque<Chunk>& lane, std::size_t& bytes, Chunk chunk);
-    static void take_from(std::deque<Chunk>& lane, std::size_t& bytes, BatchBuilder& out);
+    static bool add_to(Lane& lane, Chunk chunk);
+    static void take_from(Lane& lane, BatchBuilder& out);
 
-    std::deque<Chunk> urgent_;
-    std::deque<Chunk> acquires_;
-    std::size_t urgent_bytes_ = 0;
-    std::size_t acquire_bytes_ = 0;
+    Lane urgent_;
+    Lane acquires_;
     std::map<SessionId, Gathered> renewals_;
     std::size_t unproposed_renewals_ = 0;
     bool renewals_passed_over_ = false;

@@ -11,7 +11,7 @@ namespace {
 
 // So many make a delta before its time: one is a piece of work for whoever writes it, and entries
 // that none contains cannot be purged.
-constexpr std::size_t delta_rows = 1'024;
+constexpr std::size_t delta_rows = 512;
 constexpr std::uint64_t delta_entries = 1'024;
 constexpr std::size_t delta_log_bytes = std::size_t{4} << 20U;
 constexpr std::size_t held_for_states = std::size_t{64} << 20U;

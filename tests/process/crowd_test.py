@@ -16,43 +16,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 import program  # noqa: E402
+from member_process import Member  # noqa: E402
 from program import HOLDER as CROWD, OK, config_text, free_ports, run  # noqa: E402
 
 COUNT = int(sys.argv.pop(1)) if len(sys.argv) > 1 else 3000
 program.PATIENCE = 600
 LOADERS = 8  # threads of each of the two processes that work on
-
-
-class Member:
-    def __init__(self, config):
-        self.errors = open(f"{config}.errors", "w+", encoding="utf-8")
-        self.process = subprocess.Popen([CROWD, config], stdin=subprocess.PIPE, text=True,
-                                        stdout=subprocess.PIPE, stderr=self.errors,
-                                        env=program.environment())
-
-    def expect(self, beginning):
-        line = self.process.stdout.readline().rstrip("\n")
-        assert line.startswith(beginning), f"{line!r} instead of {beginning!r}"
-        return line.split()[1:]
-
-    def tell(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def ask(self, line, beginning):
-        self.tell(line)
-        return self.expect(beginning)
-
-    def said(self, words):
-        self.errors.flush()
-        return words in Path(self.errors.name).read_text(encoding="utf-8")
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
-        self.errors.close()
 
 
 class CrowdTest(unittest.TestCase):
@@ -79,7 +48,7 @@ class CrowdTest(unittest.TestCase):
         path = Path(self.directory.name) / f"node-{node}.toml"
         path.write_text(text.replace('"3s"', '"10s"').replace('"500ms"', '"1s"')
                         .replace('"50ms"', '"100ms"'), encoding="utf-8")
-        self.members[node] = Member(path)
+        self.members[node] = Member(CROWD, path)
 
     def report(self, node):
         result = run("members", "--json", "--peer", f"127.0.0.1:{self.ports[node - 1]}")

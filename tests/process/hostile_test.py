@@ -1,4 +1,4 @@
-"""Clients that mean no good, against a program that is a member and works on.
+"""Clients and strangers that mean no good, against a program that is a member and works on.
 
     hostile_test.py MORTISE CROWD CLIENT SECONDS
 
@@ -19,7 +19,9 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
+import member_process  # noqa: E402
 import program  # noqa: E402
+import strangers  # noqa: E402
 from program import HOLDER as CROWD, OK, config_text, free_ports, run  # noqa: E402
 
 CLIENT = os.path.abspath(sys.argv.pop(1))
@@ -29,7 +31,7 @@ sys.argv = [word for word in sys.argv if word != "--only-print"]
 
 ATTACKS = [("bootstraps", 2), ("deaf-status", 4), ("deaf-list", 4), ("deaf-list", 250),
            ("unfinished-status", 4), ("kept-lists", 1), ("kept-lists", 5), ("capabilities", 4),
-           ("capabilities", 16), ("chain", 1)]
+           ("capabilities", 16), ("chain", 1), ("silent", 10000), ("slow", 1000), ("resets", 50)]
 NAMES = 1500
 PREFIX = "many" + "x" * 450 + "/"  # a page of the listing is most of a megabyte
 STACK = 256 << 10
@@ -41,21 +43,9 @@ def small_stack():
     resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK))
 
 
-class Member:
+class Member(member_process.Member):
     def __init__(self, config):
-        self.process = subprocess.Popen([CROWD, config], stdin=subprocess.PIPE, text=True,
-                                        stdout=subprocess.PIPE, env=program.environment(),
-                                        preexec_fn=small_stack)
-
-    def expect(self, beginning):
-        line = self.process.stdout.readline().rstrip("\n")
-        assert line.startswith(beginning), f"{line!r} instead of {beginning!r}"
-        return line.split()[1:]
-
-    def ask(self, line, beginning):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        return self.expect(beginning)
+        super().__init__(CROWD, config, small_stack)
 
     def memory(self):
         for line in Path(f"/proc/{self.process.pid}/status").read_text("utf-8").splitlines():
@@ -70,12 +60,6 @@ class Member:
             with contextlib.suppress(FileNotFoundError):  # closed since
                 count += os.readlink(each).startswith("socket:")
         return count
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
 
 
 class Peak(threading.Thread):
@@ -109,8 +93,17 @@ class HostileTest(unittest.TestCase):
 
     def tear_down(self):
         for member in self.members.values():
-            member.end()
+            member.kill()
         self.directory.cleanup()
+
+    def make_trouble(self, leader, name, connections):
+        port = self.ports[leader - 1]
+        if name in strangers.ATTACKS:
+            return strangers.ATTACKS[name](port, connections, SECONDS)
+        client = subprocess.run([CLIENT, "127.0.0.1", str(port), name, str(connections),
+                                 str(SECONDS)], capture_output=True, text=True,
+                                timeout=program.PATIENCE, check=False)
+        return client.stdout.strip()
 
     def attack(self, leader, name, connections):
         attacked = self.members[leader]
@@ -120,9 +113,7 @@ class HostileTest(unittest.TestCase):
             self.members[node].ask("measure", "load")
         peak = Peak(attacked)
         peak.start()
-        client = subprocess.run(
-            [CLIENT, "127.0.0.1", str(self.ports[leader - 1]), name, str(connections),
-             str(SECONDS)], capture_output=True, text=True, timeout=program.PATIENCE, check=False)
+        said = self.make_trouble(leader, name, connections)
         peak.ended.set()
         peak.join()
         self.assertIsNone(attacked.process.poll(), f"{name}: the program is dead")
@@ -132,7 +123,7 @@ class HostileTest(unittest.TestCase):
             time.sleep(5)
         loads = [self.members[node].ask("measure", "load") for node in others]
         longest = max(float(load[4]) for load in loads)
-        print(f"{name} x{connections}: {client.stdout.strip()}; {before[0]} -> {peak.most} -> "
+        print(f"{name} x{connections}: {said}; {before[0]} -> {peak.most} -> "
               f"{attacked.memory()} MiB; sockets {before[1]} -> {attacked.sockets()}; "
               f"longest acquire {longest:.0f} ms, {sum(int(load[0]) for load in loads)} of them",
               flush=True)

@@ -123,13 +123,15 @@ public:
         for (auto& answer : answers_to_come)
             receive(answer.to, std::move(answer.message));
     }
+    void complete_write() {
+        disk_.carry_out(writes.front());
+        const auto id = writes.front().id;
+        writes.pop_front();
+        step(WriteDone{id});
+    }
     void complete_writes() {
-        while (!writes.empty()) {
-            disk_.carry_out(writes.front());
-            const auto id = writes.front().id;
-            writes.pop_front();
-            step(WriteDone{id});
-        }
+        while (!writes.empty())
+            complete_write();
     }
     // The same directory, the next life.
     void crash_and_restart() {
@@ -315,12 +317,15 @@ public:
     }
     void settle() {
         const auto is_busy = [](const auto& each) {
-            return !each.second.sent.empty() || !each.second.writes.empty();
+            return !each.second.sent.empty() || !each.second.writes.empty() ||
+                   each.second.core().raft().has_decided();
         };
         while (std::ranges::any_of(nodes_, is_busy)) {
             deliver();
-            for (auto& [id, node] : nodes_)
+            for (auto& [id, node] : nodes_) {
                 node.complete_writes();
+                if (node.core().raft().has_decided()) node.timer();  // a piece a step
+            }
         }
     }
     // Real time, as far as a test needs it: whoever is due is called, and messages take none.

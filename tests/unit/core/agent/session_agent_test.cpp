@@ -202,7 +202,7 @@ TEST(SessionAgent, ClosingTellsFirstOfWhatWasLost) {
         }
         return closings;
     };
-    for (int rounds = 0; rounds < 3; ++rounds)
+    for (int rounds = 0; rounds < 12; ++rounds)
         EXPECT_EQ(goes_out(), 0U);
     EXPECT_EQ(told, count);
     for (std::uint64_t seq = count + 1; seq < 2 * count; ++seq)

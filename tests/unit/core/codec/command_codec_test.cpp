@@ -201,9 +201,16 @@ TEST(CommandCodec, ConversionsAndSeveralNamesAreOfTheThirdForm) {
 TEST(CommandCodec, ABatchMayWeighTheSameInEveryForm) {
     const auto full = [](std::size_t bytes, std::uint8_t format) {
         BatchBuilder builder;
-        const std::string name(name_bytes_max, 'n');
-        while (builder.bytes() + 2 * name_bytes_max < bytes)
+        const auto left = [&] { return bytes - builder.bytes(); };
+        AcquireSeveral several;
+        for (std::size_t i = 0; i < names_at_once_max; ++i)
+            several.names.push_back({std::string(name_bytes_max - 1, 'n') + char('0' + i), shared});
+        while (left() > (names_at_once_max + 1) * (name_bytes_max + 16))
+            builder.add(request(several));
+        while (left() > 64) {
+            const std::string name(std::min(name_bytes_max, left() - 40), 'n');
             builder.add(request(Acquire{name, shared, true, {}, false, {}}));
+        }
         if ((bytes - builder.bytes()) % 2 != 0) builder.add(CloseSession{SessionId{1}});
         while (builder.bytes() < bytes)
             builder.add(Sweep{});

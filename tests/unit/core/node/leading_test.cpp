@@ -22,7 +22,7 @@ Bytes batch(const Command& command) {
 Bytes heavy_batch(SessionId session = SessionId{99'999}) {
     BatchBuilder out;
     const std::string name(name_bytes_max, 'n');
-    for (std::uint64_t seq = 1; out.bytes() + name.size() + 64 < batch_bytes_max; ++seq)
+    for (std::uint64_t seq = 1; seq <= batch_commands_max; ++seq)
         out.add(Request{
             session, Seq{seq}, {}, Acquire{name, LockMode::exclusive, true, {}, false, {}}});
     return out.take();
@@ -74,6 +74,20 @@ TEST_F(Leading, AFloodDoesNotStopTheLeader) {
     EXPECT_TRUE(leader->core().raft().is_leader());
 }
 
+// P10: an entry is applied in one piece, and a slow disk is not asked for each of them alone.
+TEST_F(Leading, MuchThatWaitsIsOneWriteOfSmallEntries) {
+    constexpr std::size_t batches = 5;
+    for (std::size_t i = 0; i < batches + 2; ++i)
+        forward(heavy_batch());
+    ASSERT_EQ(leader->writes.size(), 2U);  // the first two; the rest gathers behind them
+    leader->complete_write();
+    ASSERT_EQ(leader->writes.size(), 2U);
+    const auto& entries = leader->writes.back().append;
+    EXPECT_EQ(entries.size(), batches);
+    for (const auto& entry : entries)
+        EXPECT_LE(decode_batch(entry.payload).value().size(), batch_commands_max);
+}
+
 TEST_F(Leading, ARenewalIsTakenAlsoWhenItsBatchesAreNot) {
     const auto session = open_session();
     const auto refused = leader->core().refused_messages();
@@ -105,7 +119,7 @@ TEST_F(Leading, TooManyAcquiresAreRefused) {
     leader->acquire(1, "first");
     leader->sent.clear();
     // Its disk takes its time, so that everything gathers.
-    constexpr int enough = 12;
+    constexpr int enough = 200;
     for (int i = 0; i < enough; ++i)
         leader->receive(other, Forward{{}, heavy_batch(session), {}});
     const auto refusals = leader->take<TooBusy>(other);

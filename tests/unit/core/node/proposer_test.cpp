@@ -12,10 +12,12 @@ Bytes batch_of(std::size_t commands, std::size_t bytes = 0) {
     BatchBuilder out;
     for (std::uint64_t seq = 1; seq <= commands; ++seq)
         out.add(Request{SessionId{1}, Seq{seq}, {}, Release{Seq{1}}});
-    const std::string name(name_bytes_max, 'n');
-    while (out.bytes() + name.size() + 32 < bytes)
-        out.add(Request{
-            SessionId{1}, Seq{1}, {}, Acquire{name, LockMode::exclusive, true, {}, false, {}}});
+    AcquireSeveral several;
+    for (std::size_t i = 0; i < names_at_once_max; ++i)
+        several.names.push_back({std::string(name_bytes_max - 1, 'n') + static_cast<char>('0' + i),
+                                 LockMode::exclusive});
+    while (out.bytes() + names_at_once_max * (name_bytes_max + 8) < bytes)
+        out.add(Request{SessionId{1}, Seq{1}, {}, several});
     return out.take();
 }
 

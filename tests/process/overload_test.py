@@ -1,0 +1,112 @@
+"""What a cluster does that is asked for more than it can do, by calls under way.
+
+    overload_test.py MORTISE OVERLOAD [SECONDS]
+
+Prints a table. Judged: nothing that is held is lost, with a session_ttl of one second as well; and
+what ends stays near what ends at the load that suits best.
+"""
+
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
+import program  # noqa: E402
+from member_process import Member  # noqa: E402
+from program import HOLDER as OVERLOAD, config_text, free_ports  # noqa: E402
+
+SECONDS = int(sys.argv.pop(1)) if len(sys.argv) > 1 else 5
+KEPT = 200  # by each node, beside the load
+NODES = (1, 2, 3)
+
+
+class Cluster:
+    def __init__(self, ttl):
+        self.directory = tempfile.TemporaryDirectory(prefix="mortise-overload-")
+        ports = free_ports(len(NODES))
+        self.members = []
+        for node in NODES:
+            text = config_text(node, ports, self.directory.name)
+            # The shortest that go together.
+            text = (text.replace('"3s"', f'"{ttl}ms"').replace('"500ms"', f'"{ttl // 5}ms"')
+                    .replace('"50ms"', f'"{ttl // 50}ms"'))
+            path = Path(self.directory.name) / f"node-{node}.toml"
+            path.write_text(text, encoding="utf-8")
+            self.members.append(Member(OVERLOAD, path))
+
+    def __enter__(self):
+        try:
+            for member in self.members:
+                member.expect("ready")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for member in self.members:
+            member.kill()
+        self.directory.cleanup()
+
+    def ask(self, line, beginning):
+        for number, member in enumerate(self.members, 1):
+            member.tell(line.format(node=number))
+        return [member.expect(beginning) for member in self.members]
+
+
+def measured(ttl, calls):
+    """One row, from a cluster of its own."""
+    with Cluster(ttl) as cluster:
+        cluster.ask(f"keep kept{{node}}/ {KEPT}", "kept")
+        cluster.ask(f"load load{{node}}/ {calls // len(NODES)}", "loading")
+        time.sleep(2)
+        cluster.ask("measure", "load")
+        begin = time.monotonic()
+        time.sleep(SECONDS)
+        loads = cluster.ask("measure", "load")
+        took = time.monotonic() - begin
+        metrics = cluster.ask("metrics", "metrics")
+    errors = {}
+    for load in loads:
+        for name, count in zip(load[4::2], load[5::2]):
+            errors[name] = errors.get(name, 0) + int(count)
+    return {"ttl": ttl, "calls": calls, "cycles/s": sum(int(load[0]) for load in loads) / took,
+            "p50": max(float(load[1]) for load in loads),
+            "p99": max(float(load[2]) for load in loads),
+            "valid": sum(int(each[0]) for each in metrics),
+            "lost": sum(int(each[1]) for each in metrics),
+            "expired": sum(int(each[2]) for each in metrics),
+            "leaders": max(int(each[3]) for each in metrics),
+            "overruns": [int(each[4]) for each in metrics],
+            "slowest": [round(float(each[5]), 1) for each in metrics], "errors": errors}
+
+
+class OverloadTest(unittest.TestCase):
+    def judge(self, ttl, loads):
+        rows = []
+        for calls in loads:
+            row = measured(ttl, calls)
+            rows.append(row)
+            print("  ".join(f"{key} {value:.0f}" if isinstance(value, float) else f"{key} {value}"
+                            for key, value in row.items()), flush=True)
+        for row in rows:
+            with self.subTest(calls=row["calls"]):
+                self.assertEqual(row["valid"], KEPT * len(NODES))
+                self.assertEqual((row["lost"], row["expired"]), (0, 0))
+        return rows
+
+    def test_what_is_held_stays_held_and_what_ends_goes_on(self):
+        rows = self.judge(5000, (60, 300, 1500, 5000, 15000, 60000))
+        peak = max(rows, key=lambda row: row["cycles/s"])
+        for row in rows:
+            if row["calls"] <= 10 * peak["calls"] and row["calls"] > peak["calls"]:
+                self.assertGreater(row["cycles/s"], 0.7 * peak["cycles/s"], row)
+
+    def test_a_session_of_one_second_is_kept_as_well(self):
+        self.judge(1000, (300, 5000, 15000))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
