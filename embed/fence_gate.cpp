@@ -1,3 +1,5 @@
+#include <csignal>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -9,6 +11,7 @@
 #include "embed/fork_generation.hpp"
 #include "embed/gate_entries.hpp"
 #include "embed/one_line.hpp"
+#include "storage/ignored_signal.hpp"
 #include "storage/mark_store.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/fence_gate.hpp>
@@ -62,6 +65,7 @@ private:
 
     // After an error the mark is whatever the disk has, and no one is admitted any more.
     void raise(const std::string& key, std::int64_t token, std::optional<std::int64_t>& mark) {
+        const storage::IgnoredSignal file_too_large{SIGXFSZ};
         mark.reset();
         if (auto raised = marks_->raise(key, token); !raised) fail(raised.error());
         mark = token;
@@ -73,7 +77,9 @@ private:
 };
 
 FenceGate FenceGate::open(const std::filesystem::path& directory) {
-    auto marks = storage::MarkStore::open(directory);
+    const storage::IgnoredSignal file_too_large{SIGXFSZ};
+    // The program may go to another working directory later; daemons do.
+    auto marks = storage::MarkStore::open(std::filesystem::absolute(directory));
     if (!marks) fail(marks.error());
     return FenceGate{std::make_unique<Impl>(*std::move(marks))};
 }
@@ -90,6 +96,8 @@ FenceGate& FenceGate::operator=(FenceGate&& other) noexcept {
 // In the child of a fork the database's threads are not there to be waited for.
 FenceGate::~FenceGate() {
     if (impl_ && impl_->is_forked()) static_cast<void>(impl_.release());
+    const storage::IgnoredSignal file_too_large{SIGXFSZ};
+    impl_.reset();
 }
 
 bool FenceGate::check(std::string_view resource, FencingToken token) {

@@ -8,10 +8,10 @@
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
 
 #include "embed/guarded.hpp"
 #include "embed/rate_limit.hpp"
+#include "embed/stderr_sink.hpp"
 #include <mortise/escaped.hpp>
 
 namespace mortise::detail {
@@ -74,11 +74,10 @@ public:
     }
 };
 
-spdlog::sink_ptr make_sink(const LogConfig& config) {
-    if (config.sink) return std::make_shared<ProgramSink>(config.sink);
+std::shared_ptr<StderrSink> make_stderr_sink() {
     auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
     formatter->add_flag<LevelFlag>('*').set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %* %n: %v");
-    auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    auto sink = std::make_shared<StderrSink>();
     sink->set_formatter(std::move(formatter));
     return sink;
 }
@@ -87,13 +86,18 @@ spdlog::sink_ptr make_sink(const LogConfig& config) {
 
 struct NodeLog::State {
     Guarded<RateLimit> limit;
+    std::shared_ptr<StderrSink> standard_error;  // unless the program takes the lines
 };
 
 // Not through the registry of spdlog, which all of the process shares.
-NodeLog::NodeLog(const LogConfig& config, NodeId node)
-    : logger_{std::make_unique<spdlog::logger>("mortise node " + std::to_string(node),
-                                               make_sink(config))},
-      state_{std::make_unique<State>()} {
+NodeLog::NodeLog(const LogConfig& config, NodeId node) : state_{std::make_unique<State>()} {
+    spdlog::sink_ptr sink;
+    if (config.sink) {
+        sink = std::make_shared<ProgramSink>(config.sink);
+    } else {
+        sink = state_->standard_error = make_stderr_sink();
+    }
+    logger_ = std::make_unique<spdlog::logger>("mortise node " + std::to_string(node), sink);
     logger_->set_level(to_spdlog(config.level));
     logger_->flush_on(spdlog::level::warn);
     // Its own handler writes to stderr, whatever sink was asked for.
@@ -138,7 +142,9 @@ void NodeLog::error(std::string_view cause, std::string_view text) noexcept {
 }
 
 std::uint64_t NodeLog::left_out() const noexcept {
-    return state_->limit.with([](const RateLimit& limit) { return limit.left_out(); });
+    const auto repeated =
+        state_->limit.with([](const RateLimit& limit) { return limit.left_out(); });
+    return repeated + (state_->standard_error ? state_->standard_error->dropped() : 0);
 }
 
 }  // namespace mortise::detail

@@ -17,7 +17,8 @@ namespace mortise::detail {
 // Thread-safe. Nothing throws; a line that cannot be written is dropped.
 class NodeLog {
 public:
-    // Lines go to config.sink, or to stderr if there is none. On stderr a line is
+    // Lines go to config.sink, or to stderr if there is none, as far as it takes them at once. On
+    // stderr a line is
     //   2026-11-21T16:30:00.123Z warn mortise node 1: text
     // and a sink gets what is behind the level, "mortise node 1: text".
     NodeLog(const LogConfig& config, NodeId node);
@@ -37,7 +38,7 @@ public:
     void warn(std::string_view cause, std::string_view text) noexcept;
     void error(std::string_view cause, std::string_view text) noexcept;
 
-    // Lines that were.
+    // Lines that were, or that stderr did not take.
     [[nodiscard]] std::uint64_t left_out() const noexcept;
 
 private:

@@ -1,6 +1,8 @@
 #include "embed/node_runtime.hpp"
 
 #include <cerrno>
+#include <csignal>
+#include <filesystem>
 #include <new>
 #include <random>
 #include <system_error>
@@ -11,6 +13,7 @@
 #include "embed/thread_start.hpp"
 #include "embed/translate.hpp"
 #include "storage/descriptors.hpp"
+#include "storage/ignored_signal.hpp"
 #include <mortise/directory_errc.hpp>
 #include <mortise/errc.hpp>
 
@@ -21,9 +24,16 @@ namespace {
 constexpr std::uint64_t reserve_bytes = std::uint64_t{64} << 20U;
 constexpr auto moment = std::chrono::seconds{1};  // for the threads to end
 
+// The program may go to another working directory later; daemons do.
+void make_absolute(std::filesystem::path& path) {
+    if (!path.empty()) path = std::filesystem::absolute(path);
+}
+
 // Before anything is opened.
 Config checked(Config config) {
     config.validate();
+    for (auto* path : {&config.data_dir, &config.tls.certificate, &config.tls.key, &config.tls.ca})
+        make_absolute(*path);
     const auto budget = descriptor_budget(storage::descriptor_limit(), config);
     if (!budget.is_enough())
         throw std::system_error{make_error_code(DirectoryErrc::shortage), why_not_enough(budget)};
@@ -94,6 +104,7 @@ NodeRuntime::NodeRuntime(Config config, core::Access access)
                                        config_.limits.calls)},
       tls_{open_tls()},
       leases_{warn_holds(*notifier_), tell_holds(losses_)} {
+    const storage::IgnoredSignal file_too_large{SIGXFSZ};
     open_store();
     start_threads();
 }
@@ -367,6 +378,7 @@ std::optional<std::future<void>> NodeRuntime::close_elsewhere() noexcept {
 void NodeRuntime::close_here() {
     const std::scoped_lock lock{closing_};
     if (closed_) return;
+    const storage::IgnoredSignal file_too_large{SIGXFSZ};
     refuse_calls();
     wait_released();
     stop_threads();

@@ -15,9 +15,9 @@ namespace mortise::storage {
 // How many files RocksDB may keep open for one database, by that limit. It may exceed the number
 // for a moment, by the files of one compaction.
 [[nodiscard]] int database_files_max(std::uint64_t limit) noexcept;
-// Open of a data directory that is at work, at least: LOCK, meta and two of the countdowns; of each
-// database LOCK, the directory, MANIFEST and the write-ahead log; and two for a flush.
-constexpr std::uint64_t directory_descriptors_least = 4 + 2 * 4 + 2;
+// Open of a data directory that is at work, at least: itself, LOCK, meta and two of the countdowns;
+// of each database LOCK, the directory, MANIFEST and the write-ahead log; and two for a flush.
+constexpr std::uint64_t directory_descriptors_least = 5 + 2 * 4 + 2;
 // Open of one data directory with two databases, at most, as far as can be foreseen.
 [[nodiscard]] std::uint64_t directory_descriptors_max(std::uint64_t limit) noexcept;
 

@@ -13,13 +13,15 @@ namespace mortise::storage {
 
 namespace {
 
-Error in_use(const std::filesystem::path& directory, File& file) {
+// LOCK says by whom, unless somebody removed it.
+Error in_use(const std::filesystem::path& directory) {
     constexpr std::size_t digits_max = 20;
     std::string by = "a process";
-    if (auto text = file.read(digits_max); text) {
+    const auto text = read_file(directory / "LOCK", digits_max, nullptr);
+    if (text && *text) {
         long pid = 0;
-        const auto* end = text->data() + text->size();
-        const auto parsed = std::from_chars(text->data(), end, pid);
+        const auto& digits = **text;
+        const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
         if (parsed.ec == std::errc{} && pid > 0)
             by = pid == ::getpid() ? "this process" : "process " + std::to_string(pid);
     }
@@ -33,24 +35,47 @@ bool is_still_named(const struct stat& mine, const std::filesystem::path& path) 
            named.st_ino == mine.st_ino;
 }
 
+// False when somebody else has it.
+Result<bool> lock(const File& file) {
+    while (::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) return false;
+        if (errno != EINTR) return io_error("cannot lock " + file.path().string(), errno);
+    }
+    return true;
+}
+
+// Where a directory cannot be locked, its file must do.
+bool is_locked_by_another(const File& directory) {
+    const auto locked = lock(directory);
+    return locked && !*locked;
+}
+
 }  // namespace
 
-DirectoryLock::DirectoryLock(File file, Life life)
-    : file_{std::move(file)}, life_{std::move(life)}, owner_{::getpid()} {}
+DirectoryLock::DirectoryLock(File directory, File file, Life life)
+    : directory_{std::move(directory)},
+      file_{std::move(file)},
+      life_{std::move(life)},
+      owner_{::getpid()} {}
 
 DirectoryLock::~DirectoryLock() {
-    if (owner_ == ::getpid()) ::flock(file_.descriptor(), LOCK_UN);
+    if (owner_ != ::getpid()) return;
+    ::flock(file_.descriptor(), LOCK_UN);
+    ::flock(directory_.descriptor(), LOCK_UN);
 }
 
 Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem::path& directory,
                                                            FileProbe* probe) {
+    // The dot: where the path is a symbolic link, the directory that it leads to.
+    auto whole = File::open(directory / ".", O_RDONLY | O_DIRECTORY, probe);
+    if (!whole) return std::move(whole).error();
+    if (is_locked_by_another(*whole)) return in_use(directory);
     const auto path = directory / "LOCK";
     auto file = File::open(path, O_RDWR | O_CREAT, probe);
     if (!file) return std::move(file).error();
-    while (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK) return in_use(directory, *file);
-        if (errno != EINTR) return io_error("cannot lock " + path.string(), errno);
-    }
+    const auto locked = lock(*file);
+    if (!locked) return locked.error();
+    if (!*locked) return in_use(directory);
     struct stat mine {};
     if (::fstat(file->descriptor(), &mine) != 0)
         return io_error("cannot look at " + path.string(), errno);
@@ -62,7 +87,7 @@ Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem
         if (auto told = file->write_at(0, std::to_string(::getpid()) + "\n"); !told)
             return std::move(told).error();
     }
-    return std::make_shared<DirectoryLock>(*std::move(file),
+    return std::make_shared<DirectoryLock>(*std::move(whole), *std::move(file),
                                            Life{kernel_boot_id(), mine.st_dev, mine.st_ino});
 }
 

@@ -1,4 +1,6 @@
-// One process, and in it one node, per data directory.
+// One process, and in it one node, per data directory. What is locked is the directory itself: a
+// file in it may be removed by those who tidy up. LOCK tells by whom, and is locked as well, for
+// network file systems that lock no directories.
 #pragma once
 
 #include <filesystem>
@@ -21,14 +23,16 @@ public:
     [[nodiscard]] const Life& life() const { return life_; }
     [[nodiscard]] bool is_local() const { return is_on_local_file_system(file_.descriptor()); }
 
-    DirectoryLock(File file, Life life);
+    DirectoryLock(File directory, File file, Life life);
     // Gives it back, even while a child of a fork has a copy of the descriptor; not in that child.
     ~DirectoryLock();
     DirectoryLock(const DirectoryLock&) = delete;
     DirectoryLock& operator=(const DirectoryLock&) = delete;
 
 private:
-    File file_;  // a process that dies loses the lock with the last descriptor of this open file
+    // A process that dies loses the locks with the last descriptors of these.
+    File directory_;
+    File file_;
     Life life_;
     const pid_t owner_;
 };

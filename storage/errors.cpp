@@ -39,11 +39,12 @@ Error make_error(Errc code, std::string what) {
 }
 
 Error io_error(const std::string& what, int errno_value) {
-    const bool is_full = errno_value == ENOSPC || errno_value == EDQUOT;
+    const bool is_full = errno_value == ENOSPC || errno_value == EDQUOT || errno_value == EFBIG;
     const auto code = is_full                    ? Errc::no_space
                       : is_shortage(errno_value) ? Errc::shortage
                                                  : Errc::io;
-    return make_error(code, what + ": " + std::system_category().message(errno_value));
+    const auto* limit = errno_value == EFBIG ? " (RLIMIT_FSIZE)" : "";
+    return make_error(code, what + ": " + std::system_category().message(errno_value) + limit);
 }
 
 }  // namespace mortise::storage

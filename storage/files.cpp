@@ -153,7 +153,11 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view by
 // Whoever made it may have been killed before it synced the name.
 Result<void> make_directory(const std::filesystem::path& path, FileProbe* probe) {
     constexpr mode_t owner_only = 0700;
-    const bool is_new = ::mkdir(path.c_str(), owner_only) == 0;
+    bool is_new = ::mkdir(path.c_str(), owner_only) == 0;
+    if (!is_new && errno == ENOENT && path.has_relative_path() && path.has_parent_path()) {
+        if (auto made = make_directory(path.parent_path(), probe); !made) return made;
+        is_new = ::mkdir(path.c_str(), owner_only) == 0;
+    }
     if (!is_new && errno != EEXIST) return failed("make", path, errno);
     // The umask may have taken from it.
     if (is_new && ::chmod(path.c_str(), owner_only) != 0)

@@ -70,7 +70,8 @@ Result<std::optional<std::string>> read_file(const std::filesystem::path& path,
 // The old content or the new, never a mixture: when durable, also after a loss of power.
 Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes,
                           Durable durable, FileProbe* probe);
-// For its owner alone; that there is one already is well. Its name is durable then, too.
+// For its owner alone, with the parents that are missing; that there is one already is well. Its
+// name is durable then, too.
 Result<void> make_directory(const std::filesystem::path& path, FileProbe* probe);
 // A file or a directory, in place of a file that has the name.
 Result<void> move(const std::filesystem::path& from, const std::filesystem::path& to,

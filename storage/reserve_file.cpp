@@ -1,9 +1,11 @@
 #include "storage/reserve_file.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
 namespace mortise::storage {
 
@@ -12,7 +14,17 @@ namespace {
 constexpr std::uint64_t part_of_disk = 64;
 constexpr std::uint64_t bytes_least = std::uint64_t{4} << 20U;  // for one flush and one write
 
+// Of any file of this process.
+std::uint64_t file_size_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return std::numeric_limits<std::uint64_t>::max();
+    return limit.rlim_cur;
+}
+
+// Where files may not become large there is no use in a large one.
 std::uint64_t bytes_for(std::uint64_t wanted, const std::filesystem::path& directory) {
+    wanted = std::min(wanted, file_size_limit() / 4);
     std::error_code failed;
     const auto disk = std::filesystem::space(directory, failed);
     if (failed) return wanted;

@@ -25,16 +25,19 @@ public:
     void Logv(const char* /*format*/, va_list /*arguments*/) override {}
 };
 
-// RocksDB tells it from other failures by the system's words alone.
-bool is_over_quota(const rocksdb::Status& status) {
-    const auto words = std::generic_category().message(EDQUOT);
-    return status.IsIOError() && status.ToString().find(words) != std::string::npos;
+// RocksDB tells a quota, or a limit of the size of files, from other failures by the system's words
+// alone.
+bool is_over_limit(const rocksdb::Status& status) {
+    const auto says = [text = status.ToString()](int errno_value) {
+        return text.find(std::generic_category().message(errno_value)) != std::string::npos;
+    };
+    return status.IsIOError() && (says(EDQUOT) || says(EFBIG));
 }
 
 // Damage is what no retry mends. A file that is gone is damage; one that cannot be read just now,
 // or for want of memory, may be there tomorrow.
 Errc meaning_of(const rocksdb::Status& status) {
-    if (status.IsNoSpace() || is_over_quota(status)) return Errc::no_space;
+    if (status.IsNoSpace() || is_over_limit(status)) return Errc::no_space;
     if (is_for_want_of_descriptors(status)) return Errc::shortage;
     if (status.IsNotSupported()) return Errc::newer_format;
     const bool is_gone = status.IsPathNotFound() || status.IsNotFound();

@@ -64,7 +64,7 @@ struct LogConfig {
     LogLevel level = LogLevel::warn;
     // Gets each line: one line, without time, level and line end. Called on threads of the node,
     // perhaps on several at once; it must neither block nor call the node. What it throws is
-    // dropped. Empty: lines go to stderr.
+    // dropped. Empty: lines go to stderr; a line that would have to wait there is dropped.
     std::function<void(LogLevel level, std::string_view line)> sink{};
 };
 
@@ -86,7 +86,7 @@ struct Config {
     // learner waits until it is added to theirs. Later the cluster knows what it is.
     Role role = Role::voter;
     NodeId node_id = 0;  // which of the peers this is; may be left out if there are none
-    std::filesystem::path data_dir{};  // of this node alone; created if missing
+    std::filesystem::path data_dir{};  // of this node alone; created if missing, with its parents
     // "host:port"; port 0: any free one. Empty: does not listen. A name is listened on at each of
     // its addresses. Unless `tls` says otherwise, they have to be loopback addresses.
     std::string listen{};
@@ -102,7 +102,7 @@ struct Config {
     bool memory_only = false;  // see in_memory()
 
     // The configuration in a TOML file, checked. Relative paths in it are relative to the working
-    // directory. Blocks on the disk. Throws ConfigError.
+    // directory in which the node is opened. Blocks on the disk. Throws ConfigError.
     [[nodiscard]] static Config from_file(const std::filesystem::path& path);
     // As above. Errors name `file`.
     [[nodiscard]] static Config from_string(std::string_view toml,

@@ -151,8 +151,9 @@ struct Metrics {
     std::uint64_t lost_untold = 0;
     Duration slowest_loop_turn{};
     Duration slowest_log_write{};
-    std::uint64_t log_lines_left_out = 0;  // of the node's own log, repeated too often
-    std::uint64_t handshakes_failed = 0;   // connections without a certificate that is believed
+    // Of the node's own log: repeated too often, or not taken by standard error at once.
+    std::uint64_t log_lines_left_out = 0;
+    std::uint64_t handshakes_failed = 0;  // connections without a certificate that is believed
     // Present number: until this node's certificate, or one of its authorities, expires; unset
     // (Duration::max()) without TLS.
     Duration certificate_left = Duration::max();

@@ -49,6 +49,20 @@ TEST_F(DataDirectory, IsForOneNodeAtATime) {
     EXPECT_TRUE(open());
 }
 
+// Those who tidy up temporary files remove what nobody has written for a while.
+TEST_F(DataDirectory, IsInUseAlsoWhenItsFilesWereRemoved) {
+    const auto first = open();
+    ASSERT_TRUE(first);
+    fs::remove(path_ / "LOCK");
+    for (const auto& entry : fs::recursive_directory_iterator{path_}) {
+        if (entry.path().filename() == "LOCK") fs::remove(entry.path());
+    }
+    const auto second = open();
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Errc::locked);
+    EXPECT_EQ(second.error().what, path_.string() + " is in use by a process");
+}
+
 TEST_F(DataDirectory, IsForOneProcessAtATime) {
     ASSERT_TRUE(open());
     std::array<int, 2> ready{};
@@ -85,12 +99,20 @@ TEST_F(DataDirectory, BelongsToOneNode) {
     EXPECT_TRUE(open());
 }
 
-TEST_F(DataDirectory, IsMadeOnlyWhenAllowedAndNotItsParent) {
+TEST_F(DataDirectory, IsMadeOnlyWhenAllowed) {
     expect_refused(path_, {n1, false, {}}, Errc::io);
-    expect_refused(path_ / "below", as_node_1(), Errc::io);
     EXPECT_FALSE(fs::exists(path_));
     ASSERT_TRUE(open());
     EXPECT_TRUE(open({n1, false, {}}));
+}
+
+TEST_F(DataDirectory, IsMadeWithItsParents) {
+    const auto deep = path_ / "one" / "two";
+    expect_refused(deep, {n1, false, {}}, Errc::io);
+    EXPECT_FALSE(fs::exists(path_));
+    ASSERT_TRUE(open_directory(deep, as_node_1()));
+    EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_all);
+    expect_refused(deep / "" / "meta" / "below", as_node_1(), Errc::io);
 }
 
 TEST_F(DataDirectory, IsADirectory) {

@@ -1,0 +1,155 @@
+// What a program and its surroundings do without thinking of the node in it: they change the
+// working directory, tidy up files, limit their size. Each in a process of its own.
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/embed/one_node.hpp"
+#include <mortise/testing.hpp>
+
+namespace mortise {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+#define IN_CHILD_EXPECT(condition)                                           \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
+            std::fprintf(stderr, "line %d: not %s\n", __LINE__, #condition); \
+            ::_exit(1);                                                      \
+        }                                                                    \
+    } while (false)
+
+// As the shell says it: 128 and the signal, for a process that one ended.
+int status_of(const std::function<void()>& body) {
+    const auto child = ::fork();
+    if (child == 0) {
+        try {
+            body();
+            ::_exit(0);
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "%s\n", error.what());
+            ::_exit(2);
+        }
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+class Surroundings : public ::testing::Test {
+protected:
+    [[nodiscard]] fs::path path() const { return directory_.path(); }
+
+    testing::TempDirectory directory_{"surroundings"};
+};
+
+// Long enough for deltas, countdowns and a flush.
+constexpr auto a_while = 1500ms;
+
+TEST_F(Surroundings, AnotherWorkingDirectoryLaterDoesNoHarm) {
+    const auto work = [&] {
+        fs::current_path(path());
+        Node node{Config::single_node("below/node")};
+        auto gate = FenceGate::open("gates/one");
+        auto hold = node.acquire("x");
+        IN_CHILD_EXPECT(gate.check("r", hold.token()));
+        fs::current_path("/");
+        std::this_thread::sleep_for(a_while);
+        IN_CHILD_EXPECT(!hold.release());
+        hold = node.acquire("x");
+        IN_CHILD_EXPECT(gate.check("r", hold.token()));
+        IN_CHILD_EXPECT(hold.valid());
+    };
+    EXPECT_EQ(status_of(work), 0);
+    EXPECT_EQ(status_of(work), 0);  // and finds it again
+    EXPECT_TRUE(fs::exists(path() / "below" / "node" / "LOCK"));
+}
+
+// Two that had the same lock, otherwise.
+TEST_F(Surroundings, ADirectoryIsInUseAlsoWhenItsLockFilesWereRemoved) {
+    Node node{Config::single_node(path() / "node")};
+    auto gate = FenceGate::open(path() / "gate");
+    for (const auto& entry : fs::recursive_directory_iterator{path()}) {
+        if (entry.path().filename() == "LOCK") fs::remove(entry.path());
+    }
+    EXPECT_EQ(status_of([&] {
+                  try {
+                      Node{Config::single_node(path() / "node")};
+                      ::_exit(1);
+                  } catch (const std::system_error& error) {
+                      IN_CHILD_EXPECT(error.code() == DirectoryErrc::locked);
+                  }
+                  try {
+                      const auto second = FenceGate::open(path() / "gate");
+                      ::_exit(1);
+                  } catch (const std::system_error& error) {
+                      IN_CHILD_EXPECT(error.code() == DirectoryErrc::locked);
+                  }
+              }),
+              0);
+    EXPECT_TRUE(node.acquire("x").valid());
+}
+
+void limit_file_size(rlim_t bytes) {
+    const rlimit limit{bytes, bytes};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+// SIGXFSZ ends a process that does not ask for anything else.
+TEST_F(Surroundings, ALimitOfTheSizeOfFilesEndsNoProgram) {
+    for (const rlim_t kibibytes : {0, 1, 64, 1'024, 16'384}) {
+        EXPECT_EQ(status_of([&] {
+                      limit_file_size(kibibytes << 10U);
+                      auto config = Config::single_node(path() / std::to_string(kibibytes));
+                      config.timing.call_timeout = 2s;
+                      try {
+                          Node node{std::move(config)};
+                          const std::string value(4'000, 'v');
+                          for (int i = 0; i < 400; ++i) {
+                              auto hold = node.acquire("n" + std::to_string(i));
+                              hold.set_value(value);
+                          }
+                          IN_CHILD_EXPECT(kibibytes >= 16'384);
+                      } catch (const std::system_error& error) {
+                          std::fprintf(stderr, "%ld KiB: %s\n", static_cast<long>(kibibytes),
+                                       error.what());
+                          IN_CHILD_EXPECT(kibibytes < 16'384);
+                      }
+                      sigset_t pending;
+                      ::sigpending(&pending);
+                      IN_CHILD_EXPECT(sigismember(&pending, SIGXFSZ) == 0);
+                  }),
+                  0)
+            << kibibytes << " KiB";
+    }
+}
+
+TEST_F(Surroundings, AGateUnderALimitOfTheSizeOfFilesRefusesAndLives) {
+    EXPECT_EQ(status_of([&] {
+                  auto gate = FenceGate::open(path() / "gate");
+                  limit_file_size(2'000);
+                  bool refused = false;
+                  for (std::int64_t token = 1; token < 2'000 && !refused; ++token) {
+                      try {
+                          IN_CHILD_EXPECT(gate.check("resource", FencingToken::from_raw(token)));
+                      } catch (const std::system_error&) {
+                          refused = true;
+                      }
+                  }
+                  IN_CHILD_EXPECT(refused);
+              }),
+              0);
+}
+
+}  // namespace
+}  // namespace mortise
