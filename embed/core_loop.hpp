@@ -86,6 +86,8 @@ public:
     // Closes sockets and timers; nothing happens here any more.
     void end();
     [[nodiscard]] Status status() const;
+    // Of its cluster, as far as this node knows.
+    [[nodiscard]] bool is_removed() const;
     [[nodiscard]] Metrics metrics() const;
 
     // --- for the desk

@@ -72,6 +72,11 @@ void NamedMutex::lock(LockMode mode) {
         asked.detail = &detail;
         if (try_once(std::move(asked), ec)) return;
         if (!passes(ec)) fail(ec, std::move(detail));
+        // Nothing that this node could wait for: perhaps nobody adds it again.
+        if (node_->is_removed()) {
+            detail.reason = "this node is no member of its cluster: it was removed";
+            fail(Errc::not_ready, std::move(detail));
+        }
         std::this_thread::sleep_for(pause);
     }
 }

@@ -317,10 +317,21 @@ void LogCounters::count(const LogWrite& write) {
     if (write.took > slowest.load()) slowest = write.took;
 }
 
+namespace {
+
+constexpr auto answer_patience = std::chrono::milliseconds{100};  // the caller's deadline is over
+
+}  // namespace
+
 std::string NodeRuntime::why_not_ready() {
-    constexpr auto patience = std::chrono::milliseconds{100};  // the caller's deadline is over
     if (is_forked()) return {};
-    return questions_.ask([this] { return loop_->status().why_not_ready; }, patience).value_or("");
+    return questions_.ask([this] { return loop_->status().why_not_ready; }, answer_patience)
+        .value_or("");
+}
+
+bool NodeRuntime::is_removed() {
+    if (is_forked()) return false;
+    return questions_.ask([this] { return loop_->is_removed(); }, answer_patience).value_or(false);
 }
 
 // --- the end -----------------------------------------------------------------------------------

@@ -69,11 +69,13 @@ public:
     [[nodiscard]] ThreadOwners& owners() { return owners_; }
 
     // As the core thread knows it; as it was last, of a node that stopped or does not answer. These
-    // four may be called in the child of a fork.
+    // five may be called in the child of a fork.
     [[nodiscard]] Status status();
     [[nodiscard]] Metrics metrics();
     // In words; empty if it is ready, or if the core thread does not say so at once.
     [[nodiscard]] std::string why_not_ready();
+    // False as well when the core thread does not say so at once.
+    [[nodiscard]] bool is_removed();
     // As Node::reload_tls().
     void reload_tls();
     void close();

@@ -1,5 +1,6 @@
 #include "embed/notifier.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -9,8 +10,11 @@ namespace mortise::detail {
 
 namespace {
 
-constexpr std::size_t threads_max = 8;
+// Callbacks that wait for something of their own node would stop it for good if there were few.
+constexpr std::size_t threads_max = 512;
 constexpr auto patience = std::chrono::milliseconds{10};
+constexpr std::size_t idle_kept = 2;                // one to work, one to watch it
+constexpr auto idle_max = std::chrono::seconds{1};  // of the others
 
 // Whose thread this is, if a notifier's.
 thread_local const Notifier* serving = nullptr;
@@ -36,7 +40,6 @@ private:
 
 Notifier::Notifier(std::string name) : name_{std::move(name)} {
     const std::scoped_lock lock{mutex_};
-    threads_.reserve(threads_max);  // so that none that was started is without a place
     start_thread();
 }
 
@@ -76,6 +79,7 @@ void Notifier::stop() {
     std::unique_lock lock{mutex_};
     stopping_ = true;
     work_.notify_all();
+    threads_.splice(threads_.end(), ended_);
     while (!threads_.empty()) {  // one that runs may start another
         auto thread = std::move(threads_.back());
         threads_.pop_back();
@@ -86,7 +90,20 @@ void Notifier::stop() {
 }
 
 void Notifier::start_thread() {
-    threads_.push_back(start_thread_named(name_, [this] { run(); }));
+    for (; !ended_.empty(); ended_.pop_front())
+        ended_.front().join();      // at once: it needs nothing of this any more
+    std::list<std::thread> one(1);  // first: none that was started may be without a place
+    one.front() = start_thread_named(name_, [this] { run(); });
+    threads_.splice(threads_.end(), one);
+}
+
+// Of the thread that calls it.
+void Notifier::end_thread() {
+    const auto is_this = [](const std::thread& one) {
+        return one.get_id() == std::this_thread::get_id();
+    };
+    const auto self = std::ranges::find_if(threads_, is_this);
+    if (self != threads_.end()) ended_.splice(ended_.end(), threads_, self);
 }
 
 // Keeps one to watch those that work.
@@ -110,18 +127,22 @@ bool Notifier::is_over() const {
     return stopping_ && jobs_.empty() && running_ == 0;
 }
 
-// False when there is none, nor will be.
+// False when there is none, nor will be, or when others wait for it as well.
 bool Notifier::wait_for_task(std::unique_lock<std::mutex>& lock) {
     ++idle_;
-    while (!may_take() && !is_over()) {
-        if (jobs_.empty()) {
+    bool is_needed = true;
+    while (is_needed && !may_take() && !is_over()) {
+        if (jobs_.empty() && idle_ <= idle_kept) {
             work_.wait(lock);
+        } else if (jobs_.empty()) {
+            const auto waited = work_.wait_for(lock, idle_max);
+            is_needed = waited == std::cv_status::no_timeout || !jobs_.empty();
         } else {
             work_.wait_until(lock, last_taken_ + patience);
         }
     }
     --idle_;
-    return !jobs_.empty();
+    return is_needed && !jobs_.empty();
 }
 
 void Notifier::run() {
@@ -140,6 +161,7 @@ void Notifier::run() {
         --running_;
         if (is_over()) work_.notify_all();
     }
+    if (!stopping_) end_thread();
 }
 
 bool run_elsewhere(const Notifier::Task& task) noexcept {

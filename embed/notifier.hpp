@@ -12,7 +12,6 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "embed/fork_generation.hpp"
 
@@ -64,6 +63,7 @@ private:
     [[nodiscard]] bool may_take() const;
     [[nodiscard]] bool is_over() const;
     void start_thread();
+    void end_thread();
     void grow();
 
     const ForkGeneration generation_;
@@ -71,7 +71,8 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable work_;
     std::list<std::shared_ptr<Job>> jobs_;
-    std::vector<std::thread> threads_;
+    std::list<std::thread> threads_;
+    std::list<std::thread> ended_;  // left by themselves
     std::size_t idle_ = 0;
     std::size_t running_ = 0;
     std::chrono::steady_clock::time_point last_taken_;

@@ -92,6 +92,11 @@ Status CoreLoop::status() const {
     return status;
 }
 
+bool CoreLoop::is_removed() const {
+    const auto& configuration = driver_->core().raft().configuration();
+    return configuration.is_formed() && configuration.find(options_.self) == nullptr;
+}
+
 Metrics CoreLoop::metrics() const {
     auto metrics = counters();
     const auto& core = driver_->core();

@@ -1,5 +1,6 @@
 // Members of a cluster that come and go, by the calls of a program.
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -7,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <mortise/mutex.hpp>
 #include <mortise/testing/local_cluster.hpp>
 
 namespace mortise::testing {
@@ -140,6 +142,34 @@ TEST_F(Members, WhoIsRemovedWaitsForNobody) {
     EXPECT_TRUE(ec);
     EXPECT_FALSE(learner.status().ready);
     learner.close();
+}
+
+// Nobody is to wait for ever for what cannot come.
+TEST_F(Members, AMutexOfARemovedMemberSaysSo) {
+    auto config = this->learner();
+    config.timing.call_timeout = 1s;
+    Node learner{config};
+    cluster_.node(0).add_member(4, learner.status().address);
+    ASSERT_TRUE(is_ready(learner));
+    const auto elsewhere = cluster_.node(0).acquire("x");
+    const auto refusal_of = [&](const char* name) {
+        mortise::Mutex mutex{learner, name};
+        try {
+            mutex.lock();
+            return std::string{"locked"};
+        } catch (const LockError& error) {
+            EXPECT_EQ(error.code(), Errc::not_ready);
+            return error.detail().reason;
+        }
+    };
+    auto waits = std::async(std::launch::async, [&] { return refusal_of("x"); });
+    while (cluster_.node(0).inspect("x").waiters.empty())
+        std::this_thread::sleep_for(1ms);
+    cluster_.node(0).remove_member(4);
+    const std::string removed = "this node is no member of its cluster: it was removed";
+    ASSERT_EQ(waits.wait_for(patience), std::future_status::ready);
+    EXPECT_EQ(waits.get(), removed);
+    EXPECT_EQ(refusal_of("y"), removed);
 }
 
 TEST_F(Members, ARepeatIsDoneAlready) {

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <future>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -87,6 +89,38 @@ TEST(Notifier, GoesOnWithTheRestWhileItStops) {
     notifier.stop();
     EXPECT_TRUE(own);
     EXPECT_EQ(waited, std::future_status::ready);
+}
+
+std::ptrdiff_t threads_of_process() {
+    const std::filesystem::directory_iterator tasks{"/proc/self/task"};
+    return std::distance(begin(tasks), end(tasks));
+}
+
+// Callbacks that wait for something that their own node tells later.
+TEST(Notifier, ManyThatWaitDoNotStopIt) {
+    const auto before = threads_of_process();
+    Notifier notifier{"test"};
+    std::promise<void> last;
+    const auto told = last.get_future().share();
+    std::atomic<int> ended = 0;
+    constexpr int many = 50;
+    for (int i = 0; i < many; ++i)
+        notifier.post([&] {
+            told.wait();
+            ++ended;
+        });
+    notifier.post([&] { last.set_value(); });
+    ASSERT_EQ(told.wait_for(std::chrono::seconds{30}), std::future_status::ready);
+    while (ended < many)
+        std::this_thread::yield();
+    // And they do not stay.
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{30};
+    while (threads_of_process() > before + 3 && std::chrono::steady_clock::now() < give_up)
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    EXPECT_LE(threads_of_process(), before + 3);
+    std::promise<void> again;  // and it goes on
+    notifier.post([&] { again.set_value(); });
+    again.get_future().wait();
 }
 
 TEST(Notifier, DoesWithTheThreadsThatThereAre) {
