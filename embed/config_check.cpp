@@ -17,6 +17,9 @@ using namespace std::chrono_literals;
 constexpr std::size_t cluster_bytes_max = 64;
 constexpr std::size_t voters_max = 7;
 constexpr Duration shortest = 1ms;
+// Below these a node would mostly wait for the scheduler, and nobody would be warned of a loss.
+constexpr Duration session_ttl_min = 200ms;
+constexpr Duration election_timeout_min = 20ms;
 constexpr Duration longest = 24h;
 constexpr int ttl_election_timeouts_min = 5;
 constexpr int election_heartbeats_min = 3;
@@ -191,8 +194,8 @@ private:
 
     void check_timing() const {
         const auto& timing = config_.timing;
-        check_duration("timing.session_ttl", timing.session_ttl, shortest);
-        check_duration("timing.election_timeout", timing.election_timeout, shortest);
+        check_duration("timing.session_ttl", timing.session_ttl, session_ttl_min);
+        check_duration("timing.election_timeout", timing.election_timeout, election_timeout_min);
         check_duration("timing.heartbeat", timing.heartbeat, shortest);
         check_duration("timing.call_timeout", timing.call_timeout, shortest);
         check_duration("timing.close_timeout", timing.close_timeout, Duration::zero());

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <future>
@@ -136,6 +137,24 @@ TEST(LocalCluster, AnIsolatedHolderIsWarnedAndGoesOnWhenItsLinksAreHealedInTime)
         std::this_thread::yield();
     EXPECT_EQ(held.state(), HoldState::held);
     EXPECT_TRUE(quiet.valid());
+}
+
+TEST(LocalCluster, AnIsolatedHolderIsWarnedAlsoWithTheShortestTimes) {
+    auto timing = quick_timing();
+    timing.session_ttl = 200ms;
+    timing.election_timeout = 40ms;
+    timing.heartbeat = 10ms;
+    LocalCluster cluster{3, timing};
+    std::atomic<int> warned = 0;
+    AcquireOptions options;
+    options.on_at_risk = [&](Duration) { ++warned; };
+    Hold held;
+    std::error_code ec = Errc::not_ready;
+    while (ec)
+        held = cluster.node(0).acquire("orders/42", options, ec);
+    cluster.isolate(0);
+    ASSERT_TRUE(stops(held.lost()));
+    EXPECT_GE(warned, 1);
 }
 
 // Nobody decides that its session ended while no two nodes see each other.

@@ -26,9 +26,10 @@ struct PeerConfig {
 
 // Equal on all members of a cluster.
 struct TimingConfig {
-    // How long the locks of a process that died stay taken, about. At least 5 election timeouts.
+    // How long the locks of a process that died stay taken, about. At least 200 ms, and 5 election
+    // timeouts.
     Duration session_ttl = std::chrono::seconds{10};
-    // After one to two of these without a leader there is an election.
+    // After one to two of these without a leader there is an election. At least 20 ms.
     Duration election_timeout = std::chrono::seconds{1};
     // At most a third of election_timeout.
     Duration heartbeat = std::chrono::milliseconds{100};

@@ -231,13 +231,14 @@ TEST(Config, RefusesTimesThatDoNotFitTogether) {
 }
 
 TEST(Config, RefusesTimesOutOfTheirRange) {
-    const auto range = [](const std::string& key, const std::string& value) {
-        return "timing." + key + ": must be from 1ms to 24h, not " + value;
+    const auto range = [](const std::string& key, const std::string& value,
+                          const std::string& least = "1ms") {
+        return "timing." + key + ": must be from " + least + " to 24h, not " + value;
     };
     EXPECT_EQ(complaint([](Config& c) { c.timing.session_ttl = 25h; }),
-              range("session_ttl", "25h"));
+              range("session_ttl", "25h", "200ms"));
     EXPECT_EQ(complaint([](Config& c) { c.timing.election_timeout = 0s; }),
-              range("election_timeout", "0s"));
+              range("election_timeout", "0s", "20ms"));
     EXPECT_EQ(complaint([](Config& c) { c.timing.heartbeat = 999us; }),
               range("heartbeat", "999us"));
     EXPECT_EQ(complaint([](Config& c) { c.timing.call_timeout = Duration::max(); }),
@@ -247,6 +248,19 @@ TEST(Config, RefusesTimesOutOfTheirRange) {
     EXPECT_EQ(complaint([](Config& c) { c.timing.close_timeout = 0s; }), "");
     EXPECT_EQ(complaint([](Config& c) { c.timing.close_timeout = -1ns; }),
               "timing.close_timeout: must be from 0s to 24h, not -1ns");
+}
+
+TEST(Config, RefusesTimesThatNobodyCouldKeep) {
+    const auto with = [](Duration ttl, Duration election) {
+        return complaint([=](Config& c) {
+            c.timing.session_ttl = ttl;
+            c.timing.election_timeout = election;
+            c.timing.heartbeat = 5ms;
+        });
+    };
+    EXPECT_EQ(with(200ms, 20ms), "");
+    EXPECT_EQ(with(199ms, 20ms), "timing.session_ttl: must be from 200ms to 24h, not 199ms");
+    EXPECT_EQ(with(200ms, 19ms), "timing.election_timeout: must be from 20ms to 24h, not 19ms");
 }
 
 TEST(Config, RefusesClockBoundsOutOfTheirRange) {
