@@ -1,0 +1,98 @@
+// The checks between a socket and Cap'n Proto: the head of each frame, in pieces of any size; what
+// the frame says; and whether the other side may say that.
+#include <variant>
+
+#include <capnp/serialize.h>
+
+#include "tests/fuzz/fuzz.hpp"
+#include "tests/fuzz/words.hpp"
+#include "transport/frame_check.hpp"
+#include "transport/limits.hpp"
+#include "transport/rpc_frame.hpp"
+
+namespace mortise::fuzz {
+namespace {
+
+using namespace transport;
+
+constexpr std::size_t limits[] = {1, 16, hello_frame_words_max, client_frame_words_max,
+                                  forwarding_frame_words_max};
+constexpr RpcRules rules[] = {
+    {.questions_max = 4, .only_hello = true},
+    {.questions_max = questions_max, .words_max = question_words_max},
+    {.questions_max = own_questions_max, .capabilities_max = 1},
+    {},
+};
+
+// However the stream is cut, the same is found in it.
+void check_pieces(const std::string& stream, std::size_t words_max, std::size_t piece) {
+    FrameGuard whole{words_max};
+    FrameGuard pieces{words_max};
+    const bool good = whole.take(stream);
+    bool also_good = true;
+    for (std::size_t at = 0; at < stream.size(); at += piece)
+        also_good = pieces.take(std::string_view{stream}.substr(at, piece));
+    FUZZ_CHECK(good == also_good);
+    FUZZ_CHECK(whole.frames() == pieces.frames());
+    FUZZ_CHECK(!good || whole.is_between_frames() == pieces.is_between_frames());
+}
+
+void check_size(std::string_view stream, const FrameSize& size, std::size_t words_max) {
+    FUZZ_CHECK(size.words() <= words_max);
+    FUZZ_CHECK(size.head_words >= 1 && size.body_words >= 1);
+    // Cap'n Proto would read as much.
+    const auto head = words_of(stream.substr(0, size.head_words * word_bytes));
+    FUZZ_CHECK(capnp::expectedSizeInWordsFromPrefix(head) == size.words());
+}
+
+void check_rpc(std::string_view frame, RpcGuard& guard, Choices& choices) {
+    const auto words = words_of(frame);
+    const auto said = read_rpc_frame(words);
+    if (!said) return;
+    FUZZ_CHECK(said->words == words.size());
+    const auto before = guard.open();
+    const auto verdict = guard.received(*said);
+    FUZZ_CHECK(verdict == RpcVerdict::ok || guard.open() == before);
+    FUZZ_CHECK(guard.open() <= questions_max);
+    // This side answers, or asks something itself.
+    if (choices.coin()) {
+        RpcFrame answer;
+        answer.kind = choices.coin() ? RpcFrame::Kind::answer : RpcFrame::Kind::call;
+        answer.question = choices.coin() ? said->question : choices.byte();
+        guard.sent(answer);
+    }
+}
+
+// Frame by frame, as long as each is good.
+void read(std::string_view stream, std::size_t words_max, RpcGuard& guard, Choices& choices) {
+    while (true) {
+        const auto check = check_frame(stream, words_max);
+        if (const auto* more = std::get_if<MoreNeeded>(&check)) {
+            FUZZ_CHECK(more->bytes > stream.size());
+            return;
+        }
+        const auto* size = std::get_if<FrameSize>(&check);
+        if (size == nullptr) return;
+        check_size(stream, *size, words_max);
+        const auto bytes = size->words() * word_bytes;
+        if (bytes > stream.size()) return;
+        check_rpc(stream.substr(0, bytes), guard, choices);
+        stream.remove_prefix(bytes);
+    }
+}
+
+}  // namespace
+}  // namespace mortise::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace mortise::fuzz;
+    Choices choices{data, size};
+    const auto words_max = limits[choices.below(std::size(limits))];
+    mortise::transport::RpcGuard guard{rules[choices.below(std::size(rules))]};
+    const auto piece = 1 + choices.below(64);
+    Choices choices_of_ours{choices.text(16)};
+    const auto stream = choices.rest();
+    check_pieces(stream, words_max, piece);
+    read(stream, words_max, guard, choices_of_ours);
+    return 0;
+}
