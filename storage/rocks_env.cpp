@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "storage/descriptors.hpp"
+#include "storage/table_check.hpp"
 
 namespace mortise::storage {
 
@@ -32,7 +33,7 @@ using rocksdb::IOStatus;
 
 // RocksDB leaves the mode to the umask, which is the host's; it renames a new CURRENT into place
 // before the name of the file that is named in there is durable; it takes a shortage of descriptors
-// for an error of the disk; and it takes the numbers 0, 1 and 2 if they are free.
+// for an error of the disk; it takes the numbers 0, 1 and 2 if they are free; and it trusts tables.
 class PrivateFileSystem final : public rocksdb::FileSystemWrapper {
 public:
     PrivateFileSystem(const std::shared_ptr<rocksdb::FileSystem>& files,
@@ -64,7 +65,12 @@ public:
     IOStatus NewRandomAccessFile(const std::string& name, const FileOptions& options,
                                  std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
                                  IODebugContext* debug) override {
-        return open([&] { return target()->NewRandomAccessFile(name, options, file, debug); });
+        auto status =
+            open([&] { return target()->NewRandomAccessFile(name, options, file, debug); });
+        if (!status.ok() || !name.ends_with(".sst")) return status;
+        std::uint64_t bytes = 0;
+        status = target()->GetFileSize(name, options.io_options, &bytes, debug);
+        return status.ok() ? check_table(**file, bytes) : status;
     }
 
     IOStatus NewDirectory(const std::string& name, const IOOptions& options,

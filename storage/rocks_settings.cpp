@@ -25,6 +25,13 @@ public:
     void Logv(const char* /*format*/, va_list /*arguments*/) override {}
 };
 
+// With the checksums that check_table() knows.
+rocksdb::BlockBasedTableOptions table_options() {
+    rocksdb::BlockBasedTableOptions table;
+    table.checksum = rocksdb::kCRC32c;
+    return table;
+}
+
 // RocksDB tells a quota, or a limit of the size of files, from other failures by the system's words
 // alone.
 bool is_over_limit(const rocksdb::Status& status) {
@@ -98,7 +105,7 @@ rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> er
     options.level0_stop_writes_trigger = 80;
     options.soft_pending_compaction_bytes_limit = 0;
     options.hard_pending_compaction_bytes_limit = 0;
-    rocksdb::BlockBasedTableOptions table;
+    auto table = table_options();
     table.no_block_cache = true;
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     return options;
@@ -110,7 +117,7 @@ rocksdb::Options state_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
     // Once it is flushed the log is purged: so what was written is read again and compared.
     options.paranoid_file_checks = true;
     options.max_write_buffer_number = 4;
-    rocksdb::BlockBasedTableOptions table;  // read once, at start
+    auto table = table_options();  // read once, at start
     table.no_block_cache = true;
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     return options;
@@ -121,7 +128,7 @@ rocksdb::Options marks_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
     options.write_buffer_size = 4 * mib;
     // A mark is looked for whenever a resource is written to, and most have none yet.
-    rocksdb::BlockBasedTableOptions table;
+    auto table = table_options();
     constexpr double bits_per_key = 10;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(bits_per_key));
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));

@@ -1,7 +1,6 @@
 #include "storage/torn_tail.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <map>
@@ -13,6 +12,7 @@
 #include "core/base/bytes.hpp"
 #include "core/base/mutant.hpp"
 #include "storage/files.hpp"
+#include "storage/rocks_crc.hpp"
 
 namespace mortise::storage {
 
@@ -23,32 +23,6 @@ constexpr std::size_t head_bytes = 7;
 
 // Of a record: where its write has it.
 enum RecordType : std::uint8_t { full = 1, first = 2, middle = 3, last = 4 };
-
-constexpr std::array<std::uint32_t, 256> make_crc_table() {
-    constexpr std::uint32_t castagnoli = 0x82f63b78U;
-    std::array<std::uint32_t, 256> table{};
-    for (std::uint32_t i = 0; i < table.size(); ++i) {
-        auto crc = i;
-        for (int bit = 0; bit < 8; ++bit)
-            crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? castagnoli : 0U);
-        table[i] = crc;
-    }
-    return table;
-}
-
-std::uint32_t crc32c(std::string_view bytes) {
-    static constexpr auto table = make_crc_table();
-    std::uint32_t crc = ~0U;
-    for (const char byte : bytes)
-        crc = (crc >> 8U) ^ table.at((crc ^ static_cast<unsigned char>(byte)) & 0xffU);
-    return ~crc;
-}
-
-// RocksDB stores it turned and shifted, since its records may themselves contain checksums.
-std::uint32_t stored_crc32c(std::string_view bytes) {
-    const auto crc = crc32c(bytes);
-    return ((crc >> 15U) | (crc << 17U)) + 0xa282ead8U;
-}
 
 struct Record {
     std::uint8_t type = 0;

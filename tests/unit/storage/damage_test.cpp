@@ -184,6 +184,27 @@ TEST_F(Damage, IsABitInATable) {
     EXPECT_EQ(entries_found(), std::nullopt);
 }
 
+// RocksDB would look into the properties before it compares their checksum, or ask for as many
+// bytes as the footer says, and end the process.
+TEST_F(Damage, IsAByteAtTheEndOfATable) {
+    spoil();
+    ASSERT_EQ(entries_found(), 4U);
+    put_copy(bad(), before_);
+    const auto whole = bytes_of(file_in(before_ / "log", ".sst"));
+    constexpr std::size_t end_bytes = 1'500;  // the properties, the names of the blocks, the footer
+    ASSERT_GT(whole.size(), end_bytes);
+    constexpr std::size_t filler_bytes = 40;  // of the footer; it may say anything
+    std::size_t refused = 0;
+    for (auto at = whole.size() - end_bytes; at < whole.size(); ++at) {
+        put_copy(before_, bad());
+        auto bytes = whole;
+        bytes[at] = static_cast<char>(0xff - bytes[at]);
+        put_bytes(file_in(bad() / "log", ".sst"), bytes);
+        refused += entries_found() ? 0U : 1U;
+    }
+    EXPECT_GE(refused, end_bytes - filler_bytes);
+}
+
 TEST_F(Damage, IsALogOfAnotherTime) {
     spoil();
     put_copy(before_ / "log", bad() / "log");
