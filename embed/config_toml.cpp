@@ -198,9 +198,10 @@ toml::table parse(std::string_view text, const std::string& file) {
     try {
         return toml::parse(text);
     } catch (const toml::parse_error& error) {
+        // It quotes the text, which may be anything.
         throw ConfigError{Errc::invalid_argument,
                           {.file = file, .line = error.source().begin.line},
-                          std::string{error.description()}};
+                          escaped(error.description())};
     }
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -70,6 +71,16 @@ std::string complaint(std::string_view toml) {
 
 TEST(ConfigToml, ReadsEveryKey) {
     test::expect_equal(Config::from_string(whole), test::sample_config());
+}
+
+TEST(ConfigToml, ComplainsInOneLineOfWhatIsNoToml) {
+    for (const auto* text :
+         {"a = i\n1 = 2\n", "a = \"\x01\"", "a = \n", "[a\nb]", "a = 0x\x1b[2J"}) {
+        const auto line = complaint(text);
+        EXPECT_NE(line, "") << text;
+        const auto is_control = [](char c) { return c >= 0 && c < ' '; };
+        EXPECT_TRUE(std::ranges::none_of(line, is_control)) << line;
+    }
 }
 
 TEST(ConfigToml, LeavesTheDefaultsForWhatIsNotThere) {
