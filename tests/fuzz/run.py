@@ -30,6 +30,7 @@ TARGETS = {
     "command_line": 1_024,
     "commands": 4_096,
     "config": 4_096,
+    "directory": 512,
     "frame": 4_096,
     "install": 8_192,
     "meta": 20_480,

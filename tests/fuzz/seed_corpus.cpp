@@ -1,5 +1,7 @@
 // Writes inputs for the fuzz targets, from the real encoders: seed_corpus FOLDER. `run.py --keep`
-// then chooses from these and what the targets find themselves (docs/testing.md).
+// then chooses from these and what the targets find themselves (docs/testing.md). It also writes
+// the directory that the target `directory` alters, to take the place of good_directory.bin when
+// the format of the disk changes; the corpus of that target is of no use any more then.
 #include <filesystem>
 #include <initializer_list>
 #include <iostream>
@@ -14,6 +16,7 @@
 #include "storage/log_rows.hpp"
 #include "storage/meta_file.hpp"
 #include "storage/state_rows.hpp"
+#include "tests/fuzz/good_directory.hpp"
 #include "tests/fuzz/scratch.hpp"
 #include "tests/support/lies.hpp"
 #include "tests/unit/transport/network_support.hpp"
@@ -199,6 +202,7 @@ void add_connections(Seeds& seeds, Prng& prng) {
     for (int i = 0; i < 50; ++i) {
         seeds.add("rpc", {1}, random_bytes(prng, 400));
         seeds.add("raft", random_bytes(prng, 2'000));
+        seeds.add("directory", random_bytes(prng, 40));
     }
 }
 
@@ -333,6 +337,7 @@ int write_all(const std::filesystem::path& folder) {
     add_files(seeds);
     add_certificates(seeds);
     add_texts(seeds);
+    put(folder / "good_directory.bin", good_directory());
     std::cout << seeds.count() << " inputs in " << folder.string() << '\n';
     return 0;
 }
