@@ -118,7 +118,7 @@ private:
     void act() {
         switch (choices_.below(16)) {
             case 0: return say(bootstrap(question()));
-            case 1: return say(hello(greeting(), question(), question()));
+            case 1: return say(hello_of_somebody());
             case 2: return say(finish(question()));
             case 3: return say(client_hello());
             case 4: return say(choices_.piece());
@@ -154,6 +154,13 @@ private:
         if (choices_.one_in(8)) greeting.lowest = 0;
         if (choices_.one_in(8)) greeting.hello.cluster = {choices_.byte(), 1};
         return greeting;
+    }
+    // Every choice in a line of its own: the order of arguments is the compiler's.
+    std::string hello_of_somebody() {
+        auto who = greeting();
+        const auto number = question();
+        const auto of = question();
+        return hello(std::move(who), number, of);
     }
     std::string call_of_member() {
         const auto method = static_cast<unsigned>(choices_.below(methods + 1));

@@ -144,8 +144,11 @@ def features(build, target, corpus, scratch):
 
 
 def choose(reached):
-    """Inputs that reach most together, within the limits of a committed corpus; edges first."""
-    chosen, known, room = [], set(), CORPUS_BYTES_MAX
+    """Inputs that reach most together, within the limits of a committed corpus; edges first. What
+    ended a target once, found-NAME, stays."""
+    chosen = [name for name in reached if Path(name).name.startswith("found-")]
+    known = set().union(*(reached.pop(name) for name in chosen))
+    room = CORPUS_BYTES_MAX
 
     def gain(name):
         new = reached[name] - known

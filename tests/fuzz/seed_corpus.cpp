@@ -110,8 +110,10 @@ Talk talk_of_members() {
 void add_messages(Seeds& seeds, const Talk& talk) {
     for (const auto& message : talk.messages)
         seeds.add("schema", {1}, message_of<wire::PeerMessage>(message));
-    const std::vector<PeerMessage> some{talk.messages.begin(), talk.messages.begin() + 5};
-    seeds.add("schema", {0}, list_of<wire::PeerMessage>(some));
+    for (auto from = talk.messages.begin(); from != talk.messages.end(); from += 20) {
+        const std::vector<PeerMessage> some{from, from + 5};
+        seeds.add("schema", {0}, list_of<wire::PeerMessage>(some));
+    }
 }
 
 // A state that came of some of what they ask for.
@@ -199,6 +201,10 @@ void add_connections(Seeds& seeds, Prng& prng) {
     seeds.add("rpc", {0, 4}, piece(stream));
     for (int method = 0; method < 8; ++method)
         seeds.add("rpc", {1, 11, method, 0, 2, 3, 7, 8, 9, 2, 2}, "");
+    // A peer: what is offered, its hello, two messages.
+    const std::initializer_list<int> peer{0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0,
+                                          1, 0, 0, 5, 2, 0, 2, 7, 8, 0};
+    seeds.add("rpc", peer, "");
     for (int i = 0; i < 50; ++i) {
         seeds.add("rpc", {1}, random_bytes(prng, 400));
         seeds.add("raft", random_bytes(prng, 2'000));
