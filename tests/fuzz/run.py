@@ -32,11 +32,11 @@ TARGETS = {
     "config": 4_096,
     "directory": 512,
     "frame": 4_096,
-    "install": 8_192,
+    "install": 16_384,
     "meta": 20_480,
     "raft": 4_096,
     "rpc": 2_048,
-    "schema": 8_192,
+    "schema": 16_384,
 }
 LIMITS = ["-rss_limit_mb=1024", "-timeout=10"]
 PATIENCE = 120  # seconds beyond what was asked for

@@ -18,6 +18,7 @@
 #include "storage/state_rows.hpp"
 #include "tests/fuzz/good_directory.hpp"
 #include "tests/fuzz/scratch.hpp"
+#include "tests/spec/script.hpp"
 #include "tests/support/lies.hpp"
 #include "tests/unit/transport/network_support.hpp"
 #include "tests/unit/transport/raw_frames.hpp"
@@ -110,56 +111,82 @@ Talk talk_of_members() {
 void add_messages(Seeds& seeds, const Talk& talk) {
     for (const auto& message : talk.messages)
         seeds.add("schema", {1}, message_of<wire::PeerMessage>(message));
+    // Many kinds in one input, which is why few of them reach much.
     for (auto from = talk.messages.begin(); from != talk.messages.end(); from += 20) {
-        const std::vector<PeerMessage> some{from, from + 5};
+        const std::vector<PeerMessage> some{from, from + 20};
         seeds.add("schema", {0}, list_of<wire::PeerMessage>(some));
     }
 }
 
-// A state that came of some of what they ask for.
-LockMachine machine_after(const Talk& talk, std::size_t from,
-                          std::vector<transport::OutcomeBatch>& told) {
-    LockMachine machine;
-    LogIndex index;
-    for (std::size_t i = from; i < talk.batches.size() && i < from + 60; ++i) {
-        const auto commands = decode_batch(talk.batches[i]);
-        if (!commands) continue;
-        index = index.next();
-        Outcomes outcomes;
-        machine.apply(index, *commands, outcomes);
-        told.push_back({index, std::move(outcomes)});
-    }
-    return machine;
+// --- what the log has
+// ------------------------------------------------------------------------------
+
+constexpr std::uint64_t scripts = 16;
+constexpr std::size_t input_bytes_max = 4'096;
+
+Bytes encoded(const std::vector<Command>& commands) {
+    BatchBuilder batch;
+    for (const auto& command : commands)
+        batch.add(command);
+    return batch.take(command_format_newest);
 }
 
 void add_commands(Seeds& seeds, const Talk& talk) {
-    for (std::size_t from = 0; from < talk.batches.size(); from += 6) {
+    for (std::uint64_t seed = 1; seed <= scripts; ++seed) {
         std::string input;
-        for (std::size_t i = from; i < std::min(from + 12, talk.batches.size()); ++i)
-            input += piece(talk.batches[i].view());
+        for (const auto& entry : spec::make_script(seed)) {
+            const auto next = piece(encoded(entry).view());
+            if (input.size() + next.size() < input_bytes_max) input += next;
+        }
         seeds.add("commands", input);
     }
+    std::string lies;
+    for (const auto& batch : talk.batches)
+        if (lies.size() + batch.size() + 2 < input_bytes_max) lies += piece(batch.view());
+    seeds.add("commands", lies);
     seeds.add("commands", piece(encode_configuration(voters({1, 2, 3})).view()));
     seeds.add("commands", piece(encode_state_sum({LogIndex{1}, 2}).view()));
 }
 
-void add_states(Seeds& seeds, const Talk& talk) {
-    for (std::size_t from = 0; from + 60 < talk.batches.size(); from += 20) {
+void add_outcomes(Seeds& seeds, const std::vector<transport::OutcomeBatch>& told) {
+    constexpr std::size_t batches = 12;
+    for (std::size_t i = 0; i + batches <= told.size() && i < 6 * batches; i += batches) {
+        const auto from = told.begin() + static_cast<std::ptrdiff_t>(i);
+        const std::vector some(from, from + batches);
+        seeds.add("schema", {10}, list_of<wire::OutcomeBatch>(some));
+    }
+}
+
+void add_rows(Seeds& seeds, LockMachine machine) {
+    std::string rows;
+    std::size_t count = 0;
+    for (const auto& row : machine.take_changed_rows()) {
+        if (!row.value) continue;
+        ++count;
+        rows += static_cast<char>(row.key.size()) + row.key + piece(*row.value);
+    }
+    seeds.add("install", {0}, rows);
+    // Of one chunk that is all: its rows fit if they are few.
+    if (count < 8) seeds.add("install", {1, 2, static_cast<int>(count)}, rows);
+}
+
+void add_states(Seeds& seeds) {
+    for (std::uint64_t seed = 1; seed <= scripts; ++seed) {
+        LockMachine machine;
+        LogIndex index;
         std::vector<transport::OutcomeBatch> told;
-        auto machine = machine_after(talk, from, told);
-        seeds.add("schema", {10}, list_of<wire::OutcomeBatch>(told));
+        for (const auto& entry : spec::make_script(seed)) {
+            index = index.next();
+            Outcomes outcomes;
+            machine.apply(index, entry, outcomes);
+            told.push_back({index, std::move(outcomes)});
+            // Some early ones, which are small, and a later one.
+            if (index.raw() == 5 || index.raw() == 10 || index.raw() == 40)
+                add_rows(seeds, machine);
+        }
+        add_outcomes(seeds, told);
         const transport::ListReply listed{machine.list("", "", 20), true, false};
         seeds.add("schema", {6}, message_of<wire::ListAnswer>(transport::ListAnswer{listed}));
-        std::string rows;
-        std::size_t count = 0;
-        for (const auto& row : machine.take_changed_rows()) {
-            if (!row.value) continue;
-            ++count;
-            rows += static_cast<char>(row.key.size()) + row.key + piece(*row.value);
-        }
-        seeds.add("install", {0}, rows);
-        // Of one chunk that is all: its rows fit if they are few.
-        if (count < 8) seeds.add("install", {1, 2, static_cast<int>(count)}, rows);
     }
 }
 
@@ -337,7 +364,7 @@ int write_all(const std::filesystem::path& folder) {
     const auto talk = talk_of_members();
     add_messages(seeds, talk);
     add_commands(seeds, talk);
-    add_states(seeds, talk);
+    add_states(seeds);
     add_client_messages(seeds);
     add_connections(seeds, prng);
     add_files(seeds);
