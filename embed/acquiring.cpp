@@ -242,6 +242,10 @@ Locker new_locker(NodeRuntime& node) {
     return LockerState::locker(std::make_shared<LockerState>(node.gate(), std::string{}));
 }
 
+bool is_removed(NodeRuntime& node) {
+    return node.is_removed();
+}
+
 void report_not_held(NodeRuntime& node, std::string_view name) {
     node.events().publish(
         {.kind = NodeEvent::Kind::not_held, .name = std::string{name}, .error = Errc::not_held});

@@ -73,7 +73,7 @@ void NamedMutex::lock(LockMode mode) {
         if (try_once(std::move(asked), ec)) return;
         if (!passes(ec)) fail(ec, std::move(detail));
         // Nothing that this node could wait for: perhaps nobody adds it again.
-        if (node_->is_removed()) {
+        if (is_removed(*node_)) {
             detail.reason = "this node is no member of its cluster: it was removed";
             fail(Errc::not_ready, std::move(detail));
         }

@@ -78,6 +78,10 @@ Locker new_locker(NodeRuntime& /*node*/) {
     return Locker{};
 }
 
+bool is_removed(NodeRuntime& /*node*/) {
+    return false;
+}
+
 void report_not_held(NodeRuntime& node, std::string_view name) {
     node.on_not_held(name);
 }

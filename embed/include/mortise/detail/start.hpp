@@ -84,6 +84,8 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
 [[nodiscard]] ThreadOwners& thread_owners(NodeRuntime& node);
 // An owner of its own.
 [[nodiscard]] Locker new_locker(NodeRuntime& node);
+// From its cluster, as far as it knows and says at once.
+[[nodiscard]] bool is_removed(NodeRuntime& node);
 // Tells the node's event sinks that a thread unlocked what it did not hold.
 void report_not_held(NodeRuntime& node, std::string_view name);
 
