@@ -72,21 +72,25 @@ TEST_F(OnContended, TellsTheHolderAndNobodyElse) {
 // P10: what a callable brought with it may take its time to go, or lock something, when the hold is
 // over. The node is in nobody's way meanwhile.
 TEST_F(OnContended, WhatACallableTakesWithItHoldsNobodyUp) {
-    std::promise<void> gone;
-    std::promise<void> go;
+    // Outlives the test where the thread that waits is slow to go on.
+    struct Signals {
+        std::promise<void> gone;
+        std::promise<void> go;
+    };
+    const auto signals = std::make_shared<Signals>();
     {
         AcquireOptions options;
-        const std::shared_ptr<void> slow{nullptr, [&](void*) {
-                                             gone.set_value();
-                                             go.get_future().wait_for(patience);
+        const std::shared_ptr<void> slow{nullptr, [signals](void*) {
+                                             signals->gone.set_value();
+                                             signals->go.get_future().wait_for(patience);
                                          }};
         options.on_contended = [slow](LockMode, std::size_t, std::string_view) {};
         const auto hold = node_.acquire("a", options);
     }
-    EXPECT_EQ(gone.get_future().wait_for(patience), std::future_status::ready);
+    EXPECT_EQ(signals->gone.get_future().wait_for(patience), std::future_status::ready);
     std::error_code ec;
     EXPECT_TRUE(node_.acquire_for("b", patience / 3, ec)) << ec.message();
-    go.set_value();
+    signals->go.set_value();
 }
 
 TEST_F(OnContended, TellsOfThoseWhoWaitedBefore) {

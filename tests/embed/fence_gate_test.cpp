@@ -220,7 +220,8 @@ TEST_F(Gate, ACircleOfEffectsIsADeadlock) {
 TEST_F(Gate, SaysWhatIsWrong) {
     auto gate = open();
     EXPECT_EQ(error_of([&] { (void)open(); }), DirectoryErrc::locked);
-    EXPECT_EQ(error_of([&] { (void)FenceGate::open(parent_ / "no" / "such"); }), DirectoryErrc::io);
+    EXPECT_EQ(error_of([&] { (void)FenceGate::open(parent_ / "gate" / "witness" / "such"); }),
+              DirectoryErrc::io);
     EXPECT_EQ(error_of([&] { (void)gate.check("", token(1)); }), Errc::invalid_argument);
     EXPECT_EQ(error_of([&] { (void)gate.check(std::string(4097, 'x'), token(1)); }),
               Errc::invalid_argument);
