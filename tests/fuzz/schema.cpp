@@ -69,6 +69,10 @@ bool is_written(const auto& /*value*/) {
 void weigh(const core::PeerMessage& message) {
     FUZZ_CHECK(written<Struct<wire::PeerMessage>>(message).size() <= wire_words(message) + 8);
 }
+void weigh(const std::vector<core::PeerMessage>& batch) {
+    for (const auto& message : batch)
+        weigh(message);
+}
 void weigh(const auto& /*value*/) {}
 
 template <class Root>
