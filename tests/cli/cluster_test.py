@@ -4,7 +4,7 @@ import json
 import signal
 import unittest
 
-from program import FAILED, HOLDER, OK, UNAVAILABLE, Cluster, run, start, wait_until
+from program import FAILED, HOLDER, OK, UNAVAILABLE, Cluster, free_ports, run, start, wait_until
 
 
 class ThreeNodes(unittest.TestCase):
@@ -56,8 +56,24 @@ class ThreeNodes(unittest.TestCase):
         self.assertEqual(len(self.json("status", "--config", self.cluster.config(1))), 3)
         peers = ",".join(f"{node}=127.0.0.1:{port}"
                          for node, port in enumerate(self.cluster.ports, 1))
-        result = run("status", MORTISE_PEER_LIST=peers)
-        self.assertEqual(len(result.stdout.splitlines()), 4, result.stderr)
+        # As a node takes it: from a file with line ends, say.
+        for form in (peers, f" {peers.replace(',', ' , ')}\n"):
+            result = run("status", MORTISE_PEER_LIST=form)
+            self.assertEqual(len(result.stdout.splitlines()), 4, result.stderr)
+
+    def test_health_of_members(self):
+        self.assertEqual(run("status", "--ready", *self.cluster.peers()).returncode, OK)
+        nobody, = free_ports(1)
+        words = ("status", *self.cluster.peers(), "--peer", f"127.0.0.1:{nobody}")
+        self.assertEqual(run(*words).returncode, OK)
+        for more in ((), ("--json",)):
+            self.assertEqual(run(*words, "--ready", *more).returncode, UNAVAILABLE)
+        with Cluster() as alone:
+            for process in alone.processes[1:]:
+                process.kill()
+            one = ("status", "--peer", f"127.0.0.1:{alone.ports[0]}")
+            wait_until(lambda: run(*one).returncode == OK)
+            wait_until(lambda: run(*one, "--ready").returncode == UNAVAILABLE)
 
     def test_locks_of_an_idle_cluster(self):
         self.assertEqual(self.json("locks", *self.cluster.peers()), [])

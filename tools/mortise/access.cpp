@@ -1,8 +1,6 @@
 #include "tools/mortise/access.hpp"
 
-#include <algorithm>
 #include <cstdlib>
-#include <string_view>
 #include <vector>
 
 #include <mortise/config.hpp>
@@ -11,22 +9,6 @@
 namespace mortise::cli {
 
 namespace {
-
-// "1=host:port,2=host:port"
-std::vector<std::string> addresses_in(std::string_view list) {
-    std::vector<std::string> addresses;
-    while (!list.empty()) {
-        const auto comma = std::min(list.find(','), list.size());
-        const auto entry = list.substr(0, comma);
-        const auto equals = entry.find('=');
-        if (equals == std::string_view::npos)
-            throw Failure{ExitCode::config,
-                          "MORTISE_PEER_LIST: not \"1=host:port,2=host:port\": " + escaped(list)};
-        addresses.emplace_back(entry.substr(equals + 1));
-        list.remove_prefix(std::min(comma + 1, list.size()));
-    }
-    return addresses;
-}
 
 std::filesystem::path variable(const char* name) {
     const char* const value = std::getenv(name);
@@ -66,7 +48,8 @@ std::vector<std::string> addresses_of(const Access& access) {
         if (addresses.empty())
             throw Failure{ExitCode::config, access.config->string() + ": names no peers"};
     } else if (const char* list = std::getenv("MORTISE_PEER_LIST")) {
-        addresses = addresses_in(list);
+        for (const auto& peer : parse_peer_list(list))
+            addresses.push_back(peer.address);
     }
     if (addresses.empty())
         throw Failure{ExitCode::usage,

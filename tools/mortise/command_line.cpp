@@ -101,7 +101,10 @@ private:
         sub->footer("docs/configuration.md lists the keys, their defaults and ranges.");
     }
     void add_status() {
-        add_access(*add("status", "Show the members of a cluster", status_), status_.access);
+        auto* sub = add("status", "Show the members of a cluster", status_);
+        sub->add_flag("--ready", status_.ready,
+                      "Exit with 69 unless every member that is named answers and is ready");
+        add_access(*sub, status_.access);
     }
     void add_members() {
         auto* members =

@@ -31,6 +31,7 @@ struct Access {
 
 struct StatusCommand {
     Access access;
+    bool ready = false;  // is a failure otherwise
 };
 ExitCode run(const StatusCommand& command);
 

@@ -83,18 +83,22 @@ ExitCode run(const StatusCommand& command) {
     const bool answered =
         std::ranges::any_of(reports, [](const MemberReport& report) { return !report.error; });
     if (!answered) nobody_answered(reason_of(reports.front()));
+    const bool all_ready = std::ranges::all_of(reports, [](const MemberReport& report) {
+        return !report.error && report.status.ready && !report.status.stopped;
+    });
+    const auto code = command.ready && !all_ready ? ExitCode::unavailable : ExitCode::ok;
     if (command.access.json) {
         auto list = Json::array();
         for (const auto& report : reports)
             list.push_back(json_of(report));
         std::cout << list.dump(2) << '\n';
-        return ExitCode::ok;
+        return code;
     }
     Table table{{"PEER", "ID", "STANDING", "TERM", "LEADER", "APPLIED", "STATE"}};
     for (const auto& report : reports)
         table.add(row_of(report));
     std::cout << table.text(is_terminal());
-    return ExitCode::ok;
+    return code;
 }
 
 ExitCode run(const LocksCommand& command) {
