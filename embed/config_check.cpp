@@ -118,7 +118,7 @@ private:
         const auto& peers = config_.peers;
         if (origin_.has("node_id") && config_.node_id == 0) refuse("node_id", "must be 1 or more");
         if (config_.role == Role::learner) return check_learner();
-        if (peers.empty()) return;
+        if (peers.empty()) return check_alone();
         if (config_.node_id == 0) refuse("node_id", "missing: say which of the peers this node is");
         const bool found = std::any_of(peers.begin(), peers.end(), [this](const auto& peer) {
             return peer.id == config_.node_id;
@@ -129,6 +129,14 @@ private:
         if (config_.listen.empty()) {
             refuse("listen", "missing: with peers a node listens on an address of its own");
         }
+    }
+
+    // A forgotten list of peers would found a cluster beside that of the others.
+    void check_alone() const {
+        if (config_.node_id <= 1 || config_.memory_only) return;
+        refuse("peer", "missing: node_id " + std::to_string(config_.node_id) +
+                           " says that there are others; for a cluster of one name this node "
+                           "alone");
     }
 
     // It joins a cluster that there is, and need not be among the peers that it names.

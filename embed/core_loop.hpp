@@ -86,8 +86,10 @@ public:
     // Closes sockets and timers; nothing happens here any more.
     void end();
     [[nodiscard]] Status status() const;
-    // Of its cluster, as far as this node knows.
+    // From its cluster, as far as this node knows.
     [[nodiscard]] bool is_removed() const;
+    // It is a cluster of its own, and is configured to be one with others.
+    [[nodiscard]] bool is_alone_by_mistake() const;
     [[nodiscard]] Metrics metrics() const;
 
     // --- for the desk

@@ -29,6 +29,17 @@ void make_absolute(std::filesystem::path& path) {
     if (!path.empty()) path = std::filesystem::absolute(path);
 }
 
+// A start without the list of the peers founded it, or all others were removed. By itself it would
+// grant what the cluster of its peers has granted (S1).
+[[noreturn]] void throw_alone_by_mistake(const Config& config) {
+    throw ConfigError{Errc::invalid_argument,
+                      {{}, 0, "peer"},
+                      config.data_dir.string() +
+                          " is of a cluster of which this node is the only member. To join the "
+                          "cluster of these peers remove the directory; to go on alone name no "
+                          "other peer, and add the others as members then"};
+}
+
 // Before anything is opened.
 Config checked(Config config) {
     config.validate();
@@ -164,6 +175,7 @@ void NodeRuntime::open_store() {
     if (!opened) throw in_one_line(opened.error());
     report_limits();
     begin_life(std::move(*opened), {});
+    if (loop_->is_alone_by_mistake()) throw_alone_by_mistake(config_);
 }
 
 std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const Estate& estate) {

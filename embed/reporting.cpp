@@ -97,6 +97,15 @@ bool CoreLoop::is_removed() const {
     return configuration.is_formed() && configuration.find(options_.self) == nullptr;
 }
 
+bool CoreLoop::is_alone_by_mistake() const {
+    const auto& configuration = driver_->core().raft().configuration();
+    const auto members = configuration.all();
+    const bool is_alone = members.size() == 1 && members.front() == options_.self;
+    return is_alone && std::ranges::any_of(parts_.config.peers, [this](const PeerConfig& peer) {
+               return peer.id != parts_.config.own_id();
+           });
+}
+
 Metrics CoreLoop::metrics() const {
     auto metrics = counters();
     const auto& core = driver_->core();

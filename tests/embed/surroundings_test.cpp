@@ -100,6 +100,27 @@ TEST_F(Surroundings, ADirectoryIsInUseAlsoWhenItsLockFilesWereRemoved) {
     EXPECT_TRUE(node.acquire("x").valid());
 }
 
+// Two clusters that grant the same, otherwise.
+TEST_F(Surroundings, AListOfPeersThatWasForgottenOnceMakesNoSecondCluster) {
+    Config alone;
+    alone.node_id = 1;
+    alone.data_dir = path() / "node";
+    alone.listen = "127.0.0.1:0";
+    EXPECT_TRUE(Node{alone}.acquire("x").valid());
+    auto together = alone;
+    together.peers = {{1, "127.0.0.1:7401"}, {2, "127.0.0.1:7402"}, {3, "127.0.0.1:7403"}};
+    try {
+        const Node node{together};
+        FAIL() << "it would lead itself beside the cluster of its peers";
+    } catch (const ConfigError& error) {
+        EXPECT_EQ(error.place().key, "peer");
+        EXPECT_NE(std::string{error.what()}.find("remove the directory"), std::string::npos);
+    }
+    EXPECT_TRUE(Node{alone}.acquire("x").valid());
+    std::filesystem::remove_all(alone.data_dir);
+    EXPECT_FALSE(Node{together}.status().ready);  // it waits for the others
+}
+
 void limit_file_size(rlim_t bytes) {
     const rlimit limit{bytes, bytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);

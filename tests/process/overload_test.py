@@ -105,7 +105,7 @@ class OverloadTest(unittest.TestCase):
                 self.assertGreater(row["cycles/s"], 0.7 * peak["cycles/s"], row)
 
     def test_a_session_of_one_second_is_kept_as_well(self):
-        self.judge(1000, (300, 5000, 15000))
+        self.judge(1000, (300, 5000))
 
 
 if __name__ == "__main__":

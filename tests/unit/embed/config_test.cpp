@@ -73,6 +73,20 @@ TEST(Config, OfANodeAloneMayLeaveItsIdOut) {
     EXPECT_EQ(config.own_id(), 9U);
 }
 
+TEST(Config, RefusesANumberedNodeWithoutPeers) {
+    Config config;
+    config.data_dir = "data";
+    config.node_id = 1;
+    EXPECT_NO_THROW(config.validate());
+    config.node_id = 3;
+    EXPECT_EQ(complaint([&](Config& c) { c = config; }),
+              "peer: missing: node_id 3 says that there are others; for a cluster of one name this "
+              "node alone");
+    config.peers = {{3, "127.0.0.1:7403"}};
+    config.listen = "127.0.0.1:7403";
+    EXPECT_NO_THROW(config.validate());
+}
+
 TEST(Config, IsValidWithPeers) {
     EXPECT_EQ(complaint([](Config&) {}), "");
     EXPECT_EQ(complaint([](Config& c) { c.listen = "localhost:0"; }), "");
@@ -121,6 +135,7 @@ TEST(Config, AdvertisesAnAddressThatOthersCanDial) {
               "advertise: others need a port other than 0");
     EXPECT_EQ(complaint([](Config& c) {
                   c.advertise = "db-1:1";
+                  c.node_id = 1;
                   c.listen.clear();
                   c.peers.clear();
               }),
