@@ -58,6 +58,7 @@ public:
 private:
     std::int64_t known(const std::string& key, std::optional<std::int64_t>& mark) {
         if (mark) return *mark;
+        const storage::IgnoredSignal file_too_large{SIGXFSZ};
         auto stored = marks_->mark(key);
         if (!stored) fail(stored.error());
         return mark.emplace(stored->value_or(0));

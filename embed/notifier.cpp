@@ -90,11 +90,10 @@ void Notifier::stop() {
 }
 
 void Notifier::start_thread() {
-    for (; !ended_.empty(); ended_.pop_front())
-        ended_.front().join();      // at once: it needs nothing of this any more
     std::list<std::thread> one(1);  // first: none that was started may be without a place
     one.front() = start_thread_named(name_, [this] { run(); });
     threads_.splice(threads_.end(), one);
+    grown_ = std::chrono::steady_clock::now();
 }
 
 // Of the thread that calls it.
@@ -127,18 +126,20 @@ bool Notifier::is_over() const {
     return stopping_ && jobs_.empty() && running_ == 0;
 }
 
-// False when there is none, nor will be, or when others wait for it as well.
+// False when there is none, nor will be, or when others wait for it as well: those that a burst of
+// slow callbacks asked for leave when it is over.
 bool Notifier::wait_for_task(std::unique_lock<std::mutex>& lock) {
     ++idle_;
     bool is_needed = true;
     while (is_needed && !may_take() && !is_over()) {
-        if (jobs_.empty() && idle_ <= idle_kept) {
-            work_.wait(lock);
-        } else if (jobs_.empty()) {
-            const auto waited = work_.wait_for(lock, idle_max);
-            is_needed = waited == std::cv_status::no_timeout || !jobs_.empty();
-        } else {
+        if (!jobs_.empty()) {
             work_.wait_until(lock, last_taken_ + patience);
+        } else if (idle_ <= idle_kept) {
+            work_.wait(lock);
+        } else {
+            work_.wait_until(lock, grown_ + idle_max);
+            const bool is_calm = std::chrono::steady_clock::now() >= grown_ + idle_max;
+            is_needed = !is_calm || !jobs_.empty() || idle_ <= idle_kept;
         }
     }
     --idle_;
@@ -154,7 +155,11 @@ void Notifier::run() {
         if (running_++ > 0) ++overruns_;
         last_taken_ = std::chrono::steady_clock::now();
         grow();
+        auto ended = std::exchange(ended_, {});
         lock.unlock();
+        // Not under the mutex: what a callback left to the end of its thread may post.
+        for (auto& thread : ended)
+            thread.join();
         run_here(*job);
         job.reset();
         lock.lock();

@@ -76,6 +76,7 @@ private:
     std::size_t idle_ = 0;
     std::size_t running_ = 0;
     std::chrono::steady_clock::time_point last_taken_;
+    std::chrono::steady_clock::time_point grown_;  // a thread was started last
     std::uint64_t overruns_ = 0;
     bool stopping_ = false;
 };

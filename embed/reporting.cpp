@@ -93,8 +93,7 @@ Status CoreLoop::status() const {
 }
 
 bool CoreLoop::is_removed() const {
-    const auto& configuration = driver_->core().raft().configuration();
-    return configuration.is_formed() && configuration.find(options_.self) == nullptr;
+    return driver_->core().raft().is_removed();
 }
 
 bool CoreLoop::is_alone_by_mistake() const {

@@ -21,8 +21,8 @@ constexpr std::uint64_t no_tables = 10;
 // Of one database: LOCK, the directory, MANIFEST, the write-ahead log; and while a flush is under
 // way the new table, which is also read, and the next write-ahead log.
 constexpr std::uint64_t database_files = 7;
-// LOCK, meta, two of the countdowns, and one that is open for a moment.
-constexpr std::uint64_t other_files = 5;
+// The directory, LOCK, meta, two of the countdowns, and one that is open for a moment.
+constexpr std::uint64_t other_files = 6;
 
 bool is_open(int descriptor) {
     return ::fcntl(descriptor, F_GETFD) >= 0;

@@ -69,8 +69,15 @@ Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem
     // The dot: where the path is a symbolic link, the directory that it leads to.
     auto whole = File::open(directory / ".", O_RDONLY | O_DIRECTORY, probe);
     if (!whole) return std::move(whole).error();
-    if (is_locked_by_another(*whole)) return in_use(directory);
     const auto path = directory / "LOCK";
+    if (is_locked_by_another(*whole)) {
+        const auto left = File::open(path, O_RDWR, probe);
+        if (left && lock(*left).value_or(false))
+            return make_error(Errc::locked, directory.string() +
+                                                " is locked by another program, "
+                                                "as flock(1) does it");
+        return in_use(directory);
+    }
     auto file = File::open(path, O_RDWR | O_CREAT, probe);
     if (!file) return std::move(file).error();
     const auto locked = lock(*file);

@@ -2,10 +2,12 @@
 // a file's size. The write fails as well, and that is enough; the program around us is not to end.
 #pragma once
 
+#include <cerrno>
 #include <csignal>
 #include <ctime>
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace mortise::storage {
 
@@ -22,17 +24,24 @@ public:
         pthread_sigmask(SIG_BLOCK, &only_, &before_);
     }
     ~IgnoredSignal() {
-        constexpr timespec at_once{0, 0};
-        if (!waited_before_) {
-            while (sigtimedwait(&only_, nullptr, &at_once) > 0) {
-            }
-        }
+        const int errno_before = errno;
+        if (!waited_before_) take_away();
         pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+        errno = errno_before;
     }
     IgnoredSignal(const IgnoredSignal&) = delete;
     IgnoredSignal& operator=(const IgnoredSignal&) = delete;
 
 private:
+    // What somebody else sent to the process goes back to it.
+    void take_away() const noexcept {
+        constexpr timespec at_once{0, 0};
+        siginfo_t info{};
+        const int taken = sigtimedwait(&only_, &info, &at_once);
+        const bool is_ours = info.si_code == SI_KERNEL || info.si_pid == ::getpid();
+        if (taken > 0 && !is_ours) ::kill(::getpid(), taken);
+    }
+
     sigset_t only_;
     sigset_t before_;
     bool waited_before_ = false;

@@ -25,9 +25,10 @@ public:
     void Logv(const char* /*format*/, va_list /*arguments*/) override {}
 };
 
-// With the checksums that check_table() knows.
+// In the form, and with the checksums, that check_table() knows.
 rocksdb::BlockBasedTableOptions table_options() {
     rocksdb::BlockBasedTableOptions table;
+    table.format_version = 5;
     table.checksum = rocksdb::kCRC32c;
     return table;
 }

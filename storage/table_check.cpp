@@ -18,6 +18,7 @@ using rocksdb::IOStatus;
 constexpr std::uint64_t magic = 0x88e241b785f4cff7U;
 constexpr std::size_t footer_bytes = 1 + 40 + 4 + 8;
 constexpr std::size_t magic_bytes = 8;
+constexpr std::uint32_t newest_version = 5;
 constexpr std::uint8_t crc32c_kind = 1;
 // Behind each block: its compression and its checksum.
 constexpr std::size_t trailer_bytes = 1 + 4;
@@ -46,6 +47,10 @@ public:
         core::ByteReader end{std::string_view{*footer}.substr(footer_bytes - magic_bytes)};
         if (end.u64() != magic) return;
         core::ByteReader in{*footer};
+        // Later versions have something else there.
+        core::ByteReader version{
+            std::string_view{*footer}.substr(footer_bytes - magic_bytes - number_bytes)};
+        if (version.u32() > newest_version) return;
         const auto kind = in.u8();
         const auto names = get_place(in);
         const auto index = get_place(in);

@@ -16,7 +16,7 @@ namespace {
 // nothing.
 constexpr std::size_t acquires_in_flight_max = 2'048;
 // Of a lane, counted by names; what the session says of itself comes beside that.
-constexpr std::size_t names_per_send_max = batch_commands_max - 4;
+constexpr std::size_t names_per_send_max = entry_commands_max - 4;
 // Sent again to a leader that may only be slow.
 constexpr std::size_t resent_max = 1'024;
 
@@ -64,8 +64,7 @@ void SessionAgent::send_again(BatchBuilder& urgent) {
 }
 
 void SessionAgent::send_endings(BatchBuilder& urgent) {
-    while (!endings_.empty() && urgent.names() < names_per_send_max &&
-           unapplied_ < operations_max) {
+    while (!endings_.empty() && has_room(urgent) && unapplied_ < operations_max) {
         auto ending = next_ending();
         auto* release = std::get_if<Release>(&ending.asked);
         // An older member knows no difference.

@@ -37,9 +37,11 @@ constexpr std::size_t deadlock_steps_max = 16'384;
 constexpr std::size_t deadlock_command_steps_max = 64 * deadlock_steps_max;
 constexpr std::size_t circle_steps_max = 16;  // of a circle that is told
 constexpr std::size_t circle_bytes_max = 4'096;
-// Of one entry. An entry is applied in one piece, and that piece must not take milliseconds (P10).
-constexpr std::size_t batch_commands_max = 128;
+constexpr std::size_t batch_commands_max = 4'096;
 constexpr std::size_t batch_bytes_max = std::size_t{512} << 10U;
+// Of an entry, and of what a node forwards at once, as this version makes them; it reads larger
+// ones. An entry is applied in one piece, and that must not take milliseconds (P10).
+constexpr std::size_t entry_commands_max = 128;
 
 // Higher goes first (S29).
 using Priority = std::uint8_t;

@@ -285,8 +285,8 @@ private:
     ClosureCountdowns closures_;
     ClosureQuorum closure_quorum_;
     Proposer proposer_;
-    std::map<NodeId, Forward> early_forwards_;  // of a leader; at most one of each peer
-    SessionId newest_when_early_;               // when the first of them came
+    std::map<NodeId, std::vector<Forward>> early_forwards_;  // of a leader; a few of each peer
+    SessionId newest_when_early_;                            // when the first of them came
 
     std::map<NodeId, Hello> connected_;
     std::map<NodeId, Hello> outlived_;  // these are on the line, and are nobody

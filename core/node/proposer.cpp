@@ -43,14 +43,14 @@ bool Proposer::has_room() const {
 }
 
 bool Proposer::has_an_entry() const {
-    return urgent_.bytes >= batch_bytes_max || urgent_.commands >= batch_commands_max;
+    return urgent_.bytes >= batch_bytes_max || urgent_.commands >= entry_commands_max;
 }
 
 void Proposer::add(const Command& command) {
     BatchBuilder one;
     one.add(command);
     // However much waits: what the leader itself has to say is little, and nobody says it again.
-    const bool added = add_to(urgent_, {one.take(), 1});
+    const bool added = add_to(own_, {one.take(), 1});
     MORTISE_CHECK(added);
 }
 
@@ -73,7 +73,7 @@ void Proposer::take_from(Lane& lane, BatchBuilder& out) {
     while (!lane.chunks.empty()) {
         const auto& chunk = lane.chunks.front();
         const bool first = out.is_empty();
-        const bool fits = out.count() + chunk.commands <= batch_commands_max &&
+        const bool fits = out.count() + chunk.commands <= entry_commands_max &&
                           out.bytes() + chunk.batch.size() <= batch_bytes_max;
         if (!first && !fits) return;
         out.add_encoded(commands_of(chunk.batch), chunk.commands, format_of(chunk.batch));
@@ -85,11 +85,12 @@ void Proposer::take_from(Lane& lane, BatchBuilder& out) {
 
 // How many renewals fit into an entry together with what ends things.
 std::size_t Proposer::renewals_beside_urgent() const {
-    if (urgent_.chunks.empty()) return batch_commands_max;
-    const auto& chunk = urgent_.chunks.front();
+    const auto& lane = own_.chunks.empty() ? urgent_ : own_;
+    if (lane.chunks.empty()) return entry_commands_max;
+    const auto& chunk = lane.chunks.front();
     const auto bytes = chunk.batch.size() + renew_bytes_around_max;
-    if (chunk.commands >= batch_commands_max || bytes > batch_bytes_max) return 0;
-    return std::min(batch_commands_max, (batch_bytes_max - bytes) / renewal_bytes_max);
+    if (chunk.commands >= entry_commands_max || bytes > batch_bytes_max) return 0;
+    return std::min(entry_commands_max, (batch_bytes_max - bytes) / renewal_bytes_max);
 }
 
 // Neither may keep the other out for ever: renewals that had to stay behind go first the next time.
@@ -108,9 +109,10 @@ Renew Proposer::gather_renewals(std::size_t count_max) {
 Bytes Proposer::take_batch(std::uint8_t format) {
     BatchBuilder out;
     const auto renew =
-        gather_renewals(renewals_passed_over_ ? batch_commands_max : renewals_beside_urgent());
+        gather_renewals(renewals_passed_over_ ? entry_commands_max : renewals_beside_urgent());
     // In front: a session that is renewed here does not expire here (S4).
     if (!renew.renewals.empty()) out.add(renew);
+    take_from(own_, out);
     take_from(urgent_, out);
     take_from(acquires_, out);
     MORTISE_CHECK(!out.is_empty());
@@ -119,7 +121,7 @@ Bytes Proposer::take_batch(std::uint8_t format) {
 
 Bytes Proposer::take_renewals(std::uint8_t format) {
     BatchBuilder out;
-    out.add(gather_renewals(batch_commands_max));
+    out.add(gather_renewals(entry_commands_max));
     return out.take(format);
 }
 

@@ -33,7 +33,7 @@ public:
     void renewal_applied(SessionId session, std::uint64_t number);
 
     [[nodiscard]] bool has_commands() const {
-        return !urgent_.chunks.empty() || !acquires_.chunks.empty();
+        return !own_.chunks.empty() || !urgent_.chunks.empty() || !acquires_.chunks.empty();
     }
     [[nodiscard]] bool has_renewals() const { return unproposed_renewals_ != 0; }
     // The next entry's payload; requires that there is something. In that form, or in a newer one
@@ -65,6 +65,7 @@ private:
     static bool add_to(Lane& lane, Chunk chunk);
     static void take_from(Lane& lane, BatchBuilder& out);
 
+    Lane own_;  // goes first: however much waits, the leader knows with which entry it goes
     Lane urgent_;
     Lane acquires_;
     std::map<SessionId, Gathered> renewals_;

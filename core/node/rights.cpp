@@ -12,6 +12,13 @@
 
 namespace mortise::core {
 
+namespace {
+
+constexpr std::size_t early_forwards_max = 32;
+constexpr std::size_t early_bytes_max = std::size_t{1} << 20U;
+
+}  // namespace
+
 // --- calls of this node's program ---------------------------------------------------------------
 
 std::optional<Denied> NodeCore::denied(const Call& call) const {
@@ -104,17 +111,23 @@ void NodeCore::refuse_forward(NodeId from) {
 }
 
 // Its sender has applied more than this leader has. To let it wait for its next attempt would cost
-// it an election timeout, at each start and each change of the leader. One of each peer is kept:
-// more would be a way to fill the memory.
+// it an election timeout, at each start and each change of the leader. About as much of each peer
+// is kept as a session sends at once: more would be a way to fill the memory.
 void NodeCore::keep_early(NodeId from, const Forward& forward) {
     if (early_forwards_.empty()) newest_when_early_ = machine_.sessions().newest();
-    early_forwards_.try_emplace(from, forward);
+    auto& kept = early_forwards_[from];
+    std::size_t bytes = 0;
+    for (const auto& one : kept)
+        bytes += one.urgent.size() + one.acquires.size();
+    if (kept.size() < early_forwards_max && bytes < early_bytes_max) kept.push_back(forward);
 }
 
 void NodeCore::take_early_forwards() {
     if (machine_.sessions().newest() == newest_when_early_) return;
-    for (const auto& [from, forward] : std::exchange(early_forwards_, {}))
-        take_forward(from, forward);
+    for (const auto& [from, forwards] : std::exchange(early_forwards_, {})) {
+        for (const auto& forward : forwards)
+            take_forward(from, forward);
+    }
 }
 
 // What the opener wrote about itself does not count, and need not: its certificate does. What a

@@ -200,7 +200,9 @@ void Raft::tell_membership() {
     }
     if (is_member()) {
         was_member_ = true;
+        was_removed_ = false;
     } else if (is_configuration_committed() && std::exchange(was_member_, false)) {
+        was_removed_ = true;
         note(Note::Kind::removed);
     }
 }

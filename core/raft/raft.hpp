@@ -152,6 +152,8 @@ public:
     }
     [[nodiscard]] LogId configuration_id() const;
     // By the one in force.
+    // It was told so in this start, or saw it in its log.
+    [[nodiscard]] bool is_removed() const { return dismissed_ || was_removed_; }
     [[nodiscard]] bool is_member() const {
         return configuration().has(options_.self, options_.incarnation);
     }
@@ -328,6 +330,7 @@ private:
     std::uint64_t transfers_ = 0;  // of it to others, begun in this life
     bool dismissed_ = false;       // told so; see on_dismissed
     bool is_doubted_ = false;
+    bool was_removed_ = false;     // of this start, and not added again since
     bool was_member_ = false;      // when tell_membership() looked last
     LogIndex told_configuration_;  // likewise
     bool has_room_ = true;

@@ -86,6 +86,12 @@ public:
             nodes_, [&](const auto& node) { return !node || node->wait_ready(deadline); });
     }
 
+    TlsConfig issue_node(NodeId id) {
+        CertificateOptions options;
+        options.node = id;
+        return issue(std::move(options), "node-" + std::to_string(id));
+    }
+
     TlsConfig issue_user(const std::string& name, std::vector<AccessRole> roles,
                          std::vector<AccessRule> rules) {
         CertificateOptions options;
@@ -109,7 +115,7 @@ private:
         options.authority_key = directory_.path() / "ca.key";
         options.certificate = tls.certificate;
         options.key = tls.key;
-        issue_certificate(options);
+        if (!std::filesystem::exists(tls.certificate)) issue_certificate(options);
         return tls;
     }
     void make_certificates() {
@@ -118,11 +124,8 @@ private:
         options.certificate = authority();
         options.key = directory_.path() / "ca.key";
         create_authority(options);
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            CertificateOptions node;
-            node.node = i + 1;
-            tls_.push_back(issue(std::move(node), "node-" + std::to_string(i + 1)));
-        }
+        for (std::size_t i = 0; i < nodes_.size(); ++i)
+            tls_.push_back(issue_node(i + 1));
     }
     [[nodiscard]] Config config_of(std::size_t index) const {
         Config config;
@@ -200,6 +203,9 @@ void LocalCluster::isolate(std::size_t index) {
 }
 void LocalCluster::heal() {
     impl_->heal();
+}
+TlsConfig LocalCluster::issue_node(NodeId id) {
+    return impl_->issue_node(id);
 }
 TlsConfig LocalCluster::issue_user(const std::string& name, std::vector<AccessRole> roles,
                                    std::vector<AccessRule> rules) {

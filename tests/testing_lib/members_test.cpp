@@ -29,6 +29,7 @@ protected:
         config.listen = "127.0.0.1:0";
         config.timing = quick_timing();
         config.log.level = LogLevel::off;
+        config.tls = cluster_.issue_node(4);
         for (std::size_t i = 0; i < 3; ++i)
             config.peers.push_back({i + 1, cluster_.node(i).status().address});
         return config;
@@ -172,6 +173,22 @@ TEST_F(Members, AMutexOfARemovedMemberSaysSo) {
     EXPECT_EQ(refusal_of("y"), removed);
 }
 
+TEST_F(Members, AMutexOfAMemberThatWasRemovedWhileItWasDownSaysSo) {
+    cluster_.kill(2);
+    std::error_code ec = Errc::no_quorum;
+    while (ec)
+        cluster_.node(0).remove_member(3, ec);
+    cluster_.restart(2);
+    mortise::Mutex mutex{cluster_.node(2), "x"};
+    try {
+        mutex.lock();
+        FAIL() << "it is no member";
+    } catch (const LockError& error) {
+        EXPECT_EQ(error.code(), Errc::not_ready);
+        EXPECT_NE(error.detail().reason, "");
+    }
+}
+
 TEST_F(Members, ARepeatIsDoneAlready) {
     Node learner{this->learner()};
     const auto address = learner.status().address;
@@ -254,6 +271,7 @@ TEST(Learners, FoundNothing) {
     config.peers = {{1, other.node(0).status().address}};
     config.timing = quick_timing();
     config.log.level = LogLevel::off;
+    config.tls = other.issue_node(7);
     Node node{config};
     EXPECT_FALSE(node.status().ready);
     EXPECT_EQ(node.status().cluster_id, "");

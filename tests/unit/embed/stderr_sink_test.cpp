@@ -1,6 +1,8 @@
 #include "embed/stderr_sink.hpp"
 
 #include <array>
+#include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -70,6 +72,26 @@ TEST(StderrSink, AReaderThatIsGoneIsNoEndOfTheProgram) {
         write_to(sink, 1);  // SIGPIPE would end this test
     }
     EXPECT_EQ(sink.dropped(), 1U);
+    ::close(ends[1]);
+}
+
+// A pipe takes so much in one piece.
+TEST(StderrSink, CutsALongLineAndNotItsEnd) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe(ends.data()), 0);
+    StderrSink sink;
+    const std::string text(2 * PIPE_BUF, 'x');
+    {
+        const InPlaceOfStandardError here{ends[1]};
+        errno = EDOM;
+        sink.log(spdlog::details::log_msg{"name", spdlog::level::err, text});
+        EXPECT_EQ(errno, EDOM);
+    }
+    std::string line(2 * PIPE_BUF, '\0');
+    ASSERT_EQ(::read(ends[0], line.data(), line.size()), PIPE_BUF);
+    EXPECT_EQ(line[PIPE_BUF - 2], 'x');
+    EXPECT_EQ(line[PIPE_BUF - 1], '\n');
+    ::close(ends[0]);
     ::close(ends[1]);
 }
 

@@ -1,7 +1,9 @@
 // Whose a directory is, and what is said of one that cannot be used.
 #include <csignal>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +63,16 @@ TEST_F(DataDirectory, IsInUseAlsoWhenItsFilesWereRemoved) {
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Errc::locked);
     EXPECT_EQ(second.error().what, path_.string() + " is in use by a process");
+}
+
+TEST_F(DataDirectory, SaysWhenSomebodyElseLockedIt) {
+    ASSERT_TRUE(open());
+    const int other = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ASSERT_EQ(::flock(other, LOCK_EX), 0);
+    expect_refused(path_, as_node_1(), Errc::locked);
+    EXPECT_NE(open().error().what.find("by another program"), std::string::npos);
+    ::close(other);
+    EXPECT_TRUE(open());
 }
 
 TEST_F(DataDirectory, IsForOneProcessAtATime) {

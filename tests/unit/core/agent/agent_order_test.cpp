@@ -238,7 +238,7 @@ TEST_F(AgentResending, CallsThatAreManyAreInTheWayOfNothingThatEnds) {
     of.agent.on_leader(true, of.now);
     const auto first = of.sent();
     ASSERT_FALSE(first.empty());
-    EXPECT_LE(first.size(), 2 * batch_commands_max);
+    EXPECT_LE(first.size(), 2 * entry_commands_max);
     EXPECT_EQ(first.front(), end);
     EXPECT_EQ(first.size() + everything_sent().size(), 1'101U);
 }

@@ -22,7 +22,7 @@ Bytes batch(const Command& command) {
 Bytes heavy_batch(SessionId session = SessionId{99'999}) {
     BatchBuilder out;
     const std::string name(name_bytes_max, 'n');
-    for (std::uint64_t seq = 1; seq <= batch_commands_max; ++seq)
+    for (std::uint64_t seq = 1; seq <= entry_commands_max; ++seq)
         out.add(Request{
             session, Seq{seq}, {}, Acquire{name, LockMode::exclusive, true, {}, false, {}}});
     return out.take();
@@ -85,7 +85,7 @@ TEST_F(Leading, MuchThatWaitsIsOneWriteOfSmallEntries) {
     const auto& entries = leader->writes.back().append;
     EXPECT_EQ(entries.size(), batches);
     for (const auto& entry : entries)
-        EXPECT_LE(decode_batch(entry.payload).value().size(), batch_commands_max);
+        EXPECT_LE(decode_batch(entry.payload).value().size(), entry_commands_max);
 }
 
 TEST_F(Leading, ARenewalIsTakenAlsoWhenItsBatchesAreNot) {

@@ -98,9 +98,18 @@ TEST_F(ProposerTest, WhatTheLeaderHasToSayIsTakenHoweverMuchWaits) {
     EXPECT_EQ(own, 2U);
 }
 
+// Else it would be asked for again with each entry that is applied before it.
+TEST_F(ProposerTest, WhatTheLeaderHasToSayGoesWithTheNextEntry) {
+    fill();
+    proposer.add(Sweep{});
+    const auto commands = decode_batch(proposer.take_batch());
+    ASSERT_TRUE(commands);
+    EXPECT_TRUE(std::holds_alternative<Sweep>(commands->front()));
+}
+
 // Neither keeps the other out, however often both come.
 TEST_F(ProposerTest, RenewalsAndFullBatchesBothGetIntoTheLog) {
-    for (const auto& full : {batch_of(batch_commands_max), batch_of(1, batch_bytes_max)}) {
+    for (const auto& full : {batch_of(entry_commands_max), batch_of(1, batch_bytes_max)}) {
         proposer.clear();
         taken = {};
         for (std::uint64_t round = 1; round <= 20; ++round) {
@@ -114,10 +123,10 @@ TEST_F(ProposerTest, RenewalsAndFullBatchesBothGetIntoTheLog) {
 }
 
 TEST_F(ProposerTest, RenewalsTravelWithWhateverLeavesRoomForThem) {
-    ASSERT_TRUE(add_urgent(batch_of(batch_commands_max - 1)));
+    ASSERT_TRUE(add_urgent(batch_of(entry_commands_max - 1)));
     proposer.add_renewal({SessionId{2}, 7});
     take();
-    EXPECT_EQ(taken.others, batch_commands_max - 1);
+    EXPECT_EQ(taken.others, entry_commands_max - 1);
     EXPECT_EQ(taken.renewed, 7U);
     EXPECT_FALSE(proposer.has_renewals());
 }

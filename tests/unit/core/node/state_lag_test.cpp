@@ -205,7 +205,7 @@ TEST(Lagging, OfWhatIsSentAgainNoMoreThanAnEntryWaits) {
     it.fill_with_acquires();
     it.fill_with_endings();
     BatchBuilder many;
-    for (std::size_t i = 0; i < batch_commands_max; ++i)
+    for (std::size_t i = 0; i < entry_commands_max; ++i)
         many.add(CloseSession{SessionId{99'999}});
     const auto again = many.take();
     constexpr std::size_t copies = 100;
@@ -243,7 +243,7 @@ TEST(Lagging, ADeltaComesEarlierAfterMuchLog) {
     options.state_lag_bytes_max = std::size_t{1} << 30U;
     Lagging it{options};
     BatchBuilder batch;
-    while (batch.count() < batch_commands_max)
+    while (batch.count() < entry_commands_max)
         batch.add_encoded(commands_of(acquire(1)), 1, format_of(acquire(1)));
     const auto heavy = batch.take();
     it.node.deltas.clear();

@@ -67,6 +67,9 @@ public:
 
     [[nodiscard]] std::filesystem::path directory() const;
 
+    // A certificate for a node that is to be added, as its Config::tls. Blocks on the disk. Without
+    // TLS, an empty TlsConfig.
+    [[nodiscard]] TlsConfig issue_node(NodeId id);
     // A certificate for a user, for Remote; its directory is directory() and it goes away with
     // that. Blocks on the disk. Without TLS, an empty TlsConfig.
     [[nodiscard]] TlsConfig issue_user(const std::string& name, std::vector<AccessRole> roles,
