@@ -96,7 +96,7 @@ void Notifier::start_thread() {
     grown_ = std::chrono::steady_clock::now();
 }
 
-// Of the thread that calls it.
+// The calling thread leaves threads_; another one joins it.
 void Notifier::end_thread() {
     const auto is_this = [](const std::thread& one) {
         return one.get_id() == std::this_thread::get_id();

@@ -1,4 +1,5 @@
-// Lines on standard error that never wait for whoever reads it: what does not fit is dropped.
+// Writes lines to standard error without waiting for its reader. A line that does not fit is
+// dropped.
 #pragma once
 
 #include <atomic>

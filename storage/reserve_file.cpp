@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t part_of_disk = 64;
 constexpr std::uint64_t bytes_least = std::uint64_t{4} << 20U;  // for one flush and one write
 
-// Of any file of this process.
+// The largest size that a file of this process may have.
 std::uint64_t file_size_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)

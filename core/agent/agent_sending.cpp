@@ -15,7 +15,7 @@ namespace {
 // Sent and not known to be applied; the rest waits here, where it can still be withdrawn for
 // nothing.
 constexpr std::size_t acquires_in_flight_max = 2'048;
-// Of a lane, counted by names; what the session says of itself comes beside that.
+// A lane carries requests for so many names; opening, closing and acknowledging come on top.
 constexpr std::size_t names_per_send_max = entry_commands_max - 4;
 // Sent again to a leader that may only be slow.
 constexpr std::size_t resent_max = 1'024;

@@ -15,7 +15,7 @@ namespace mortise::core {
 // Builds the payload of an entry, or of a forwarded request: a version byte, then commands.
 class BatchBuilder {
 public:
-    // `names`: as many as it concerns, for whoever bounds the work of a batch.
+    // `names` is how many names the command concerns; names() sums them, to bound the work.
     void add(const Command& command, std::size_t names = 1);
     // Commands that somebody else encoded, of a batch in that form: checked, then taken over as
     // bytes.

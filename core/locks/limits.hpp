@@ -39,8 +39,8 @@ constexpr std::size_t circle_steps_max = 16;  // of a circle that is told
 constexpr std::size_t circle_bytes_max = 4'096;
 constexpr std::size_t batch_commands_max = 4'096;
 constexpr std::size_t batch_bytes_max = std::size_t{512} << 10U;
-// Of an entry, and of what a node forwards at once, as this version makes them; it reads larger
-// ones. An entry is applied in one piece, and that must not take milliseconds (P10).
+// This version makes no entry, and forwards no batch, with more commands than that; it reads larger
+// ones. An entry is applied in one piece, which must not take milliseconds (P10).
 constexpr std::size_t entry_commands_max = 128;
 
 // Higher goes first (S29).

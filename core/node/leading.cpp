@@ -15,8 +15,8 @@ namespace {
 
 // Entries proposed and not durable here yet. While that many are, what arrives gathers.
 constexpr std::size_t writes_in_flight_max = 2;
-// Of one write. Entries are small, so that each is applied in a moment; a slow disk is asked less
-// often, and for more.
+// One write carries so many entries at most. Entries are small, so that each is applied quickly; a
+// slow disk then gets fewer and larger writes.
 constexpr int entries_per_write_max = 32;
 constexpr int grace_heartbeats = 3;
 

@@ -151,7 +151,7 @@ struct Metrics {
     std::uint64_t lost_untold = 0;
     Duration slowest_loop_turn{};
     Duration slowest_log_write{};
-    // Of the node's own log: repeated too often, or not taken by standard error at once.
+    // Lines of the node's own log that came too often, or that standard error did not take.
     std::uint64_t log_lines_left_out = 0;
     std::uint64_t handshakes_failed = 0;  // connections without a certificate that is believed
     // Present number: until this node's certificate, or one of its authorities, expires; unset
