@@ -206,6 +206,8 @@ void CoreLoop::peer_up(core::Hello peer) {
     const auto id = peer.node;
     const bool is_new = connected_.insert_or_assign(id, peer).second;
     if (is_new) parts_.events.publish({.kind = NodeEvent::Kind::peer_up, .peer = id.raw()});
+    refused_by_.erase(id);
+    warn_of_timing(peer);
     step(core::PeerUp{std::move(peer)});
 }
 

@@ -90,6 +90,8 @@ public:
     [[nodiscard]] bool is_removed() const;
     // It is a cluster of its own, and is configured to be one with others.
     [[nodiscard]] bool is_alone_by_mistake() const;
+    // What only this node knows of it; empty when it is ready, or when there is nothing to add.
+    [[nodiscard]] std::string why_not_ready() const;
     [[nodiscard]] Metrics metrics() const;
 
     // --- for the desk
@@ -131,6 +133,9 @@ private:
     [[nodiscard]] Metrics counters() const;
     void watch_leader();
     void warn_of_insecurity();
+    void warn_of_timing(const core::Hello& peer);
+    [[nodiscard]] std::string missing_peers() const;
+    [[nodiscard]] std::string why_missing(core::NodeId peer) const;
     void watch_ready();
     void members_changed();
     void connect_to_peers();
@@ -175,7 +180,9 @@ private:
     PendingCalls pending_;
     HoldTable holds_;
     std::map<core::NodeId, core::Hello> connected_;
-    std::vector<core::Member> peers_;                 // as the core told them
+    std::map<core::NodeId, transport::Refusal> refused_by_;  // until they are up again
+    std::map<core::NodeId, std::string> warned_of_timing_;   // what differed
+    std::vector<core::Member> peers_;                        // as the core told them
     std::map<core::NodeId, std::string> introduced_;  // since then: who says that it is a member
     std::optional<core::NodeId> leader_;
     core::CallTag close_tag_;

@@ -15,7 +15,9 @@ namespace detail {
 
 ChangeOutcome check_goal(const core::MembershipGoal& goal) {
     if (!goal.member.is_set()) return {Errc::invalid_argument, "a node's id is 1 or more"};
-    if (goal.kind != core::MembershipGoal::Kind::learner) return {};
+    const bool has_address = goal.kind == core::MembershipGoal::Kind::learner ||
+                             goal.kind == core::MembershipGoal::Kind::address;
+    if (!has_address) return {};
     const auto address = parse_host_port(goal.address);
     if (address && address->port != 0) return {};
     if (address) return {Errc::invalid_argument, "a member has a port other than 0"};
@@ -95,6 +97,15 @@ void Node::remove_member(NodeId id, std::error_code& ec) {
 
 void Node::remove_member(NodeId id) {
     detail::throw_unless_changed(change(runtime_, {Kind::gone, core::NodeId{id}, {}}), id);
+}
+
+void Node::move_member(NodeId id, std::string_view address, std::error_code& ec) {
+    ec = change(runtime_, {Kind::address, core::NodeId{id}, std::string{address}}).error;
+}
+
+void Node::move_member(NodeId id, std::string_view address) {
+    auto outcome = change(runtime_, {Kind::address, core::NodeId{id}, std::string{address}});
+    detail::throw_unless_changed(std::move(outcome), id);
 }
 
 void Node::transfer_leadership(NodeId to, std::error_code& ec) {

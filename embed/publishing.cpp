@@ -54,8 +54,9 @@ void CoreLoop::introduced(core::Hello caller) {
     connect_to_peers();
 }
 
-// Addresses of the file go before those of the log: a person wrote them for this node. While it has
-// no leader it talks to everybody named there as well: all the members that it knew may be gone.
+// Addresses of the file go before those of the log: a person wrote them for this node. Where the
+// log has another one, of a member that was moved, both are tried. While this node has no leader it
+// talks to everybody named in the file as well: all the members that it knew may be gone.
 void CoreLoop::connect_to_peers() {
     if (!network_ || (peers_.empty() && introduced_.empty())) return;
     std::vector<transport::PeerAddress> addresses;
@@ -66,8 +67,11 @@ void CoreLoop::connect_to_peers() {
     };
     for (const auto& peer : parts_.config.peers) {
         const core::NodeId id{peer.id};
-        const bool is_peer = std::ranges::find(peers_, id, &core::Member::id) != peers_.end();
-        if (is_peer || !leader_) addresses.push_back({id, peer.address});
+        const auto known = std::ranges::find(peers_, id, &core::Member::id);
+        const bool is_peer = known != peers_.end();
+        const bool moved = is_peer && known->address != peer.address;
+        if (is_peer || !leader_)
+            addresses.push_back({id, peer.address, false, moved ? known->address : std::string{}});
     }
     for (const auto& peer : peers_)
         add(peer.id, peer.address, false);

@@ -231,6 +231,10 @@ void Remote::remove_member(NodeId id) {
     impl_->change({Kind::gone, core::NodeId{id}, {}});
 }
 
+void Remote::move_member(NodeId id, std::string_view address) {
+    impl_->change({Kind::address, core::NodeId{id}, std::string{address}});
+}
+
 void Remote::transfer_leadership(NodeId to) {
     impl_->change({Kind::leader, core::NodeId{to}, {}});
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "embed/core_loop.hpp"
+#include "embed/timing_words.hpp"
 #include "embed/translate.hpp"
 
 namespace mortise::detail {
@@ -32,6 +33,17 @@ void CoreLoop::warn_of_insecurity() {
     insecurity_.async_wait([this](std::error_code error) {
         if (!error) warn_of_insecurity();
     });
+}
+
+// It works all the same, and not well: sessions and elections last differently by who leads.
+void CoreLoop::warn_of_timing(const core::Hello& peer) {
+    auto differences = timing_differences(peer.timing, driver_->hello().timing);
+    auto& warned = warned_of_timing_[peer.node];
+    if (warned == differences) return;
+    warned = std::move(differences);
+    if (warned.empty()) return;
+    parts_.log.warn("timing", "node " + std::to_string(peer.node.raw()) + " is configured with " +
+                                  warned + ": all members of a cluster should have the same");
 }
 
 void CoreLoop::watch_ready() {
@@ -65,21 +77,41 @@ std::string CoreLoop::why_not_formed() const {
     const auto is_member = [](const auto& peer) { return !peer.second.is_empty(); };
     if (std::ranges::any_of(connected_, is_member))
         return "its peers have one; it waits until they take it in";
-    std::string missing;
-    for (const auto& [id, address] : parts_.config.peers) {
-        if (id == parts_.config.own_id() || is_connected(core::NodeId{id})) continue;
-        missing += (missing.empty() ? "" : ", ") + std::to_string(id) + " (" + address + ")";
-    }
+    const auto missing = missing_peers();
     if (!missing.empty())
         return "all its voters found it, and here is no connection with " + missing;
     return "all voters are connected; it is founded if they name the same peers";
 }
 
+std::string CoreLoop::why_not_ready() const {
+    if (ready_) return {};
+    const bool founds = parts_.config.role == Role::voter && parts_.config.peers.size() > 1;
+    if (!driver_->core().raft().configuration().is_formed())
+        return founds ? "in no cluster yet: " + why_not_formed() : std::string{};
+    const auto missing = leader_ || is_removed() ? std::string{} : missing_peers();
+    return missing.empty() ? missing
+                           : "no leader is known, and there is no connection with " + missing;
+}
+
+// Of those in the file: "2 (10.0.0.2:7400), 3 (10.0.0.3:7400, which refuses: ...)".
+std::string CoreLoop::missing_peers() const {
+    std::string missing;
+    for (const auto& [id, address] : parts_.config.peers) {
+        if (id == parts_.config.own_id() || is_connected(core::NodeId{id})) continue;
+        missing += (missing.empty() ? "" : ", ") + std::to_string(id) + " (" + address +
+                   why_missing(core::NodeId{id}) + ")";
+    }
+    return missing;
+}
+
+std::string CoreLoop::why_missing(core::NodeId peer) const {
+    const auto refused = refused_by_.find(peer);
+    if (refused == refused_by_.end()) return {};
+    return ", which refuses: " + std::string{transport::to_string(refused->second)};
+}
+
 Status CoreLoop::status() const {
     auto status = status_of(desk_.status());
-    const bool founds = parts_.config.role == Role::voter && parts_.config.peers.size() > 1;
-    if (status.cluster_id.empty() && founds)
-        status.why_not_ready = "in no cluster yet: " + why_not_formed();
     const auto self = std::ranges::find(status.members, parts_.config.own_id(), &MemberInfo::id);
     if (self == status.members.end()) status.role = parts_.config.role;
     if (network_) status.address = network_->listening_at();  // with the real port

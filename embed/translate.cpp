@@ -108,6 +108,7 @@ Standing from_core(core::Role role) {
 namespace {
 
 std::string why_not_ready(const transport::MemberStatus& member) {
+    if (!member.why_not_ready.empty()) return member.why_not_ready;
     if (!member.cluster.is_set())
         return "in no cluster yet: one is formed when every configured voter is up, and a learner "
                "waits until it is added to one";
@@ -285,6 +286,7 @@ core::NodeOptions node_options(const Config& config) {
         static_cast<std::uint32_t>(timing.session_ttl.to_nanoseconds().count() / 1'000'000);
     options.clock_rate_bound_ppm =
         static_cast<std::uint32_t>(std::lround(timing.clock_rate_bound * 1e6));
+    options.cluster_name = config.cluster;
     options.call_timeout = timing.call_timeout.to_nanoseconds();
     options.log_bytes_max = config.limits.log_bytes;
     return options;

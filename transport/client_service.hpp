@@ -45,6 +45,7 @@ struct MemberStatus {
     std::string cluster_name;
     std::optional<core::SessionId> session;  // of the member's own program
     bool insecure = false;                   // other machines reach it, without TLS
+    std::string why_not_ready;               // empty: no more than the rest tells
 
     friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
 };

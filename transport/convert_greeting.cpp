@@ -5,7 +5,30 @@ namespace mortise::transport {
 
 // Known by their numbers on both sides.
 static_assert(static_cast<int>(Purpose::client) == static_cast<int>(wire::Purpose::CLIENT));
-static_assert(static_cast<int>(Refusal::identity) == static_cast<int>(wire::Refusal::IDENTITY));
+static_assert(static_cast<int>(Refusal::id_in_use) == static_cast<int>(wire::Refusal::ID_IN_USE));
+
+namespace {
+
+// Twice what may be configured.
+constexpr core::Nanoseconds timing_max = std::chrono::hours{48};
+
+std::uint64_t number_of(core::Nanoseconds time) {
+    return static_cast<std::uint64_t>(time.count());
+}
+
+core::Nanoseconds time(CheckedReading& reading, std::uint64_t number, const char* what) {
+    if (number <= number_of(timing_max)) return core::Nanoseconds{number};
+    reading.fail(Malformed::bad_number, what);
+    return {};
+}
+
+core::HelloTiming timing(CheckedReading& reading, wire::Hello::Reader from) {
+    return {time(reading, from.getElectionTimeout(), "Hello.electionTimeout"),
+            time(reading, from.getHeartbeat(), "Hello.heartbeat"),
+            time(reading, from.getSessionTtl(), "Hello.sessionTtl")};
+}
+
+}  // namespace
 
 void write(const Greeting& greeting, wire::Hello::Builder to) {
     to.setProtocolLowest(greeting.lowest);
@@ -21,6 +44,11 @@ void write(const Greeting& greeting, wire::Hello::Builder to) {
     to.setLife(greeting.hello.life);
     to.setCommandFormat(greeting.hello.command_format);
     if (!greeting.hello.address.empty()) to.setAddress(data_of(greeting.hello.address));
+    if (!greeting.hello.cluster_name.empty())
+        to.setClusterName(data_of(greeting.hello.cluster_name));
+    to.setElectionTimeout(number_of(greeting.hello.timing.election_timeout));
+    to.setHeartbeat(number_of(greeting.hello.timing.heartbeat));
+    to.setSessionTtl(number_of(greeting.hello.timing.session_ttl));
     auto voters = to.initVoters(static_cast<unsigned>(greeting.hello.voters.size()));
     for (unsigned i = 0; i < voters.size(); ++i)
         voters.set(i, greeting.hello.voters[i].raw());
@@ -42,6 +70,11 @@ core::Result<Greeting> read(wire::Hello::Reader from) {
     hello.life = from.getLife();
     hello.command_format = from.getCommandFormat();
     hello.address = reading.text(from.getAddress(), address_bytes_max, "Hello.address");
+    hello.cluster_name =
+        reading.text(from.getClusterName(), core::cluster_name_bytes_max, "Hello.clusterName");
+    if (!hello.cluster_name.empty() && !core::is_cluster_name(hello.cluster_name))
+        reading.fail(Malformed::bad_text, "Hello.clusterName");
+    hello.timing = timing(reading, from);
     if (hello.command_format == 0) reading.fail(Malformed::bad_number, "Hello.commandFormat");
     const bool whole =
         hello.node.is_set() && hello.incarnation.is_set() && hello.boot_epoch.is_set();
@@ -64,7 +97,7 @@ void write(Refusal refusal, wire::Refused::Builder to) {
 
 Refusal read(wire::Refused::Reader from) {
     CheckedReading reading;
-    return reading.known(from.getReason(), Refusal::identity, "Refused.reason");
+    return reading.known(from.getReason(), Refusal::id_in_use, "Refused.reason");
 }
 
 }  // namespace mortise::transport

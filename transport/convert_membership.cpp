@@ -14,8 +14,8 @@ namespace {
 using Kind = core::MembershipGoal::Kind;
 using State = core::MembershipReply::State;
 using core::MembershipRefusal;
-static_assert(static_cast<int>(Kind::leader) ==
-              static_cast<int>(wire::MembershipGoal::Kind::LEADER));
+static_assert(static_cast<int>(Kind::address) ==
+              static_cast<int>(wire::MembershipGoal::Kind::ADDRESS));
 static_assert(static_cast<int>(State::done) ==
               static_cast<int>(wire::MembershipReply::State::DONE));
 constexpr auto last_refusal = MembershipRefusal::not_a_voters_certificate;
@@ -23,7 +23,7 @@ static_assert(static_cast<int>(last_refusal) ==
               static_cast<int>(wire::MembershipRefusal::NOT_A_VOTERS_CERTIFICATE));
 
 core::MembershipGoal get(CheckedReading& reading, wire::MembershipGoal::Reader from) {
-    return {reading.known(from.getKind(), Kind::leader, "MembershipGoal.kind"),
+    return {reading.known(from.getKind(), Kind::address, "MembershipGoal.kind"),
             reading.set<core::NodeId>(from.getMember(), "MembershipGoal.member"),
             reading.text(from.getAddress(), address_bytes_max, "MembershipGoal.address")};
 }

@@ -20,11 +20,17 @@ bool clusters_agree(const core::ClusterId& a, const core::ClusterId& b) {
     return !a.is_set() || !b.is_set() || a == b;
 }
 
+// A client does not say, and takes any.
+bool names_agree(const std::string& a, const std::string& b) {
+    return a.empty() || b.empty() || a == b;
+}
+
 std::optional<Refusal> judge(const Greeting& theirs, const core::Hello& ours) {
     if (!common_protocol(theirs)) return Refusal::protocol;
     // What they need of us, and we of them.
     if (theirs.features != features_needed) return Refusal::protocol;
     if (!clusters_agree(theirs.hello.cluster, ours.cluster)) return Refusal::wrong_cluster;
+    if (!names_agree(theirs.hello.cluster_name, ours.cluster_name)) return Refusal::cluster_name;
     return std::nullopt;
 }
 
@@ -43,6 +49,10 @@ std::string_view to_string(Refusal refusal) {
         case Refusal::stopping: return "the node is stopping";
         case Refusal::no_service: return "nothing of that kind is offered here";
         case Refusal::identity: return "its certificate names another node or another cluster";
+        case Refusal::cluster_name:
+            return "the two nodes are configured for clusters of different names";
+        case Refusal::id_in_use:
+            return "another node with the same id is running: every node needs an id of its own";
         case Refusal::copied: return "a copy of this node's directory is in use elsewhere";
     }
     return to_string(Refusal::unspecified);

@@ -55,6 +55,8 @@ enum class Refusal : std::uint8_t {
     no_service,
     copied,
     identity,
+    cluster_name,
+    id_in_use,
 };
 
 // One sentence for a person; names nothing of this node.

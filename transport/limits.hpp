@@ -57,6 +57,7 @@ constexpr std::size_t row_key_bytes_max = 1'024;
 constexpr std::size_t row_value_bytes_max = word_bytes * forwarding_frame_words_max;
 constexpr std::size_t members_max = 1'024;
 constexpr std::size_t address_bytes_max = 512;
+constexpr std::size_t why_bytes_max = 1'024;  // why a node is not ready
 constexpr std::size_t text_bytes_max = 256;  // versions, reasons
 constexpr std::size_t list_locks_max = 1'024;
 constexpr std::size_t list_holders_max = 1'024;  // told of one lock; likewise waiters

@@ -16,6 +16,7 @@ public:
             case Malformed::too_long: return "more bytes than are allowed";
             case Malformed::too_many: return "more elements than are allowed";
             case Malformed::bad_order: return "elements out of order";
+            case Malformed::bad_text: return "bytes that are not allowed";
             case Malformed::bad_pointer: return "a pointer that leads nowhere";
         }
         return "malformed";

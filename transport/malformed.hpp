@@ -12,6 +12,7 @@ enum class Malformed {
     too_long,          // bytes
     too_many,          // list elements
     bad_order,         // of a list
+    bad_text,          // bytes that may not be there
     bad_pointer,       // Cap'n Proto's own complaint
 };
 

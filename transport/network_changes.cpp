@@ -54,7 +54,7 @@ void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
         if (stopped_) return;  // by what was told of those that went
         if (find(known_, peer) != known_.end()) {
             for (const auto& link : links_)
-                if (link->peer() == peer.id) link->set_loopback_only(peer.loopback_only);
+                if (link->peer() == peer.id) link->set_ways(peer);
             continue;
         }
         const auto first_new = links_.size();

@@ -81,6 +81,7 @@ private:
     Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
     Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);
     Admittance refuse(Refusal refusal);
+    void tell_refused(Visitor& visitor, const core::Hello& caller, Refusal refusal);
     void received(Visitor& visitor, std::vector<core::PeerMessage> batch) override;
     void malformed(Visitor& visitor) override;
     void left(Visitor& visitor) override;

@@ -83,6 +83,21 @@ void PeerNetwork::Impl::accept(asio::ip::tcp::socket socket, const asio::ip::add
     });
 }
 
+// These are mistakes of a configuration, which go on until somebody reads of them.
+void PeerNetwork::Impl::tell_refused(Visitor& visitor, const core::Hello& caller, Refusal refusal) {
+    const auto from = visitor.from().to_string();
+    const auto node = "node " + std::to_string(caller.node.raw());
+    std::string text;
+    if (refusal == Refusal::cluster_name) {
+        text = "refused " + node + " (from " + from + "): it is configured for the cluster \"" +
+               caller.cluster_name + "\", this node for \"" + events_.hello().cluster_name + "\"";
+    } else if (refusal == Refusal::id_in_use) {
+        text = "refused a second " + node + " (from " + from + "): the one at its own address is " +
+               "connected, and every node needs an id of its own";
+    }
+    if (!text.empty() && notices_.may_say(node, text, steady_now())) log(LogLevel::warning, text);
+}
+
 Admittance PeerNetwork::Impl::refuse(Refusal refusal) {
     counters_.count(refusal);
     log(LogLevel::debug, "refused a caller: " + std::string{to_string(refusal)});
@@ -103,6 +118,7 @@ Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeti
     }
     if (const auto refusal = judge_caller(*caller, events_.hello(), known)) {
         if (refusal == Refusal::unknown_node) events_.introduced(caller->hello);
+        tell_refused(visitor, caller->hello, *refusal);
         return refuse(*refusal);
     }
     const auto lane = lane_of(caller->purpose);
@@ -115,7 +131,10 @@ Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeti
 // The hello of the caller is told before our half of it is said: it may change what we say.
 Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Greeting& caller) {
     const auto admission = connections_.admit(Direction::incoming, lane, caller.hello);
-    if (!admission.id) return refuse(admission.refusal);
+    if (!admission.id) {
+        tell_refused(visitor, caller.hello, admission.refusal);
+        return refuse(admission.refusal);
+    }
     visitor.become_peer(caller.hello.node, *admission.id, peer_limits(lane));
     apply(admission.change);
     if (stopped_) return refuse(Refusal::stopping);

@@ -58,6 +58,10 @@ struct Hello {
   life @9 :UInt64;             # drawn by chance at each start; zero for clients
   commandFormat @10 :UInt8 = 1;  # the newest form of commands that it reads (docs/formats.md)
   address @11 :Data;           # where the members find it; empty: of no member, as far as it knows
+  clusterName @12 :Data;       # as configured; empty: the node does not say, and clients do not
+  electionTimeout @13 :UInt64; # as configured, in nanoseconds; zero: the node does not say
+  heartbeat @14 :UInt64;       # likewise
+  sessionTtl @15 :UInt64;      # likewise
 }
 
 struct ClusterId {
@@ -92,6 +96,8 @@ enum Refusal {
   noService @9;     # nothing of that purpose is offered here
   copied @10;       # a copy of the caller's directory is in use, and was here first
   identity @11;     # the certificate of the connection names somebody else than the hello
+  clusterName @12;  # the two are configured for clusters of different names
+  idInUse @13;      # another node with the caller's id is connected, at that id's own address
 }
 
 # --- between peers -------------------------------------------------------------------------------
@@ -290,6 +296,7 @@ struct MembershipGoal {
     voter @1;
     gone @2;
     leader @3;
+    address @4;             # a member is reached there, and stays what it is
   }
 }
 
@@ -412,6 +419,8 @@ struct Status {
   clusterName @15 :Data;       # as this member was configured
   session @16 :UInt64;         # of this member's own program; zero while it has none
   insecure @17 :Bool;          # other machines reach it, without TLS
+  removed @18 :Bool;           # it is no member any more, and knows so
+  whyNotReady @19 :Data;       # for a person; empty: nothing more than the rest tells
 }
 
 struct MemberInfo {

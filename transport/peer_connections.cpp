@@ -35,6 +35,11 @@ PeerConnections::Admission PeerConnections::admit(Direction direction, Lane lane
         if (peer.up) admission.refusal = Refusal::copied;
         return admission;
     }
+    if (direction == Direction::incoming && peer.up && peer.proven &&
+        life.is_of_another(*peer.proven)) {
+        admission.refusal = Refusal::id_in_use;
+        return admission;
+    }
     if (peer.newest && *peer.newest != life) close_all(hello.node, peer, admission.change);
     peer.newest = life;
     if (direction == Direction::outgoing) peer.proven = life;

@@ -77,15 +77,22 @@ void PeerLink::set_timer() {
 
 void PeerLink::act(const link_action::Connect& action) {
     attempt_ = action.attempt;
-    // In turns, should it be somewhere else by now, or silent there.
-    tries_last_known_ = !tries_last_known_;
     dial_ = Dial::start(
-        owner_.loop().io(),
-        {options_.peer.address, tries_last_known_ ? last_known_ : std::nullopt,
-         options_.peer.loopback_only},
+        owner_.loop().io(), next_target(),
         [this, attempt = attempt_](const asio::error_code& error, asio::ip::tcp::socket socket) {
             connected(attempt, error, std::move(socket));
         });
+}
+
+// In turns: its two addresses, and for each where it led to the last time, or a new look-up. The
+// peer may be somewhere else by now, or be silent there.
+DialTarget PeerLink::next_target() {
+    const auto& peer = options_.peer;
+    const std::size_t addresses = peer.also.empty() ? 1 : 2;
+    const auto turn = turn_++;
+    at_ = turn % addresses == 0 ? peer.address : peer.also;
+    const bool is_known = at_ == last_known_at_ && turn / addresses % 2 == 0;
+    return {at_, is_known ? last_known_ : std::nullopt, peer.loopback_only};
 }
 
 void PeerLink::connected(Attempt attempt, const asio::error_code& error,
@@ -199,7 +206,8 @@ void PeerLink::act(const link_action::PublishUp& action) {
     last_sent_ = last_progress_ = steady_now();
     reported_.clear();
     last_known_ = dialled_;
-    tries_last_known_ = false;
+    last_known_at_ = at_;
+    turn_ = at_ == options_.peer.address ? 0 : 1;  // there first, the next time
     id_ = owner_.link_up(*this, action.theirs);
     if (!id_) feed(link_event::Lost{action.attempt});
 }
@@ -219,8 +227,7 @@ void PeerLink::act(const link_action::Close& /*action*/) {
     remote_.reset();
     if (connection_) {
         if (connection_->frames().is_malformed()) ++counters_.malformed_frames;
-        if (const auto* cause = connection_->frames().forbidden())
-            owner_.forbidden(options_.peer.address, cause);
+        if (const auto* cause = connection_->frames().forbidden()) owner_.forbidden(at_, cause);
         connection_->close();
         owner_.bury(std::move(connection_));
     }
@@ -277,8 +284,8 @@ void PeerLink::tick(core::Instant now) {
 void PeerLink::report(std::string_view problem) {
     if (reported_ == problem) return;
     reported_ = problem;
-    owner_.log(LogLevel::warning, "peer " + std::to_string(peer().raw()) + " at " +
-                                      options_.peer.address + ": " + reported_);
+    owner_.log(LogLevel::warning,
+               "peer " + std::to_string(peer().raw()) + " at " + at_ + ": " + reported_);
 }
 
 }  // namespace mortise::transport

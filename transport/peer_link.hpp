@@ -73,7 +73,10 @@ public:
     void lose();
 
     // From the next attempt on.
-    void set_loopback_only(bool only) { options_.peer.loopback_only = only; }
+    void set_ways(const PeerAddress& peer) {
+        options_.peer.loopback_only = peer.loopback_only;
+        options_.peer.also = peer.also;
+    }
 
     void push(core::PeerMessage message) { outbox_.push(std::move(message)); }
     // Within KJ: sends what waits, as far as calls may be in flight.
@@ -99,6 +102,7 @@ private:
     void act(const link_action::PublishDown& action);
     void act(const link_action::Close& action);
 
+    DialTarget next_target();
     void connected(Attempt attempt, const asio::error_code& error, asio::ip::tcp::socket socket);
     void secured(Attempt attempt, core::Result<Handshake::Secured> secured);
     kj::Own<SocketStream> take_stream();
@@ -123,7 +127,9 @@ private:
     std::shared_ptr<Dial> dial_;
     std::optional<asio::ip::tcp::endpoint> dialled_;
     std::optional<asio::ip::tcp::endpoint> last_known_;  // where it was up the last time
-    bool tries_last_known_ = false;                      // with this attempt
+    std::string last_known_at_;                          // the address that led there
+    std::size_t turn_ = 0;                               // of the next attempt
+    std::string at_;                                     // the address of this attempt
     std::shared_ptr<Handshake> handshake_;
     // One of these is connected, no hello said yet.
     std::optional<asio::ip::tcp::socket> socket_;

@@ -9,8 +9,10 @@ namespace mortise::transport {
 void NetworkCounters::count(Refusal refusal) {
     switch (refusal) {
         case Refusal::protocol: ++refused_protocol; return;
+        case Refusal::cluster_name:
         case Refusal::wrong_cluster: ++refused_cluster; return;
         case Refusal::identity:
+        case Refusal::id_in_use:
         case Refusal::unknown_node:
         case Refusal::wrong_node: ++refused_identity; return;
         case Refusal::stale:

@@ -26,6 +26,9 @@ struct PeerAddress {
     core::NodeId id;
     std::string address;         // "host:port", "[::1]:port"
     bool loopback_only = false;  // whatever the name leads to: it is not connected elsewhere
+    // Tried in turns with the other one; empty: there is only one. Changes from the next attempt
+    // on.
+    std::string also{};
 
     // Whether a connection may stay as it is.
     [[nodiscard]] bool is_same_place(const PeerAddress& other) const {

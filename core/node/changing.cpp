@@ -28,10 +28,14 @@ MembershipReply refusal(const MembershipRequest& request, MembershipRefusal why)
     return reply;
 }
 
-// Two nodes at one address are one: the newcomer would never be heard there.
+// Two nodes at one address are one: the second would never be heard there.
 bool is_taken(const std::string& address, const Configuration& by) {
     const auto members = by.all();
     return std::ranges::any_of(members, [&](NodeId id) { return by.find(id)->address == address; });
+}
+
+bool is_address(const std::string& address) {
+    return !address.empty() && address.size() <= address_bytes_max;
 }
 
 }  // namespace
@@ -104,6 +108,12 @@ MembershipReply NodeCore::consider_members(const MembershipRequest& request, Now
             return refusal(request, MembershipRefusal::invalid_address);
         expect(goal, now);
     }
+    if (goal.kind == MembershipGoal::Kind::address) {
+        if (present.find(goal.member) == nullptr)
+            return refusal(request, MembershipRefusal::unknown_member);
+        if (!is_address(goal.address) || (is_settled && is_taken(goal.address, present)))
+            return refusal(request, MembershipRefusal::invalid_address);
+    }
     if (!request.configuration.is_set()) {
         if (!is_settled) return refusal(request, MembershipRefusal::change_in_progress);
         auto reply = reply_with(request, State::looked);
@@ -121,6 +131,8 @@ ChangeResult NodeCore::begin_change(const MembershipGoal& goal, Now now) {
     switch (goal.kind) {
         case MembershipGoal::Kind::learner: return add_member({{}, goal.member, goal.address}, now);
         case MembershipGoal::Kind::voter: return promote(goal.member, now);
+        case MembershipGoal::Kind::address:
+            return raft_.move(goal.member, goal.address, now.steady);
         default: return raft_.remove(goal.member, now.steady);
     }
 }
@@ -161,8 +173,7 @@ MembershipReply NodeCore::consider_leader(const MembershipRequest& request, Now 
 // A newcomer must be connected before it can be added: only it knows what its directory is.
 void NodeCore::expect(const MembershipGoal& goal, Now now) {
     const bool is_full = outsiders_.size() >= members_max && !outsiders_.contains(goal.member);
-    const bool is_address = !goal.address.empty() && goal.address.size() <= address_bytes_max;
-    if (!is_full && is_address) keep_connected(goal.member, goal.address, now);
+    if (!is_full && is_address(goal.address)) keep_connected(goal.member, goal.address, now);
 }
 
 void NodeCore::keep_connected(NodeId id, const std::string& address, Now now) {

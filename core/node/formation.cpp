@@ -26,6 +26,9 @@ Hello NodeCore::hello() const {
     Hello hello{options_.self, options_.incarnation,   options_.boot_epoch, {}, {},
                 options_.life, options_.command_format};
     hello.access = options_.access;
+    hello.cluster_name = options_.cluster_name;
+    hello.timing = {options_.election_timeout, options_.heartbeat,
+                    std::chrono::milliseconds{options_.session_ttl_ms}};
     if (is_formation_durable()) {
         hello.cluster = raft_.configuration().cluster;
         if (const auto* self = raft_.configuration().find(options_.self))

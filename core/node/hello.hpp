@@ -7,10 +7,20 @@
 
 #include "core/access/identity.hpp"
 #include "core/base/ids.hpp"
+#include "core/base/instant.hpp"
 #include "core/codec/command_format.hpp"
 #include "core/raft/configuration.hpp"
 
 namespace mortise::core {
+
+// As configured; the members of a cluster should have the same. Zero: the node does not say.
+struct HelloTiming {
+    Nanoseconds election_timeout{};
+    Nanoseconds heartbeat{};
+    Nanoseconds session_ttl{};
+
+    friend bool operator==(const HelloTiming&, const HelloTiming&) = default;
+};
 
 struct Hello {
     NodeId node;
@@ -23,6 +33,8 @@ struct Hello {
     std::uint8_t command_format = command_format_oldest;  // the newest that it reads
     std::string
         address{};  // where the members find it; empty: it knows of no membership of its own
+    HelloTiming timing{};
+    std::string cluster_name{};  // as configured; empty: the node does not say
     // Is not sent. Whoever receives the hello fills it in, from the certificate of the connection.
     Access access = Access::all();
 

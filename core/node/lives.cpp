@@ -7,6 +7,13 @@
 
 namespace mortise::core {
 
+namespace {
+
+// Whatever a peer says that it is configured to.
+constexpr Nanoseconds heartbeat_min = std::chrono::milliseconds{1};
+
+}  // namespace
+
 void NodeCore::on(const PeerUp& event, Now now) {
     const auto peer = event.hello.node;
     const auto incarnation = event.hello.incarnation;
@@ -29,10 +36,24 @@ void NodeCore::on(const PeerUp& event, Now now) {
     }
     outlived_.erase(peer);
     connected_[peer] = event.hello;
+    keep_pace();
     if (memory_.has_forgotten(incarnation)) return refuse_life(peer, event.hello);
     if (!event.hello.is_empty()) return;
     unfounded_.insert(peer);
     offer_formation(peer);
+}
+
+// As often as the most impatient of its peers would: while timings differ, during a change of the
+// configuration from node to node for example, nobody deposes a leader because it speaks too
+// rarely.
+void NodeCore::keep_pace() {
+    auto heartbeat = options_.heartbeat;
+    for (const auto& [peer, hello] : connected_) {
+        const auto theirs = hello.timing.heartbeat;
+        if (theirs > Nanoseconds{})
+            heartbeat = std::min(heartbeat, std::max(theirs, heartbeat_min));
+    }
+    raft_.set_heartbeat(heartbeat);
 }
 
 void NodeCore::refuse_life(NodeId peer, const Hello& hello) {

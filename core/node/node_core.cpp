@@ -222,6 +222,7 @@ void NodeCore::on(const TimerFired& /*event*/, Now now) {
 
 void NodeCore::on(const PeerDown& event, Now now) {
     connected_.erase(event.peer);
+    keep_pace();
     outlived_.erase(event.peer);
     unfounded_.erase(event.peer);
     early_forwards_.erase(event.peer);

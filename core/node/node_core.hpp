@@ -61,6 +61,7 @@ struct NodeOptions {
     // The newest form of commands that this node reads; another one plays an older version.
     std::uint8_t command_format = command_format_newest;
     std::uint64_t life = 0;         // see Hello; true chance, and another one at each start
+    std::string cluster_name{};     // see Hello
     Access access = Access::all();  // what the certificate of this node allows
 };
 
@@ -223,6 +224,7 @@ private:
     [[nodiscard]] Instant forgets_outsiders_at() const;
 
     // lives.cpp: of a peer, one counts
+    void keep_pace();
     void refuse_life(NodeId peer, const Hello& hello);
     void tell_superseded(NodeId peer, const Hello& hello);
     void on(const LifeRefused& event, Now now);

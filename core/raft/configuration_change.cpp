@@ -23,6 +23,7 @@ void insert_into(std::vector<Member>& members, const Member& member) {
 bool is_reached(const MembershipGoal& goal, const Configuration& by) {
     const auto* member = by.find(goal.member);
     switch (goal.kind) {
+        case MembershipGoal::Kind::address:
         case MembershipGoal::Kind::learner:
             return member != nullptr && member->address == goal.address;
         case MembershipGoal::Kind::voter: return by.is_voter(goal.member);
@@ -46,6 +47,14 @@ bool passes_by_itself(MembershipRefusal refusal) {
 Configuration with_learner(Configuration before, const Member& learner) {
     erase_from(before.learners, learner.id);
     insert_into(before.learners, learner);
+    return before;
+}
+
+Configuration with_address(Configuration before, NodeId id, const std::string& address) {
+    for (auto* members : {&before.voters, &before.learners}) {
+        for (auto& member : *members)
+            if (member.id == id) member.address = address;
+    }
     return before;
 }
 

@@ -39,11 +39,12 @@ struct MembershipGoal {
         voter,
         gone,
         leader,
+        address,  // a member is reached there, and stays what it is
     };
 
     Kind kind = Kind::learner;
     NodeId member;
-    std::string address;  // of a learner
+    std::string address;  // of a learner, and of a member that moved
 
     friend bool operator==(const MembershipGoal&, const MembershipGoal&) = default;
 };
@@ -55,6 +56,9 @@ struct MembershipGoal {
 
 // With this learner; of the same id at most one stays a learner.
 [[nodiscard]] Configuration with_learner(Configuration before, const Member& learner);
+// That member, in whatever it is, has that address. Who decides stays the same.
+[[nodiscard]] Configuration with_address(Configuration before, NodeId id,
+                                         const std::string& address);
 // Joint: that learner votes, in the place of a voter with its id if there is one.
 [[nodiscard]] Configuration with_promoted(Configuration before, NodeId learner);
 // Without that id. Joint if it was a voter. Requires another voter.

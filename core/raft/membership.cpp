@@ -85,6 +85,14 @@ ChangeResult Raft::remove(NodeId id, Instant now) {
     return change_to(next);
 }
 
+// The same members decide before and after, so one step is enough.
+ChangeResult Raft::move(NodeId id, const std::string& address, Instant now) {
+    begin_event(now);
+    if (const auto refusal = may_not_change()) return *refusal;
+    if (configuration().find(id) == nullptr) return MembershipRefusal::unknown_member;
+    return change_to(with_address(configuration(), id, address));
+}
+
 // However short the log is: whose own log does not tell it that it is a member takes part in no
 // election (S47), and as a voter it could keep the others from having a majority.
 bool Raft::is_caught_up(NodeId peer, Instant now) const {

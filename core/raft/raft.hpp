@@ -79,6 +79,8 @@ public:
     ChangeResult add_learner(const Member& member, Instant now);
     ChangeResult promote(NodeId id, Instant now);
     ChangeResult remove(NodeId id, Instant now);
+    // Requires an address that no other member has.
+    ChangeResult move(NodeId id, const std::string& address, Instant now);
     // Somebody who knows has said that this node was removed. Believed until a leader is heard.
     void on_dismissed(LogIndex configuration, Instant now);
     // Tells who reads the notes.
@@ -107,6 +109,8 @@ public:
     // has, it says all the same. It asks for votes later than those who have room. A leader goes on
     // as it is: whoever proposes sees to it.
     void set_room(bool has_room) { has_room_ = has_room; }
+    // How often it speaks while it leads.
+    void set_heartbeat(Nanoseconds heartbeat) { options_.heartbeat = heartbeat; }
     // Without, it says only later that it has what came last of a state, and no more of it comes.
     void set_room_for_state(bool has_room) { has_room_for_state_ = has_room; }
 

@@ -125,9 +125,9 @@ class Cluster:
             if process.poll() is None:
                 process.kill()
             process.wait()
-            process.stdin.close()
-            process.stdout.close()
-            process.stderr.close()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    stream.close()
         self.directory.cleanup()
 
 

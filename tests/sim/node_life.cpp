@@ -46,6 +46,10 @@ core::NodeOptions SimNode::draw_options() {
     options.voters = voters_;
     options.election_timeout = world_.swarm.election_timeout;
     options.heartbeat = world_.swarm.heartbeat;
+    if (world_.swarm.mixed_timing) {
+        options.election_timeout /= prng_.between(1, impatience_max);
+        options.heartbeat = options.election_timeout / heartbeats_min;
+    }
     options.log_bytes_max = world_.swarm.log_bytes_max;
     options.apply_bytes_max = world_.swarm.apply_bytes_max;
     options.install_bytes_max = world_.swarm.install_bytes_max;

@@ -198,6 +198,15 @@ void draw_rights(core::Prng& own, Swarm& swarm) {
     }
 }
 
+// Where messages and disks are quick enough for the most impatient.
+void draw_timing(core::Prng& own, Swarm& swarm) {
+    const auto timeout = swarm.election_timeout.count();
+    const auto slowest = std::max(swarm.network.delay_max, swarm.disk.latency_max);
+    if (slowest > timeout / 16 || !own.one_in(4)) return;
+    swarm.mixed_timing = true;
+    swarm.heartbeat = core::Nanoseconds{timeout / (impatience_max * heartbeats_min)};
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -281,6 +290,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_lag(own, swarm);
     draw_installs(own, swarm);
     draw_rights(own, swarm);
+    draw_timing(own, swarm);
     return swarm;
 }
 
@@ -297,7 +307,8 @@ std::string describe(const Swarm& swarm) {
                 " for " + in_ms(swarm.fault_length) + (swarm.tiny_log ? ", tiny log" : "") +
                 (swarm.spares != 0 ? ", " + std::to_string(swarm.spares) + " spare" : "") +
                 (swarm.stormy_start ? ", stormy start" : "") +
-                (swarm.lease_trial ? ", lease trial" : "") + (swarm.upgrade ? ", upgrade" : "") +
+                (swarm.lease_trial ? ", lease trial" : "") +
+                (swarm.mixed_timing ? ", mixed timing" : "") + (swarm.upgrade ? ", upgrade" : "") +
                 (swarm.workload.burst != 0 ? ", many names" : "") +
                 (swarm.workload.conversion_percent != 0 ? ", conversions" : "") +
                 (swarm.workload.several_percent != 0 ? ", several names" : "") +

@@ -57,11 +57,16 @@ inline constexpr std::array<core::QueuePolicy, 4> queue_policies{
     core::QueuePolicy::phase_fair, core::QueuePolicy::fifo, core::QueuePolicy::prefer_readers,
     core::QueuePolicy::prefer_writers};
 
+// Of the nodes of a run with mixed timing.
+constexpr std::int64_t impatience_max = 4;
+constexpr std::int64_t heartbeats_min = 3;  // in an election timeout, as the configuration demands
+
 struct Swarm {
     std::size_t nodes = 3;
     std::size_t spares = 0;  // of them: not among the founders
     core::Nanoseconds election_timeout{};
     core::Nanoseconds heartbeat{};
+    bool mixed_timing = false;  // some nodes are up to four times as impatient, others speak rarely
     std::uint32_t session_ttl_ms = 10'000;
     core::Nanoseconds call_timeout{};
     std::size_t log_bytes_max = std::size_t{256} << 20U;

@@ -108,12 +108,14 @@ private:
     }
     void add_members() {
         auto* members =
-            add("members", "List the members, or add, promote and remove one", members_);
+            add("members", "List the members, or add, promote, move and remove one", members_);
         add_access(*members, members_.access);
         members->require_subcommand(0, 1);
         auto* add = add_change(*members, "add", "Take a running learner in", add_);
         add->add_option("ADDRESS", add_.address, "Where it listens, HOST:PORT")->required();
         add_change(*members, "promote", "Give a learner a vote", promote_);
+        auto* move = add_change(*members, "move", "Tell the others a member's new address", move_);
+        move->add_option("ADDRESS", move_.address, "Where it listens now, HOST:PORT")->required();
         add_change(*members, "remove", "Take a member out", remove_);
         // Its own callback comes last.
         members->callback([this, members] {
@@ -123,6 +125,7 @@ private:
         lead_.what = ChangeCommand::What::lead;
         promote_.what = ChangeCommand::What::promote;
         remove_.what = ChangeCommand::What::remove;
+        move_.what = ChangeCommand::What::move;
     }
     CLI::App* add_change(CLI::App& parent, const std::string& name, const std::string& does,
                          ChangeCommand& change) {
@@ -247,6 +250,7 @@ private:
     ChangeCommand add_;
     ChangeCommand promote_;
     ChangeCommand remove_;
+    ChangeCommand move_;
     ChangeCommand lead_;
     LocksCommand locks_;
     InspectCommand inspect_;

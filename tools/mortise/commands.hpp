@@ -42,11 +42,11 @@ ExitCode run(const MembersCommand& command);
 
 // Changes wait: for a newcomer to catch up, for a change that is under way.
 struct ChangeCommand {
-    enum class What { add, promote, remove, lead };
+    enum class What { add, promote, remove, move, lead };
     What what = What::add;
     Access access{.timeout = "15s"};
     NodeId id = 0;
-    std::string address;  // of one that is added
+    std::string address;  // of one that is added or moved
 };
 ExitCode run(const ChangeCommand& command);
 

@@ -97,6 +97,7 @@ void ask(Remote& remote, const ChangeCommand& command) {
     switch (command.what) {
         case ChangeCommand::What::add: return remote.add_member(command.id, command.address);
         case ChangeCommand::What::promote: return remote.promote_member(command.id);
+        case ChangeCommand::What::move: return remote.move_member(command.id, command.address);
         case ChangeCommand::What::remove: return remote.remove_member(command.id);
         case ChangeCommand::What::lead: return remote.transfer_leadership(command.id);
     }
@@ -107,6 +108,7 @@ std::string_view done(ChangeCommand::What what) {
         case ChangeCommand::What::add: return "is a member";
         case ChangeCommand::What::promote: return "votes";
         case ChangeCommand::What::remove: return "is not a member";
+        case ChangeCommand::What::move: return "is reached there";
         case ChangeCommand::What::lead: break;
     }
     return "leads";

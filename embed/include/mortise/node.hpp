@@ -217,6 +217,12 @@ public:
     // session_expired.
     void remove_member(NodeId id);
     void remove_member(NodeId id, std::error_code& ec);
+    // The others reach that member at this address from now on; its vote, its directory and its
+    // locks stay. For one that comes back under another port or on another machine with its
+    // directory; while it is away the others dial both the address here and that of their own
+    // configuration. invalid_argument for who is no member and for the address of another member.
+    void move_member(NodeId id, std::string_view address);
+    void move_member(NodeId id, std::string_view address, std::error_code& ec);
     // To a voter that has caught up. Nothing is decided in between, for a round trip or two.
     void transfer_leadership(NodeId to);
     void transfer_leadership(NodeId to, std::error_code& ec);

@@ -55,6 +55,7 @@ public:
     void add_member(NodeId id, std::string_view address);
     void promote_member(NodeId id);
     void remove_member(NodeId id);
+    void move_member(NodeId id, std::string_view address);
     void transfer_leadership(NodeId to);
 
     // As Node::break_lock, at the first member that can be asked, for which the rules are those of

@@ -287,6 +287,7 @@ MemberStatus status(Prng& prng) {
     status.uptime = core::Nanoseconds{
         static_cast<std::int64_t>(number(prng, std::numeric_limits<std::int64_t>::max()))};
     status.version = text(prng, text_bytes_max);
+    status.why_not_ready = std::string(prng.below(3) * 500, 'w');
     status.cluster_name = text(prng, text_bytes_max);
     if (coin(prng)) status.session = core::SessionId{positive(prng)};
     return status;
@@ -306,7 +307,10 @@ Greeting greeting(Prng& prng) {
              {},
              number(prng),
              static_cast<std::uint8_t>(1 + prng.below(255)),
-             std::string(prng.below(3) * 20, 'a')};
+             std::string(prng.below(3) * 20, 'a'),
+             {core::Nanoseconds{prng.below(1U << 30U)}, core::Nanoseconds{prng.below(1U << 30U)},
+              core::Nanoseconds{prng.below(1U << 30U)}},
+             std::string(prng.below(3) * 32, 'c')};
     if (greeting.purpose == Purpose::client) hello = {{}, {}, {}, hello.cluster, {}};
     for (std::uint64_t voter = prng.below(5); voter > 0; --voter)
         hello.voters.insert(hello.voters.begin(), core::NodeId{voter * 3});
@@ -806,6 +810,25 @@ TEST(Malformed, AHelloWithALongAddress) {
     const std::string address(address_bytes_max + 1, 'a');
     EXPECT_EQ(spoilt_hello([&](auto hello) { hello.setAddress(data_of(address)); }),
               Malformed::too_long);
+}
+
+TEST(Malformed, AHelloWithANameThatIsNone) {
+    for (const std::string name : {"two words", "a\nb", "\x1b[2J"}) {
+        EXPECT_EQ(spoilt_hello([&](auto hello) { hello.setClusterName(data_of(name)); }),
+                  Malformed::bad_text);
+    }
+    const std::string name(core::cluster_name_bytes_max + 1, 'a');
+    EXPECT_EQ(spoilt_hello([&](auto hello) { hello.setClusterName(data_of(name)); }),
+              Malformed::too_long);
+}
+
+TEST(Malformed, AHelloWithTimesBeyondAllConfigurations) {
+    EXPECT_EQ(spoilt_hello([](auto hello) { hello.setHeartbeat(UINT64_MAX); }),
+              Malformed::bad_number);
+    EXPECT_EQ(spoilt_hello([](auto hello) { hello.setElectionTimeout(1ULL << 63U); }),
+              Malformed::bad_number);
+    EXPECT_EQ(spoilt_hello([](auto hello) { hello.setSessionTtl(UINT64_MAX); }),
+              Malformed::bad_number);
 }
 
 TEST(Malformed, AHelloWithVotersOutOfOrderOrTooMany) {

@@ -71,11 +71,24 @@ TEST(JudgeAnswer, TakesOnlyTheNodeThatWasCalled) {
               Refusal::wrong_cluster);
 }
 
+TEST(JudgeCaller, RefusesAClusterOfAnotherName) {
+    auto ours = hello(1, ours_cluster);
+    ours.cluster_name = "orders";
+    auto caller = greeting(2, ours_cluster);
+    caller.hello.cluster_name = "orders";
+    EXPECT_FALSE(judge_caller(caller, ours, known));
+    caller.hello.cluster_name = "payments";
+    EXPECT_EQ(judge_caller(caller, ours, known), Refusal::cluster_name);
+    EXPECT_EQ(judge_answer(caller, ours, NodeId{2}), Refusal::cluster_name);
+    caller.hello.cluster_name.clear();  // it does not say
+    EXPECT_FALSE(judge_caller(caller, ours, known));
+}
+
 TEST(Refusal, EachHasItsOwnSentence) {
     std::set<std::string_view> sentences;
-    for (int i = 0; i <= static_cast<int>(Refusal::copied); ++i)
+    for (int i = 0; i <= static_cast<int>(Refusal::id_in_use); ++i)
         sentences.insert(to_string(static_cast<Refusal>(i)));
-    EXPECT_EQ(sentences.size(), static_cast<std::size_t>(Refusal::copied) + 1);
+    EXPECT_EQ(sentences.size(), static_cast<std::size_t>(Refusal::id_in_use) + 1);
 }
 
 TEST(Purpose, EveryLaneHasOneAndClientsHaveNoLane) {

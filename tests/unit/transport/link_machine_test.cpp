@@ -252,11 +252,14 @@ TEST_F(LinkMachineTest, WhoRefusedUsIsNotCalledSooner) {
 
 TEST_F(LinkMachineTest, WhoDidNotKnowUsAndCallsIsCalledBackSoon) {
     feed(link_event::Start{});
-    feed(link_event::Connected{attempt()});
-    feed(link_event::Refused{attempt(), Refusal::unknown_node});
-    EXPECT_GT(wait(), options.backoff_min);
-    feed(link_event::PeerSeen{});
-    EXPECT_LE(wait(), options.backoff_min);
+    for (const auto why : {Refusal::unknown_node, Refusal::cluster_name, Refusal::id_in_use}) {
+        feed(link_event::Connected{attempt()});
+        feed(link_event::Refused{attempt(), why});
+        EXPECT_GT(wait(), options.backoff_min);
+        feed(link_event::PeerSeen{});
+        EXPECT_LE(wait(), options.backoff_min);
+        fire_at_deadline();
+    }
 }
 
 TEST_F(LinkMachineTest, StopsInEveryState) {

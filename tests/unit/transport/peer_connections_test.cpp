@@ -157,17 +157,46 @@ TEST_F(PeerConnectionsTest, OurOwnNewHelloFindsNothingOfTheFormerConnection) {
 }
 
 TEST_F(PeerConnectionsTest, ANewLifeEndsWhatIsLeftOfTheOneBefore) {
-    for (const auto& newer : {hello(2, 20), hello(1, 21)}) {
-        connections = {};
-        bring_up();
-        const auto anew = admit(in, forwarding, newer);
-        EXPECT_THAT(change.close, all());
-        EXPECT_EQ(change.down, peer);
-        EXPECT_EQ(connections.verdict(anew), Verdict::early);
-        admit(in, replication, newer);
-        admit(out, replication, newer);
-        EXPECT_EQ(change.up, newer);
+    const auto newer = hello(2, 20);
+    bring_up();
+    const auto anew = admit(in, forwarding, newer);
+    EXPECT_THAT(change.close, all());
+    EXPECT_EQ(change.down, peer);
+    EXPECT_EQ(connections.verdict(anew), Verdict::early);
+    admit(in, replication, newer);
+    admit(out, replication, newer);
+    EXPECT_EQ(change.up, newer);
+}
+
+TEST_F(PeerConnectionsTest, AnotherNodeWithTheSameIdIsRefusedAndDisturbsNothing) {
+    bring_up();
+    for (const auto lane : {replication, forwarding}) {
+        const auto admission = connections.admit(in, lane, hello(1, 21));
+        EXPECT_FALSE(admission.id);
+        EXPECT_EQ(admission.refusal, Refusal::id_in_use);
+        EXPECT_THAT(admission.change.close, IsEmpty());
+        EXPECT_FALSE(admission.change.down);
     }
+    EXPECT_TRUE(connections.is_up(peer));
+}
+
+// A machine that was replaced, or lost its disk: the address is what counts.
+TEST_F(PeerConnectionsTest, AnotherDirectoryAtThePeersOwnAddressTakesItsPlace) {
+    bring_up();
+    const auto anew = admit(out, replication, hello(1, 21));
+    EXPECT_TRUE(anew.is_set());
+    EXPECT_THAT(change.close, all());
+    EXPECT_EQ(change.down, peer);
+    admit(in, replication, hello(1, 21));
+    EXPECT_EQ(change.up, hello(1, 21));
+    // The one before is the one that is refused now.
+    EXPECT_EQ(connections.admit(in, replication, hello(1, 20)).refusal, Refusal::id_in_use);
+}
+
+TEST_F(PeerConnectionsTest, AnotherDirectoryIsLetInWhereTheOneBeforeIsGone) {
+    bring_up();
+    std::ignore = connections.ended(rep_out);
+    EXPECT_TRUE(admit(in, replication, hello(1, 21)).is_set());
 }
 
 TEST_F(PeerConnectionsTest, ConnectionsOfTwoLivesMakeNobodyUp) {

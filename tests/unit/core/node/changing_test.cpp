@@ -78,6 +78,46 @@ TEST_F(Changing, WhatCannotBeIsRefusedAtOnce) {
     EXPECT_EQ(refusal(n2), MembershipRefusal::not_a_voter);
 }
 
+TEST_F(Changing, AMemberThatMovedIsReachedElsewhereAndStaysWhatItIs) {
+    cluster_.disconnect(n1, n3);
+    cluster_.disconnect(n2, n3);
+    ask(n2, {Kind::address, n3, "host3:2"});
+    EXPECT_TRUE(is_changed(n2));
+    EXPECT_EQ(members().find(n3)->address, "host3:2");
+    EXPECT_TRUE(members().is_voter(n3));
+    EXPECT_EQ(members().voters.size(), 3U);
+    for (const auto node : {n1, n2}) {
+        const auto told = std::ranges::find(cluster_[node].peers, n3, &Member::id);
+        ASSERT_NE(told, cluster_[node].peers.end());
+        EXPECT_EQ(told->address, "host3:2");
+    }
+    const auto index = members();
+    ask(n1, {Kind::address, n3, "host3:2"});  // again
+    EXPECT_TRUE(is_changed(n1));
+    EXPECT_EQ(members(), index);
+}
+
+TEST_F(Changing, ALearnerMayMoveAndTheLeaderToo) {
+    ask(n2, {Kind::learner, n4, "host4:1"});
+    ask(n2, {Kind::address, n4, "host4:2"});
+    EXPECT_TRUE(members().is_learner(n4));
+    EXPECT_EQ(members().find(n4)->address, "host4:2");
+    ask(n2, {Kind::address, n1, "host1:2"});
+    EXPECT_TRUE(is_changed(n2));
+    EXPECT_EQ(members().find(n1)->address, "host1:2");
+}
+
+TEST_F(Changing, NobodyMovesToWhereAnotherIs) {
+    ask(n2, {Kind::address, n3, members().find(n1)->address});
+    EXPECT_EQ(refusal(n2), MembershipRefusal::invalid_address);
+    ask(n2, {Kind::address, n3, ""});
+    EXPECT_EQ(refusal(n2), MembershipRefusal::invalid_address);
+    ask(n2, {Kind::address, n3, std::string(address_bytes_max + 1, 'a')});
+    EXPECT_EQ(refusal(n2), MembershipRefusal::invalid_address);
+    ask(n2, {Kind::address, n5, "host5:1"});
+    EXPECT_EQ(refusal(n2), MembershipRefusal::unknown_member);
+}
+
 TEST_F(Changing, TooFewWhoAnswerAreNotLeftAlone) {
     cluster_.disconnect(n1, n3);
     cluster_.disconnect(n2, n3);
