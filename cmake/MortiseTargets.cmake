@@ -22,6 +22,20 @@ if(MORTISE_SANITIZE)
   endif()
 endif()
 
+# Messages name a source by its place in the tree, whoever builds it and wherever.
+target_compile_options(mortise_build_flags INTERFACE
+  -fmacro-prefix-map=${PROJECT_BINARY_DIR}/= -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(PROJECT_IS_TOP_LEVEL)
+  # So does what is for debuggers, but where somebody is about to debug; docs/package.md has how a
+  # debugger finds the sources. Of two maps that fit, g++ takes the later one.
+  target_compile_options(mortise_build_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:
+    -ffile-prefix-map=${PROJECT_BINARY_DIR}=. -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
+    -ffile-prefix-map=${PROJECT_BINARY_DIR}/= -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
+endif()
+if(MORTISE_HARDENING AND NOT MORTISE_SANITIZE)
+  include(MortiseHardening)
+endif()
+
 if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_CXX_EXTENSIONS OFF)
   find_program(MORTISE_CCACHE ccache)
@@ -38,6 +52,13 @@ macro(mortise_refuse_leftovers name)
     message(FATAL_ERROR "${name}: not understood: ${arg_UNPARSED_ARGUMENTS}")
   endif()
 endmacro()
+
+# What is installed: it links into shared libraries as well, and for whichever compiler. Objects of
+# link-time optimization are for one version of one compiler, and stay out of it.
+function(mortise_library_properties target)
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF)
+endfunction()
 
 # A folder of the library. Modules are object libraries: they end up inside the one mortise
 # library, and nothing but that library is installed. Object files do not travel along USES: a
@@ -60,7 +81,7 @@ function(mortise_module name)
   target_link_libraries(mortise_${name} PUBLIC ${arg_USES}
     PRIVATE ${arg_PRIVATE_USES} mortise_build_flags)
   target_compile_features(mortise_${name} PUBLIC cxx_std_20)
-  set_target_properties(mortise_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  mortise_library_properties(mortise_${name})
 endfunction()
 
 # A program that is not installed; it lands in <build>/tests, whichever folder lists it.

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""What an installation is made of: contents_test.py SOURCE BUILD STAGE CONFIG HARDENING.
+
+No place of the machine that built it, no objects that only one compiler can link, and what makes
+faults in memory harder to use.
+"""
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCE, BUILD, STAGE = (Path(sys.argv.pop(1)).resolve() for _ in range(3))
+CONFIG = sys.argv.pop(1)
+HARDENED = sys.argv.pop(1).upper() in ("ON", "TRUE", "YES", "1")
+PROGRAM = STAGE / "bin" / "mortise"
+OPTIMIZED = CONFIG in ("Release", "RelWithDebInfo", "MinSizeRel")
+
+
+def read_elf(option, path):
+    command = ["readelf", "--wide", option, path]
+    return subprocess.run(command, capture_output=True, text=True, check=True,
+                          env={**os.environ, "LC_ALL": "C"}).stdout
+
+
+def archives():
+    return sorted(STAGE.rglob("lib*.a"))
+
+
+def is_binary(path):
+    return path == PROGRAM or path.suffix == ".a" or ".so" in path.name
+
+
+def content(path):
+    """Its bytes; in a Debug build without what is for debuggers, who are to find the sources."""
+    if OPTIMIZED or not is_binary(path):
+        return path.read_bytes()
+    with tempfile.NamedTemporaryFile() as stripped:
+        subprocess.run(["objcopy", "--strip-debug", path, stripped.name], check=True)
+        return Path(stripped.name).read_bytes()
+
+
+class Places(unittest.TestCase):
+    def test_no_file_names_where_it_was_built(self):
+        looked_at = [path for path in STAGE.rglob("*") if path.is_file()]
+        self.assertGreater(len(looked_at), 20)
+        for path in looked_at:
+            found = content(path)
+            for place in (SOURCE, BUILD):
+                # The stage may be inside the build; an installation does not know that either.
+                at = found.find(os.fsencode(place) + b"/")
+                self.assertEqual(at, -1, f"{path}: {found[max(at - 80, 0):at + 160]}")
+
+    def test_messages_name_the_place_in_the_tree(self):
+        # Of broken invariants; what they say as a whole is in check_test.cpp.
+        self.assertRegex(content(PROGRAM), rb"\0core/raft/\w+\.cpp\0")
+
+    def test_the_program_looks_for_libraries_where_the_system_does(self):
+        self.assertNotRegex(read_elf("--dynamic", PROGRAM), r"R(UN)?PATH")
+
+
+class Objects(unittest.TestCase):
+    def test_every_linker_can_use_them(self):
+        self.assertTrue(archives())
+        for archive in archives():
+            self.assertNotIn(".gnu.lto_", read_elf("--section-headers", archive), archive)
+
+    # This build may be without it, and the one that is installed with.
+    def test_link_time_optimization_stays_out_of_them(self):
+        with tempfile.TemporaryDirectory() as build:
+            subprocess.run(["cmake", "-S", SOURCE, "-B", build, "-G", "Ninja",
+                            "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON", "-DMORTISE_BUILD_TESTS=OFF"],
+                           check=True, capture_output=True)
+            commands = subprocess.run(["ninja", "-C", build, "-t", "commands"], text=True,
+                                      check=True, capture_output=True).stdout.splitlines()
+        compiled = [line for line in commands if re.search(r" -c \S+$", line)]
+        optimized = [line for line in compiled if re.search(r"-flto", line)]
+        self.assertGreater(len(compiled), 20)
+        self.assertTrue(optimized, "the program has it, or this test sees nothing")
+        for line in optimized:
+            self.assertRegex(line, r"-o (tools|examples)/")
+
+
+@unittest.skipUnless(HARDENED, "MORTISE_HARDENING is off")
+class Hardening(unittest.TestCase):
+    def test_the_program_may_be_anywhere_in_memory(self):
+        self.assertRegex(read_elf("--file-header", PROGRAM), r"Type: +DYN")
+
+    def test_what_the_linker_fills_in_is_read_only_afterwards(self):
+        self.assertIn("GNU_RELRO", read_elf("--program-headers", PROGRAM))
+        self.assertRegex(read_elf("--dynamic", PROGRAM), r"\(FLAGS_1\) +Flags: .*\bNOW\b")
+
+    def test_no_code_on_the_stack(self):
+        stack = re.search(r"GNU_STACK.*", read_elf("--program-headers", PROGRAM))[0]
+        self.assertRegex(stack, r" RW +0x")
+
+    def test_stacks_are_checked(self):
+        for path in (PROGRAM, *archives()):
+            self.assertIn("__stack_chk_fail", read_elf("--symbols", path), path)
+
+    @unittest.skipUnless(OPTIMIZED, "where nothing is optimized, sizes are not known")
+    def test_functions_of_the_c_library_check_sizes(self):
+        self.assertRegex(read_elf("--dyn-syms", PROGRAM), r"__\w+_chk@")
+
+    # The program does not: what Debian 12 begins each program with does not have it.
+    @unittest.skipUnless(platform.machine() == "x86_64", "of this processor")
+    def test_jumps_of_our_objects_end_where_they_may(self):
+        for archive in archives():
+            notes = read_elf("--notes", archive)
+            objects = notes.count("\nFile: ") or notes.startswith("File: ")
+            self.assertEqual(notes.count("x86 feature: IBT, SHSTK"),
+                             len(re.findall(r"^File: ", notes, re.MULTILINE)), archive)
+            self.assertTrue(objects)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,26 @@
+#include "core/base/check.hpp"
+
+#include <string>
+
+#include <gmock/gmock.h>
+
+namespace mortise::core {
+namespace {
+
+// The host's log has it: it is of use to us, and no business of ours to say where it was built.
+TEST(Check, NamesItsPlaceInTheTreeAndNotOnTheMachine) {
+    try {
+        MORTISE_CHECK(1 + 1 == 3);
+        FAIL();
+    } catch (const InvariantBroken& broken) {
+        EXPECT_THAT(broken.what(), testing::MatchesRegex("tests/unit/core/base/check_test\\.cpp:"
+                                                         "[0-9]+: broken invariant: 1 \\+ 1 == 3"));
+    }
+}
+
+TEST(Check, LetsPassWhatHolds) {
+    EXPECT_NO_THROW(MORTISE_CHECK(1 + 1 == 2));
+}
+
+}  // namespace
+}  // namespace mortise::core
