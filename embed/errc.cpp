@@ -61,12 +61,13 @@ constexpr std::array rows{
         std::errc::protocol_not_supported},
 };
 
-static_assert([] {
+constexpr bool codes_count_from_one() {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (static_cast<std::size_t>(rows[i].code) != i + 1) return false;
     }
     return true;
-}());
+}
+static_assert(codes_count_from_one());
 
 const Row* find(int code) noexcept {
     const auto place = static_cast<std::size_t>(code) - 1;  // 0 wraps to far behind the end

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Builds what a release installs twice, and compares the two bit by bit.
+#   tools/reproduce.sh [FOLDER]       FOLDER (build/reproduce) is emptied
+# The two differ in the folder, the umask, the locale, the time zone and, since one comes after the
+# other, the time. Only the first may take anything from ccache.
+set -euo pipefail
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+work=$(realpath -m -- "${1:-$root/build/reproduce}")
+rm -rf -- "${work:?}"
+mkdir -p -- "$work"
+
+build_in() { # build_in FOLDER UMASK: a copy of the tree, built and installed below FOLDER
+    local copy="$work/$1/mortise"
+    umask "$2"
+    mkdir -p -- "$copy"
+    python3 "$root/tools/tidy.py" --list '' | tar -C "$root" -cf - -T - | tar -C "$copy" -xf -
+    cd -- "$copy"
+    cmake --preset release -DMORTISE_BUILD_TESTS=OFF -DMORTISE_BUILD_EXAMPLES=OFF >/dev/null
+    cmake --build --preset release
+    DESTDIR="$work/$1/installed" cmake --install build/release --prefix /usr >/dev/null
+}
+
+(LC_ALL=C TZ=UTC build_in one 022)
+(LC_ALL=C.UTF-8 TZ=Pacific/Auckland CCACHE_DISABLE=1 build_in another/longer/path 077)
+
+cd -- "$work"
+diff -r one/installed another/longer/path/installed || {
+    echo "reproduce: the two builds differ"
+    exit 1
+}
+find one/installed -type f -printf '%s\n' |
+    awk '{ bytes += $1 } END { print "reproduce: " NR " files, " bytes " bytes, no difference" }'
