@@ -60,11 +60,17 @@ void read_call(rpc::Call::Reader call, RpcFrame& frame) {
     read_payload(call.getParams(), frame);
 }
 
+// Cap'n Proto before 1.5 takes any number, and looks up its name in a table.
+bool is_kind_of_failure(rpc::Exception::Type type) {
+    return type <= rpc::Exception::Type::UNIMPLEMENTED;
+}
+
 void read_answer(rpc::Return::Reader answer, RpcFrame& frame) {
     frame.kind = Kind::answer;
     frame.question = answer.getAnswerId();
     frame.is_plain = answer.isResults() || answer.isException() || answer.isCanceled();
     if (answer.isResults()) read_payload(answer.getResults(), frame);
+    if (answer.isException()) frame.is_plain = is_kind_of_failure(answer.getException().getType());
 }
 
 RpcFrame frame_of(rpc::Message::Reader message) {

@@ -1,0 +1,41 @@
+#include "transport/rpc_frame.hpp"
+
+#include <cstdint>
+
+#include <capnp/rpc.capnp.h>
+#include <capnp/serialize.h>
+#include <gtest/gtest.h>
+
+namespace mortise::transport {
+namespace {
+
+namespace rpc = capnp::rpc;
+
+RpcFrame answer_that_failed(std::uint16_t type) {
+    capnp::MallocMessageBuilder message;
+    auto answer = message.initRoot<rpc::Message>().initReturn();
+    answer.setAnswerId(3);
+    answer.initException().setType(static_cast<rpc::Exception::Type>(type));
+    const auto words = capnp::messageToFlatArray(message);
+    return read_rpc_frame(words).value();
+}
+
+TEST(RpcFrame, AFailureIsOfAKindThatThereIs) {
+    for (std::uint16_t type = 0; type < 4; ++type)
+        EXPECT_TRUE(answer_that_failed(type).is_plain) << type;
+}
+
+// Cap'n Proto before 1.5 takes any number for a kind, and looks up its name in a table of four.
+TEST(RpcFrame, AFailureOfNoKindIsNoAnswer) {
+    for (const std::uint16_t type : {4, 5, 0x7FFF, 0xFFFF}) {
+        RpcGuard guard{{}};
+        RpcFrame question;
+        question.kind = RpcFrame::Kind::call;
+        question.question = 3;
+        guard.sent(question);
+        EXPECT_EQ(guard.received(answer_that_failed(type)), RpcVerdict::refused) << type;
+    }
+}
+
+}  // namespace
+}  // namespace mortise::transport
