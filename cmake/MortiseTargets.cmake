@@ -22,16 +22,19 @@ if(MORTISE_SANITIZE)
   endif()
 endif()
 
-# Messages name a source by its place in the tree, whoever builds it and wherever.
-target_compile_options(mortise_build_flags INTERFACE
-  -fmacro-prefix-map=${PROJECT_BINARY_DIR}/= -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
-if(PROJECT_IS_TOP_LEVEL)
-  # So does what is for debuggers, but where somebody is about to debug; docs/package.md has how a
-  # debugger finds the sources. Of two maps that fit, g++ takes the later one.
-  target_compile_options(mortise_build_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:
-    -ffile-prefix-map=${PROJECT_BINARY_DIR}=. -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
-    -ffile-prefix-map=${PROJECT_BINARY_DIR}/= -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
-endif()
+# Messages name a source by its place in the tree, whoever builds it and wherever. So does what is
+# for debuggers, but where somebody is about to debug; docs/package.md has how a debugger finds the
+# sources. ccache may give the compiler paths that are relative to the build.
+file(RELATIVE_PATH mortise_up ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+string(REGEX REPLACE "/$" "" mortise_up "${mortise_up}")
+# Of those that fit, g++ takes the last.
+foreach(folder IN ITEMS . ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${mortise_up})
+  target_compile_options(mortise_build_flags INTERFACE -fmacro-prefix-map=${folder}/=)
+  if(PROJECT_IS_TOP_LEVEL)
+    target_compile_options(mortise_build_flags INTERFACE
+      $<$<NOT:$<CONFIG:Debug>>:-ffile-prefix-map=${folder}=. -ffile-prefix-map=${folder}/=>)
+  endif()
+endforeach()
 if(MORTISE_HARDENING AND NOT MORTISE_SANITIZE)
   include(MortiseHardening)
 endif()
