@@ -1,6 +1,8 @@
 """The processes of a run: what they were started with, what they said, how they ended."""
 
+import fcntl
 import json
+import os
 import signal
 import subprocess
 import threading
@@ -17,6 +19,7 @@ ELECTION = 0.5
 HEARTBEAT = 0.05
 CALL = 5.0
 START_PATIENCE = 60
+HISTORY = "HISTORY"  # stands for a pipe in the words that start a worker
 START_PAUSE = 2_000_000_000  # nanoseconds between two starts of a node that does not come up
 
 
@@ -24,10 +27,30 @@ def now():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
-class Life:
-    """One process of a node, from its start to its end."""
+class Drain:
+    """Reads a pipe into a file, on a thread, until nobody writes to it; pauses when told to."""
 
-    def __init__(self, node, number, words, log):
+    SIZE = 4096  # of the pipe, which is to be full soon then
+
+    def __init__(self, pipe, log):
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, self.SIZE)
+        self.pipe = pipe
+        self.log = log
+        self.reads = threading.Event()
+        self.reads.set()
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while self.reads.wait() and (part := os.read(self.pipe.fileno(), self.SIZE)):
+            self.log.write(part)
+            self.log.flush()
+
+
+class Life:
+    """One process of a node, from its start to its end. Its history and its standard error go
+    through pipes: a limit of the size of its files is about those of its node then."""
+
+    def __init__(self, node, number, words, folder):
         self.name = f"node{node}.{number}"
         self.node = node
         self.began = now()
@@ -38,9 +61,18 @@ class Life:
         self.stopped = ""  # why its node stopped by itself
         self.end_is_known = False  # it was judged, or it was told to
         self.stop_is_known = False
-        self.log = open(log, "ab")
+        self.log = open(folder / "output.log", "ab")
+        history, into = os.pipe()
+        with open(folder / f"{number}.jsonl", "ab") as out:
+            self.copying = subprocess.Popen(["cat"], stdin=history, stdout=out,
+                                            start_new_session=True)
+        words = [word.replace(HISTORY, f"/dev/fd/{into}") for word in words]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.log, start_new_session=True)
+                                        stderr=subprocess.PIPE, start_new_session=True,
+                                        pass_fds=(into,), cwd=folder)
+        os.close(history)
+        os.close(into)
+        self.drain = Drain(self.process.stderr, self.log)
         self.reader = threading.Thread(target=self.listen, daemon=True)
         self.reader.start()
 
@@ -103,13 +135,15 @@ class Node:
 
     def write_config(self):
         network = self.cluster.network
+        address = network.address(self.number)
         lines = [f'cluster = "torture"\nnode_id = {self.number}',
-                 f'data_dir = "{self.disk}/data"', f'listen = "{network.address(self.number)}"']
+                 f'data_dir = "{self.disk.name}/data"', f'listen = "{address}"']
         for peer in self.cluster.numbers:
             lines.append(f'[[peer]]\nid = {peer}\naddress = "{network.address(peer)}"')
         lines += self.cluster.tls_lines(f"node-{self.number}")
         lines.append(f'[timing]\nsession_ttl = "{TTL}s"\nelection_timeout = "{ELECTION}s"\n'
-                     f'heartbeat = "{HEARTBEAT}s"\ncall_timeout = "{CALL}s"')
+                     f'heartbeat = "{HEARTBEAT}s"\ncall_timeout = "{CALL}s"\n'
+                     '[log]\nlevel = "info"')
         path = self.folder / "node.toml"
         path.write_text("\n".join(lines) + "\n")
         return path
@@ -118,9 +152,9 @@ class Node:
         number = len(self.lives) + 1
         seed = self.cluster.seed % 1_000_000 * 1_000_000 + self.number * 1_000 + number
         words = [*self.cluster.network.enter(self.number), str(self.cluster.worker),
-                 str(self.write_config()), str(self.folder / f"{number}.jsonl"),
+                 str(self.write_config()), HISTORY,
                  str(self.cluster.store), ",".join([SLOW, *QUICK]), str(seed)]
-        life = Life(self.number, number, words, self.folder / "output.log")
+        life = Life(self.number, number, words, self.folder)
         self.lives.append(life)
         self.group.add(life.pid)
 
@@ -265,6 +299,9 @@ class Cluster:
         for node in self.nodes.values():
             if node.lives:
                 node.life.kill(5)
+            for life in node.lives:
+                life.drain.reads.set()
+                life.copying.wait(5)
 
 
 def end_in_order(life):

@@ -1,10 +1,15 @@
 """The faults: each a class with a beginning and an end. KINDS is the list a run draws from."""
 
+import errno
 import os
+import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
+import time
+from pathlib import Path
 
 from cluster import now
 
@@ -307,8 +312,110 @@ class SyncStall(SyncFault):
         return f"delay_enter={self.chance.choice([100_000, 700_000, 3_000_000])}"
 
 
+class Limited(Fault):
+    """A limit of the running process is lowered to less than it has."""
+
+    def begin(self):
+        self.count = 0
+        self.life = self.node.life
+        if not self.life.ready.is_set() or self.life.is_over():
+            return  # its own program needs files until then
+        try:
+            self.before = resource.prlimit(self.life.pid, self.resource)
+            limit = self.lowered()
+            resource.prlimit(self.life.pid, self.resource, (limit, self.before[1]))
+        except (ProcessLookupError, FileNotFoundError):
+            return  # it died meanwhile
+        self.count = 1
+
+    def end(self):
+        if self.count == 0 or self.life.is_over():
+            return
+        try:
+            resource.prlimit(self.life.pid, self.resource, self.before)
+        except ProcessLookupError:
+            pass
+
+
+class Descriptors(Limited):
+    """None is left, or few are."""
+
+    resource = resource.RLIMIT_NOFILE
+
+    def lowered(self):
+        used = len(os.listdir(f"/proc/{self.life.pid}/fd"))
+        return self.chance.choice([0, used, used + self.chance.randint(1, 8)])
+
+
+class FileSize(Limited):
+    """No file may grow beyond the size, or nearly, that one of the directory's files has."""
+
+    resource = resource.RLIMIT_FSIZE
+
+    def lowered(self):
+        data = self.node.disk / "data"
+        sizes = [os.path.getsize(Path(folder) / name)
+                 for folder, _, names in os.walk(data) for name in names]
+        return max(0, self.chance.choice(sizes) + self.chance.choice([-1, 0, 1, 100, 10_000]))
+
+
+class Undrained(Fault):
+    """Nobody reads its standard error, which is a pipe, and full."""
+
+    def begin(self):
+        self.count = 0
+        self.life = self.node.life
+        if self.life.is_over():
+            return
+        self.life.drain.reads.clear()
+        try:
+            pipe = os.open(f"/proc/{self.life.pid}/fd/2", os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            return  # it died meanwhile
+        self.fill(pipe)
+        os.close(pipe)
+        self.count = 1
+
+    @staticmethod
+    def fill(pipe):
+        while True:
+            try:
+                os.write(pipe, b".")
+            except BlockingIOError:
+                return
+
+    def end(self):
+        self.life.drain.reads.set()
+
+
+class Elsewhere(Fault):
+    """Its program goes to another directory, which is removed then."""
+
+    def begin(self):
+        place = tempfile.mkdtemp(prefix="elsewhere", dir=self.node.folder)
+        self.node.life.tell(f"chdir {place}")
+        time.sleep(0.1)
+        os.rmdir(place)
+
+
+class TidiedUp(Fault):
+    """Somebody takes the files named LOCK for left behind, and removes them."""
+
+    def begin(self):
+        data = self.node.disk / "data"
+        self.count = 0
+        for place in (data, data / "log", data / "state"):
+            try:
+                os.unlink(place / "LOCK")
+                self.count += 1
+            except OSError as problem:
+                if problem.errno not in (errno.ENOENT, errno.ENOTDIR):
+                    raise
+
+
 KINDS = [Kill, KillAll, Wiped, RolledBack, Membership, Stop, Freeze, Starve, Partition, OneWay,
-         Bridge, Loss, SlowLink, Reset, FullDisk, SyncError, SyncStall]
+         Bridge, Loss, SlowLink, Reset, FullDisk, SyncError, SyncStall, Descriptors, FileSize,
+         Undrained, Elsewhere, TidiedUp]
 
 
 def possible(gone):

@@ -1,12 +1,16 @@
 // torture_worker CONFIG HISTORY STORE NAMES SEED: one process of a cluster under torture. Says
-// "ready", then "status LEADER TERM" now and then, "stopped WHY" when its node has stopped by
-// itself. Told "calm", it takes no more long holds; told "quit", or nothing any more, it ends in
-// order.
+// "ready" when it needs no more files of its own, then "status LEADER TERM" now and then, "stopped
+// WHY" when its node has stopped by itself. Told "calm", it takes no more long holds; told "chdir
+// DIRECTORY", it works there; told "quit", or nothing any more, it ends in order.
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
+#include <memory>
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -48,18 +52,34 @@ void report(const mortise::Node& node, const std::stop_token& stop) {
     }
 }
 
-void work(mortise::tests::Surroundings& around, std::uint64_t seed) {
+using Workloads = std::vector<std::unique_ptr<mortise::tests::Workload>>;
+
+Workloads workloads_of(mortise::tests::Surroundings& around, std::uint64_t seed) {
+    Workloads workloads;
+    for (int i = 0; i < threads; ++i) {
+        const auto habit = i == 0 ? Habit::long_holds : Habit::short_holds;
+        workloads.push_back(std::make_unique<mortise::tests::Workload>(
+            around, habit, seed * 100 + static_cast<std::uint64_t>(i)));
+    }
+    return workloads;
+}
+
+void obey(const std::string& line, mortise::tests::Surroundings& around) {
+    constexpr std::string_view chdir = "chdir ";
+    if (line == "calm") around.calm = true;
+    if (!line.starts_with(chdir)) return;
+    std::error_code failed;
+    std::filesystem::current_path(line.substr(chdir.size()), failed);
+    if (failed) say("failed to go to " + line.substr(chdir.size()) + ": " + failed.message());
+}
+
+void work(mortise::tests::Surroundings& around, const Workloads& workloads) {
     std::vector<std::jthread> running;
     running.emplace_back([&around] { report(around.node, around.stop.get_token()); });
-    for (int i = 0; i < threads; ++i) {
-        const auto own_seed = seed * 100 + static_cast<std::uint64_t>(i);
-        const auto habit = i == 0 ? Habit::long_holds : Habit::short_holds;
-        running.emplace_back([&around, habit, own_seed] {
-            mortise::tests::Workload{around, habit, own_seed}.run();
-        });
-    }
+    for (const auto& workload : workloads)
+        running.emplace_back([&workload] { workload->run(); });
     for (std::string line; std::getline(std::cin, line) && line != "quit";)
-        if (line == "calm") around.calm = true;
+        obey(line, around);
     around.stop.request_stop();
 }
 
@@ -69,7 +89,6 @@ int run(char** words) {
     mortise::Node node{config};
     say("up");
     if (!node.wait_ready(std::chrono::steady_clock::now() + 10min)) return 1;
-    say("ready");
     mortise::tests::Surroundings around{
         .node = node,
         .history = history,
@@ -77,7 +96,9 @@ int run(char** words) {
         .store = words[3],
         .ttl = config.timing.session_ttl.to_nanoseconds(),
         .call_timeout = config.timing.call_timeout.to_nanoseconds()};
-    work(around, std::stoull(words[5]));
+    const auto workloads = workloads_of(around, std::stoull(words[5]));
+    say("ready");
+    work(around, workloads);
     node.close();
     say("closed");
     return 0;

@@ -15,6 +15,12 @@ constexpr auto look_every = 100ms;
 
 }  // namespace
 
+Workload::Workload(Surroundings& around, Habit habit, std::uint64_t seed)
+    : around_{around}, habit_{habit}, random_{seed} {
+    for (const auto& name : around.names)
+        stores_.emplace(name, std::make_unique<SharedCounter>(around.store + "/" + name));
+}
+
 void Workload::run() {
     while (!around_.stop.stop_requested() && !node_stopped_) {
         if (chance(2)) disturb();
@@ -251,12 +257,6 @@ void Workload::release(Hold& hold) {
         node_stopped_ = node_stopped_ || ec == Errc::node_stopped;
     }
     around_.history.put(around_.history.end(call).add("outcome", outcome));
-}
-
-SharedCounter& Workload::store_of(const std::string& name) {
-    auto& store = stores_[name];
-    if (!store) store = std::make_unique<SharedCounter>(around_.store + "/" + name);
-    return *store;
 }
 
 void Workload::sleep(Nanoseconds length) {

@@ -40,8 +40,8 @@ enum class Habit : std::uint8_t { short_holds, long_holds };
 
 class Workload {
 public:
-    Workload(Surroundings& around, Habit habit, std::uint64_t seed)
-        : around_{around}, habit_{habit}, random_{seed} {}
+    // Opens all the files that it will need: later there may be no descriptor for them.
+    Workload(Surroundings& around, Habit habit, std::uint64_t seed);
 
     // Until it is told to stop, or the node has stopped.
     void run();
@@ -81,7 +81,7 @@ private:
     // The value that the name carries (S36): the token of who wrote it last.
     void read_and_write_value(const Hold& hold);
     void release(Hold& hold);
-    SharedCounter& store_of(const std::string& name);
+    [[nodiscard]] SharedCounter& store_of(const std::string& name) { return *stores_.at(name); }
 
     bool chance(int percent) { return between(1, 100) <= percent; }
     std::int64_t between(std::int64_t least, std::int64_t most) {
