@@ -88,8 +88,10 @@ std::uint64_t true_chance() {
     return std::uint64_t{device()} << 32U | device();
 }
 
-core::Result<storage::Opened> open_directory(const Config& config, core::Incarnation superseded) {
+core::Result<storage::Opened> open_directory(const Config& config, core::Incarnation superseded,
+                                             Missing missing) {
     storage::OpenOptions options;
+    options.create = missing == Missing::is_made;
     options.self = core::NodeId{config.own_id()};
     options.random = {true_chance(), true_chance()};
     options.rejoins = !config.peers.empty();
@@ -171,7 +173,7 @@ void NodeRuntime::report_limits() {
 }
 
 void NodeRuntime::open_store() {
-    auto opened = open_directory(config_, {});
+    auto opened = open_directory(config_, {}, Missing::is_made);
     if (!opened) throw in_one_line(opened.error());
     report_limits();
     begin_life(std::move(*opened), {});

@@ -38,9 +38,14 @@ struct LogCounters {
     std::atomic<std::chrono::nanoseconds> slowest{};
 };
 
+// A data directory that is not there is made by the first start only: later it was moved away, or
+// its disk is not mounted, and an empty one in its place would forget what the node promised.
+enum class Missing : bool { is_error, is_made };
+
 // What a store is opened with. Throws std::system_error with one clear line.
 [[nodiscard]] core::Result<storage::Opened> open_directory(const Config& config,
-                                                           core::Incarnation superseded);
+                                                           core::Incarnation superseded,
+                                                           Missing missing);
 [[nodiscard]] std::uint64_t true_chance();
 
 // Thread-safe. In the child of a fork most of it must not be touched, and it is never destroyed

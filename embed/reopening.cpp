@@ -87,8 +87,8 @@ void NodeRuntime::reopen(core::Incarnation superseded, std::chrono::milliseconds
     log_thread_.reset();
     directory_lock_.reset();
     while (wait_to_try(pause)) {
-        auto opened =
-            std::make_shared<core::Result<storage::Opened>>(open_directory(config_, superseded));
+        auto opened = std::make_shared<core::Result<storage::Opened>>(
+            open_directory(config_, superseded, Missing::is_error));
         if (*opened) {
             asio::post(io_, [this, opened, pause] { resume(std::move(**opened), pause); });
             return;

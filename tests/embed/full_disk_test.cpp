@@ -164,6 +164,22 @@ TEST_F(FullDisk, ANodeWhosePortIsTakenMeanwhileWaitsForThatToo) {
     EXPECT_EQ(node.status().address, address);
 }
 
+// Somebody made room by moving it, or its disk is not mounted any more. An empty one in its place
+// would found another cluster, whose tokens begin anew (P1).
+TEST_F(FullDisk, ADirectoryThatIsGoneMeanwhileIsNotMadeAnew) {
+    Node node{config()};
+    ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience));
+    fill();
+    ASSERT_FALSE(use_up(node).ready);
+    // While it tries to open the directory it may have it open, in part.
+    std::filesystem::rename(directory_.path() / "node", directory_.path() / "away");
+    make_room();
+    ASSERT_TRUE(wait_for([&] { return node.status().stopped || node.status().ready; }));
+    EXPECT_TRUE(node.status().stopped);
+    EXPECT_NE(node.status().why_stopped.find("node"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(directory_.path() / "node"));
+}
+
 TEST_F(FullDisk, ANodeThatWaitsForRoomCanBeClosed) {
     Node node{config()};
     ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience));
