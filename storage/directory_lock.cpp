@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -36,8 +37,8 @@ bool is_still_named(const struct stat& mine, const std::filesystem::path& path) 
 }
 
 // False when somebody else has it.
-Result<bool> lock(const File& file) {
-    while (::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) {
+Result<bool> lock(const File& file, int how = LOCK_EX) {
+    while (::flock(file.descriptor(), how | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) return false;
         if (errno != EINTR) return io_error("cannot lock " + file.path().string(), errno);
     }
@@ -49,6 +50,11 @@ bool is_locked_by_another(const File& directory) {
     const auto locked = lock(directory);
     return locked && !*locked;
 }
+
+struct KeptOut {
+    File directory;
+    std::optional<File> file;
+};
 
 }  // namespace
 
@@ -96,6 +102,28 @@ Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem
     }
     return std::make_shared<DirectoryLock>(*std::move(whole), *std::move(file),
                                            Life{kernel_boot_id(), mine.st_dev, mine.st_ino});
+}
+
+// LOCK is looked at, and locked only where the directory cannot be: so whoever wants to have the
+// directory meanwhile is told of another program, and not of the process that LOCK names.
+Result<std::shared_ptr<const void>> DirectoryLock::keep_out(const std::filesystem::path& directory,
+                                                            FileProbe* probe) {
+    auto whole = File::open(directory / ".", O_RDONLY | O_DIRECTORY, probe);
+    if (!whole) return std::move(whole).error();
+    const auto locked = lock(*whole, LOCK_SH);
+    if (locked && !*locked) return in_use(directory);
+    auto kept = std::make_shared<KeptOut>(KeptOut{*std::move(whole), std::nullopt});
+    auto file = File::open(directory / "LOCK", O_RDONLY, probe);
+    if (!file) {
+        if (file.error().code == std::errc::no_such_file_or_directory || locked)
+            return std::shared_ptr<const void>{std::move(kept)};
+        return std::move(file).error();
+    }
+    const auto free = lock(*file, LOCK_SH);
+    if (!free) return free.error();
+    if (!*free) return in_use(directory);
+    if (!locked) kept->file = *std::move(file);
+    return std::shared_ptr<const void>{std::move(kept)};
 }
 
 }  // namespace mortise::storage

@@ -19,6 +19,11 @@ public:
     static Result<std::shared_ptr<DirectoryLock>> take(const std::filesystem::path& directory,
                                                        FileProbe* probe);
 
+    // Keeps others out of it, as long as the answer lives, and changes nothing in it: for those who
+    // only read. Several may do so at once. Fails with Errc::locked when a node has it.
+    static Result<std::shared_ptr<const void>> keep_out(const std::filesystem::path& directory,
+                                                        FileProbe* probe);
+
     // This life.
     [[nodiscard]] const Life& life() const { return life_; }
     [[nodiscard]] bool is_local() const { return is_on_local_file_system(file_.descriptor()); }

@@ -117,7 +117,17 @@ Result<MetaFile> MetaFile::create(const std::filesystem::path& path, const Meta&
 }
 
 Result<MetaFile> MetaFile::open(const std::filesystem::path& path, FileProbe* probe) {
-    auto file = File::open(path, O_RDWR, probe);
+    return open(path, O_RDWR, probe);
+}
+
+Result<Meta> MetaFile::read(const std::filesystem::path& path, FileProbe* probe) {
+    auto file = open(path, O_RDONLY, probe);
+    if (!file) return std::move(file).error();
+    return std::move(file->meta_);
+}
+
+Result<MetaFile> MetaFile::open(const std::filesystem::path& path, int flags, FileProbe* probe) {
+    auto file = File::open(path, flags, probe);
     if (!file) return std::move(file).error();
     auto bytes = file->read(slots * slot_bytes);
     if (!bytes) return std::move(bytes).error();

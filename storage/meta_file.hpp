@@ -51,6 +51,9 @@ public:
                                    FileProbe* probe);
     static Result<MetaFile> open(const std::filesystem::path& path, FileProbe* probe);
 
+    // What is in it, without a way to write to it.
+    static Result<Meta> read(const std::filesystem::path& path, FileProbe* probe);
+
     [[nodiscard]] const Meta& meta() const { return meta_; }
     Result<void> write(Meta meta, Durable durable);
 
@@ -58,6 +61,7 @@ private:
     using Sequences = std::array<std::uint64_t, slots>;
 
     MetaFile(File file, Meta meta, const Sequences& sequences);
+    static Result<MetaFile> open(const std::filesystem::path& path, int flags, FileProbe* probe);
 
     File file_;
     Meta meta_;

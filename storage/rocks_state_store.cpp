@@ -81,14 +81,21 @@ Result<RocksDatabase> RocksStateStore::open(const std::filesystem::path& path,
     return database;
 }
 
-Result<RecoveredState> RocksStateStore::recover(RocksDatabase& database, const Meta& meta) {
-    auto about = read_applied(database, meta.incarnation, nullptr);
+Result<RecoveredState> RocksStateStore::read(const RocksDatabase& database,
+                                             core::Incarnation incarnation) {
+    auto about = read_applied(database, incarnation, nullptr);
     if (!about) return std::move(about).error();
     auto machine = recover_machine(database, *about);
     if (!machine) return std::move(machine).error();
-    if (auto dropped = drop_unfinished(database, about->generation); !dropped)
-        return std::move(dropped).error();
     return RecoveredState{*std::move(about), *std::move(machine)};
+}
+
+Result<RecoveredState> RocksStateStore::recover(RocksDatabase& database, const Meta& meta) {
+    auto found = read(database, meta.incarnation);
+    if (!found) return found;
+    if (auto dropped = drop_unfinished(database, found->about.generation); !dropped)
+        return std::move(dropped).error();
+    return found;
 }
 
 RocksStateStore::RocksStateStore(Held held, RocksDatabase database, CountdownFile countdowns,

@@ -27,7 +27,11 @@ public:
     static Result<RocksDatabase> open(const std::filesystem::path& path,
                                       const std::shared_ptr<rocksdb::FileSystem>& files,
                                       bool may_create);
-    // Errc::damaged unless it is a state, and that of the directory that `meta` describes.
+    // Errc::damaged unless it is a state, and that of the directory of this incarnation. Writes
+    // nothing.
+    static Result<RecoveredState> read(const RocksDatabase& database,
+                                       core::Incarnation incarnation);
+    // The same, and what an install left behind that did not become the state is cleared.
     static Result<RecoveredState> recover(RocksDatabase& database, const Meta& meta);
 
     RocksStateStore(Held held, RocksDatabase database, CountdownFile countdowns, AppliedRow about);

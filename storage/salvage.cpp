@@ -2,6 +2,7 @@
 
 #include "core/codec/configuration_codec.hpp"
 #include "storage/log_rows.hpp"
+#include "storage/read_only.hpp"
 #include "storage/rocks_settings.hpp"
 #include "storage/state_rows.hpp"
 
@@ -16,15 +17,8 @@ RocksDatabase open_to_read(const std::filesystem::path& path, const Seams& seams
     auto database = *std::move(prepared);
     auto options = log_options(*database.env, database.errors);
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-    rocksdb::DB* db = nullptr;
-    if (rocksdb::DB::OpenForReadOnly(options, path.string(), &db).ok()) database.db.reset(db);
+    static_cast<void>(open_read_only(options, database));
     return database;
-}
-
-std::string row_of(const RocksDatabase& database, std::string_view key) {
-    std::string row;
-    const rocksdb::Slice name{key.data(), key.size()};
-    return database.db->Get({}, name, &row).ok() ? row : std::string{};
 }
 
 core::ClusterId cluster_in_entries(const RocksDatabase& database) {

@@ -32,6 +32,7 @@ public:
         add_inspect();
         add_break();
         add_cert();
+        add_dump();
         add_demo();
         add_bench();
         add_member();
@@ -215,6 +216,16 @@ private:
                         "Tell whether an authority in this file signed them");
         sub->add_flag("--json", cert_show_.json, "Print JSON");
     }
+    void add_dump() {
+        auto* sub = add("dump", "Tell what is in the directory of a node that does not run", dump_);
+        sub->add_option("DIRECTORY", dump_.directory, "Its data_dir, or damaged-1 and so on in it")
+            ->required();
+        sub->add_flag("--log", dump_.entries, "The entries of the log as well, in words");
+        sub->add_option("--at", dump_.at, "The locks as they were after this log index");
+        sub->add_flag("--json", dump_.json, "Print JSON");
+        sub->footer(
+            "It changes nothing there. docs/backup.md tells what directories are good for.");
+    }
     void add_demo() {
         auto* sub =
             add("demo", "Three nodes on this machine, a kill and a partition, a verdict", demo_);
@@ -258,6 +269,7 @@ private:
     CertInitCommand cert_init_;
     CertIssueCommand cert_issue_;
     CertShowCommand cert_show_;
+    DumpCommand dump_;
     DemoCommand demo_;
     BenchCommand bench_;
     MemberCommand member_;

@@ -99,6 +99,15 @@ struct CertShowCommand {
 };
 ExitCode run(const CertShowCommand& command);
 
+// Of a node that does not run. Reads, and changes nothing.
+struct DumpCommand {
+    std::filesystem::path directory;
+    bool entries = false;             // those of the log, in words
+    std::optional<std::uint64_t> at;  // the locks as of this log index
+    bool json = false;
+};
+ExitCode run(const DumpCommand& command);
+
 struct DemoCommand {
     std::uint64_t seed = 0;          // 0: another one each time
     std::filesystem::path keep_log;  // where to leave the fenced log; empty: nowhere

@@ -5,6 +5,7 @@
 #include <mortise/certificates.hpp>
 #include <mortise/config.hpp>
 #include <mortise/directory_errc.hpp>
+#include <mortise/dump.hpp>
 #include <mortise/duration.hpp>
 #include <mortise/enums.hpp>
 #include <mortise/errc.hpp>

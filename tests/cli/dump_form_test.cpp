@@ -1,0 +1,93 @@
+#include "tools/mortise/dump_form.hpp"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+namespace mortise::cli {
+namespace {
+
+DirectoryDump sample() {
+    DirectoryDump dump;
+    dump.node = 2;
+    dump.incarnation = 0xab;
+    dump.boot_epoch = 3;
+    dump.cluster_id = "0123";
+    dump.term = 5;
+    dump.voted_for = 1;
+    dump.first_index = 10;
+    dump.last_index = 12;
+    dump.last_term = 4;
+    dump.applied_index = 9;
+    dump.committed_index = 11;
+    dump.members.push_back({1, Role::voter, "127.0.0.1:1", false, 0, false, 0xcd});
+    dump.locks_index = 12;
+    dump.newest_token = FencingToken::from_raw(77);
+    LockInfo lock;
+    lock.name = "a\tb";
+    lock.holders.push_back({2, 4, "me", LockMode::shared, FencingToken::from_raw(77), 11, false});
+    lock.waiters.push_back({1, 3, "you", LockMode::exclusive, 12, false, 0});
+    lock.value = LockValue{"v\n", 6, true};
+    lock.is_closed = true;
+    lock.closed_under = FencingToken::from_raw(70);
+    dump.locks.push_back(lock);
+    dump.sessions.push_back({4, 2, 0xab, 3, std::chrono::seconds{10}, 9, 1, 0});
+    dump.entries.push_back({10, 4, "commands", {"close session 1"}});
+    return dump;
+}
+
+TEST(DumpForm, TellsAPersonEverythingInLines) {
+    const auto text = text_of(sample(), true, false);
+    for (const auto* line :
+         {"node 2 of cluster 0123\n", "incarnation 00000000000000ab, boot epoch 3\n",
+          "term 5, voted for node 1\n", "log: entries 10 to 12, the last one of term 4\n",
+          "state on disk: index 9; committed at least up to 11\n",
+          "locks after index 12, newest token 77:\n",
+          "10, term 4, commands\n    close session 1\n"})
+        EXPECT_NE(text.find(line), std::string::npos) << line << '\n' << text;
+    EXPECT_NE(text.find("holds"), std::string::npos);
+    EXPECT_NE(text.find("waits"), std::string::npos);
+    EXPECT_NE(text.find("is closed"), std::string::npos);
+    EXPECT_NE(text.find("version 6, dirty"), std::string::npos);
+    EXPECT_EQ(text.find('\t'), std::string::npos) << "names are escaped";
+    EXPECT_EQ(text_of(sample(), false, false).find("entries of the log"), std::string::npos);
+}
+
+TEST(DumpForm, DamageIsToldFirst) {
+    auto dump = sample();
+    dump.node = 0;
+    dump.cluster_id.clear();
+    dump.voted_for.reset();
+    dump.locks_index.reset();
+    dump.last_index = 9;
+    dump.damage = {"meta: it is missing"};
+    dump.notes = {"this is a copy"};
+    const auto text = text_of(dump, false, false);
+    EXPECT_TRUE(text.starts_with("of an unknown node, of no cluster yet\n")) << text;
+    EXPECT_NE(text.find("\ndamaged: meta: it is missing\nnote: this is a copy\n"),
+              std::string::npos);
+    EXPECT_NE(text.find("locks: they cannot be read\n"), std::string::npos);
+    EXPECT_NE(text.find("log: no entry behind 9\n"), std::string::npos);
+}
+
+TEST(DumpForm, JsonHasTokensAsStringsAndNullForWhatIsNotKnown) {
+    auto json = json_of(sample());
+    EXPECT_EQ(json.at("newest_token"), "77");
+    EXPECT_EQ(json.at("voted_for"), 1);
+    EXPECT_EQ(json.at("incarnation"), "00000000000000ab");
+    EXPECT_EQ(json.at("locks").at(0).at("value").at("bytes"), "v\n");
+    EXPECT_EQ(json.at("sessions").at(0).at("ttl_ms"), 10'000);
+    EXPECT_EQ(json.at("members").at(0).at("role"), "voter");
+    EXPECT_EQ(json.at("entries").at(0).at("words").at(0), "close session 1");
+    auto dump = sample();
+    dump.locks_index.reset();
+    dump.voted_for.reset();
+    dump.damage = {"\xff"};
+    json = json_of(dump);
+    EXPECT_TRUE(json.at("locks_index").is_null());
+    EXPECT_TRUE(json.at("voted_for").is_null());
+    EXPECT_NO_THROW(static_cast<void>(json.dump()));
+}
+
+}  // namespace
+}  // namespace mortise::cli

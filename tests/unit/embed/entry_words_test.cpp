@@ -1,0 +1,127 @@
+#include "embed/entry_words.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/codec/command_codec.hpp"
+#include "core/codec/configuration_codec.hpp"
+#include "core/codec/state_sum_codec.hpp"
+
+namespace mortise::detail {
+namespace {
+
+using core::Seq;
+using core::SessionId;
+
+std::string request(core::RequestBody body) {
+    return words_of(core::Request{SessionId{5}, Seq{7}, {}, std::move(body)});
+}
+
+TEST(EntryWords, SessionsAreNamedByTheirNumbers) {
+    core::OpenSession open;
+    open.node = core::NodeId{2};
+    open.incarnation = core::Incarnation{0xab};
+    open.boot_epoch = core::BootEpoch{3};
+    open.ttl_ms = 10'000;
+    EXPECT_EQ(
+        words_of(open),
+        "open a session for node 2, incarnation 00000000000000ab, boot epoch 3, ttl 10000 ms");
+    open.former_life_ended = true;
+    EXPECT_TRUE(words_of(open).ends_with("; its former life has ended"));
+    EXPECT_EQ(words_of(core::Renew{{{SessionId{5}, 9}, {SessionId{6}, 1}}}),
+              "renew session 5 (renewal 9) session 6 (renewal 1)");
+    EXPECT_EQ(words_of(core::CloseSession{SessionId{5}}), "close session 5");
+    EXPECT_EQ(words_of(core::Expire{SessionId{5}, core::LogIndex{8}}),
+              "expire session 5, last renewed at index 8");
+    EXPECT_EQ(words_of(core::Acknowledge{SessionId{5}, core::LogIndex{8}}),
+              "session 5 has received the answers up to index 8");
+    EXPECT_EQ(words_of(core::Sweep{}), "clear what ended sessions left behind");
+    EXPECT_EQ(words_of(core::EndClosure{core::ClosureId{4}}), "end closure 4");
+}
+
+TEST(EntryWords, AnAcquireTellsWhatItAsksFor) {
+    core::Acquire acquire;
+    acquire.name = "orders/42";
+    EXPECT_EQ(request(acquire), "session 5, request 7: acquire \"orders/42\" exclusive, waits");
+    acquire.mode = core::LockMode::shared;
+    acquire.wait = false;
+    acquire.policy_given = true;
+    acquire.policy = core::QueuePolicy::fifo;
+    acquire.label = "me";
+    acquire.priority = 3;
+    acquire.locker = {8, "thread"};
+    acquire.terms = {1, 2, 3};
+    EXPECT_EQ(
+        request(acquire),
+        "session 5, request 7: acquire \"orders/42\" shared, does not wait, fifo, priority 3, "
+        "label \"me\", locker 8, max_hold 1 ms, min_hold 2 ms, lock_delay 3 ms");
+    core::AcquireSeveral several;
+    several.names = {{"a", core::LockMode::exclusive}, {"b", core::LockMode::shared}};
+    EXPECT_EQ(request(several),
+              "session 5, request 7: acquire all of \"a\" exclusive \"b\" shared, waits");
+    several.which = core::AcquireSeveral::Which::any;
+    EXPECT_NE(request(several).find("acquire any of"), std::string::npos);
+}
+
+TEST(EntryWords, OtherRequestsNameTheOneThatTheyAreAbout) {
+    EXPECT_EQ(request(core::Release{Seq{4}}), "session 5, request 7: release request 4");
+    EXPECT_TRUE(request(core::Release{Seq{4}, true}).ends_with("4, which was lost there"));
+    EXPECT_TRUE(request(core::Cancel{Seq{4}}).ends_with("cancel request 4"));
+    EXPECT_TRUE(request(core::Downgrade{Seq{4}}).ends_with("downgrade request 4 to shared"));
+    EXPECT_TRUE(request(core::Upgrade{Seq{4}}).ends_with("upgrade request 4, waits"));
+    EXPECT_TRUE(request(core::SetValue{Seq{4}, "x", "abc"})
+                    .ends_with("set the value of \"x\": 3 bytes, under request 4"));
+    EXPECT_TRUE(request(core::MarkConsistent{Seq{4}, "x"})
+                    .ends_with("vouch for the value of \"x\" under request 4"));
+    core::BreakLock breaks{"x", core::FencingToken{6}, "stuck"};
+    EXPECT_TRUE(request(breaks).ends_with("break \"x\" held under token 6, reason \"stuck\""));
+    breaks.immediate = true;
+    breaks.asked_by = "user alice";
+    EXPECT_TRUE(request(breaks).ends_with(
+        "held under token 6, at once, reason \"stuck\", asked by user alice"));
+    EXPECT_TRUE(request(core::AskRelease{"x", "please"})
+                    .ends_with("ask for the release of \"x\", reason \"please\""));
+}
+
+TEST(EntryWords, WhatATerminalCouldTakeForACommandIsEscaped) {
+    core::Acquire acquire;
+    acquire.name = "\x1b[2J";
+    EXPECT_EQ(request(acquire).find('\x1b'), std::string::npos);
+}
+
+TEST(EntryWords, EachKindOfEntryHasItsWords) {
+    const core::LogId id{core::Term{1}, core::LogIndex{2}};
+    const auto words = [&](core::EntryKind kind, core::Bytes payload) {
+        return words_of(core::make_entry(id, kind, std::move(payload)));
+    };
+    core::BatchBuilder batch;
+    batch.add(core::Sweep{});
+    batch.add(core::CloseSession{SessionId{1}});
+    EXPECT_EQ(
+        words(core::EntryKind::commands, batch.take()),
+        (std::vector<std::string>{"clear what ended sessions left behind", "close session 1"}));
+    core::Configuration configuration;
+    configuration.cluster = {1, 2};
+    configuration.voters = {{core::NodeId{1}, core::Incarnation{3}, "127.0.0.1:1"}};
+    configuration.learners = {{core::NodeId{4}, core::Incarnation{5}, "127.0.0.1:4"}};
+    EXPECT_EQ(words(core::EntryKind::configuration, core::encode_configuration(configuration)),
+              std::vector<std::string>{
+                  "cluster 00000000000000010000000000000002, voter 1 at 127.0.0.1:1 (incarnation "
+                  "0000000000000003), learner 4 at 127.0.0.1:4 (incarnation 0000000000000005)"});
+    EXPECT_EQ(words(core::EntryKind::state_sum, core::encode_state_sum({core::LogIndex{9}, 0xff})),
+              std::vector<std::string>{"the state after index 9 sums to 00000000000000ff"});
+    EXPECT_EQ(words(core::EntryKind::noop, {}), std::vector<std::string>{"a leader's first entry"});
+    EXPECT_EQ(word_of(core::EntryKind::commands), "commands");
+}
+
+TEST(EntryWords, WhatCannotBeReadIsSaidToBeThat) {
+    const core::LogId id{core::Term{1}, core::LogIndex{2}};
+    for (const auto kind :
+         {core::EntryKind::commands, core::EntryKind::configuration, core::EntryKind::state_sum}) {
+        const auto words = words_of(core::make_entry(id, kind, core::Bytes{std::string{"\x7f?"}}));
+        ASSERT_EQ(words.size(), 1U);
+        EXPECT_NE(words.front().find("this version reads"), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace mortise::detail
