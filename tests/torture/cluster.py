@@ -1,5 +1,6 @@
 """The processes of a run: what they were started with, what they said, how they ended."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -301,7 +302,8 @@ class Cluster:
                 node.life.kill(5)
             for life in node.lives:
                 life.drain.reads.set()
-                life.copying.wait(5)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    life.copying.wait(5)
 
 
 def end_in_order(life):

@@ -1,0 +1,353 @@
+"""Data directories that are copied, moved and put back, rightly and wrongly (docs/backup.md).
+
+    backup_test.py MORTISE WORKER
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
+from program import (DATA_ERROR, IO_ERROR, OK, TAKEN, config_text,  # noqa: E402
+                     free_ports, run, wait_until)
+from members_test import Member  # noqa: E402
+
+
+def copy(source, target):
+    subprocess.run(["cp", "-a", source, target], check=True)
+
+
+class BackupTest(unittest.TestCase):
+    """Nodes 1 to 3 are a cluster; 4 may be added."""
+
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory(prefix="mortise-backup-")
+        self.place = Path(self.directory.name)
+        self.ports = free_ports(5)
+        self.members = {}
+        self.newest = 0
+        self.addCleanup(self.tear_down)
+        for node in (1, 2, 3):
+            self.start(node)
+        for node in (1, 2, 3):
+            self.members[node].expect("ready")
+        self.work(1)
+
+    def tear_down(self):
+        for member in self.members.values():
+            if member.process.poll() is None:
+                member.kill()
+        self.directory.cleanup()
+
+    def data(self, node):
+        return self.place / f"node-{node}"
+
+    def config(self, node, data=None, port=None):
+        text = config_text(node, self.ports[:3] if node <= 3 else self.ports[:node], self.place)
+        if node > 3:
+            own = f'[[peer]]\nid = {node}\naddress = "127.0.0.1:{self.ports[node - 1]}"\n'
+            text = 'role = "learner"\n' + text.replace(own, "")
+        if data is not None:
+            text = text.replace(f'data_dir = "{self.data(node)}"', f'data_dir = "{data}"')
+        if port is not None:
+            text = text.replace(f'listen = "127.0.0.1:{self.ports[node - 1]}"',
+                                f'listen = "127.0.0.1:{port}"')
+        path = self.place / f"node-{node}{'' if data is None else '-other'}.toml"
+        path.write_text(text + '[log]\nlevel = "info"\n', encoding="utf-8")
+        return path
+
+    def start(self, node, **changed):
+        self.members[node] = Member(self.config(node, **changed))
+        return self.members[node]
+
+    def stop(self, *nodes):
+        """In order."""
+        for node in nodes:
+            self.members[node].tell("quit")
+        for node in nodes:
+            self.members[node].process.wait(60)
+            self.members[node].process.stdin.close()
+
+    def back(self, node, **changed):
+        self.start(node, **changed).expect("ready")
+        self.work(node)
+
+    def work(self, node):
+        """A lock there and back: its token is greater than every one before."""
+        member = self.members[node]
+        member.tell("acquire x")
+        wait_until(lambda: member.said("held x"))
+        token = int(member.said("held x")[-1][2])
+        self.assertGreater(token, self.newest)
+        self.newest = token
+        member.tell("release x")
+        wait_until(lambda: member.said("released x"))
+        member.lines[:] = [line for line in member.lines if " x" not in line]
+
+    def peers(self, *nodes):
+        return [word for node in nodes
+                for word in ("--peer", f"127.0.0.1:{self.ports[node - 1]}")]
+
+    def votes(self, node, *at):
+        def does():
+            listed = json.loads(run("members", "--json", *self.peers(*at)).stdout or "[]")
+            return any(m["id"] == node and m["role"] == "voter" for m in listed)
+        wait_until(does)
+
+    def change(self, *words, at):
+        result = run(*words, *self.peers(at))
+        self.assertEqual(result.returncode, OK, result.stderr)
+
+    def set_aside(self, node):
+        return sorted(path.name for path in self.data(node).glob("damaged-*"))
+
+    def restore(self, image, node):
+        shutil.rmtree(self.data(node))
+        copy(image, self.data(node))
+
+    def refused(self, node, *texts, **changed):
+        """What `mortise node` says to it, and with which code it ends."""
+        result = run("node", "--config", self.config(node, **changed))
+        for text in texts:
+            self.assertIn(text, result.stderr)
+        return result.returncode
+
+    # --- what is right
+
+    def test_a_directory_that_was_stopped_moves(self):
+        """By cp -a, by tar, without owners, modes and times, by mv: it is the same one."""
+        def by(*words):
+            def move(source, target):
+                subprocess.run([word.format(source=source, target=target) for word in words],
+                               check=True)
+                if source.exists():
+                    shutil.rmtree(source)
+            return move
+
+        def strange(source, target):
+            copy(source, target)
+            shutil.rmtree(source)
+            for folder, folders, names in os.walk(target):
+                for name in [".", *folders, *names]:
+                    os.chmod(Path(folder) / name, 0o777)
+                    if os.geteuid() == 0:
+                        os.chown(Path(folder) / name, 65534, 65534)
+
+        ways = [by("cp", "-a", "{source}", "{target}"), by("mv", "{source}", "{target}"),
+                by("cp", "-r", "--no-preserve=all", "{source}", "{target}"), strange,
+                by("sh", "-c", "mkdir {target} && tar -C {source} -cf - . | tar -C {target} -xf -")]
+        here = self.data(2)
+        incarnation = json.loads(run("members", "--json", *self.peers(1)).stdout)[1]["incarnation"]
+        for number, way in enumerate(ways):
+            self.stop(2)
+            there = self.place / f"moved-{number}"
+            way(here, there)
+            here = there
+            self.back(2, data=here)
+            self.assertEqual(list(here.glob("damaged-*")), [])
+            said = json.loads(run("members", "--json", *self.peers(1)).stdout)
+            self.assertEqual(said[1]["incarnation"], incarnation)
+
+    def test_a_member_that_lost_its_directory_needs_no_backup(self):
+        self.stop(2)
+        shutil.rmtree(self.data(2))
+        self.back(2)
+        self.votes(2, 1, 3)
+
+    def test_all_stopped_and_put_back_are_what_they_were(self):
+        for node in (1, 2, 3):
+            self.stop(node)
+        for node in (1, 2, 3):
+            copy(self.data(node), self.place / f"image-{node}")
+            self.restore(self.place / f"image-{node}", node)
+        for node in (1, 2, 3):
+            self.start(node)
+        for node in (1, 2, 3):
+            self.members[node].expect("ready")
+            self.work(node)
+            self.assertEqual(self.set_aside(node), [])
+
+    # --- what is wrong: an earlier image of one member
+
+    def test_an_earlier_image_of_one_member_begins_anew(self):
+        self.stop(2)
+        copy(self.data(2), self.place / "image")
+        self.back(2)
+        self.stop(2)
+        self.restore(self.place / "image", 2)
+        self.back(2)
+        self.assertEqual(self.set_aside(2), ["damaged-1"])
+        self.votes(2, 1, 3)
+
+    def test_copies_of_a_running_directory_are_images_of_a_crash_or_damaged(self):
+        for node in (1, 2, 3):
+            self.members[node].tell("load name")
+        for number in range(4):
+            image = self.place / f"image-{number}"
+            copy(self.data(2), image)
+            code = run("dump", image).returncode
+            self.assertIn(code, (OK, DATA_ERROR))
+            self.members[3].expect_more("grant", 20)
+        self.members[2].kill()
+        for number in range(4):
+            self.restore(self.place / f"image-{number}", 2)
+            self.start(2).expect("ready")
+            self.members[2].tell("load name")
+            self.members[2].expect_more("grant", 5)
+            self.votes(2, 1, 3)
+            self.members[2].kill()
+        for member in self.members.values():
+            tokens = [int(words[2]) for words in member.said("grant name")]
+            self.assertEqual(tokens, sorted(set(tokens)))
+
+    def test_an_image_from_before_a_member_was_added(self):
+        self.stop(2)
+        copy(self.data(2), self.place / "image")
+        self.back(2)
+        self.start(4).expect("up")
+        self.change("members", "add", "4", f"127.0.0.1:{self.ports[3]}", at=1)
+        self.change("members", "promote", "4", at=1)
+        self.stop(2)
+        self.restore(self.place / "image", 2)
+        self.back(2)
+        self.votes(2, 1, 3)
+        self.votes(4, 2)
+
+    def test_an_image_of_a_member_that_was_removed_since(self):
+        self.stop(2)
+        copy(self.data(2), self.place / "image")
+        self.back(2)
+        self.change("members", "remove", "2", at=1)
+        self.members[2].kill()
+        self.restore(self.place / "image", 2)
+        returned = self.start(2)
+        returned.expect("up")
+        wait_until(lambda: any("not a member" in line for line in list(returned.errors)))
+        self.work(1)
+        self.assertEqual(returned.said("ready"), [])
+
+    # --- what is wrong: images of all
+
+    def put_back_images_of_different_times(self):
+        """Each of its node before a life in which all worked; the one of node 3 is the newest."""
+        for node in (1, 2, 3):
+            self.stop(node)
+            copy(self.data(node), self.place / f"image-{node}")
+            self.back(node)
+        self.stop(1, 2, 3)
+        for node in (1, 2, 3):
+            self.restore(self.place / f"image-{node}", node)
+        self.newest = 0  # such a cluster gives tokens that were given already
+
+    def test_images_of_different_times_go_on_from_what_a_majority_has(self):
+        """What the third knows to be committed is gone: it stays out, until it is emptied."""
+        self.put_back_images_of_different_times()
+        for node in (1, 2):
+            self.start(node)
+        for node in (1, 2):
+            self.members[node].expect("ready")
+            self.work(node)
+        third = self.start(3)
+        wait_until(lambda: any("contradicts what is certain here" in line
+                               for line in list(third.errors)))
+        self.assertEqual(third.said("ready"), [])
+        third.kill()
+        shutil.rmtree(self.data(3))
+        self.back(3)
+        self.votes(3, 1, 2)
+
+    def test_the_newest_image_may_lead(self):
+        self.put_back_images_of_different_times()
+        for node in (2, 3):
+            self.start(node)
+        for node in (2, 3):
+            self.members[node].expect("ready")
+            self.work(node)
+        self.back(1)
+        self.votes(1, 2, 3)
+
+    # --- what is wrong: another place
+
+    def test_a_directory_of_another_node_is_refused(self):
+        self.stop(1, 2)
+        self.restore(self.data(1), 2)
+        code = self.refused(2, "belongs to node 1, this is node 2")
+        self.assertEqual(code, DATA_ERROR)
+        self.assertEqual(self.set_aside(2), [])
+
+    def test_a_symbolic_link_is_refused(self):
+        self.stop(2)
+        link = self.place / "link"
+        link.symlink_to(self.data(2))
+        self.assertEqual(self.refused(2, "is a symbolic link", data=link), IO_ERROR)
+
+    def start_copy(self):
+        """Of node 2, beside it, at another port."""
+        second = Member(self.config(2, data=self.place / "copy", port=self.ports[4]))
+        self.addCleanup(lambda: second.process.poll() is None and second.kill())
+        return second
+
+    def test_a_copy_of_the_same_age_beside_its_original_stops(self):
+        self.stop(2)
+        copy(self.data(2), self.place / "copy")
+        self.back(2)
+        second = self.start_copy()
+        wait_until(lambda: any("uses a copy of this data directory" in line
+                               for line in list(second.errors)))
+        self.assertEqual(second.said("ready"), [])
+        self.work(2)
+        self.work(1)
+
+    def test_a_copy_of_a_running_directory_beside_its_original_takes_no_part(self):
+        """It has a later start than its original. Neither ends by itself, and it disturbs the
+        original; but it is never ready, and the original works again when it is gone."""
+        copy(self.data(2), self.place / "copy")
+        self.assertEqual(self.refused(2, data=self.place / "copy"), TAKEN)  # its port
+        second = self.start_copy()
+        second.expect("up")
+        time.sleep(3)
+        self.work(1)
+        self.work(3)
+        self.assertEqual(second.said("ready"), [])
+        second.kill()
+        self.work(2)
+        self.assertEqual(self.set_aside(2), [])
+
+    def test_a_directory_that_is_moved_away_while_its_node_runs(self):
+        """It goes on, or stops; when the directory is back, so is the node."""
+        self.data(2).rename(self.place / "away")
+        self.work(1)
+        self.members[2].tell("load name")
+        time.sleep(1)
+        self.members[2].kill()
+        (self.place / "away").rename(self.data(2))
+        self.back(2)
+        self.assertEqual(self.set_aside(2), [])
+
+    # --- what is wrong: parts
+
+    def test_parts_of_a_directory_are_damaged_and_begin_anew(self):
+        self.stop(2)
+        image = self.place / "image"
+        copy(self.data(2), image)
+        parts = [["meta"], ["log", "meta"], ["log", "state"], ["state", "meta"], ["log"]]
+        for kept in parts:
+            with self.subTest(kept=kept):
+                shutil.rmtree(self.data(2))
+                self.data(2).mkdir()
+                for part in kept:
+                    copy(image / part, self.data(2) / part)
+                self.back(2)
+                self.votes(2, 1, 3)
+                self.stop(2)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
