@@ -172,7 +172,7 @@ class Dump(unittest.TestCase):
 
     def test_with_a_torn_end(self):
         with open(sorted(self.copy.glob("log/*.log"))[-1], "ab") as log:
-            log.write(b"torn" * 10)
+            log.write(b"\1\1\1\1\5\0\1wrong")  # a record, but for its checksum
         found = self.dump(directory=self.copy)
         self.assertIn("the newest write of the log was cut short", " ".join(found["notes"]))
         self.assertEqual(found["locks"][0], self.lock)

@@ -1,6 +1,7 @@
 """Each way to fail: its exit code, and one line about it."""
 
 import os
+import resource
 import socket
 import subprocess
 import tempfile
@@ -150,6 +151,25 @@ class Errors(unittest.TestCase):
             port = taken.getsockname()[1]
             config = self.config(config_text(1, [port], self.directory))
             self.expect(run("node", "--config", config), TAKEN, str(port))
+
+    def test_a_node_outlives_a_limit_of_the_size_of_files(self):
+        """Its standard error is a file, too, and it has something to say."""
+        with open(self.directory / "errors", "w", encoding="utf-8") as errors:
+            node = subprocess.Popen([PROGRAM, "node", "--config", self.config(self.alone())],
+                                    stdout=subprocess.PIPE, stderr=errors, text=True)
+        try:
+            self.assertIn("ready", node.stdout.readline())
+            before = resource.prlimit(node.pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(node.pid, resource.RLIMIT_FSIZE, (0, before[1]))
+            time.sleep(4)
+            self.assertIsNone(node.poll())
+            resource.prlimit(node.pid, resource.RLIMIT_FSIZE, before)
+            node.terminate()
+            self.assertEqual(node.wait(60), OK)
+        finally:
+            node.kill()
+            node.wait()
+            node.stdout.close()
 
     def test_a_directory_in_use(self):
         first = start("node", "--config", self.config(self.alone()))

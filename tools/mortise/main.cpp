@@ -23,5 +23,7 @@ int main(int argc, char** argv) {
     open_standard_descriptors();
     // A reader that went away is an error of the write, here and in sockets.
     std::signal(SIGPIPE, SIG_IGN);
+    // So is a file that must not grow, of standard error for example.
+    std::signal(SIGXFSZ, SIG_IGN);
     return mortise::cli::run_command_line(argc, argv);
 }
