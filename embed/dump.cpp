@@ -181,7 +181,7 @@ private:
             told.renewed_at = session.renewed_at.raw();
             for (const auto& [seq, operation] : session.operations)
                 ++(operation.held ? told.holds : told.waits);
-            dump_.sessions.push_back(std::move(told));
+            dump_.sessions.push_back(told);
         }
     }
     void tell_entries() {
