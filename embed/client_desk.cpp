@@ -5,6 +5,7 @@
 
 #include "embed/clocks.hpp"
 #include "embed/core_loop.hpp"
+#include "embed/membership.hpp"
 #include "embed/translate.hpp"
 #include "embed/version.hpp"
 #include "transport/limits.hpp"
@@ -106,6 +107,7 @@ void ClientDesk::list(transport::ListRequest request,
 
 void ClientDesk::change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(transport::ChangeAnswer)> answer) {
+    if (check_goal(goal).error) return answer(core::MembershipRefusal::invalid_address);
     const core::Nanoseconds longest = loop_.config().timing.call_timeout.to_nanoseconds();
     const auto deadline = steady_now() + std::min(patience, longest);
     loop_.submit(

@@ -139,6 +139,7 @@ private:
     void watch_ready();
     void members_changed();
     void connect_to_peers();
+    [[nodiscard]] std::optional<std::string> moved_to(core::NodeId id) const;
     // Of addresses that an unknown caller names.
     [[nodiscard]] bool dials_loopback_only() const;
 
@@ -180,9 +181,13 @@ private:
     PendingCalls pending_;
     HoldTable holds_;
     std::map<core::NodeId, core::Hello> connected_;
-    std::map<core::NodeId, transport::Refusal> refused_by_;  // until they are up again
-    std::map<core::NodeId, std::string> warned_of_timing_;   // what differed
-    std::vector<core::Member> peers_;                        // as the core told them
+    struct Refused {
+        transport::Refusal why;
+        core::Instant at;
+    };
+    std::map<core::NodeId, Refused> refused_by_;            // until they are up again
+    std::map<core::NodeId, std::string> warned_of_timing_;  // what differed
+    std::vector<core::Member> peers_;                       // as the core told them
     std::map<core::NodeId, std::string> introduced_;  // since then: who says that it is a member
     std::optional<core::NodeId> leader_;
     core::CallTag close_tag_;

@@ -54,9 +54,10 @@ void CoreLoop::introduced(core::Hello caller) {
     connect_to_peers();
 }
 
-// Addresses of the file go before those of the log: a person wrote them for this node. Where the
-// log has another one, of a member that was moved, both are tried. While this node has no leader it
-// talks to everybody named in the file as well: all the members that it knew may be gone.
+// Addresses of the file go before those of the log: a person wrote them for this node. But one that
+// was moved since the cluster was founded is where the log says, and perhaps where the file says.
+// While this node has no leader it talks to everybody named in the file as well: all the members
+// that it knew may be gone.
 void CoreLoop::connect_to_peers() {
     if (!network_ || (peers_.empty() && introduced_.empty())) return;
     std::vector<transport::PeerAddress> addresses;
@@ -67,17 +68,30 @@ void CoreLoop::connect_to_peers() {
     };
     for (const auto& peer : parts_.config.peers) {
         const core::NodeId id{peer.id};
-        const auto known = std::ranges::find(peers_, id, &core::Member::id);
-        const bool is_peer = known != peers_.end();
-        const bool moved = is_peer && known->address != peer.address;
-        if (is_peer || !leader_)
-            addresses.push_back({id, peer.address, false, moved ? known->address : std::string{}});
+        const bool is_peer = std::ranges::find(peers_, id, &core::Member::id) != peers_.end();
+        const auto moved = moved_to(id);
+        if (moved && *moved != peer.address) {
+            addresses.push_back({id, *moved, dials_loopback_only(), peer.address});
+        } else if (is_peer || !leader_) {
+            addresses.push_back({id, peer.address});
+        }
     }
     for (const auto& peer : peers_)
         add(peer.id, peer.address, false);
     for (const auto& [id, address] : introduced_)
         add(id, address, dials_loopback_only());
     network_->set_peers(std::move(addresses));
+}
+
+// Files may give a member other addresses than the one that the cluster was founded with: that is
+// no move.
+std::optional<std::string> CoreLoop::moved_to(core::NodeId id) const {
+    const auto& configuration = driver_->core().raft().configuration();
+    const auto founding = configuration.founding();
+    const auto* const now = configuration.find(id);
+    const auto* const then = founding.find(id);
+    if (now == nullptr || then == nullptr || now->address == then->address) return std::nullopt;
+    return now->address;
 }
 
 bool CoreLoop::dials_loopback_only() const {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "embed/clocks.hpp"
 #include "embed/core_loop.hpp"
 #include "embed/timing_words.hpp"
 #include "embed/translate.hpp"
@@ -35,7 +36,7 @@ void CoreLoop::warn_of_insecurity() {
     });
 }
 
-// It works all the same, and not well: sessions and elections last differently by who leads.
+// It works all the same, and not well: an election takes as long as the most patient wants.
 void CoreLoop::warn_of_timing(const core::Hello& peer) {
     auto differences = timing_differences(peer.timing, driver_->hello().timing);
     auto& warned = warned_of_timing_[peer.node];
@@ -104,10 +105,12 @@ std::string CoreLoop::missing_peers() const {
     return missing;
 }
 
+// A peer that refuses is asked again all the time: what was said long ago is over.
 std::string CoreLoop::why_missing(core::NodeId peer) const {
+    constexpr auto lasts = std::chrono::seconds{30};
     const auto refused = refused_by_.find(peer);
-    if (refused == refused_by_.end()) return {};
-    return ", which refuses: " + std::string{transport::to_string(refused->second)};
+    if (refused == refused_by_.end() || steady_now() > refused->second.at + lasts) return {};
+    return ", which refuses: " + std::string{transport::to_string(refused->second.why)};
 }
 
 Status CoreLoop::status() const {

@@ -30,7 +30,7 @@ void CoreLoop::copied() {
 
 // At its own address. What follows from it is decided with what others say.
 void CoreLoop::refused(core::NodeId by, transport::Refusal why) {
-    refused_by_[by] = why;
+    refused_by_.insert_or_assign(by, Refused{why, steady_now()});
     const bool is_copied = why == transport::Refusal::copied;
     if (is_copied || why == transport::Refusal::stale) step(core::LifeRefused{by, is_copied});
 }

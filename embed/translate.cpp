@@ -64,7 +64,7 @@ std::string reason_of(core::MembershipRefusal refusal) {
         case Why::change_in_progress: return "another change of the members is under way";
         case Why::unknown_member: return "it is not a member of the cluster";
         case Why::already_member:
-            return "a member with this id has another address: remove it first";
+            return "a member with this id has another address: move it, or remove it first";
         case Why::already_voter: return "it is a voter already";
         case Why::not_connected:
             return "the leader and the new node do not reach each other: does it run, with the "
@@ -75,7 +75,8 @@ std::string reason_of(core::MembershipRefusal refusal) {
         case Why::would_lose_quorum:
             return "too few of the members that would vote then answer now";
         case Why::too_many_members: return "the cluster has as many members as it can have";
-        case Why::invalid_address: return "the address is empty, too long, or taken";
+        case Why::invalid_address:
+            return "the address is empty, too long, or that of another member";
         case Why::not_a_voter: return "it is not a voter, so it cannot lead";
         case Why::overtaken: return "somebody else changed the cluster meanwhile: look first";
         case Why::too_old:

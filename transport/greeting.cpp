@@ -52,7 +52,8 @@ std::string_view to_string(Refusal refusal) {
         case Refusal::cluster_name:
             return "the two nodes are configured for clusters of different names";
         case Refusal::id_in_use:
-            return "another node with the same id is running: every node needs an id of its own";
+            return "another node with this id is connected: every node needs an id and a directory "
+                   "of its own";
         case Refusal::copied: return "a copy of this node's directory is in use elsewhere";
     }
     return to_string(Refusal::unspecified);

@@ -92,12 +92,9 @@ void LinkMachine::handle(const link_event::TimerFired& /*event*/, Instant now) {
 }
 
 void LinkMachine::handle(const link_event::PeerSeen& /*event*/, Instant now) {
-    // A node that refused us, or is not the one it should be, is so still. But one that calls, and
-    // is not refused, knows us by now, has our cluster's name, or has its id for itself.
-    const bool passes = refusal_ == Refusal::unknown_node || refusal_ == Refusal::cluster_name ||
-                        refusal_ == Refusal::id_in_use;
-    const bool is_final = refusal_ && !passes;
-    if (state_ != State::backing_off || is_final) return;
+    // Whatever was refused before, by the peer or by another node at one of its addresses: it calls
+    // now, and is not refused, so it may take us by now.
+    if (state_ != State::backing_off) return;
     deadline_ = std::min(deadline_, now + jittered(options_.backoff_min));
 }
 

@@ -43,24 +43,33 @@ void PeerNetwork::Impl::disconnect(core::NodeId peer) {
 }
 
 void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
-    const auto find = [](const auto& among, const PeerAddress& peer) {
-        return std::ranges::find_if(
-            among, [&](const PeerAddress& each) { return each.is_same_place(peer); });
+    const auto find = [](auto& among, const PeerAddress& peer) {
+        return std::ranges::find(among, peer.id, &PeerAddress::id);
     };
     for (const auto& old : std::vector{known_}) {
         if (find(peers, old) == peers.end()) drop_peer(old.id);
     }
     for (const auto& peer : peers) {
         if (stopped_) return;  // by what was told of those that went
-        if (find(known_, peer) != known_.end()) {
-            for (const auto& link : links_)
-                if (link->peer() == peer.id) link->set_ways(peer);
+        if (const auto known = find(known_, peer); known != known_.end()) {
+            if (*known == peer) continue;
+            *known = peer;
+            change_ways(peer);
             continue;
         }
         const auto first_new = links_.size();
         add_peer(peer);
         for (auto i = first_new; i < links_.size(); ++i)
             links_[i]->start();
+    }
+}
+
+// A connection that is up is one with that very node, whatever its address is called by now.
+void PeerNetwork::Impl::change_ways(const PeerAddress& peer) {
+    for (const auto& link : links_) {
+        if (link->peer() != peer.id) continue;
+        link->set_ways(peer);
+        link->peer_seen();
     }
 }
 

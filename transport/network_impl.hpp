@@ -56,6 +56,7 @@ private:
 
     // network_changes.cpp
     void change_peers(const std::vector<PeerAddress>& peers);
+    void change_ways(const PeerAddress& peer);
     void add_peer(const PeerAddress& peer);
     void drop_peer(core::NodeId peer);
 

@@ -1,4 +1,5 @@
 // Who comes and goes, and what they say: PeerConnections decides, this does.
+#include <algorithm>
 #include <utility>
 
 #include "transport/clock.hpp"
@@ -93,7 +94,7 @@ void PeerNetwork::Impl::tell_refused(Visitor& visitor, const core::Hello& caller
                caller.cluster_name + "\", this node for \"" + events_.hello().cluster_name + "\"";
     } else if (refusal == Refusal::id_in_use) {
         text = "refused a second " + node + " (from " + from + "): the one at its own address is " +
-               "connected, and every node needs an id of its own";
+               "connected, and every node needs an id and a directory of its own";
     }
     if (!text.empty() && notices_.may_say(node, text, steady_now())) log(LogLevel::warning, text);
 }
@@ -118,7 +119,9 @@ Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeti
     }
     if (const auto refusal = judge_caller(*caller, events_.hello(), known)) {
         if (refusal == Refusal::unknown_node) events_.introduced(caller->hello);
-        tell_refused(visitor, caller->hello, *refusal);
+        const bool is_peer =
+            std::ranges::find(known, caller->hello.node) != known.end() && lane_of(caller->purpose);
+        if (is_peer) tell_refused(visitor, caller->hello, *refusal);
         return refuse(*refusal);
     }
     const auto lane = lane_of(caller->purpose);

@@ -35,8 +35,8 @@ PeerConnections::Admission PeerConnections::admit(Direction direction, Lane lane
         if (peer.up) admission.refusal = Refusal::copied;
         return admission;
     }
-    if (direction == Direction::incoming && peer.up && peer.proven &&
-        life.is_of_another(*peer.proven)) {
+    const bool is_second = peer.up && peer.proven && life != *peer.proven;
+    if (is_second && direction == Direction::incoming) {
         admission.refusal = Refusal::id_in_use;
         return admission;
     }

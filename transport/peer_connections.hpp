@@ -10,9 +10,9 @@
 //   - A hello of another life ends what is left of the life before; one of an older start of the
 //     same directory is refused, older than what answered at the peer's own address. So is one of
 //     the same start with another number: one of the two is a copy.
-//   - While a peer is up, a caller with its id and another directory is refused: what answers at
-//     the peer's own address is the peer. One that took the place of a dead machine is let in when
-//     the silence was noticed, or when it answers at that address itself.
+//   - While a peer is up, a caller with its id and another life is refused: what answers at the
+//     peer's own address is the peer. One that took the place of a dead machine, or started on it
+//     again, is let in when the silence was noticed, or when it answers at that address itself.
 #pragma once
 
 #include <array>
@@ -75,10 +75,6 @@ private:
         [[nodiscard]] bool is_outlived_by(const Life& other) const {
             return incarnation == other.incarnation && boot_epoch <= other.boot_epoch &&
                    *this != other;
-        }
-        // Of another directory.
-        [[nodiscard]] bool is_of_another(const Life& other) const {
-            return incarnation != other.incarnation;
         }
         friend bool operator==(const Life&, const Life&) = default;
     };

@@ -204,12 +204,12 @@ void PeerLink::act(const link_action::PublishUp& action) {
     in_flight_ = 0;
     suspect_ = false;
     last_sent_ = last_progress_ = steady_now();
+    id_ = owner_.link_up(*this, action.theirs);
+    if (!id_) return feed(link_event::Lost{action.attempt});
     reported_.clear();
     last_known_ = dialled_;
     last_known_at_ = at_;
     turn_ = at_ == options_.peer.address ? 0 : 1;  // there first, the next time
-    id_ = owner_.link_up(*this, action.theirs);
-    if (!id_) feed(link_event::Lost{action.attempt});
 }
 
 void PeerLink::act(const link_action::PublishDown& /*action*/) {
@@ -282,10 +282,11 @@ void PeerLink::tick(core::Instant now) {
 
 // Once, until something else is wrong or nothing is.
 void PeerLink::report(std::string_view problem) {
-    if (reported_ == problem) return;
-    reported_ = problem;
+    auto& reported = reported_[at_];
+    if (reported == problem) return;
+    reported = problem;
     owner_.log(LogLevel::warning,
-               "peer " + std::to_string(peer().raw()) + " at " + at_ + ": " + reported_);
+               "peer " + std::to_string(peer().raw()) + " at " + at_ + ": " + reported);
 }
 
 }  // namespace mortise::transport

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,10 +73,10 @@ public:
     // Its connection is not current any more.
     void lose();
 
-    // From the next attempt on.
+    // From the next attempt on. Requires the same id.
     void set_ways(const PeerAddress& peer) {
-        options_.peer.loopback_only = peer.loopback_only;
-        options_.peer.also = peer.also;
+        options_.peer = peer;
+        reported_.clear();
     }
 
     void push(core::PeerMessage message) { outbox_.push(std::move(message)); }
@@ -142,7 +143,7 @@ private:
     core::Instant last_progress_;
     core::Instant last_sent_;
     bool suspect_ = false;
-    std::string reported_;  // in the log
+    std::map<std::string, std::string> reported_;  // in the log, of each address
 };
 
 }  // namespace mortise::transport

@@ -30,10 +30,6 @@ struct PeerAddress {
     // on.
     std::string also{};
 
-    // Whether a connection may stay as it is.
-    [[nodiscard]] bool is_same_place(const PeerAddress& other) const {
-        return id == other.id && address == other.address;
-    }
     friend bool operator==(const PeerAddress&, const PeerAddress&) = default;
 };
 

@@ -133,8 +133,10 @@ ChangeResult NodeCore::begin_change(const MembershipGoal& goal, Now now) {
         case MembershipGoal::Kind::voter: return promote(goal.member, now);
         case MembershipGoal::Kind::address:
             return raft_.move(goal.member, goal.address, now.steady);
-        default: return raft_.remove(goal.member, now.steady);
+        case MembershipGoal::Kind::gone: return raft_.remove(goal.member, now.steady);
+        case MembershipGoal::Kind::leader: break;  // no change of the members
     }
+    return MembershipRefusal::not_a_voter;
 }
 
 // Nothing is proposed while leadership is handed over, so it is tried once, with somebody who can

@@ -53,7 +53,7 @@ void NodeCore::keep_pace() {
         if (theirs > Nanoseconds{})
             heartbeat = std::min(heartbeat, std::max(theirs, heartbeat_min));
     }
-    raft_.set_heartbeat(heartbeat);
+    raft_.set_pace(heartbeat);
 }
 
 void NodeCore::refuse_life(NodeId peer, const Hello& hello) {

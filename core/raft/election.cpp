@@ -92,7 +92,7 @@ void Raft::become_leader(Instant now) {
     Leader leader;
     leader.since = now;
     leader.contact_since = now;
-    leader.heartbeat_at = now + options_.heartbeat;
+    leader.heartbeat_at = now + pace();
     leader.first_own = log_.last().index.next();
     sync_progress_with_configuration(leader);
     role_ = std::move(leader);

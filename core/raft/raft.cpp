@@ -107,10 +107,16 @@ void Raft::on_timer(Instant now) {
     } else if (auto* leader = std::get_if<Leader>(&role_)) {
         if (now >= leader->heartbeat_at) {
             leader->heartbeat_due = true;
-            leader->heartbeat_at = now + options_.heartbeat;
+            leader->heartbeat_at = now + pace();
         }
         progress_transfer(now);
     }
+}
+
+void Raft::set_pace(Nanoseconds pace) {
+    options_.pace = pace;
+    if (auto* leader = std::get_if<Leader>(&role_))
+        leader->heartbeat_at = std::min(leader->heartbeat_at, last_event_ + pace);
 }
 
 void Raft::on_message(NodeId from, RaftMessage message, Instant now) {

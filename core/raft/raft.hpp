@@ -27,6 +27,8 @@ struct RaftOptions {
     Incarnation incarnation;                                // of the directory: a member is both
     Nanoseconds election_timeout{std::chrono::seconds{1}};  // drawn from one to two of these
     Nanoseconds heartbeat{std::chrono::milliseconds{100}};
+    // How often a leader speaks, where that is more often than each heartbeat.
+    std::optional<Nanoseconds> pace{};
     std::size_t append_bytes_max = 1U << 20U;
     std::size_t appends_in_flight_max = 4;       // per follower
     std::size_t snapshot_bytes_max = 1U << 19U;  // of a chunk
@@ -110,7 +112,7 @@ public:
     // as it is: whoever proposes sees to it.
     void set_room(bool has_room) { has_room_ = has_room; }
     // How often it speaks while it leads.
-    void set_heartbeat(Nanoseconds heartbeat) { options_.heartbeat = heartbeat; }
+    void set_pace(Nanoseconds pace);
     // Without, it says only later that it has what came last of a state, and no more of it comes.
     void set_room_for_state(bool has_room) { has_room_for_state_ = has_room; }
 
@@ -217,6 +219,7 @@ private:
     void commit_to(LogIndex index);
     void note(Note::Kind kind, NodeId peer = {});
     void send(NodeId to, RaftMessage message);
+    [[nodiscard]] Nanoseconds pace() const { return options_.pace.value_or(options_.heartbeat); }
     [[nodiscard]] NodeId self() const { return options_.self; }
     [[nodiscard]] bool can_campaign() const;
     [[nodiscard]] bool is_term_durable() const { return writes_.hard_state().term == term(); }

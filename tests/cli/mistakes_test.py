@@ -68,9 +68,7 @@ class ClustersOfOtherNames(Mistaken):
         self.assertFalse(self.are_ready(1))
         self.stop(third)
         self.start(3, f'cluster = "orders"\n{self.text(3)}')
-        began = time.monotonic()
         wait_until(lambda: self.are_ready(1, 2, 3))
-        self.assertLess(time.monotonic() - began, 8)  # no longer than that refusals are believed
 
 
 class TimesThatDiffer(Mistaken):
@@ -100,14 +98,14 @@ class ASecondProcessWithAMembersId(Mistaken):
         text = self.text(2, elsewhere).replace('/node-2"', '/second"')
         before = [log.read_text(encoding="utf-8").count("leads") for log in logs]
         _, log = self.start(2, text, "second")
-        self.expect(log, "every node needs an id of its own")
+        self.expect(log, "every node needs an id and a directory of its own")
         self.expect(logs[0], "refused a second node 2")
         end = time.monotonic() + 5
         while time.monotonic() < end:
             self.assertTrue(self.connected(2, at=1) and self.connected(2, at=3))
         after = [log.read_text(encoding="utf-8").count("leads") for log in logs]
         self.assertEqual(before, after)
-        self.assertIn("every node needs an id of its own",
+        self.assertIn("every node needs an id and a directory of its own",
                       self.status(2, elsewhere)["why_not_ready"])
 
 

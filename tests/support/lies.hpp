@@ -88,7 +88,7 @@ private:
     std::string name() { return "name" + std::to_string(prng_.below(4)); }
 
     MembershipGoal goal() {
-        return {static_cast<MembershipGoal::Kind>(prng_.below(4)), NodeId{prng_.below(6)},
+        return {static_cast<MembershipGoal::Kind>(prng_.below(5)), NodeId{prng_.below(6)},
                 coin() ? "host" + std::to_string(prng_.below(6)) + ":1" : ""};
     }
     MembershipReply membership_reply() {

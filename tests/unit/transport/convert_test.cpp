@@ -113,7 +113,7 @@ core::SnapshotChunk snapshot_chunk(Prng& prng) {
 core::MembershipRequest membership_request(Prng& prng) {
     core::MembershipRequest m;
     m.id = core::ChangeId{number(prng)};
-    m.goal = {static_cast<core::MembershipGoal::Kind>(prng.below(4)), core::NodeId{positive(prng)},
+    m.goal = {static_cast<core::MembershipGoal::Kind>(prng.below(5)), core::NodeId{positive(prng)},
               text(prng, address_bytes_max)};
     m.configuration = index(prng);
     m.term = any_term(prng);

@@ -241,16 +241,7 @@ TEST_F(LinkMachineTest, APeerThatCallsIsCalledBackSoon) {
     EXPECT_EQ(link.deadline(), deadline);
 }
 
-TEST_F(LinkMachineTest, WhoRefusedUsIsNotCalledSooner) {
-    feed(link_event::Start{});
-    feed(link_event::Connected{attempt()});
-    feed(link_event::Refused{attempt(), Refusal::wrong_cluster});
-    const auto deadline = link.deadline();
-    feed(link_event::PeerSeen{});
-    EXPECT_EQ(link.deadline(), deadline);
-}
-
-TEST_F(LinkMachineTest, WhoDidNotKnowUsAndCallsIsCalledBackSoon) {
+TEST_F(LinkMachineTest, APeerThatRefusedUsAndCallsIsCalledBackSoon) {
     feed(link_event::Start{});
     for (const auto why : {Refusal::unknown_node, Refusal::cluster_name, Refusal::id_in_use}) {
         feed(link_event::Connected{attempt()});

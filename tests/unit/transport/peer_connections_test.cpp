@@ -157,25 +157,31 @@ TEST_F(PeerConnectionsTest, OurOwnNewHelloFindsNothingOfTheFormerConnection) {
 }
 
 TEST_F(PeerConnectionsTest, ANewLifeEndsWhatIsLeftOfTheOneBefore) {
-    const auto newer = hello(2, 20);
-    bring_up();
-    const auto anew = admit(in, forwarding, newer);
-    EXPECT_THAT(change.close, all());
-    EXPECT_EQ(change.down, peer);
-    EXPECT_EQ(connections.verdict(anew), Verdict::early);
-    admit(in, replication, newer);
-    admit(out, replication, newer);
-    EXPECT_EQ(change.up, newer);
+    for (const auto& newer : {hello(2, 20), hello(1, 21)}) {
+        connections = {};
+        bring_up();
+        std::ignore = connections.ended(rep_out);
+        const auto left = admit(in, forwarding);
+        const auto anew = admit(in, forwarding, newer);
+        EXPECT_THAT(change.close, ElementsAre(left));
+        EXPECT_EQ(connections.verdict(anew), Verdict::early);
+        admit(in, replication, newer);
+        admit(out, replication, newer);
+        EXPECT_EQ(change.up, newer);
+    }
 }
 
-TEST_F(PeerConnectionsTest, AnotherNodeWithTheSameIdIsRefusedAndDisturbsNothing) {
+// Another directory, or a copy that was started later than its original.
+TEST_F(PeerConnectionsTest, ASecondNodeWithTheSameIdIsRefusedAndDisturbsNothing) {
     bring_up();
-    for (const auto lane : {replication, forwarding}) {
-        const auto admission = connections.admit(in, lane, hello(1, 21));
-        EXPECT_FALSE(admission.id);
-        EXPECT_EQ(admission.refusal, Refusal::id_in_use);
-        EXPECT_THAT(admission.change.close, IsEmpty());
-        EXPECT_FALSE(admission.change.down);
+    for (const auto& second : {hello(1, 21), hello(2, 20)}) {
+        for (const auto lane : {replication, forwarding}) {
+            const auto admission = connections.admit(in, lane, second);
+            EXPECT_FALSE(admission.id);
+            EXPECT_EQ(admission.refusal, Refusal::id_in_use);
+            EXPECT_THAT(admission.change.close, IsEmpty());
+            EXPECT_FALSE(admission.change.down);
+        }
     }
     EXPECT_TRUE(connections.is_up(peer));
 }

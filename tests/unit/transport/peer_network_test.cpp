@@ -291,6 +291,32 @@ TEST_F(PeerNetworkTest, PeersMayComeAndGo) {
     EXPECT_TRUE(meet(a, b));
 }
 
+// The connection is with that very node: another address counts when it is lost.
+TEST_F(PeerNetworkTest, AnotherAddressOfAPeerEndsNoConnection) {
+    auto& a = add(1);
+    auto& b = add(2);
+    ASSERT_TRUE(meet(a, b));
+    const auto dials = a.network->counters().dials;
+    a.network->set_peers({{NodeId{2}, free_address()}});
+    b.network->send(NodeId{1}, numbered(1));
+    ASSERT_TRUE(run_until(io_, [&] { return !a.events.messages.empty(); }));
+    EXPECT_THAT(a.events.downs, SizeIs(0));
+    EXPECT_EQ(a.network->counters().dials, dials);
+}
+
+TEST_F(PeerNetworkTest, APeerIsFoundAtItsOtherAddressAndThereFirstTheNextTime) {
+    auto& a = add(1, [](NetworkOptions& options, core::Hello&) { options.peers.clear(); });
+    auto& b = add(2);
+    a.network->set_peers({{NodeId{2}, free_address(), false, addresses_[1]}});
+    ASSERT_TRUE(meet(a, b));
+    ASSERT_TRUE(run_until(io_, [&] { return a.network->counters().dial_failures >= 2; }));
+    run_for(io_, 100ms);
+    const auto failures = a.network->counters().dial_failures;
+    a.network->disconnect(NodeId{2});
+    ASSERT_TRUE(run_until(io_, [&] { return a.events.ups.size() == 2; }));
+    EXPECT_EQ(a.network->counters().dial_failures, failures);
+}
+
 // Also from within what that peer said. Nothing that it said before is heard after the next hello.
 TEST_F(PeerNetworkTest, APeerThatIsDisconnectedSaysHelloAgain) {
     auto& a = add(1);

@@ -27,7 +27,7 @@ TEST(RpcFrame, AFailureIsOfAKindThatThereIs) {
 
 // Cap'n Proto before 1.5 takes any number for a kind, and looks up its name in a table of four.
 TEST(RpcFrame, AFailureOfNoKindIsNoAnswer) {
-    for (const std::uint16_t type : {4, 5, 0x7FFF, 0xFFFF}) {
+    for (const std::uint16_t type : std::initializer_list<std::uint16_t>{4, 5, 0x7FFF, 0xFFFF}) {
         RpcGuard guard{{}};
         RpcFrame question;
         question.kind = RpcFrame::Kind::call;
