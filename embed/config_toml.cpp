@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
+#include <cstdio>
 #include <set>
+#include <tuple>
 
 #include <toml++/toml.h>
 
@@ -227,14 +228,17 @@ Config Config::from_file(const std::filesystem::path& path) {
         refuse_file(file, std::make_error_code(std::errc::is_a_directory), "is a directory");
     }
     errno = 0;
-    std::ifstream stream{path, std::ios::binary};
     std::string text(file_bytes_max + 1, '\0');
-    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!stream.is_open() || stream.bad()) {
-        code = {errno != 0 ? errno : EIO, std::generic_category()};
+    // A stream of C++ would not be closed on exec.
+    auto* const stream = std::fopen(path.c_str(), "rbe");
+    if (stream != nullptr) text.resize(std::fread(text.data(), 1, text.size(), stream));
+    const bool is_read = stream != nullptr && std::ferror(stream) == 0;
+    const int why = errno;
+    if (stream != nullptr) std::ignore = std::fclose(stream);
+    if (!is_read) {
+        code = {why != 0 ? why : EIO, std::generic_category()};
         refuse_file(file, code, "cannot be read: " + code.message());
     }
-    text.resize(static_cast<std::size_t>(stream.gcount()));
     if (text.size() > file_bytes_max) {
         refuse_file(file, Errc::invalid_argument, "is larger than 1 MiB");
     }

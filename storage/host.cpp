@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <cstdio>
+#include <sstream>
+#include <tuple>
 
 #include <sys/resource.h>
 #include <sys/vfs.h>
@@ -26,17 +28,30 @@ constexpr std::array<std::uint64_t, 11> shared_file_systems{
     0x0bd00bd0,  // lustre
 };
 
+// What the kernel says there; empty when it says nothing. A stream of C++ would not be closed on
+// exec.
+std::istringstream text_of(const std::string& path) {
+    constexpr std::size_t bytes_max = 4096;
+    std::string text(bytes_max, '\0');
+    std::size_t size = 0;
+    if (auto* const file = std::fopen(path.c_str(), "re"); file != nullptr) {
+        size = std::fread(text.data(), 1, text.size(), file);
+        std::ignore = std::fclose(file);
+    }
+    text.resize(size);
+    return std::istringstream{text};
+}
+
 // The number in the file, or "max", or empty.
 std::string word_in(const std::string& path) {
-    std::ifstream file{path};
     std::string word;
-    file >> word;
+    text_of(path) >> word;
     return word;
 }
 
 // Of the cgroup that this process is in, by either version of cgroups.
 std::string pids_max() {
-    std::ifstream file{"/proc/self/cgroup"};
+    auto file = text_of("/proc/self/cgroup");
     for (std::string line; std::getline(file, line);) {
         const auto path = line.substr(line.rfind(':') + 1);
         if (line.starts_with("0::")) {
@@ -64,7 +79,7 @@ std::string thread_limits() {
 
 std::string kernel_boot_id() {
     constexpr std::size_t length = 36;
-    std::ifstream file{"/proc/sys/kernel/random/boot_id"};
+    auto file = text_of("/proc/sys/kernel/random/boot_id");
     std::string id;
     return file >> id && id.size() == length ? id : std::string{};
 }

@@ -6,9 +6,7 @@
 
 #include <asio/error.hpp>
 #include <asio/socket_base.hpp>
-#include <fcntl.h>
 #include <netinet/tcp.h>
-#include <unistd.h>
 
 namespace mortise::transport {
 namespace {
@@ -27,20 +25,6 @@ bool is_port(std::string_view text) {
 core::Error not_an_address(const std::string& address) {
     return {std::make_error_code(std::errc::invalid_argument),
             "\"" + address + "\" is not an address; one looks like 10.0.0.1:7400 or [::1]:7400"};
-}
-
-// What the program prints goes to 0, 1 and 2, and not to a peer. The numbers of the other
-// descriptors are seen to in storage/descriptors.hpp; a socket comes whenever somebody calls.
-void leave_standard_descriptors(asio::ip::tcp::socket& socket, asio::error_code& error) {
-    constexpr int standard_descriptors = 3;
-    if (socket.native_handle() >= standard_descriptors) return;
-    const auto local = socket.local_endpoint(error);
-    if (error) return;
-    const int higher = ::fcntl(socket.native_handle(), F_DUPFD_CLOEXEC, standard_descriptors);
-    if (higher < 0) return;
-    socket.close(error);
-    socket.assign(local.protocol(), higher, error);
-    if (error) ::close(higher);
 }
 
 }  // namespace
@@ -83,18 +67,11 @@ std::error_code to_std(const asio::error_code& error) {
 void prepare(asio::ip::tcp::socket& socket) {
     // None of these is worth a connection.
     asio::error_code ignored;
-    leave_standard_descriptors(socket, ignored);
     socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
     socket.set_option(asio::socket_base::keep_alive{true}, ignored);
     socket.set_option(KeepAliveIdle{15}, ignored);
     socket.set_option(KeepAliveInterval{5}, ignored);
     socket.set_option(KeepAliveCount{3}, ignored);
-    close_on_exec(socket.native_handle());
-}
-
-void close_on_exec(int descriptor) {
-    const auto flags = ::fcntl(descriptor, F_GETFD);
-    if (flags >= 0) static_cast<void>(::fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC));
 }
 
 }  // namespace mortise::transport

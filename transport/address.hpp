@@ -1,4 +1,4 @@
-// "host:port" and what becomes of it, and sockets as this folder wants them.
+// "host:port" and what becomes of it, and how a connection is set up.
 #pragma once
 
 #include <string>
@@ -24,10 +24,7 @@ bool is_same_source(const asio::ip::address& one, const asio::ip::address& other
 // Asio has a category of its own for errors of the system, which equals no std::errc.
 std::error_code to_std(const asio::error_code& error);
 
-// Not inherited by children, not in the place of 0, 1 or 2 if the program has closed them, no delay
-// for small packets, and a dead other side is found out.
+// No delay for small packets, and a dead other side is found out.
 void prepare(asio::ip::tcp::socket& socket);
-// Not inherited by children.
-void close_on_exec(int descriptor);
 
 }  // namespace mortise::transport

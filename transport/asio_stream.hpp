@@ -1,4 +1,4 @@
-// A socket of Asio as KJ wants a stream: asio::ip::tcp::socket, or asio::ssl::stream around one.
+// A Socket as KJ wants a stream, or an asio::ssl::stream around one.
 //
 // Bytes go through buffers of our own in both directions, so that a promise that KJ drops leaves no
 // operation behind that still points into KJ's memory, and so that small frames share system calls:
@@ -23,6 +23,7 @@
 #include <poll.h>
 
 #include "transport/kj_on_asio.hpp"
+#include "transport/socket.hpp"
 
 namespace mortise::transport {
 
@@ -47,11 +48,21 @@ public:
     [[nodiscard]] virtual bool is_gone() = 0;
 };
 
-template <class Socket>
+// The socket below, as far as it is one of ours: a test may use any that Asio has.
+inline void let_go_if_taken_away(asio::ip::tcp::socket& /*socket*/) {}
+inline void let_go_if_taken_away(Socket& socket) {
+    socket.let_go_if_taken_away();
+}
+template <class Stream>
+void let_go_if_taken_away(Stream& stream) {
+    let_go_if_taken_away(stream.next_layer());
+}
+
+template <class Stream>
 class AsioStream final : public SocketStream {
 public:
     // The loop outlives the stream; the socket is connected.
-    AsioStream(KjLoop& loop, Socket socket)
+    AsioStream(KjLoop& loop, Stream socket)
         : link_{std::make_shared<Link>(loop, std::move(socket))} {
         link_->turn_end = std::make_shared<std::function<void()>>([link = std::weak_ptr{link_}] {
             if (const auto alive = link.lock()) alive->send_now();
@@ -106,7 +117,7 @@ private:
 
     // What operations that are under way keep alive.
     struct Link : std::enable_shared_from_this<Link> {
-        Link(KjLoop& the_loop, Socket the_socket)
+        Link(KjLoop& the_loop, Stream the_socket)
             : loop{&the_loop}, socket{std::move(the_socket)} {}
 
         void close();
@@ -130,7 +141,7 @@ private:
         }
 
         KjLoop* loop;
-        Socket socket;
+        Stream socket;
         bool closed = false;
         bool ended = false;  // reading: by the other side, or by an error
         bool failed = false;
@@ -163,11 +174,12 @@ private:
 
 #pragma GCC diagnostic pop
 
-template <class Socket>
-void AsioStream<Socket>::Link::close() {
+template <class Stream>
+void AsioStream<Stream>::Link::close() {
     if (std::exchange(closed, true)) return;
     ended = failed = true;
     asio::error_code ignored;
+    let_go_if_taken_away(socket);
     // The other side sees it, even if a child of a fork has a copy of the descriptor.
     socket.lowest_layer().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
     socket.lowest_layer().close(ignored);
@@ -177,8 +189,8 @@ void AsioStream<Socket>::Link::close() {
         promised->reject(broken());
 }
 
-template <class Socket>
-kj::Promise<std::size_t> AsioStream<Socket>::Link::read(char* into, std::size_t min_bytes,
+template <class Stream>
+kj::Promise<std::size_t> AsioStream<Stream>::Link::read(char* into, std::size_t min_bytes,
                                                         std::size_t max_bytes) {
     got = take(into, max_bytes);
     if (got >= min_bytes) return got;
@@ -193,8 +205,8 @@ kj::Promise<std::size_t> AsioStream<Socket>::Link::read(char* into, std::size_t 
     return kj::mv(promised.promise);
 }
 
-template <class Socket>
-void AsioStream<Socket>::Link::receive() {
+template <class Stream>
+void AsioStream<Stream>::Link::receive() {
     if (std::exchange(receiving, true)) return;
     if (input.empty()) {
         input.resize(input_bytes_min);
@@ -202,6 +214,7 @@ void AsioStream<Socket>::Link::receive() {
         input.resize(input_bytes_max);
     }
     input_begin = input_end = 0;
+    let_go_if_taken_away(socket);
     socket.async_read_some(
         asio::buffer(input),
         [self = this->shared_from_this()](const asio::error_code& error, std::size_t bytes) {
@@ -211,8 +224,8 @@ void AsioStream<Socket>::Link::receive() {
         });
 }
 
-template <class Socket>
-void AsioStream<Socket>::Link::received(const asio::error_code& error, std::size_t bytes) {
+template <class Stream>
+void AsioStream<Stream>::Link::received(const asio::error_code& error, std::size_t bytes) {
     input_end = bytes;
     if (error) {
         ended = true;
@@ -239,16 +252,16 @@ void AsioStream<Socket>::Link::received(const asio::error_code& error, std::size
     }
 }
 
-template <class Socket>
-std::size_t AsioStream<Socket>::Link::take(char* into, std::size_t bytes_max) {
+template <class Stream>
+std::size_t AsioStream<Stream>::Link::take(char* into, std::size_t bytes_max) {
     const auto bytes = std::min(bytes_max, input_end - input_begin);
     if (bytes != 0) std::memcpy(into, input.data() + input_begin, bytes);
     input_begin += bytes;
     return bytes;
 }
 
-template <class Socket>
-kj::Promise<void> AsioStream<Socket>::Link::written() {
+template <class Stream>
+kj::Promise<void> AsioStream<Stream>::Link::written() {
     if (failed || shutting_down) {
         waiting.clear();
         return broken();
@@ -257,8 +270,8 @@ kj::Promise<void> AsioStream<Socket>::Link::written() {
     return when_unsent_at_most(unsent_bytes_max);
 }
 
-template <class Socket>
-kj::Promise<void> AsioStream<Socket>::Link::when_unsent_at_most(std::size_t bytes) {
+template <class Stream>
+kj::Promise<void> AsioStream<Stream>::Link::when_unsent_at_most(std::size_t bytes) {
     if (failed) return broken();
     if (unsent_bytes() <= bytes) return kj::READY_NOW;
     auto promised = kj::newPromiseAndFulfiller<void>();
@@ -267,15 +280,17 @@ kj::Promise<void> AsioStream<Socket>::Link::when_unsent_at_most(std::size_t byte
 }
 
 // It may have said much before, which is still to be read: the system knows all the same.
-template <class Socket>
-bool AsioStream<Socket>::Link::is_gone() {
+template <class Stream>
+bool AsioStream<Stream>::Link::is_gone() {
     if (closed) return true;
+    let_go_if_taken_away(socket);
+    if (!socket.lowest_layer().is_open()) return true;
     ::pollfd look{socket.lowest_layer().native_handle(), POLLRDHUP, 0};
     return ::poll(&look, 1, 0) > 0;
 }
 
-template <class Socket>
-void AsioStream<Socket>::Link::send_now() {
+template <class Stream>
+void AsioStream<Stream>::Link::send_now() {
     turn_end_asked = false;
     if (closed || is_sending) return;
     if (waiting.empty()) {
@@ -288,6 +303,7 @@ void AsioStream<Socket>::Link::send_now() {
     }
     is_sending = true;
     sending.swap(waiting);
+    let_go_if_taken_away(socket);
     asio::async_write(
         socket, asio::buffer(sending),
         [self = this->shared_from_this()](const asio::error_code& error, std::size_t done) {
@@ -301,8 +317,8 @@ void AsioStream<Socket>::Link::send_now() {
         });
 }
 
-template <class Socket>
-void AsioStream<Socket>::Link::sent(const asio::error_code& error) {
+template <class Stream>
+void AsioStream<Stream>::Link::sent(const asio::error_code& error) {
     sent_before += std::exchange(sent_of_this, 0);
     sending.clear();
     if (error) {
@@ -321,14 +337,14 @@ void AsioStream<Socket>::Link::sent(const asio::error_code& error) {
     send_now();
 }
 
-template <class Socket>
-void AsioStream<Socket>::Link::shut_down() {
+template <class Stream>
+void AsioStream<Stream>::Link::shut_down() {
     shutting_down = true;
     if (!closed && !std::exchange(turn_end_asked, true)) loop->at_turn_end(turn_end);
 }
 
-template <class Socket>
-void AsioStream<Socket>::Link::break_writers() {
+template <class Stream>
+void AsioStream<Stream>::Link::break_writers() {
     for (auto& writer : std::exchange(writers, {}))
         writer.promise->reject(broken());
 }

@@ -1,5 +1,7 @@
 #include "transport/blocking_member_client.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -7,47 +9,74 @@
 
 namespace mortise::transport {
 
+struct BlockingMemberClient::Parts {
+    Parts(core::ClusterId cluster, std::shared_ptr<const TlsCredentials> credentials)
+        : client{io, cluster, std::move(credentials)} {}
+
+    asio::io_context io;
+    MemberClient client;
+};
+
 BlockingMemberClient::BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster,
-                                           std::shared_ptr<const TlsCredentials> credentials)
-    : deadline_{steady_now() + timeout}, client_{io_, cluster, std::move(credentials)} {}
+                                           std::shared_ptr<const TlsCredentials> credentials,
+                                           const Watch& watch)
+    : deadline_{steady_now() + timeout},
+      parts_{std::make_unique<Parts>(cluster, std::move(credentials))} {
+    if (watch) is_whole_ = watch(parts_->io);
+}
+
+// What the program closed is not closed again: the numbers may be those of its files.
+BlockingMemberClient::~BlockingMemberClient() {
+    if (!is_whole()) static_cast<void>(parts_.release());
+}
 
 template <class T, class Start>
 core::Result<T> BlockingMemberClient::wait(Start start) {
+    constexpr core::Nanoseconds look_again = std::chrono::milliseconds{50};
+    const core::Error closed{std::make_error_code(std::errc::bad_file_descriptor),
+                             "the program closed descriptors of this call"};
+    if (!is_whole()) return closed;
     std::optional<core::Result<T>> answer;
     start([&answer](core::Result<T> result) { answer.emplace(std::move(result)); });
-    io_.restart();
-    while (!answer && io_.run_one_until(time_point_of(deadline_)) != 0) {
+    auto& io = parts_->io;
+    io.restart();
+    while (!answer && !io.stopped() && steady_now() < deadline_) {
+        if (!is_whole()) return closed;
+        io.run_one_until(time_point_of(std::min(deadline_, steady_now() + look_again)));
     }
     if (answer) return std::move(*answer);
-    client_.close();  // nobody waits for that answer any more
+    parts_->client.close();  // nobody waits for that answer any more
     return core::Error{std::make_error_code(std::errc::timed_out), "no answer in time"};
 }
 
 core::Result<core::Hello> BlockingMemberClient::connect(const std::string& address) {
     const auto left = deadline_ - steady_now();
-    return wait<core::Hello>([&](auto done) { client_.connect(address, left, std::move(done)); });
+    return wait<core::Hello>(
+        [&](auto done) { parts_->client.connect(address, left, std::move(done)); });
 }
 
 core::Result<MemberStatus> BlockingMemberClient::status() {
-    return wait<MemberStatus>([&](auto done) { client_.status(std::move(done)); });
+    return wait<MemberStatus>([&](auto done) { parts_->client.status(std::move(done)); });
 }
 
 core::Result<ListAnswer> BlockingMemberClient::list(const ListRequest& request) {
-    return wait<ListAnswer>([&](auto done) { client_.list(request, std::move(done)); });
+    return wait<ListAnswer>([&](auto done) { parts_->client.list(request, std::move(done)); });
 }
 
 // The member is to give up first: it knows whether anything has begun.
 core::Result<ChangeAnswer> BlockingMemberClient::change(const core::MembershipGoal& goal) {
     const auto patience = (deadline_ - steady_now()) / 10 * 9;
-    return wait<ChangeAnswer>([&](auto done) { client_.change(goal, patience, std::move(done)); });
+    return wait<ChangeAnswer>(
+        [&](auto done) { parts_->client.change(goal, patience, std::move(done)); });
 }
 
 core::Result<ChangeAnswer> BlockingMemberClient::break_lock(const core::BreakLock& request) {
-    return wait<ChangeAnswer>([&](auto done) { client_.break_lock(request, std::move(done)); });
+    return wait<ChangeAnswer>(
+        [&](auto done) { parts_->client.break_lock(request, std::move(done)); });
 }
 
 core::Result<ForwardReply> BlockingMemberClient::forward(const core::Forward& forward) {
-    return wait<ForwardReply>([&](auto done) { client_.forward(forward, std::move(done)); });
+    return wait<ForwardReply>([&](auto done) { parts_->client.forward(forward, std::move(done)); });
 }
 
 }  // namespace mortise::transport

@@ -1,6 +1,7 @@
 // MemberClient for programs that would rather wait.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,10 +17,17 @@ namespace mortise::transport {
 // but a refusal to list, it is of no more use.
 class BlockingMemberClient {
 public:
+    // Answers what says whether the program has left that loop its descriptors.
+    using Watch = std::function<std::function<bool()>(asio::io_context&)>;
+
     // All its calls together may take as long as `timeout`, which begins here.
-    // Credentials as for MemberClient.
+    // Credentials as for MemberClient. Nobody watches when `watch` is empty.
     explicit BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster = {},
-                                  std::shared_ptr<const TlsCredentials> credentials = {});
+                                  std::shared_ptr<const TlsCredentials> credentials = {},
+                                  const Watch& watch = {});
+    ~BlockingMemberClient();
+    BlockingMemberClient(const BlockingMemberClient&) = delete;
+    BlockingMemberClient& operator=(const BlockingMemberClient&) = delete;
 
     core::Result<core::Hello> connect(const std::string& address);
     core::Result<MemberStatus> status();
@@ -32,9 +40,13 @@ private:
     template <class T, class Start>
     core::Result<T> wait(Start start);
 
+    struct Parts;
+
+    [[nodiscard]] bool is_whole() const { return !is_whole_ || is_whole_(); }
+
     core::Instant deadline_;
-    asio::io_context io_;
-    MemberClient client_;
+    std::unique_ptr<Parts> parts_;
+    std::function<bool()> is_whole_;
 };
 
 }  // namespace mortise::transport

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include <asio/connect.hpp>
 #include <asio/post.hpp>
 #include <asio/socket_base.hpp>
 
@@ -52,14 +51,10 @@ void Dial::begin(const DialTarget& target) {
 }
 
 void Dial::connect_to_last_known(const HostPort& at, const asio::ip::tcp::endpoint& last_known) {
-    socket_.async_connect(last_known,
-                          [self = shared_from_this(), at](const asio::error_code& error) {
-                              if (!self->done_) return;
-                              if (!error) return self->finish(error);
-                              asio::error_code ignored;
-                              self->socket_.close(ignored);
-                              self->look_up(at);
-                          });
+    try_endpoint(last_known, [self = shared_from_this(), at](const asio::error_code& error) {
+        if (!error) return self->finish(error);
+        self->look_up(at);
+    });
 }
 
 void Dial::look_up(const HostPort& at) {
@@ -85,11 +80,34 @@ void Dial::connect(std::vector<asio::ip::tcp::endpoint> endpoints) {
             self->finish(asio::error::access_denied);
         });
     }
-    asio::async_connect(
-        socket_, endpoints_,
-        [self = shared_from_this()](const asio::error_code& error, const asio::ip::tcp::endpoint&) {
-            self->finish(error);
+    connect_to(0);
+}
+
+// The first of them that answers.
+void Dial::connect_to(std::size_t position) {
+    try_endpoint(
+        endpoints_.at(position), [self = shared_from_this(), position](asio::error_code error) {
+            const bool is_last = position + 1 == self->endpoints_.size();
+            return error && !is_last ? self->connect_to(position + 1) : self->finish(error);
         });
+}
+
+// Asio would make the socket without closing it on exec.
+template <class Then>
+void Dial::try_endpoint(const asio::ip::tcp::endpoint& endpoint, Then then) {
+    asio::error_code failed;
+    socket_.close(failed);
+    socket_.open(endpoint.protocol(), failed);
+    if (failed) {
+        return asio::post(socket_.get_executor(),
+                          [self = shared_from_this(), then = std::move(then), failed] {
+                              if (self->done_) then(failed);
+                          });
+    }
+    socket_.async_connect(endpoint, [self = shared_from_this(),
+                                     then = std::move(then)](const asio::error_code& error) {
+        if (self->done_) then(error);
+    });
 }
 
 // The system may give a caller the very port that it calls, where nobody listens, and connect it

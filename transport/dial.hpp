@@ -11,6 +11,7 @@
 #include <asio/ip/tcp.hpp>
 
 #include "transport/address.hpp"
+#include "transport/socket.hpp"
 
 namespace mortise::transport {
 
@@ -24,7 +25,7 @@ struct DialTarget {
 
 class Dial : public std::enable_shared_from_this<Dial> {
 public:
-    using Done = std::function<void(const asio::error_code&, asio::ip::tcp::socket)>;
+    using Done = std::function<void(const asio::error_code&, Socket)>;
 
     // Never calls back from within. Trying takes as long as the network lets it: whoever has a
     // limit cancels.
@@ -39,12 +40,15 @@ private:
     void connect_to_last_known(const HostPort& at, const asio::ip::tcp::endpoint& last_known);
     void look_up(const HostPort& at);
     void connect(std::vector<asio::ip::tcp::endpoint> endpoints);
+    void connect_to(std::size_t position);
+    template <class Then>
+    void try_endpoint(const asio::ip::tcp::endpoint& endpoint, Then then);
     [[nodiscard]] bool may_be_tried(const asio::ip::tcp::endpoint& endpoint) const;
     [[nodiscard]] bool is_its_own_peer() const;
     void finish(asio::error_code error);
 
     asio::io_context& io_;
-    asio::ip::tcp::socket socket_;
+    Socket socket_;
     std::vector<asio::ip::tcp::endpoint> endpoints_;
     bool loopback_only_ = false;
     // While a name is looked up, which is no work of the io_context's own.

@@ -15,7 +15,7 @@
 namespace mortise::transport {
 namespace {
 
-using TlsSocket = asio::ssl::stream<asio::ip::tcp::socket>;
+using TlsSocket = asio::ssl::stream<Socket>;
 
 core::Error not_secured(std::string why) {
     return {std::make_error_code(std::errc::permission_denied), std::move(why)};
@@ -23,7 +23,7 @@ core::Error not_secured(std::string why) {
 
 class TlsHandshake final : public Handshake, public std::enable_shared_from_this<TlsHandshake> {
 public:
-    TlsHandshake(asio::ip::tcp::socket socket, openssl::Session session, Done done)
+    TlsHandshake(Socket socket, openssl::Session session, Done done)
         : stream_{std::move(socket), session.get()}, done_{std::move(done)} {
         static_cast<void>(session.release());  // the stream has it
     }
@@ -38,7 +38,7 @@ public:
     void cancel() override {
         done_ = nullptr;
         asio::error_code ignored;
-        stream_.lowest_layer().close(ignored);
+        stream_.next_layer().close(ignored);
     }
 
 private:
@@ -76,10 +76,9 @@ private:
 // There was no memory to begin one.
 class NoHandshake final : public Handshake, public std::enable_shared_from_this<NoHandshake> {
 public:
-    NoHandshake(asio::ip::tcp::socket socket, Done done)
-        : socket_{std::move(socket)}, done_{std::move(done)} {}
+    NoHandshake(Socket socket, Done done) : socket_{std::move(socket)}, done_{std::move(done)} {}
 
-    static std::shared_ptr<Handshake> start(asio::ip::tcp::socket socket, Done done) {
+    static std::shared_ptr<Handshake> start(Socket socket, Done done) {
         auto handshake = std::make_shared<NoHandshake>(std::move(socket), std::move(done));
         asio::post(handshake->socket_.get_executor(), [handshake] {
             if (const auto told = std::exchange(handshake->done_, nullptr))
@@ -94,7 +93,7 @@ public:
     }
 
 private:
-    asio::ip::tcp::socket socket_;
+    Socket socket_;
     Done done_;
 };
 
@@ -117,8 +116,7 @@ std::string alert_problem(int reason) {
 }  // namespace
 
 std::shared_ptr<Handshake> Handshake::start(
-    asio::ip::tcp::socket socket, const std::shared_ptr<const TlsCredentials>& credentials,
-    Side side, Done done) {
+    Socket socket, const std::shared_ptr<const TlsCredentials>& credentials, Side side, Done done) {
     openssl::Session session{credentials->new_session(side == Side::accepts)};
     if (!session) return NoHandshake::start(std::move(socket), std::move(done));
     auto handshake =

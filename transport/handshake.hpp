@@ -13,6 +13,7 @@
 #include "core/base/result.hpp"
 #include "transport/kj_on_asio.hpp"
 #include "transport/rpc_connection.hpp"
+#include "transport/socket.hpp"
 #include "transport/tls_credentials.hpp"
 #include "transport/tls_peer.hpp"
 
@@ -32,8 +33,8 @@ public:
     // `done` is called once, on the thread of the io_context, never from within. It may take as
     // long as the other side likes: whoever has a limit cancels.
     static std::shared_ptr<Handshake> start(
-        asio::ip::tcp::socket socket, const std::shared_ptr<const TlsCredentials>& credentials,
-        Side side, Done done);
+        Socket socket, const std::shared_ptr<const TlsCredentials>& credentials, Side side,
+        Done done);
 
     virtual ~Handshake() = default;
     // Closes the socket. Nothing is called any more.

@@ -1,11 +1,13 @@
 #include "transport/listener.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include <asio/error.hpp>
 #include <asio/ip/v6_only.hpp>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "transport/address.hpp"
 
@@ -72,42 +74,68 @@ struct Listener::Shared {
 
 // One address.
 struct Listener::Door : std::enable_shared_from_this<Door> {
-    Door(asio::io_context& io, std::shared_ptr<Shared> the_shared)
-        : acceptor{io}, pause{io}, shared{std::move(the_shared)} {}
+    Door(asio::io_context& the_io, std::shared_ptr<Shared> the_shared)
+        : io{the_io}, acceptor{io}, pause{io}, shared{std::move(the_shared)} {}
+    ~Door() { close(); }
+    Door(const Door&) = delete;
+    Door& operator=(const Door&) = delete;
 
     asio::error_code open(const asio::ip::tcp::endpoint& endpoint);
     void accept();
+    void accept_one();
     void wait_then_accept();
-    void on_accept(const asio::error_code& error, asio::ip::tcp::socket socket);
+    void on_accept(const asio::error_code& error, Socket socket);
     void stop();
+    void close();
 
+    asio::io_context& io;
     asio::ip::tcp::acceptor acceptor;
+    asio::ip::tcp family = asio::ip::tcp::v4();
+    SocketIdentity identity;  // of the acceptor
     asio::steady_timer pause;
     std::shared_ptr<Shared> shared;
 };
 
 asio::error_code Listener::Door::open(const asio::ip::tcp::endpoint& endpoint) {
     asio::error_code error;
-    acceptor.open(endpoint.protocol(), error);
-    if (!error) close_on_exec(acceptor.native_handle());
+    family = endpoint.protocol();
+    const int made = make_socket(endpoint.protocol());
+    if (made < 0) return {errno, asio::error::get_system_category()};
+    acceptor.assign(endpoint.protocol(), made, error);
+    if (error) {
+        ::close(made);
+        return error;
+    }
+    identity = SocketIdentity{made};
+    acceptor.native_non_blocking(true, error);
     // A restarted node must not wait for connections of its former life to be forgotten.
     if (!error) acceptor.set_option(asio::socket_base::reuse_address{true}, error);
     // Each family has a door of its own.
     if (!error && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only{true}, error);
     if (!error) acceptor.bind(endpoint, error);
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-    if (error) {
-        asio::error_code ignored;
-        acceptor.close(ignored);
-    }
+    if (error) close();
     return error;
 }
 
+// Asio would accept without closing on exec.
 void Listener::Door::accept() {
-    acceptor.async_accept(
-        [self = shared_from_this()](const asio::error_code& error, asio::ip::tcp::socket socket) {
-            if (!self->shared->stopped) self->on_accept(error, std::move(socket));
-        });
+    acceptor.async_wait(asio::socket_base::wait_read,
+                        [self = shared_from_this()](const asio::error_code& error) {
+                            if (!self->shared->stopped && !error) self->accept_one();
+                        });
+}
+
+void Listener::Door::accept_one() {
+    if (!identity.is_at(acceptor.native_handle())) return;
+    const int accepted = accept_socket(acceptor.native_handle());
+    const int why = accepted < 0 ? errno : 0;
+    // Gone before it was taken.
+    if (why == EAGAIN || why == ECONNABORTED || why == EPROTO) return accept();
+    Socket socket{io};
+    asio::error_code error{why, asio::error::get_system_category()};
+    if (!error) socket.take(family, accepted, error);
+    on_accept(error, std::move(socket));
 }
 
 void Listener::Door::wait_then_accept() {
@@ -117,7 +145,7 @@ void Listener::Door::wait_then_accept() {
     });
 }
 
-void Listener::Door::on_accept(const asio::error_code& error, asio::ip::tcp::socket socket) {
+void Listener::Door::on_accept(const asio::error_code& error, Socket socket) {
     if (error) {
         ++shared->counters.accept_failures;
         if (!is_shortage(error)) return accept();
@@ -137,11 +165,20 @@ void Listener::Door::on_accept(const asio::error_code& error, asio::ip::tcp::soc
 }
 
 void Listener::Door::stop() {
-    asio::error_code ignored;
-    // A child of a fork may have a copy of the descriptor: the port is not to stay taken by it.
-    if (acceptor.is_open()) ::shutdown(acceptor.native_handle(), SHUT_RDWR);
-    acceptor.close(ignored);
+    close();
     pause.cancel();
+}
+
+void Listener::Door::close() {
+    if (!acceptor.is_open()) return;
+    asio::error_code ignored;
+    if (!identity.is_at(acceptor.native_handle())) {
+        static_cast<void>(acceptor.release(ignored));  // the number is the program's
+        return;
+    }
+    // A child of a fork may have a copy of the descriptor: the port is not to stay taken by it.
+    ::shutdown(acceptor.native_handle(), SHUT_RDWR);
+    acceptor.close(ignored);
 }
 
 Listener::Listener(asio::io_context& io, const NetworkLimits& limits, NetworkCounters& counters,
@@ -190,6 +227,13 @@ core::Result<void> Listener::open_all(const std::string& address,
     at_ = to_string(doors_.front()->acceptor.local_endpoint());
     if (shared_->log) shared_->log(LogLevel::info, "listens on " + all);
     return {};
+}
+
+std::vector<int> Listener::descriptors() const {
+    std::vector<int> found;
+    for (const auto& door : doors_)
+        found.push_back(door->acceptor.native_handle());
+    return found;
 }
 
 void Listener::start(Accepted accepted) {

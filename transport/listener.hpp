@@ -11,6 +11,7 @@
 
 #include "core/base/result.hpp"
 #include "transport/peer_network.hpp"
+#include "transport/socket.hpp"
 
 namespace mortise::transport {
 
@@ -19,7 +20,7 @@ enum class Reach { loopback, anywhere };
 
 class Listener {
 public:
-    using Accepted = std::function<void(asio::ip::tcp::socket, const asio::ip::address&)>;
+    using Accepted = std::function<void(Socket, const asio::ip::address&)>;
 
     Listener(asio::io_context& io, const NetworkLimits& limits, NetworkCounters& counters,
              const Log& log);
@@ -31,6 +32,8 @@ public:
     // this machine does not have, as ::1 where there is no IPv6, is passed over as long as there is
     // another. With Reach::loopback, an address of any other network is refused.
     core::Result<void> open(const std::string& address, Reach reach);
+    // Of what it listens at, after open().
+    [[nodiscard]] std::vector<int> descriptors() const;
     void start(Accepted accepted);
     void stop();
     // The first of its addresses.

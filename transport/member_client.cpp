@@ -66,7 +66,7 @@ private:
     void answered();
     void tell(OutcomeSink& sink, std::function<void(OutcomeSink&)> what) override;
     void nonsense_received() override;
-    void connected(const asio::error_code& error, asio::ip::tcp::socket socket);
+    void connected(const asio::error_code& error, Socket socket);
     void secured(core::Result<Handshake::Secured> secured);
     [[nodiscard]] core::Error not_a_node(const core::Identity& identity) const;
     void say_hello(kj::Own<SocketStream> stream);
@@ -112,20 +112,19 @@ void MemberClient::Impl::connect(const std::string& address, core::Nanoseconds t
             alive->give_up(failure(std::errc::timed_out, alive->address_ + " does not answer"));
         });
     });
-    dial_ = Dial::start(loop_.io(), {address},
-                        [this](const asio::error_code& error, asio::ip::tcp::socket socket) {
-                            connected(error, std::move(socket));
-                        });
+    dial_ =
+        Dial::start(loop_.io(), {address}, [this](const asio::error_code& error, Socket socket) {
+            connected(error, std::move(socket));
+        });
 }
 
-void MemberClient::Impl::connected(const asio::error_code& error, asio::ip::tcp::socket socket) {
+void MemberClient::Impl::connected(const asio::error_code& error, Socket socket) {
     dial_.reset();
     loop_.run([&] {
         if (error)
             return give_up(
                 {to_std(error), "cannot connect to " + address_ + ": " + error.message()});
-        if (!credentials_)
-            return say_hello(kj::heap<AsioStream<asio::ip::tcp::socket>>(loop_, std::move(socket)));
+        if (!credentials_) return say_hello(kj::heap<AsioStream<Socket>>(loop_, std::move(socket)));
         handshake_ = Handshake::start(
             std::move(socket), credentials_, Handshake::Side::connects,
             [this](core::Result<Handshake::Secured> result) { secured(std::move(result)); });

@@ -37,10 +37,9 @@ core::Result<void> PeerNetwork::Impl::listen() {
 }
 
 void PeerNetwork::Impl::start() {
-    listener_.start(
-        [self = weak_from_this()](asio::ip::tcp::socket socket, const asio::ip::address& from) {
-            if (const auto alive = self.lock()) alive->accept(std::move(socket), from);
-        });
+    listener_.start([self = weak_from_this()](Socket socket, const asio::ip::address& from) {
+        if (const auto alive = self.lock()) alive->accept(std::move(socket), from);
+    });
     for (const auto& link : links_)
         link->start();
     tick();

@@ -40,6 +40,7 @@ public:
     void stop();
     void set_credentials(std::shared_ptr<const TlsCredentials> credentials);
     [[nodiscard]] std::string listening_at() const { return listener_.at(); }
+    [[nodiscard]] std::vector<int> descriptors() const { return listener_.descriptors(); }
     [[nodiscard]] bool is_reachable_from_outside() const { return !listener_.is_local(); }
     [[nodiscard]] NetworkCounters counters() const;
 
@@ -77,7 +78,7 @@ private:
     void forbidden(const std::string& who, const char* cause) override;
 
     // of visitors
-    void accept(asio::ip::tcp::socket socket, const asio::ip::address& from);
+    void accept(Socket socket, const asio::ip::address& from);
     [[nodiscard]] Visitor* stranger_in_the_way_of(const asio::ip::address& from) const;
     Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
     Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);

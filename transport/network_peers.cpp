@@ -69,7 +69,7 @@ Visitor* PeerNetwork::Impl::stranger_in_the_way_of(const asio::ip::address& from
     return oldest_here != nullptr ? oldest_here : oldest;
 }
 
-void PeerNetwork::Impl::accept(asio::ip::tcp::socket socket, const asio::ip::address& from) {
+void PeerNetwork::Impl::accept(Socket socket, const asio::ip::address& from) {
     if (stopped_) return;
     loop_.run([&] {
         if (auto* const stranger = stranger_in_the_way_of(from)) {

@@ -77,11 +77,10 @@ void PeerLink::set_timer() {
 
 void PeerLink::act(const link_action::Connect& action) {
     attempt_ = action.attempt;
-    dial_ = Dial::start(
-        owner_.loop().io(), next_target(),
-        [this, attempt = attempt_](const asio::error_code& error, asio::ip::tcp::socket socket) {
-            connected(attempt, error, std::move(socket));
-        });
+    dial_ = Dial::start(owner_.loop().io(), next_target(),
+                        [this, attempt = attempt_](const asio::error_code& error, Socket socket) {
+                            connected(attempt, error, std::move(socket));
+                        });
 }
 
 // In turns: its two addresses, and for each where it led to the last time, or a new look-up. The
@@ -95,8 +94,7 @@ DialTarget PeerLink::next_target() {
     return {at_, is_known ? last_known_ : std::nullopt, peer.loopback_only};
 }
 
-void PeerLink::connected(Attempt attempt, const asio::error_code& error,
-                         asio::ip::tcp::socket socket) {
+void PeerLink::connected(Attempt attempt, const asio::error_code& error, Socket socket) {
     dial_.reset();
     if (error) return feed(link_event::ConnectFailed{attempt});
     asio::error_code gone;
@@ -140,7 +138,7 @@ void PeerLink::secured(Attempt attempt, core::Result<Handshake::Secured> secured
 kj::Own<SocketStream> PeerLink::take_stream() {
     if (auto take = std::exchange(secured_, nullptr)) return take(owner_.loop());
     auto socket = *std::exchange(socket_, std::nullopt);
-    return kj::heap<AsioStream<asio::ip::tcp::socket>>(owner_.loop(), std::move(socket));
+    return kj::heap<AsioStream<Socket>>(owner_.loop(), std::move(socket));
 }
 
 // The other side judges our certificate after its handshake is done for us: its alert comes here.

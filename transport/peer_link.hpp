@@ -104,7 +104,7 @@ private:
     void act(const link_action::Close& action);
 
     DialTarget next_target();
-    void connected(Attempt attempt, const asio::error_code& error, asio::ip::tcp::socket socket);
+    void connected(Attempt attempt, const asio::error_code& error, Socket socket);
     void secured(Attempt attempt, core::Result<Handshake::Secured> secured);
     kj::Own<SocketStream> take_stream();
     void ended(Attempt attempt);
@@ -133,7 +133,7 @@ private:
     std::string at_;                                     // the address of this attempt
     std::shared_ptr<Handshake> handshake_;
     // One of these is connected, no hello said yet.
-    std::optional<asio::ip::tcp::socket> socket_;
+    std::optional<Socket> socket_;
     std::function<kj::Own<SocketStream>(KjLoop&)> secured_;
     std::unique_ptr<PeerCertificate> certificate_;
     std::unique_ptr<RpcConnection> connection_;

@@ -61,6 +61,10 @@ std::string PeerNetwork::listening_at() const {
     return impl_->listening_at();
 }
 
+std::vector<int> PeerNetwork::descriptors() const {
+    return impl_->descriptors();
+}
+
 bool PeerNetwork::is_reachable_from_outside() const {
     return impl_->is_reachable_from_outside();
 }

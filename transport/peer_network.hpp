@@ -144,6 +144,8 @@ public:
     // With the real port, when 0 was asked for; the first of them where the name that was given has
     // several addresses. Empty before listen().
     [[nodiscard]] std::string listening_at() const;
+    // Of what it listens at; after listen(), until stop().
+    [[nodiscard]] std::vector<int> descriptors() const;
     // Whether some other machine may reach it.
     [[nodiscard]] bool is_reachable_from_outside() const;
     [[nodiscard]] NetworkCounters counters() const;

@@ -14,8 +14,7 @@ constexpr FrameLimits stranger_limits{
 
 }  // namespace
 
-Visitor::Visitor(asio::ip::tcp::socket socket, asio::ip::address from, VisitorOwner& owner,
-                 core::Instant now)
+Visitor::Visitor(Socket socket, asio::ip::address from, VisitorOwner& owner, core::Instant now)
     : socket_{std::move(socket)},
       from_{std::move(from)},
       owner_{owner},
@@ -27,7 +26,7 @@ Visitor::Visitor(asio::ip::tcp::socket socket, asio::ip::address from, VisitorOw
 
 void Visitor::open() {
     auto socket = *std::exchange(socket_, std::nullopt);
-    open(kj::heap<AsioStream<asio::ip::tcp::socket>>(owner_.loop(), std::move(socket)));
+    open(kj::heap<AsioStream<Socket>>(owner_.loop(), std::move(socket)));
 }
 
 void Visitor::open(kj::Own<SocketStream> stream) {

@@ -37,8 +37,7 @@ public:
 
 class Visitor final : public Visit, public std::enable_shared_from_this<Visitor> {
 public:
-    Visitor(asio::ip::tcp::socket socket, asio::ip::address from, VisitorOwner& owner,
-            core::Instant now);
+    Visitor(Socket socket, asio::ip::address from, VisitorOwner& owner, core::Instant now);
     ~Visitor() override;
     Visitor(const Visitor&) = delete;
     Visitor& operator=(const Visitor&) = delete;
@@ -111,7 +110,7 @@ private:
     }
     void malformed() override { owner_.malformed(*this); }
 
-    std::optional<asio::ip::tcp::socket> socket_;  // until it is opened or secured
+    std::optional<Socket> socket_;  // until it is opened or secured
     asio::ip::address from_;
     VisitorOwner& owner_;
     bool is_stranger_ = true;

@@ -1,4 +1,6 @@
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <future>
@@ -14,6 +16,9 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <mortise/testing/link_proxy.hpp>
 
@@ -32,6 +37,31 @@ tcp::endpoint endpoint_of(const std::string& address) {
     if (std::from_chars(begin, end, port).ec != std::errc{})
         throw std::system_error{std::make_error_code(std::errc::invalid_argument), address};
     return {host, port};
+}
+
+[[noreturn]] void fail(const char* what) {
+    throw std::system_error{errno, std::generic_category(), what};
+}
+
+ino_t inode_of(int descriptor) {
+    struct stat about {};
+    return ::fstat(descriptor, &about) == 0 && S_ISSOCK(about.st_mode) ? about.st_ino : 0;
+}
+
+// Asio makes and accepts sockets that a program which is started at that moment would inherit.
+int make_socket() {
+    const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
+    if (made < 0) fail("socket");
+    return made;
+}
+
+tcp::acceptor listen_anywhere(asio::io_context& io) {
+    tcp::acceptor acceptor{io};
+    acceptor.assign(tcp::v4(), make_socket());
+    acceptor.native_non_blocking(true);
+    acceptor.bind({asio::ip::address_v4::loopback(), 0});
+    acceptor.listen();
+    return acceptor;
 }
 
 void reset(tcp::socket& socket) {
@@ -55,6 +85,7 @@ public:
     }
 
     void open(const tcp::endpoint& target) {
+        called_.assign(target.protocol(), make_socket());
         called_.async_connect(target, [self = shared_from_this()](asio::error_code failed) {
             if (failed) return self->end();
             self->called_.set_option(tcp::no_delay{true}, self->ignored_);
@@ -131,10 +162,7 @@ private:
 
 class CarriedLink {
 public:
-    explicit CarriedLink(asio::io_context& io)
-        : acceptor_{io, tcp::endpoint{asio::ip::address_v4::loopback(), 0}} {
-        accept();
-    }
+    explicit CarriedLink(asio::io_context& io) : acceptor_{listen_anywhere(io)} { accept(); }
     ~CarriedLink() { end_pipes(); }
     CarriedLink(const CarriedLink&) = delete;
     CarriedLink& operator=(const CarriedLink&) = delete;
@@ -160,9 +188,11 @@ public:
 
 private:
     void accept() {
-        acceptor_.async_accept([this](asio::error_code failed, tcp::socket socket) {
-            if (failed == asio::error::operation_aborted) return;
-            if (!failed) take(std::move(socket));
+        acceptor_.async_wait(tcp::acceptor::wait_read, [this](asio::error_code failed) {
+            if (failed) return;
+            const int accepted =
+                ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC);
+            if (accepted >= 0) take(tcp::socket{acceptor_.get_executor(), tcp::v4(), accepted});
             accept();
         });
     }
@@ -197,24 +227,35 @@ private:
 
 class LinkProxy::Impl {
 public:
-    Impl() : thread_{[this] { io_.run(); }} {}
+    Impl() : thread_{[this] { carry(); }} {}
+    ~Impl() = default;
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
 
     // On the thread of the links; what it throws is thrown here.
     template <class Work>
     auto run(Work work) {
-        std::packaged_task<decltype(work())()> task{std::move(work)};
-        auto done = task.get_future();
-        asio::post(io_, [&task] { task(); });
+        auto task = std::make_shared<std::packaged_task<decltype(work())()>>(std::move(work));
+        auto done = task->get_future();
+        if (is_whole()) asio::post(io_, [task] { (*task)(); });
+        while (done.wait_for(moment) != std::future_status::ready) {
+            if (gone_)
+                throw std::system_error{std::make_error_code(std::errc::bad_file_descriptor),
+                                        "the program closed descriptors of the links"};
+        }
         return done.get();
     }
 
-    ~Impl() {
-        run([this] { links_.clear(); });
+    // False: it must not be destroyed, since its numbers are those of other files by now.
+    bool close() {
+        try {
+            run([this] { links_.clear(); });
+        } catch (const std::system_error&) {  // the program closed its descriptors
+        }
         work_.reset();
         thread_.join();
+        return !gone_;
     }
-    Impl(const Impl&) = delete;
-    Impl& operator=(const Impl&) = delete;
 
     Link add() {
         return run([this] {
@@ -228,14 +269,31 @@ public:
     }
 
 private:
+    static constexpr std::chrono::milliseconds moment{50};
+
+    // A program that closes all its descriptors closes this one, too.
+    [[nodiscard]] bool is_whole() const {
+        return inode_of(witness_.native_handle()) == witness_inode_;
+    }
+    void carry() {
+        while (!io_.stopped() && is_whole())
+            io_.run_one_for(moment);
+        gone_ = !is_whole();
+    }
+
     asio::io_context io_{1};
     asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+    mutable tcp::socket witness_{io_, tcp::v4(), make_socket()};
+    const ino_t witness_inode_ = inode_of(witness_.native_handle());
+    std::atomic<bool> gone_ = false;
     std::vector<std::unique_ptr<CarriedLink>> links_;
     std::thread thread_;
 };
 
 LinkProxy::LinkProxy() : impl_{std::make_unique<Impl>()} {}
-LinkProxy::~LinkProxy() = default;
+LinkProxy::~LinkProxy() {
+    if (!impl_->close()) static_cast<void>(impl_.release());
+}
 
 LinkProxy::Link LinkProxy::add_link() {
     return impl_->add();
