@@ -51,8 +51,29 @@ void CoreLoop::end() {
     ended_ = true;
     timer_.cancel();
     insecurity_.cancel();
-    if (network_) network_->stop();
+    stop_network();
     lose_everything();
+}
+
+void CoreLoop::stop_network() {
+    for (const int door : std::exchange(doors_, {}))
+        parts_.descriptors.remove(door);
+    if (network_) network_->stop();
+}
+
+// Clients are not answered: that would be written to whatever has the number now.
+void CoreLoop::abandon(const std::string& reason) {
+    ended_ = true;
+    ready_ = false;
+    driver_->halt();
+    for (auto& [tag, call] : pending_.take_all()) {
+        if (call.completion) call.completion->complete({Errc::node_stopped, {}, {}});
+    }
+    lose_everything();
+    closed();
+    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
 }
 
 void CoreLoop::stopped(const std::string& reason) {

@@ -82,11 +82,17 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
         std::make_unique<transport::PeerNetwork>(parts_.io, std::move(network), *this, &desk_);
 }
 
-CoreLoop::~CoreLoop() = default;
+CoreLoop::~CoreLoop() {
+    for (const int door : doors_)
+        parts_.descriptors.remove(door);
+}
 
 void CoreLoop::listen() {
     if (!network_) return;
     if (const auto listening = network_->listen(); !listening) throw in_one_line(listening.error());
+    doors_ = network_->descriptors();
+    for (const int door : doors_)
+        parts_.descriptors.add(door);
 }
 
 void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) {

@@ -14,6 +14,7 @@
 
 #include "embed/call_gate.hpp"
 #include "embed/client_desk.hpp"
+#include "embed/descriptor_watch.hpp"
 #include "embed/driver.hpp"
 #include "embed/event_hub.hpp"
 #include "embed/hold_table.hpp"
@@ -43,6 +44,7 @@ struct LoopParts {
     std::shared_ptr<const transport::TlsCredentials> credentials;
     // The data directory is not to be used any more as it is (core::Effects::superseded).
     std::function<void()> begin_anew;
+    DescriptorWatch& descriptors;
 };
 
 // What one life of the node leaves to the next one in the same process.
@@ -85,6 +87,9 @@ public:
     void begin_close(std::function<void()> done);
     // Closes sockets and timers; nothing happens here any more.
     void end();
+    // The node stops for good, and nothing is closed, cancelled or sent: the program closed the
+    // descriptors.
+    void abandon(const std::string& reason);
     [[nodiscard]] Status status() const;
     // From its cluster, as far as this node knows.
     [[nodiscard]] bool is_removed() const;
@@ -144,6 +149,7 @@ private:
     [[nodiscard]] bool dials_loopback_only() const;
 
     // closing.cpp
+    void stop_network();
     void stopped(const std::string& reason) override;
     void lose_everything();
     void fail_pending(core::CallError error, core::CallError of_those_unknown);
@@ -177,6 +183,7 @@ private:
     std::unique_ptr<Driver> driver_;
     ClientDesk desk_;
     std::unique_ptr<transport::PeerNetwork> network_;
+    std::vector<int> doors_;  // that are watched
 
     PendingCalls pending_;
     HoldTable holds_;

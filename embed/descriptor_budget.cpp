@@ -9,9 +9,9 @@ namespace mortise::detail {
 namespace {
 
 constexpr std::uint64_t of_program = 64;
-constexpr std::uint64_t of_event_loop = 5;  // with those of the thread of leases
-constexpr std::uint64_t standard = 3;       // 0, 1 and 2
-constexpr std::uint64_t of_peer = 4;        // connections, see transport/README.md
+constexpr std::uint64_t of_event_loop = 3;
+constexpr std::uint64_t standard = 3;  // 0, 1 and 2
+constexpr std::uint64_t of_peer = 4;   // connections, see transport/README.md
 constexpr std::size_t least_others = 2;
 constexpr std::uint64_t strangers_part = 4;
 

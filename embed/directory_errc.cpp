@@ -16,6 +16,7 @@ static_assert(is_same(DirectoryErrc::wrong_node, storage::Errc::wrong_node));
 static_assert(is_same(DirectoryErrc::io, storage::Errc::io));
 static_assert(is_same(DirectoryErrc::no_space, storage::Errc::no_space));
 static_assert(is_same(DirectoryErrc::shortage, storage::Errc::shortage));
+static_assert(is_same(DirectoryErrc::closed, storage::Errc::closed));
 
 }  // namespace
 

@@ -1,52 +1,31 @@
 #include "embed/lease_thread.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <exception>
-#include <system_error>
 #include <utility>
-
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "embed/clocks.hpp"
 #include "embed/thread_start.hpp"
 
 namespace mortise::detail {
 
-namespace {
-
-int need(int descriptor, const char* what) {
-    if (descriptor < 0) throw std::system_error{errno, std::generic_category(), what};
-    return descriptor;
-}
-
-}  // namespace
-
-LeaseThread::LeaseThread(Told on_risk, Told on_over)
-    : on_risk_{std::move(on_risk)}, on_over_{std::move(on_over)} {
-    timer_ = need(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create");
-    try {
-        stop_ = need(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
-        thread_ = start_thread_named("mortise-lease", [this] { run(); });
-    } catch (...) {
-        close(timer_);
-        if (stop_ >= 0) close(stop_);
-        throw;
-    }
-}
+LeaseThread::LeaseThread(Told on_risk, Told on_over, std::function<void()> look_around)
+    : on_risk_{std::move(on_risk)},
+      on_over_{std::move(on_over)},
+      look_around_{std::move(look_around)},
+      thread_{start_thread_named("mortise-lease", [this] { run(); })} {}
 
 LeaseThread::~LeaseThread() {
     stop();
-    close(timer_);
-    close(stop_);
 }
 
 void LeaseThread::stop() {
+    {
+        const std::scoped_lock lock{stopping_};
+        is_stopped_ = true;
+    }
+    stopped_.notify_all();
     if (!thread_.joinable()) return;
-    eventfd_write(stop_, 1);
     thread_.join();
     watched_.with([](auto& watched) { watched.reset(); });
 }
@@ -58,24 +37,26 @@ void LeaseThread::watch(std::shared_ptr<Lease> lease) {
     arm(from);
 }
 
-// Setting the timer is thread-safe and wakes nobody before it is time.
-void LeaseThread::arm(core::Instant boot) const {
-    constexpr std::int64_t second = 1'000'000'000;
-    itimerspec at{};
-    const auto ns = boot.ns > 0 ? boot.ns : 1;  // zero would disarm it
-    at.it_value = {ns / second, ns % second};
-    timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
+// Wakes nobody: the thread looks at this often enough.
+void LeaseThread::arm(core::Instant boot) {
+    due_.store(boot.ns);
 }
 
 void LeaseThread::run() {
-    pollfd wait[2] = {{timer_, POLLIN, 0}, {stop_, POLLIN, 0}};
     while (true) {
-        const auto ready = poll(wait, 2, -1);
-        if (ready < 0 && errno == EINTR) continue;
-        if ((wait[1].revents & POLLIN) != 0) return;
-        std::uint64_t ticks = 0;
-        if (read(timer_, &ticks, sizeof ticks) > 0) look();
+        if (boot_now().ns >= due_.load()) {
+            arm(core::Instant::never());
+            look();
+        }
+        if (look_around_) look_around_();
+        std::unique_lock lock{stopping_};
+        if (stopped_.wait_for(lock, pause(), [this] { return is_stopped_; })) return;
     }
+}
+
+core::Nanoseconds LeaseThread::pause() const {
+    const core::Nanoseconds left{std::max<std::int64_t>(due_.load() - boot_now().ns, 0)};
+    return std::min<core::Nanoseconds>(left, pause_max);
 }
 
 std::shared_ptr<Lease> LeaseThread::watched() const {
@@ -88,7 +69,7 @@ void LeaseThread::look() {
         const auto until = lease->valid_until();
         look_at(lease);
         if (!lease->is_over()) arm(next_look(*lease));
-        // Whoever extended or replaced it meanwhile may have set the timer before we did.
+        // Whoever extended or replaced it meanwhile may have set the time before we did.
         auto present = watched();
         if (present == lease && lease->valid_until() <= until) return;
         lease = std::move(present);

@@ -11,7 +11,7 @@ DiskFailure failure_of(const storage::Error& error) {
         error.code == storage::Errc::no_space   ? "there is no room on the disk: "
         : error.code == storage::Errc::shortage ? "there are no descriptors or threads left: "
                                                 : "";
-    return {what + error.what, storage::may_pass(error)};
+    return {what + error.what, storage::may_pass(error), error.code == storage::Errc::closed};
 }
 
 namespace {

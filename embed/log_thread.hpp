@@ -22,7 +22,8 @@ namespace mortise::detail {
 // Why a store is of no use any more.
 struct DiskFailure {
     std::string why;
-    bool may_pass = false;  // another life may find it well: there may be room again
+    bool may_pass = false;   // another life may find it well: there may be room again
+    bool is_closed = false;  // the program closed its descriptors
 };
 
 // One write of the log, with all that was queued.

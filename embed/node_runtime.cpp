@@ -4,9 +4,11 @@
 #include <csignal>
 #include <filesystem>
 #include <new>
-#include <random>
 #include <system_error>
+#include <tuple>
 #include <utility>
+
+#include <sys/random.h>
 
 #include "embed/descriptor_budget.hpp"
 #include "embed/one_line.hpp"
@@ -84,8 +86,10 @@ LeaseThread::Told tell_holds(Notifier& losses) {
 }  // namespace
 
 std::uint64_t true_chance() {
-    std::random_device device;
-    return std::uint64_t{device()} << 32U | device();
+    std::uint64_t chance = 0;
+    if (::getrandom(&chance, sizeof chance, 0) != sizeof chance)
+        throw std::system_error{errno, std::generic_category(), "getrandom"};
+    return chance;
 }
 
 core::Result<storage::Opened> open_directory(const Config& config, core::Incarnation superseded,
@@ -102,9 +106,6 @@ core::Result<storage::Opened> open_directory(const Config& config, core::Incarna
 }
 
 std::shared_ptr<NodeRuntime> NodeRuntime::open(Config config, core::Access access) {
-    const auto destroy = [](const NodeRuntime* node) {
-        if (!node->is_forked()) delete node;
-    };
     return {new NodeRuntime{std::move(config), std::move(access)}, destroy};
 }
 
@@ -116,10 +117,13 @@ NodeRuntime::NodeRuntime(Config config, core::Access access)
                                        config_.timing.call_timeout.to_nanoseconds(), notifier_,
                                        config_.limits.calls)},
       tls_{open_tls()},
-      leases_{warn_holds(*notifier_), tell_holds(losses_)} {
+      leases_{warn_holds(*notifier_), tell_holds(losses_), [this] {
+                  if (is_watching_) std::ignore = has_descriptors();
+              }} {
     const storage::IgnoredSignal file_too_large{SIGXFSZ};
     open_store();
     start_threads();
+    is_watching_ = true;
 }
 
 NodeRuntime::~NodeRuntime() {
@@ -201,7 +205,8 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const 
                     readiness_,
                     log_,
                     tls_ ? tls_->credentials() : nullptr,
-                    [this] { begin_anew(); }};
+                    [this] { begin_anew(); },
+                    descriptors_};
     auto loop =
         std::make_unique<CoreLoop>(std::move(parts), std::move(options), true_chance(), estate);
     loop->listen();
@@ -210,6 +215,7 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const 
     state_thread_ =
         std::make_unique<StateThread>(std::move(opened.state_store), *log_thread_, disk_events());
     loop->open(std::move(opened.state), *log_thread_, *state_thread_);
+    descriptors_.set_directory(std::move(opened.is_held));
     std::swap(loop, loop_);
     return loop;
 }
@@ -234,6 +240,7 @@ DiskEvents NodeRuntime::disk_events() {
                 tell([installed](CoreLoop& loop) { loop.state_installed(installed); });
             },
             [this, tell](DiskFailure failure) {
+                if (failure.is_closed) return abandon();
                 tell([this, failure = std::move(failure)](CoreLoop&) { disk_failed(failure); });
             },
             [this](LogWrite write) { log_counters_.count(write); }};
@@ -248,13 +255,26 @@ void NodeRuntime::run_core_thread() {
     asio::post(io_, [this] { loop_->begin(); });
     while (true) {
         try {
-            io_.run();
+            run_loop();
             return;
         } catch (const std::exception& broken) {
             core_broke(broken.what());
         } catch (...) {
             core_broke("unknown");
         }
+    }
+}
+
+// As io_.run() does it, which would neither sleep nor end once the program closed the descriptors
+// of the loop; and if it opened such a loop of its own, this one must not take its events.
+void NodeRuntime::run_loop() {
+    constexpr auto look_again = std::chrono::milliseconds{100};
+    while (!io_.stopped()) {
+        if (is_abandoned_ || (!descriptors_.has_loop() && !has_descriptors())) {
+            snapshot();
+            return loop_->abandon(*readiness_.why_stopped());
+        }
+        io_.run_one_for(look_again);
     }
 }
 
@@ -419,7 +439,7 @@ void NodeRuntime::refuse_calls() {
 void NodeRuntime::end_core_thread() noexcept {
     bool is_asked = false;
     try {
-        asio::post(io_, [this] { end_loop(); });
+        if (has_descriptors()) asio::post(io_, [this] { end_loop(); });
         is_asked = true;
     } catch (const std::bad_alloc&) {  // then it just stops, and the rest is done here
         io_.stop();
@@ -429,6 +449,7 @@ void NodeRuntime::end_core_thread() noexcept {
 }
 
 void NodeRuntime::end_loop() {
+    if (!has_descriptors()) return;
     try {
         snapshot();
     } catch (const std::bad_alloc&) {  // what was known before has to do
@@ -442,12 +463,18 @@ void NodeRuntime::end_loop() {
 
 // Leadership is handed over without waiting for the result beyond the same time.
 void NodeRuntime::wait_released() noexcept {
+    constexpr auto look_again = std::chrono::milliseconds{20};
+    if (!has_descriptors()) return;
     try {
         auto released = std::make_shared<std::promise<void>>();
         auto future = released->get_future();
         asio::post(io_,
                    [this, released] { loop_->begin_close([released] { released->set_value(); }); });
-        future.wait_for(config_.timing.close_timeout.to_nanoseconds());
+        const auto give_up =
+            std::chrono::steady_clock::now() + config_.timing.close_timeout.to_nanoseconds();
+        while (!is_abandoned_ && std::chrono::steady_clock::now() < give_up) {
+            if (future.wait_for(look_again) == std::future_status::ready) return;
+        }
     } catch (const std::bad_alloc&) {  // its session ends by itself then
     }
 }
@@ -470,6 +497,7 @@ void NodeRuntime::stop_disk_threads() {
     if (state_thread_) state_thread_->stop();
     if (log_thread_) log_thread_->stop();
     // The directory is free for the next life; holds and mutexes may keep the rest.
+    descriptors_.set_directory({});
     state_thread_.reset();
     log_thread_.reset();
     directory_lock_.reset();

@@ -97,6 +97,7 @@ private:
     void report_limits();
     void start_threads();
     void run_core_thread();
+    void run_loop();
     void core_broke(const char* what) noexcept;
     [[nodiscard]] bool is_own_thread();
     // On this thread, however long the disk takes.
@@ -109,6 +110,12 @@ private:
     void end_core_thread() noexcept;
     void end_loop();
     [[nodiscard]] DiskEvents disk_events();
+
+    // abandoning.cpp
+    static void destroy(NodeRuntime* node) noexcept;
+    [[nodiscard]] bool has_descriptors() noexcept;
+    void abandon() noexcept;
+    void lose_holds();
 
     // reopening.cpp
     void disk_failed(const DiskFailure& failure);
@@ -139,6 +146,9 @@ private:
     Questions questions_{[this] { asio::post(io_, [this] { questions_.answer_all(); }); }};
     std::shared_ptr<CallGate> gate_;
     std::unique_ptr<TlsWatch> tls_;  // empty without TLS
+    DescriptorWatch descriptors_{io_};
+    std::atomic<bool> is_watching_ = false;   // from the end of the start on
+    std::atomic<bool> is_abandoned_ = false;  // the program closed descriptors: see abandoning.cpp
     LeaseThread leases_;
     std::shared_ptr<const void> directory_lock_;
     core::Incarnation incarnation_;  // of the directory

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "core/locks/limits.hpp"
+#include "embed/descriptor_watch.hpp"
 #include "embed/host_port.hpp"
 #include "embed/membership.hpp"
 #include "embed/one_line.hpp"
@@ -90,7 +91,7 @@ private:
     detail::ChangeOutcome ask_once(Ask ask) const {
         std::optional<core::Error> contact;
         for (const auto& address : addresses_) {
-            transport::BlockingMemberClient client{patience_, {}, credentials_};
+            transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
             if (auto hello = client.connect(address); !hello) {
                 contact = std::move(hello).error();
                 if (contact->what.find(address) == std::string::npos)
@@ -107,7 +108,7 @@ private:
     MemberReport report_of(const std::string& address) const {
         MemberReport report;
         report.address = address;
-        transport::BlockingMemberClient client{patience_, {}, credentials_};
+        transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
         auto status = core::Result<transport::MemberStatus>{core::Error{}};
         if (auto hello = client.connect(address); !hello)
             status = std::move(hello).error();
@@ -133,7 +134,7 @@ private:
             failures.contact = std::move(error);
             return std::nullopt;
         };
-        transport::BlockingMemberClient client{patience_, {}, credentials_};
+        transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
         if (auto hello = client.connect(address); !hello) return failed(std::move(hello).error());
         const auto wanted = request.limit;
         std::vector<LockInfo> locks;

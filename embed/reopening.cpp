@@ -83,6 +83,7 @@ void NodeRuntime::resume(storage::Opened opened, std::chrono::milliseconds pause
 // --- on a thread of its own
 
 void NodeRuntime::reopen(core::Incarnation superseded, std::chrono::milliseconds pause) {
+    descriptors_.set_directory({});
     state_thread_.reset();
     log_thread_.reset();
     directory_lock_.reset();

@@ -42,7 +42,7 @@ void CoreLoop::suspend(const std::string& why) {
     timer_.cancel();
     if (network_) {
         listening_at_ = network_->listening_at();
-        network_->stop();
+        stop_network();
     }
     connected_.clear();
     if (leader_ == options_.self) parts_.events.publish({.kind = NodeEvent::Kind::lost_leadership});

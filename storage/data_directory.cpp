@@ -8,6 +8,7 @@
 #include "storage/countdown_file.hpp"
 #include "storage/memory_directory.hpp"
 #include "storage/open_parts.hpp"
+#include "storage/own_files.hpp"
 #include "storage/reserve_file.hpp"
 #include "storage/rocks_log_store.hpp"
 #include "storage/rocks_state_store.hpp"
@@ -42,7 +43,11 @@ class Opening {
 public:
     Opening(fs::path path, const OpenOptions& options, const Seams& seams,
             std::shared_ptr<DirectoryLock> lock)
-        : path_{std::move(path)}, options_{options}, seams_{seams}, lock_{std::move(lock)} {}
+        : path_{std::move(path)},
+          options_{options},
+          seams_{seams},
+          lock_{std::move(lock)},
+          files_{seams_.files ? seams_.files : own_files(lock_)} {}
 
     Result<Opened> run() {
         auto result = hold_reserve();
@@ -103,7 +108,7 @@ private:
     Result<void> open_log() {
         const auto path = path_ / "log";
         if (auto made = make_directory(path, seams_.probe); !made) return made;
-        auto database = RocksLogStore::open(path, seams_.files, meta_->meta());
+        auto database = RocksLogStore::open(path, files_, meta_->meta());
         if (!database) return std::move(database).error();
         auto found = RocksLogStore::recover(*database, meta_->meta());
         if (!found) return std::move(found).error();
@@ -117,7 +122,7 @@ private:
         const auto path = path_ / "state";
         if (auto made = make_directory(path, seams_.probe); !made) return made;
         const auto base = log_.base().id;
-        auto database = RocksStateStore::open(path, seams_.files, !base.index.is_set());
+        auto database = RocksStateStore::open(path, files_, !base.index.is_set());
         if (!database) return std::move(database).error();
         auto found = RocksStateStore::recover(*database, meta_->meta());
         if (!found) return std::move(found).error();
@@ -162,6 +167,7 @@ private:
         log_database_.env->be_patient(seams_.patience);
         state_database_.env->be_patient(seams_.patience);
         opened_.lock = lock_;
+        opened_.is_held = [lock = lock_] { return lock->is_held(); };
         opened_.incarnation = meta.incarnation;
         opened_.boot_epoch = meta.boot_epoch;
         opened_.log = std::make_unique<RocksLogStore>(
@@ -205,6 +211,7 @@ private:
     const OpenOptions& options_;
     const Seams& seams_;
     std::shared_ptr<DirectoryLock> lock_;
+    std::shared_ptr<rocksdb::FileSystem> files_;
     std::shared_ptr<ReserveFile> reserve_;
     std::optional<MetaFile> meta_;
     RocksDatabase log_database_;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,6 +33,8 @@ struct OpenOptions {
 struct Opened {
     // The stores keep the directory locked as long as they live, and so does this.
     std::shared_ptr<const void> lock;
+    // False once the program closed its descriptors; on any thread. Null in memory.
+    std::function<bool()> is_held;
     core::Incarnation incarnation;
     core::BootEpoch boot_epoch;      // one more than that of the life before; durable
     bool former_life_ended = false;  // for certain, on this boot of this machine (S10)

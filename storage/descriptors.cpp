@@ -1,11 +1,13 @@
 #include "storage/descriptors.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <limits>
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace mortise::storage {
@@ -28,7 +30,35 @@ bool is_open(int descriptor) {
     return ::fcntl(descriptor, F_GETFD) >= 0;
 }
 
+// Of different numbers in turns: the epolls of two nodes are not the same either.
+int next_mark() {
+    constexpr unsigned first = 34;  // a real-time signal; none is ever sent
+    constexpr unsigned marks = 30;
+    static std::atomic<unsigned> made{0};
+    return static_cast<int>(first + made++ % marks);
+}
+
 }  // namespace
+
+OpenFile OpenFile::at(int descriptor) noexcept {
+    OpenFile file;
+    struct stat about {};
+    if (::fstat(descriptor, &about) != 0) return file;
+    file.device_ = about.st_dev;
+    file.inode_ = about.st_ino;
+    const bool has_no_name = (about.st_mode & S_IFMT) == 0;
+    if (!has_no_name) return file;
+    const int mark = next_mark();
+    if (::fcntl(descriptor, F_SETSIG, mark) == 0) file.mark_ = mark;
+    return file;
+}
+
+bool OpenFile::is_at(int descriptor) const noexcept {
+    struct stat about {};
+    if (::fstat(descriptor, &about) != 0) return false;
+    if (about.st_dev != device_ || about.st_ino != inode_) return false;
+    return mark_ == 0 || ::fcntl(descriptor, F_GETSIG) == mark_;
+}
 
 bool is_shortage(int errno_value) noexcept {
     return errno_value == EMFILE || errno_value == ENFILE;

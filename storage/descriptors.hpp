@@ -4,7 +4,28 @@
 
 #include <cstdint>
 
+#include <sys/types.h>
+
 namespace mortise::storage {
+
+// Which open file a number stands for. The program may close any number, and the next file that
+// anybody opens gets it: before we write to one, or close it, we look whether it is still ours
+// (docs/decisions/0034).
+class OpenFile {
+public:
+    OpenFile() = default;
+    // Files without a name, of epoll, events and timers, look all alike. These get a mark: the
+    // signal that their owner would be sent (F_SETSIG), if they had one.
+    static OpenFile at(int descriptor) noexcept;
+
+    // False when the process closed it.
+    [[nodiscard]] bool is_at(int descriptor) const noexcept;
+
+private:
+    dev_t device_ = 0;
+    ino_t inode_ = 0;
+    int mark_ = 0;  // zero: it needs none
+};
 
 // The process, or the system, has no descriptor left. No fault of a disk, and it passes by itself.
 [[nodiscard]] bool is_shortage(int errno_value) noexcept;

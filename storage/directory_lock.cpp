@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,18 +57,35 @@ struct KeptOut {
     std::optional<File> file;
 };
 
+constexpr std::size_t mapping_bytes = 1;  // a page, of which nothing is read
+
+// Not in a child of a fork, which has nothing to hold it for.
+void* keep_open(int descriptor) {
+    void* const mapping = ::mmap(nullptr, mapping_bytes, PROT_NONE, MAP_SHARED, descriptor, 0);
+    if (mapping == MAP_FAILED) return nullptr;
+    ::madvise(mapping, mapping_bytes, MADV_DONTFORK);
+    return mapping;
+}
+
 }  // namespace
 
 DirectoryLock::DirectoryLock(File directory, File file, Life life)
     : directory_{std::move(directory)},
       file_{std::move(file)},
       life_{std::move(life)},
-      owner_{::getpid()} {}
+      owner_{::getpid()},
+      mapping_{keep_open(file_.descriptor())} {}
 
 DirectoryLock::~DirectoryLock() {
     if (owner_ != ::getpid()) return;
-    ::flock(file_.descriptor(), LOCK_UN);
-    ::flock(directory_.descriptor(), LOCK_UN);
+    if (mapping_ != nullptr) ::munmap(mapping_, mapping_bytes);
+    if (file_.is_ours()) ::flock(file_.descriptor(), LOCK_UN);
+    if (directory_.is_ours()) ::flock(directory_.descriptor(), LOCK_UN);
+}
+
+bool DirectoryLock::is_held() noexcept {
+    if (!is_lost_ && (!file_.is_ours() || !directory_.is_ours())) is_lost_ = true;
+    return !is_lost_;
 }
 
 Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem::path& directory,

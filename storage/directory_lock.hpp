@@ -3,6 +3,7 @@
 // network file systems that lock no directories.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 
@@ -26,6 +27,11 @@ public:
 
     // This life.
     [[nodiscard]] const Life& life() const { return life_; }
+    // False for ever once the program closed a descriptor of it, or lose() was called: then nothing
+    // is written to the directory any more. What was written while it was held to the end nobody
+    // else can have overlooked.
+    [[nodiscard]] bool is_held() noexcept;
+    void lose() noexcept { is_lost_ = true; }
     [[nodiscard]] bool is_local() const { return is_on_local_file_system(file_.descriptor()); }
 
     DirectoryLock(File directory, File file, Life life);
@@ -40,6 +46,11 @@ private:
     File file_;
     Life life_;
     const pid_t owner_;
+    // A lock of flock() ends with the last that refers to the open file, and a mapping does: so
+    // LOCK stays locked when the program closes all descriptors, until this is destroyed. Null
+    // where that cannot be had.
+    void* const mapping_;
+    std::atomic<bool> is_lost_ = false;
 };
 
 }  // namespace mortise::storage

@@ -22,6 +22,7 @@ public:
             case Errc::io: return "the data directory cannot be read or written";
             case Errc::no_space: return "there is no room left for the data directory";
             case Errc::shortage: return "there are no descriptors or threads left";
+            case Errc::closed: return "the program closed descriptors of the data directory";
         }
         return "unknown error of the data directory";
     }
@@ -36,6 +37,10 @@ const std::error_category& error_category() noexcept {
 
 Error make_error(Errc code, std::string what) {
     return {make_error_code(code), std::move(what)};
+}
+
+Error closed_error(const std::string& path) {
+    return make_error(Errc::closed, path + ": " + closed_words);
 }
 
 Error io_error(const std::string& what, int errno_value) {

@@ -20,6 +20,7 @@ enum class Errc {
     io,            // the disk, the file system or its permissions
     no_space,      // the disk, or a quota, is full: may be tried again when it is not
     shortage,      // the process or the system is out of descriptors or threads: likewise
+    closed,        // the program closed descriptors of it: it is not written to any more
 };
 
 const std::error_category& error_category() noexcept;
@@ -34,6 +35,10 @@ inline std::error_code make_error_code(Errc code) noexcept {
     return error.code == make_error_code(Errc::no_space) ||
            error.code == make_error_code(Errc::shortage);
 }
+// The program closed a descriptor of that file, or of the directory that it is in. In these words,
+// since RocksDB passes on nothing else.
+inline constexpr const char* closed_words = "the program closed descriptors of it";
+[[nodiscard]] Error closed_error(const std::string& path);
 // "<what>: <the system's words for this errno>"
 [[nodiscard]] Error io_error(const std::string& what, int errno_value);
 

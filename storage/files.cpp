@@ -38,22 +38,32 @@ Result<ssize_t> take(FileStep step, const char* verb, const std::filesystem::pat
 }  // namespace
 
 File::File(std::filesystem::path path, int descriptor, FileProbe* probe)
-    : path_{std::move(path)}, descriptor_{descriptor}, probe_{probe} {}
+    : path_{std::move(path)},
+      descriptor_{descriptor},
+      probe_{probe},
+      identity_{OpenFile::at(descriptor)} {}
 
 File::File(File&& other) noexcept
     : path_{std::move(other.path_)},
       descriptor_{std::exchange(other.descriptor_, -1)},
-      probe_{other.probe_} {}
+      probe_{other.probe_},
+      identity_{other.identity_} {}
 
 File& File::operator=(File&& other) noexcept {
     std::swap(path_, other.path_);
     std::swap(descriptor_, other.descriptor_);
     std::swap(probe_, other.probe_);
+    std::swap(identity_, other.identity_);
     return *this;
 }
 
 File::~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    if (descriptor_ >= 0 && is_ours()) ::close(descriptor_);
+}
+
+Result<void> File::check() const {
+    if (!is_ours()) return closed_error(path_.string());
+    return {};
 }
 
 Result<File> File::open(const std::filesystem::path& path, int flags, FileProbe* probe) {
@@ -74,21 +84,28 @@ Result<std::uint64_t> File::size() const {
 
 Result<std::string> File::read(std::size_t bytes_max) const {
     std::string bytes(bytes_max, '\0');
+    auto size = read_at(0, bytes.data(), bytes_max);
+    if (!size) return std::move(size).error();
+    bytes.resize(*size);
+    return bytes;
+}
+
+Result<std::size_t> File::read_at(std::uint64_t offset, char* to, std::size_t bytes) const {
+    if (auto ours = check(); !ours) return std::move(ours).error();
     std::size_t size = 0;
-    while (size < bytes_max) {
+    while (size < bytes) {
         auto done = take(FileStep::read, "read", path_, probe_, [&] {
-            return ::pread(descriptor_, bytes.data() + size, bytes_max - size,
-                           static_cast<off_t>(size));
+            return ::pread(descriptor_, to + size, bytes - size, static_cast<off_t>(offset + size));
         });
         if (!done) return std::move(done).error();
         if (*done == 0) break;
         size += static_cast<std::size_t>(*done);
     }
-    bytes.resize(size);
-    return bytes;
+    return size;
 }
 
 Result<void> File::write_at(std::uint64_t offset, std::string_view bytes) {
+    if (auto ours = check(); !ours) return ours;
     while (!bytes.empty()) {
         auto done = take(FileStep::write, "write", path_, probe_, [&] {
             return ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -101,6 +118,7 @@ Result<void> File::write_at(std::uint64_t offset, std::string_view bytes) {
 }
 
 Result<void> File::allocate(std::uint64_t bytes) {
+    if (auto ours = check(); !ours) return ours;
     auto done = take(FileStep::allocate, "make room for", path_, probe_, [&] {
         const int failed = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
         errno = failed;
@@ -111,6 +129,7 @@ Result<void> File::allocate(std::uint64_t bytes) {
 }
 
 Result<void> File::truncate(std::uint64_t bytes) {
+    if (auto ours = check(); !ours) return ours;
     auto done = take(FileStep::allocate, "shorten", path_, probe_,
                      [&] { return ::ftruncate(descriptor_, static_cast<off_t>(bytes)); });
     if (!done) return std::move(done).error();
@@ -118,8 +137,17 @@ Result<void> File::truncate(std::uint64_t bytes) {
 }
 
 Result<void> File::sync() {
+    if (auto ours = check(); !ours) return ours;
     auto done =
         take(FileStep::sync, "sync", path_, probe_, [this] { return ::fdatasync(descriptor_); });
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+Result<void> File::sync_all() {
+    if (auto ours = check(); !ours) return ours;
+    auto done = take(FileStep::sync_directory, "sync", path_, probe_,
+                     [this] { return ::fsync(descriptor_); });
     if (!done) return std::move(done).error();
     return {};
 }
@@ -188,10 +216,7 @@ Result<void> sync_directory(const std::filesystem::path& path, FileProbe* probe)
     // By its own name within, since a symbolic link may lead there.
     auto directory = File::open(path / ".", O_RDONLY | O_DIRECTORY, probe);
     if (!directory) return std::move(directory).error();
-    auto synced = take(FileStep::sync_directory, "sync", path, probe,
-                       [&] { return ::fsync(directory->descriptor()); });
-    if (!synced) return std::move(synced).error();
-    return {};
+    return directory->sync_all();
 }
 
 }  // namespace mortise::storage

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "storage/descriptors.hpp"
 #include "storage/errors.hpp"
 
 namespace mortise::storage {
@@ -32,7 +33,9 @@ public:
     virtual void after(FileStep step, const std::filesystem::path& path) = 0;
 };
 
-// An open file; closed with the object. Made 0600, and not inherited by other programs.
+// An open file; closed with the object. Made 0600, and not inherited by other programs. When the
+// process closed its descriptor everything fails with Errc::closed, and nothing is closed again:
+// the number may be that of another file.
 class File {
 public:
     // `flags` as for open(2). A symbolic link in the last place is refused.
@@ -43,6 +46,9 @@ public:
     ~File();
 
     [[nodiscard]] Result<std::uint64_t> size() const;
+    // False when the process closed it.
+    [[nodiscard]] bool is_ours() const noexcept { return identity_.is_at(descriptor_); }
+
     // All there is, at most `bytes_max`.
     Result<std::string> read(std::size_t bytes_max) const;
     Result<void> write_at(std::uint64_t offset, std::string_view bytes);
@@ -50,16 +56,22 @@ public:
     Result<void> allocate(std::uint64_t bytes);
     Result<void> truncate(std::uint64_t bytes);
     Result<void> sync();
+    // With all that is known of it; for directories.
+    Result<void> sync_all();
+    // Answers how much there was.
+    Result<std::size_t> read_at(std::uint64_t offset, char* to, std::size_t bytes) const;
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
 private:
     File(std::filesystem::path path, int descriptor, FileProbe* probe);
+    [[nodiscard]] Result<void> check() const;
 
     std::filesystem::path path_;
     int descriptor_ = -1;
     FileProbe* probe_ = nullptr;
+    OpenFile identity_;
 };
 
 enum class Durable : bool { no, yes };

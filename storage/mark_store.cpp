@@ -6,6 +6,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/mutant.hpp"
+#include "storage/own_files.hpp"
 #include "storage/sealed_row.hpp"
 #include "storage/torn_tail.hpp"
 
@@ -104,10 +105,12 @@ Result<std::unique_ptr<MarkStore>> MarkStore::open(const std::filesystem::path& 
     auto written = witness->read(1);
     if (!written) return std::move(written).error();
     const bool is_new = written->empty();
-    auto database = open_marks(path / "marks", seams, *witness, is_new);
+    auto ours = seams;
+    if (!ours.files) ours.files = own_files(*lock);
+    auto database = open_marks(path / "marks", ours, *witness, is_new);
     if (!database) return std::move(database).error();
     auto store = std::make_unique<MarkStore>(*std::move(lock), *std::move(database),
-                                             *std::move(witness), seams);
+                                             *std::move(witness), std::move(ours));
     // What was made is durable before the witness tells of it: from then on no marks are a loss.
     // And that is before a raise is answered for: an empty witness, or none, is the first start.
     if (auto synced = sync_directory(path, seams.probe); !synced) return std::move(synced).error();
@@ -152,7 +155,10 @@ Result<void> MarkStore::raise(std::string_view key, std::int64_t mark) {
     if (!status.ok()) return fail(to_error(status, database_.path));
     if (auto well = database_.errors->check(database_.path); !well)
         return fail(std::move(well).error());
-    return write_witness();
+    if (auto told = write_witness(); !told) return told;
+    // Whoever has the directory by now has not seen this one.
+    if (!lock_->is_held()) return fail(closed_error(database_.path.string()));
+    return {};
 }
 
 Result<MarkStore::Use> MarkStore::use() {
@@ -186,6 +192,7 @@ Result<void> MarkStore::open_again() {
 
 Result<void> MarkStore::state() const {
     const std::lock_guard guard{mutex_};
+    if (!lock_->is_held()) return closed_error(database_.path.string());
     if (failed_) return *failed_;
     return {};
 }

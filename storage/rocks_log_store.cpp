@@ -43,6 +43,8 @@ Result<void> RocksLogStore::write(std::span<const core::Write> writes) {
     auto planned = plan(writes);
     if (!planned) return fail(std::move(planned).error());
     if (auto done = carry_out(*planned); !done) return fail(std::move(done).error());
+    // Whoever has the directory by now has not seen it.
+    if (held_.lock && !held_.lock->is_held()) return fail(closed_error(database_.path.string()));
     return {};
 }
 

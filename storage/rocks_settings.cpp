@@ -11,6 +11,7 @@
 
 #include "storage/descriptors.hpp"
 #include "storage/host.hpp"
+#include "storage/own_files.hpp"
 
 namespace mortise::storage {
 
@@ -45,6 +46,7 @@ bool is_over_limit(const rocksdb::Status& status) {
 // Damage is what no retry mends. A file that is gone is damage; one that cannot be read just now,
 // or for want of memory, may be there tomorrow.
 Errc meaning_of(const rocksdb::Status& status) {
+    if (is_closed(status)) return Errc::closed;
     if (status.IsNoSpace() || is_over_limit(status)) return Errc::no_space;
     if (is_for_want_of_descriptors(status)) return Errc::shortage;
     if (status.IsNotSupported()) return Errc::newer_format;

@@ -27,7 +27,7 @@ ExitCode of_call(Errc code) {
 ExitCode of_directory(DirectoryErrc code) {
     if (code == DirectoryErrc::locked) return ExitCode::taken;
     const bool disk = code == DirectoryErrc::io || code == DirectoryErrc::no_space ||
-                      code == DirectoryErrc::shortage;
+                      code == DirectoryErrc::shortage || code == DirectoryErrc::closed;
     return disk ? ExitCode::io_error : ExitCode::data_error;
 }
 

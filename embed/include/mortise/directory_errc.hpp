@@ -14,6 +14,7 @@ enum class DirectoryErrc {
     io,            // the disk, the file system or its permissions
     no_space,      // the disk, or a quota, is full: may be tried again when it is not
     shortage,      // the process or the system is out of descriptors or threads: likewise
+    closed,        // the program closed descriptors of it: it is not written to any more
 };
 
 // Its name is "mortise.storage".

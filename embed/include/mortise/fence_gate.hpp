@@ -27,8 +27,10 @@ namespace mortise {
 // for the disk when a token is newer than the last one: one sync, which raises of other resources
 // share. They throw std::system_error with a DirectoryErrc for the disk, which is final: what is
 // durable then, only opening again tells. DirectoryErrc::shortage is not: the effect did not run,
-// and the gate works again once there are descriptors. And with an Errc: invalid_argument for a
-// resource's name and for a gate that was moved from, forked in the child of a fork.
+// and the gate works again once there are descriptors. After DirectoryErrc::closed, for which the
+// program itself closed descriptors of the gate, nothing is written any more. And with an Errc:
+// invalid_argument for a resource's name and for a gate that was moved from, forked in the child of
+// a fork.
 class FenceGate {
 public:
     // In a directory of its own, made when there is none; its parent must exist. Locked as long as
