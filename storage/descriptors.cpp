@@ -60,6 +60,10 @@ bool OpenFile::is_at(int descriptor) const noexcept {
     return mark_ == 0 || ::fcntl(descriptor, F_GETSIG) == mark_;
 }
 
+bool OpenFile::seems_at(int descriptor) const noexcept {
+    return mark_ != 0 ? ::fcntl(descriptor, F_GETSIG) == mark_ : is_at(descriptor);
+}
+
 bool is_shortage(int errno_value) noexcept {
     return errno_value == EMFILE || errno_value == ENFILE;
 }

@@ -20,6 +20,8 @@ public:
 
     // False when the process closed it.
     [[nodiscard]] bool is_at(int descriptor) const noexcept;
+    // By its mark alone, if it has one: a fifth of the time.
+    [[nodiscard]] bool seems_at(int descriptor) const noexcept;
 
 private:
     dev_t device_ = 0;
