@@ -9,12 +9,16 @@ work=$(realpath -m -- "${1:-$root/build/reproduce}")
 rm -rf -- "${work:?}"
 mkdir -p -- "$work"
 
-build_in() { # build_in FOLDER UMASK: a copy of the tree, built and installed below FOLDER
-    local copy="$work/$1/mortise"
+# Before anything is built: somebody may go on working on the tree.
+for folder in one another/longer/path; do
+    mkdir -p -- "$work/$folder/mortise"
+    python3 "$root/tools/tidy.py" --list '' | tar -C "$root" -cf - -T - |
+        tar -C "$work/$folder/mortise" -xf -
+done
+
+build_in() { # build_in FOLDER UMASK: the copy there is built, and installed beside it
     umask "$2"
-    mkdir -p -- "$copy"
-    python3 "$root/tools/tidy.py" --list '' | tar -C "$root" -cf - -T - | tar -C "$copy" -xf -
-    cd -- "$copy"
+    cd -- "$work/$1/mortise"
     cmake --preset release -DMORTISE_BUILD_TESTS=OFF -DMORTISE_BUILD_EXAMPLES=OFF >/dev/null
     cmake --build --preset release
     DESTDIR="$work/$1/installed" cmake --install build/release --prefix /usr >/dev/null
