@@ -306,15 +306,18 @@ class BackupTest(unittest.TestCase):
         self.work(1)
 
     def test_a_copy_of_a_running_directory_beside_its_original_takes_no_part(self):
-        """It has a later start than its original. Neither ends by itself, and it disturbs the
-        original; but it is never ready, and the original works again when it is gone."""
+        """It has a later start than its original: the others refuse it while that is connected,
+        and it disturbs nobody."""
         copy(self.data(2), self.place / "copy")
         self.assertEqual(self.refused(2, data=self.place / "copy"), TAKEN)  # its port
         second = self.start_copy()
         second.expect("up")
-        time.sleep(3)
-        self.work(1)
-        self.work(3)
+        wait_until(lambda: any("every node needs an id and a directory of its own" in line
+                               for line in second.errors))
+        for _ in range(3):
+            for node in (1, 2, 3):
+                self.work(node)
+            time.sleep(1)
         self.assertEqual(second.said("ready"), [])
         second.kill()
         self.work(2)
