@@ -62,6 +62,7 @@ transport::MemberStatus ClientDesk::status() const {
     status.session = core.agent().open_session();
     status.insecure = loop_.is_insecure();
     status.why_not_ready = loop_.why_not_ready();
+    status.removed = raft.is_removed();
     for (const auto id : raft.configuration().all()) {
         const bool is_self = id == status.self;
         const auto* progress = raft.progress_of(id);

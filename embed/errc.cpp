@@ -36,7 +36,7 @@ constexpr std::array rows{
         "no majority of the members answered in time; try again, or look at the network", true,
         std::errc::resource_unavailable_try_again},
     Row{Errc::not_ready, "not_ready",
-        "the node has not joined its cluster yet; wait until it is ready and try again", true,
+        "the node is not in its cluster, or not yet; wait until it is ready and try again", true,
         std::errc::resource_unavailable_try_again},
     Row{Errc::deadlock, "deadlock",
         "waiting here would close a circle; release what is held, then try again", false,

@@ -298,7 +298,13 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
                 outcome.error = errc_of(why);
                 outcome.reason = reason_of(why);
             },
-            [&](core::CallError error) { outcome.error = errc_of(error); },
+            [&](core::CallError error) {
+                outcome.error = errc_of(error);
+                if (error != core::CallError::no_quorum || !is_removed()) return;
+                // No majority will ever answer it, unless somebody adds it again.
+                outcome.error = Errc::not_ready;
+                outcome.reason = removed_in_words;
+            },
             [&](core::Denied& denied) {
                 outcome.error = Errc::permission_denied;
                 outcome.reason = std::move(denied.why);

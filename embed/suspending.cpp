@@ -33,6 +33,7 @@ void CoreLoop::refused(core::NodeId by, transport::Refusal why) {
     refused_by_.insert_or_assign(by, Refused{why, steady_now()});
     const bool is_copied = why == transport::Refusal::copied;
     if (is_copied || why == transport::Refusal::stale) step(core::LifeRefused{by, is_copied});
+    if (why == transport::Refusal::unknown_node) step(core::UnknownTo{by});
 }
 
 void CoreLoop::suspend(const std::string& why) {

@@ -1,6 +1,8 @@
 // Between the words of the public API and those of the core.
 #pragma once
 
+#include <string_view>
+
 #include "core/agent/call.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/node/node_core.hpp"
@@ -17,6 +19,8 @@ namespace mortise::detail {
 
 // Locks in one answer of the core, which makes it in one turn.
 constexpr std::size_t list_page_max = 1'000;
+
+constexpr std::string_view removed_in_words = "not a member of the cluster: it was removed";
 
 [[nodiscard]] Errc errc_of(core::CallError error);
 [[nodiscard]] Errc errc_of(core::MembershipRefusal refusal);

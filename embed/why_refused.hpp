@@ -15,7 +15,7 @@ namespace mortise::detail {
 [[noreturn]] inline void refuse(const std::shared_ptr<NodeRuntime>& runtime, std::error_code ec,
                                 AcquireOrder order, ErrorDetail detail = {}) {
     if (ec == Errc::invalid_argument) detail.reason = unsound_part(order);
-    if (ec == Errc::no_quorum) detail.reason = runtime->why_not_ready();
+    if (ec == Errc::no_quorum || ec == Errc::not_ready) detail.reason = runtime->why_not_ready();
     detail.name = std::move(order.name);
     throw LockError{ec, std::move(detail)};
 }

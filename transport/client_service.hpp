@@ -46,6 +46,7 @@ struct MemberStatus {
     std::optional<core::SessionId> session;  // of the member's own program
     bool insecure = false;                   // other machines reach it, without TLS
     std::string why_not_ready;               // empty: no more than the rest tells
+    bool removed = false;                    // it is no member any more, and knows so
 
     friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
 };

@@ -60,6 +60,7 @@ void write(const MemberStatus& status, wire::Status::Builder to) {
     to.setClusterName(data_of(std::string_view{status.cluster_name}.substr(0, text_bytes_max)));
     to.setInsecure(status.insecure);
     to.setWhyNotReady(data_of(std::string_view{status.why_not_ready}.substr(0, why_bytes_max)));
+    to.setRemoved(status.removed);
     to.setSession(status.session.value_or(core::SessionId{}).raw());
 }
 
@@ -86,6 +87,7 @@ core::Result<MemberStatus> read(wire::Status::Reader from) {
     status.cluster_name = reading.text(from.getClusterName(), text_bytes_max, "Status.clusterName");
     status.insecure = from.getInsecure();
     status.why_not_ready = reading.text(from.getWhyNotReady(), why_bytes_max, "Status.whyNotReady");
+    status.removed = from.getRemoved();
     if (from.getSession() != 0) status.session = core::SessionId{from.getSession()};
     return reading.finish(std::move(status));
 }

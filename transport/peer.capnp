@@ -447,7 +447,7 @@ struct ListAnswer {
     denied @4 :Data;           # not for this caller: what was missing, in one sentence
   }
   more @2 :Bool;               # ask again, after the last name of this page
-  truncated @3 :Bool;          # some lock has more holders or waiters than are told here
+  truncated @3 :Bool;          # of some lock more is left out; its totals count that
 }
 
 enum Failure {
@@ -498,6 +498,16 @@ struct Lock {
   valueIsDirty @6 :Bool;
   isClosed @7 :Bool;           # kept shut by somebody who does not hold it any more,
   closedUnder @8 :UInt64;      # under this token
+  holdersTotal @9 :UInt64;     # with those that are left out above; zero of an older version
+  waitersTotal @10 :UInt64;
+  closings @11 :List(Closing);  # why it is closed: newest token first
+  closingsTotal @12 :UInt64;
+}
+
+struct Closing {
+  kind @0 :ClosureKind;
+  token @1 :UInt64;            # a break under it opens what it keeps closed
+  leftNs @2 :Int64 = -1;       # at most, as this member counts; below zero: not known
 }
 
 struct Holder {

@@ -30,6 +30,11 @@ struct LifeRefused {
     bool as_copy = false;
 };
 
+// A peer refused this node's hello, at the peer's own address: no member that it knows of.
+struct UnknownTo {
+    NodeId peer;
+};
+
 struct Received {
     NodeId from;
     PeerMessage message;
@@ -61,8 +66,9 @@ struct TransferLeadership {
     NodeId target;
 };
 
-using Event = std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
-                           ClientForward, TransferLeadership, AddMember, PromoteMember,
-                           RemoveMember, SnapshotRows, InstallTaken, StateInstalled, LifeRefused>;
+using Event =
+    std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
+                 ClientForward, TransferLeadership, AddMember, PromoteMember, RemoveMember,
+                 SnapshotRows, InstallTaken, StateInstalled, LifeRefused, UnknownTo>;
 
 }  // namespace mortise::core

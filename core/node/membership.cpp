@@ -95,6 +95,10 @@ void NodeCore::dismiss_stranger(NodeId from) {
         raft_.dismiss(from);
 }
 
+void NodeCore::on(const UnknownTo& event, Now /*now*/) {
+    raft_.on_unknown_to(event.peer);
+}
+
 // --- asked for
 // ------------------------------------------------------------------------------------
 

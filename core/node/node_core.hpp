@@ -142,7 +142,8 @@ private:
     void read_overdue(Now now);
     void answer_reads(Now now);
     void answer_read(Call& call, Now now);
-    void answer_read(InspectCall& inspect);
+    void answer_read(InspectCall& inspect, Now now);
+    void tell_times(LockView& lock, Now now) const;
     [[nodiscard]] bool would_grant(const AcquireSeveral& request) const;
     template <class AnyAcquireCall>
     void answer_try(AnyAcquireCall& call, bool goes_on, const std::string& name, Now now);
@@ -228,6 +229,7 @@ private:
     void refuse_life(NodeId peer, const Hello& hello);
     void tell_superseded(NodeId peer, const Hello& hello);
     void on(const LifeRefused& event, Now now);
+    void on(const UnknownTo& event, Now now);
     void judge_own_life(Now now);
     void ask_about_own_life(Now now);
     void remember_replicated();

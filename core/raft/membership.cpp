@@ -201,6 +201,20 @@ void Raft::on_dismissed(LogIndex configuration, Instant now) {
     become_follower(std::nullopt, now);
 }
 
+// Its log ends with a configuration that it is not in: it was removed; or it is being added, and
+// does not have the entry that says so. That entry is on a majority, and of another majority each
+// knows nothing of it.
+void Raft::on_unknown_to(NodeId voter) {
+    const auto& present = configuration();
+    if (!present.is_formed() || is_member() || is_removed() || leader()) return;
+    if (!present.is_voter(voter)) return;
+    unknown_to_.insert(voter);
+    const auto refuses = [&](NodeId id) { return unknown_to_.contains(id); };
+    if (!has_quorum(present, refuses)) return;
+    was_removed_ = true;
+    note(Note::Kind::removed);
+}
+
 void Raft::tell_membership() {
     if (configurations_.back().index != told_configuration_) {
         told_configuration_ = configurations_.back().index;

@@ -38,8 +38,12 @@ Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
     for (auto& entry : state.entries)
         append_to_log(std::move(entry));
     MORTISE_CHECK(commit_ <= log_.last().index);
-    was_member_ = is_member();
+    // In an earlier start: the entry that removed it may be the newest that it has.
+    was_member_ = std::ranges::any_of(configurations_, [&](const auto& one) {
+        return one.configuration.has(options_.self, options_.incarnation);
+    });
     told_configuration_ = configurations_.back().index;
+    tell_membership();
     pending_ = {};  // what was read from disk need not be written to it
     become_follower(std::nullopt, now);
     const bool alone = can_campaign() && configuration().voters.size() == 1;

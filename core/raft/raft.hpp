@@ -157,9 +157,11 @@ public:
         return configurations_.back().index <= commit_;
     }
     [[nodiscard]] LogId configuration_id() const;
-    // By the one in force.
     // It was told so in this start, or saw it in its log.
     [[nodiscard]] bool is_removed() const { return dismissed_ || was_removed_; }
+    // A voter does not know this node.
+    void on_unknown_to(NodeId voter);
+    // By the one in force.
     [[nodiscard]] bool is_member() const {
         return configuration().has(options_.self, options_.incarnation);
     }
@@ -337,7 +339,8 @@ private:
     std::uint64_t transfers_ = 0;  // of it to others, begun in this life
     bool dismissed_ = false;       // told so; see on_dismissed
     bool is_doubted_ = false;
-    bool was_removed_ = false;     // of this start, and not added again since
+    bool was_removed_ = false;     // it found so, and was not added again since
+    std::set<NodeId> unknown_to_;  // voters, since it heard a leader last
     bool was_member_ = false;      // when tell_membership() looked last
     LogIndex told_configuration_;  // likewise
     bool has_room_ = true;

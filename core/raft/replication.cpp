@@ -70,6 +70,7 @@ void Raft::leave_out_what_is_new(AppendRequest& request) const {
 
 Follower& Raft::follow(NodeId leader, Instant now) {
     dismissed_ = false;
+    unknown_to_.clear();
     const auto* known = std::get_if<Follower>(&role_);
     if (known == nullptr || known->leader != leader) become_follower(leader, now);
     auto& follower = std::get<Follower>(role_);

@@ -134,11 +134,18 @@ TEST_F(Members, WhoIsRemovedWaitsForNobody) {
     EXPECT_TRUE(hold.release());
     std::error_code ec;
     EXPECT_FALSE(learner.acquire("y", ec));
-    EXPECT_TRUE(ec);
+    EXPECT_EQ(ec, Errc::not_ready);
     EXPECT_FALSE(learner.try_acquire("y", ec));
-    EXPECT_TRUE(ec);
+    EXPECT_EQ(ec, Errc::not_ready);
     std::ignore = learner.inspect("x", ec);
-    EXPECT_TRUE(ec);
+    EXPECT_EQ(ec, Errc::not_ready);
+    try {
+        std::ignore = learner.try_acquire("y");
+        FAIL() << "it is no member";
+    } catch (const LockError& error) {
+        EXPECT_EQ(error.code(), Errc::not_ready);
+        EXPECT_EQ(error.detail().reason, "not a member of the cluster: it was removed");
+    }
     learner.promote_member(4, ec);
     EXPECT_TRUE(ec);
     EXPECT_FALSE(learner.status().ready);
@@ -187,6 +194,36 @@ TEST_F(Members, AMutexOfAMemberThatWasRemovedWhileItWasDownSaysSo) {
         EXPECT_EQ(error.code(), Errc::not_ready);
         EXPECT_NE(error.detail().reason, "");
     }
+}
+
+// All that it has says that it is no member, and nobody tells it any more.
+TEST_F(Members, AMutexOfAMemberThatStartsAgainAfterItsRemovalSaysSo) {
+    cluster_.node(0).remove_member(3);
+    ASSERT_TRUE(becomes(3, std::nullopt, cluster_.node(2)));
+    cluster_.restart(2);
+    auto& node = cluster_.node(2);
+    mortise::Mutex mutex{node, "x"};
+    auto waits = std::async(std::launch::async, [&] {
+        try {
+            mutex.lock();
+        } catch (const LockError& error) {
+            EXPECT_EQ(error.code(), Errc::not_ready);
+            return error.detail().reason;
+        }
+        return std::string{"locked"};
+    });
+    const bool ends = waits.wait_for(patience) == std::future_status::ready;
+    EXPECT_EQ(node.status().why_not_ready, "not a member of the cluster: it was removed");
+    if (!ends) node.close();
+    EXPECT_EQ(waits.get(), "this node is no member of its cluster: it was removed");
+    // Another start finds the same, and whoever is added again is a member.
+    cluster_.restart(2);
+    std::error_code ec;
+    EXPECT_FALSE(cluster_.node(2).acquire_for("x", 100ms, ec));
+    EXPECT_TRUE(ec);
+    cluster_.node(0).add_member(3, cluster_.node(2).status().address);
+    EXPECT_TRUE(is_ready(cluster_.node(2)));
+    EXPECT_TRUE(cluster_.node(2).acquire_for("x", patience));
 }
 
 TEST_F(Members, ARepeatIsDoneAlready) {

@@ -14,7 +14,7 @@ enum class Errc {
     not_held,            // there is nothing to release or to use here
     outcome_unknown,     // sent, and no answer came: look before doing it again
     no_quorum,           // no majority of the members answered in time
-    not_ready,           // the node has not joined its cluster yet
+    not_ready,           // the node is not in its cluster: not yet, or not any more
     deadlock,            // waiting would close a circle: release something, then try again
     resource_exhausted,  // a configured bound is reached; wait a little, or raise the bound
     invalid_argument,    // the call or the configuration is wrong

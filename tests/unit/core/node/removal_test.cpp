@@ -84,6 +84,35 @@ TEST_F(Removal, EndsTheWaitsOfALearnerThatMissedIt) {
     EXPECT_TRUE(was_given_up(n4));
 }
 
+// Its disk does not say whether what it has last is committed, and nobody tells it any more.
+TEST_F(Removal, IsKnownToALaterStartOnceAMajorityKnowsItNot) {
+    change({Kind::gone, n3, {}});
+    auto& node = cluster_[n3];
+    cluster_.crash_and_restart(n3);
+    node.timer();
+    ASSERT_FALSE(node.raft().is_member());
+    EXPECT_FALSE(node.raft().is_removed());
+    node.step(UnknownTo{n4});  // it has no vote
+    node.step(UnknownTo{n1});
+    node.step(UnknownTo{n1});
+    EXPECT_FALSE(node.raft().is_removed());
+    node.step(UnknownTo{n2});
+    EXPECT_TRUE(node.raft().is_removed());
+    EXPECT_TRUE(node.noted(Note::Kind::removed));
+    cluster_.connect(n1, n3);
+    change({Kind::learner, n3, "host3:1"});
+    EXPECT_TRUE(node.raft().is_member());
+    EXPECT_FALSE(node.raft().is_removed());
+}
+
+TEST_F(Removal, IsNotWhatAMemberHearsFromWhoIsBehind) {
+    auto& node = cluster_[n3];
+    cluster_.crash_and_restart(n3);
+    for (const auto voter : {n1, n2})
+        node.step(UnknownTo{voter});
+    EXPECT_FALSE(node.raft().is_removed());
+}
+
 // The session may outlive that: what was given up holds nothing then either.
 TEST_F(Removal, OfOneThatIsAddedAgainLeavesNothingBehind) {
     wait_at(n4);

@@ -253,6 +253,34 @@ TEST(Membership, OneThatDoesNotAnswerIsLetGoAll) {
     EXPECT_EQ(it.leader->progress_of(n3), nullptr);
 }
 
+// Nobody tells it again: that the entry is committed is on its own disk, or was told before.
+TEST(Membership, WhoWasRemovedKnowsItInALaterStart) {
+    Changing it;
+    ASSERT_TRUE(accepted(it.leader.remove(n3)));
+    it.cluster.settle();
+    it.cluster.beat(n1);
+    auto disk = it.cluster[n3].disk().state();
+    ASSERT_FALSE(it.cluster[n3]->is_member());
+    disk.applied = it.cluster[n3]->commit_index();
+    HandDriven again{options_of(n3), disk};
+    EXPECT_TRUE(again->is_removed());
+    again.timer();
+    EXPECT_TRUE(again.noted(Note::Kind::removed));
+    disk.applied = {};
+    HandDriven unsure{options_of(n3), disk};
+    unsure.timer();
+    EXPECT_FALSE(unsure->is_removed());
+}
+
+// It is being added, and what it has is older.
+TEST(Membership, WhoWasNeverAMemberWasNotRemoved) {
+    auto disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
+    HandDriven learner{options_of(n4), disk};
+    learner.timer();
+    EXPECT_FALSE(learner->is_member());
+    EXPECT_FALSE(learner->is_removed());
+}
+
 // M10: it cannot know. One who does tells it, and it asks for no more votes.
 TEST(Membership, WhoIsToldToBeNoMemberCampaignsNoMore) {
     HandDriven node{options_of(n3), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})};
