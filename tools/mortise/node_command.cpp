@@ -1,9 +1,17 @@
 // node: a peer without an application.
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <optional>
+#include <sstream>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include "tools/mortise/commands.hpp"
+#include "tools/mortise/exit_code.hpp"
 #include "tools/mortise/signals.hpp"
 #include <mortise/config.hpp>
 #include <mortise/escaped.hpp>
@@ -57,28 +65,90 @@ Config config_of(const NodeCommand& command) {
     try {
         return Config::from_environment();
     } catch (const ConfigError& error) {
-        if (error.place().key != "MORTISE_DATA_DIR") throw;
+        const bool is_missing = std::getenv("MORTISE_DATA_DIR") == nullptr;
+        if (error.place().key != "MORTISE_DATA_DIR" || !is_missing) throw;
         throw Failure{ExitCode::config, line_of(error) + "; or give --config FILE"};
     }
 }
+
+// What SIGHUP has a daemon read again. A node can change its certificates while it runs and nothing
+// else; of the rest it is said whether the next start would like it.
+class Files {
+public:
+    // What comes from a pipe can be read once.
+    explicit Files(std::optional<std::filesystem::path> config)
+        : config_{config && std::filesystem::is_regular_file(*config) ? std::move(config)
+                                                                      : std::nullopt},
+          text_{text()} {}
+
+    void read_again(Node& node, const Config& config) const {
+        const bool has_tls = config.tls.is_set();
+        if (has_tls) take_certificates(node);
+        const auto problem = problem_of_config();
+        if (!problem.empty())
+            tell("the configuration is wrong, and this node goes on with the former one: " +
+                 problem);
+        else if (config_ && text() != text_)
+            tell("the configuration is another one: it counts from the next start");
+        else if (!has_tls)
+            tell("there is nothing to read again");
+    }
+
+private:
+    static void tell(const std::string& line) {
+        std::cerr << "mortise: SIGHUP: " << line << std::endl;
+    }
+    static void take_certificates(Node& node) {
+        try {
+            node.reload_tls();
+            tell("read the certificates again");
+        } catch (const std::system_error& error) {
+            tell("keeps its former certificates: " + line_of(error));
+        }
+    }
+    [[nodiscard]] std::string problem_of_config() const {
+        if (!config_) return {};
+        try {
+            Config::from_file(*config_).validate();
+        } catch (const ConfigError& error) {
+            return line_of(error);
+        }
+        return {};
+    }
+    [[nodiscard]] std::string text() const {
+        if (!config_) return {};
+        std::ostringstream text;
+        text << std::ifstream{*config_, std::ios::binary}.rdbuf();
+        return text.str();
+    }
+
+    const std::optional<std::filesystem::path> config_;
+    const std::string text_;
+};
 
 void announce(const Status& status) {
     std::cout << "mortise: node " << status.id << " of cluster " << escaped(status.cluster)
               << " is ready";
     if (!status.address.empty()) std::cout << ", listening on " << status.address;
     std::cout << std::endl;
+    if (std::cout) return;
+    std::cerr << "mortise: cannot write to standard output" << std::endl;
+    std::cout.clear();  // a node is not there for that line
 }
 
 }  // namespace
 
 ExitCode run(const NodeCommand& command) {
-    EndSignals signals;
-    const auto config = config_of(command);
+    const auto config = config_of(command);  // may wait for a pipe, and be interrupted
+    const Files files{command.config};
+    NodeSignals signals;
     Node node{config};
     tell_of_two_addresses(config);
     Waiting waiting;
     bool announced = false;
-    while (!signals.wait_for(glance)) {
+    for (auto asked = signals.wait_for(glance); asked != NodeSignals::Asked::end;
+         asked = signals.wait_for(glance)) {
+        if (asked == NodeSignals::Asked::reload) files.read_again(node, config);
         const auto status = node.status();
         if (status.stopped)
             throw Failure{ExitCode::io_error, "the node stopped: " + status.why_stopped};

@@ -5,21 +5,31 @@
 
 namespace mortise::cli {
 
-// Keeps SIGINT and SIGTERM off every thread that is started while it lives, to be asked for here.
-class EndSignals {
+// What is asked of a node by signals. Keeps them off every thread that is started while it lives,
+// to be asked for here. One that was ignored when the program started stays ignored (nohup), but
+// for SIGTERM.
+class NodeSignals {
 public:
-    EndSignals();
-    ~EndSignals();
-    EndSignals(const EndSignals&) = delete;
-    EndSignals& operator=(const EndSignals&) = delete;
+    // SIGINT and SIGTERM ask for the end. So does SIGHUP when the terminal of the program is gone;
+    // otherwise it asks for the files to be read again.
+    enum class Asked { nothing, end, reload };
 
-    // True when one came, or comes in this time.
-    [[nodiscard]] bool wait_for(std::chrono::nanoseconds time);
+    NodeSignals();
+    // What came again meanwhile is forgotten: it asked for the end that has come.
+    ~NodeSignals();
+    NodeSignals(const NodeSignals&) = delete;
+    NodeSignals& operator=(const NodeSignals&) = delete;
+
+    // What came, or comes in this time. The end stays asked for.
+    [[nodiscard]] Asked wait_for(std::chrono::nanoseconds time);
 
 private:
+    [[nodiscard]] bool has_lost_terminal() const;
+
     sigset_t set_{};
     sigset_t former_{};
-    bool came_ = false;
+    bool had_terminal_ = false;
+    bool ends_ = false;
 };
 
 }  // namespace mortise::cli
