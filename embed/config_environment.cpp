@@ -33,10 +33,17 @@ PeerConfig parse_peer(std::string_view item) {
     return peer;
 }
 
-// An empty variable counts as none.
+// An empty variable counts as none. Values come from files with line ends of any kind.
 std::string_view variable(const std::string& name) {
     const char* const value = std::getenv(name.c_str());
-    return value != nullptr ? value : "";
+    return trimmed(value != nullptr ? value : "");
+}
+
+// Unlike a shell, service managers and containers hand quotes on: a path would begin with one.
+std::string in_vain_quoted(std::string_view text) {
+    const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
+                           (text.front() == '"' || text.front() == '\'');
+    return is_quoted ? "the value has quotes around it: leave them out" : "";
 }
 
 }  // namespace
@@ -58,7 +65,8 @@ Config Config::from_environment() {
         const auto text = variable(detail::variable_of(key));
         if (text.empty()) return;
         origin.lines.emplace(key, 0);
-        const auto problem = detail::take_text(text, value);
+        auto problem = in_vain_quoted(text);
+        if (problem.empty()) problem = detail::take_text(text, value);
         if (problem.empty()) return;
         throw ConfigError{Errc::invalid_argument, origin.place(key), problem};
     });

@@ -98,6 +98,16 @@ class Errors(unittest.TestCase):
         expect("x", "1", "r" * 257, "a reason has at most 256 bytes")
         self.expect(run("break", "x", "--token", "1"), USAGE, "--reason is required")
 
+    def test_a_number_is_what_it_looks_like(self):
+        many = "9" * 20
+        for text in (many, "010", "0x1", "1 ", " 1", "1e3", "-1", "+1", "", "1.0"):
+            with self.subTest(text=text):
+                words = [f"--token={text}", "--reason", "r", "--peer", "127.0.0.1:1"]
+                self.expect(run("break", "x", *words), USAGE, "--token")
+                for change in (["members", "remove"], ["members", "promote"], ["transfer-leader"]):
+                    self.expect(run(*change, "--peer", "127.0.0.1:1", "--", text), USAGE, "ID")
+        self.expect(run("members", "remove", 2 ** 64 - 1, "--peer", "127.0.0.1:1"), UNAVAILABLE)
+
     def test_the_hidden_command_is_not_for_people(self):
         self.expect(run("member", "demo"), USAGE)
 
@@ -138,6 +148,29 @@ class Errors(unittest.TestCase):
     def test_an_environment_that_is_wrong(self):
         self.expect(run("node", MORTISE_NODE_ID="one"), CONFIG, "MORTISE_NODE_ID")
         self.expect(run("status", MORTISE_PEER_LIST="nonsense"), CONFIG, "MORTISE_PEER_LIST")
+        self.expect(run("status", MORTISE_PEER_LIST='"1=127.0.0.1:1"'), CONFIG, "MORTISE_PEER_LIST")
+        self.expect(run("node", MORTISE_DATA_DIR='"/var/lib/x"'), CONFIG,
+                    "mortise: MORTISE_DATA_DIR: the value has quotes around it: leave them out\n")
+
+    def test_files_as_editors_leave_them(self):
+        text = self.alone()
+        for change in (lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n")):
+            path = self.directory / "mortise.toml"
+            path.write_bytes(change(text).encode())
+            node = start("node", "--config", path)
+            self.assertIn("is ready", node.stdout.readline())
+            node.terminate()
+            self.assertEqual(node.wait(60), OK)
+            for stream in (node.stdin, node.stdout, node.stderr):
+                stream.close()
+        for wrong, line in ((text + "[limits]\nlog_bytes = '64MiB'\n", "limits.log_bytes"),
+                            ("node_id = 1\nnode_id = 1\n", "mortise.toml:2: "),
+                            (text + "\0", "mortise.toml:"),
+                            (text.replace('"3s"', "3"), "session_ttl"),
+                            (text.replace('"3s"', '"3 s"'), '"3 s" is not a duration')):
+            self.expect(run("node", "--config", self.config(wrong)), CONFIG, line)
+        (self.directory / "wide.toml").write_bytes(text.encode("utf-16"))
+        self.expect(run("node", "--config", self.directory / "wide.toml"), CONFIG, "wide.toml:1")
 
     def test_no_configuration_at_all(self):
         self.expect(run("node"), CONFIG, "MORTISE_DATA_DIR", "; or give --config FILE\n")

@@ -1,6 +1,7 @@
 #include "tools/mortise/access.hpp"
 
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include <mortise/config.hpp>
@@ -10,9 +11,13 @@ namespace mortise::cli {
 
 namespace {
 
+// Without the blanks and line ends around it, as a node takes it.
 std::filesystem::path variable(const char* name) {
     const char* const value = std::getenv(name);
-    return value != nullptr ? value : "";
+    const std::string text = value != nullptr ? value : "";
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
 // What is missing of the three is looked for in the other places.

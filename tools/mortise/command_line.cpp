@@ -1,12 +1,16 @@
 #include "tools/mortise/command_line.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <functional>
 #include <iostream>
 #include <string>
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <poll.h>
+#include <unistd.h>
 
 #include "tools/mortise/commands.hpp"
 #include <mortise/escaped.hpp>
@@ -16,6 +20,20 @@ namespace mortise::cli {
 namespace {
 
 using Chosen = std::function<ExitCode()>;
+
+// The parser would take 010 for 8, and what is too large for the largest there is.
+CLI::Validator whole_number(std::uint64_t max) {
+    const auto problem = [max](const std::string& text) -> std::string {
+        std::uint64_t value = 0;
+        const auto* const end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, value);
+        const bool is_padded = text.size() > 1 && text.front() == '0';
+        const bool is_number = read.ec == std::errc{} && read.ptr == end && !is_padded;
+        if (is_number && value <= max) return {};
+        return "\"" + escaped(text) + "\" is not a whole number from 0 to " + std::to_string(max);
+    };
+    return {[problem](std::string& text) { return problem(text); }, ""};
+}
 
 class CommandLine {
 public:
@@ -132,7 +150,7 @@ private:
                          ChangeCommand& change) {
         auto* sub = parent.add_subcommand(name, does);
         sub->callback([this, &change] { chosen_ = [&change] { return run(change); }; });
-        sub->add_option("ID", change.id, "The node")->required();
+        sub->add_option("ID", change.id, "The node")->required()->check(whole_number(UINT64_MAX));
         add_access(*sub, change.access);
         return sub;
     }
@@ -152,7 +170,8 @@ private:
         auto* sub = add("break", "Take a lock away from whoever holds it", break_);
         sub->add_option("NAME", break_.name, "The lock")->required();
         sub->add_option("--token", break_.token, "Under which it is held; mortise inspect tells")
-            ->required();
+            ->required()
+            ->check(whole_number(INT64_MAX));
         sub->add_option("--reason", break_.reason, "For those who read of it")->required();
         sub->add_flag("--now", break_.now, "Do not wait for the holder to know: two may hold it");
         add_access(*sub, break_.access);
@@ -229,7 +248,8 @@ private:
     void add_demo() {
         auto* sub =
             add("demo", "Three nodes on this machine, a kill and a partition, a verdict", demo_);
-        sub->add_option("--seed", demo_.seed, "Of the workers' choices");
+        sub->add_option("--seed", demo_.seed, "Of the workers' choices")
+            ->check(whole_number(UINT64_MAX));
         sub->add_option("--keep-log", demo_.keep_log, "Leave the workers' fenced log here");
         sub->footer("It takes about half a minute and leaves nothing behind.");
     }
@@ -276,6 +296,12 @@ private:
     Chosen chosen_;
 };
 
+// `mortise locks | head`: nothing is wrong, and nobody is left to tell.
+bool has_no_reader() {
+    pollfd output{STDOUT_FILENO, POLLOUT, 0};
+    return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -283,6 +309,7 @@ int run_command_line(int argc, char** argv) {
         const int code = CommandLine{}.parse(argc, argv);
         std::cout.flush();
         if (std::cout) return code;
+        if (has_no_reader()) return static_cast<int>(ExitCode::reader_gone);
         throw Failure{ExitCode::io_error, "cannot write to standard output"};
     } catch (const std::exception& error) {
         std::cerr << "mortise: " << line_of(error) << '\n';

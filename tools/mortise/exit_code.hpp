@@ -22,6 +22,7 @@ enum class ExitCode : int {
     denied = 77,
     config = 78,
     interrupted = 130,  // by SIGINT, where that is not the way to end it
+    reader_gone = 141,  // whoever read its output went away: what a shell says of SIGPIPE
 };
 
 // Ends the program with one line on stderr.

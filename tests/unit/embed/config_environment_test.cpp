@@ -96,7 +96,8 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
             Row{{{"MORTISE_NODE_ID", "one"}},
                 "MORTISE_NODE_ID: must be a whole number, not \"one\""},
             Row{{{"MORTISE_NODE_ID", "-1"}}, "MORTISE_NODE_ID: must be a whole number, not \"-1\""},
-            Row{{{"MORTISE_NODE_ID", "1 "}}, "MORTISE_NODE_ID: must be a whole number, not \"1 \""},
+            Row{{{"MORTISE_NODE_ID", "1 2"}},
+                "MORTISE_NODE_ID: must be a whole number, not \"1 2\""},
             Row{{{"MORTISE_NODE_ID", "99999999999999999999"}},
                 "MORTISE_NODE_ID: must be a whole number, not \"99999999999999999999\""},
             Row{{{"MORTISE_NODE_ID", "0"}}, "MORTISE_NODE_ID: must be 1 or more"},
@@ -145,6 +146,33 @@ TEST(ConfigEnvironment, TakesAnEmptyVariableForNone) {
                               {"MORTISE_LOG_LEVEL", ""}});
     EXPECT_EQ(config.own_id(), 1U);
     EXPECT_EQ(config.log.level, LogLevel::warn);
+}
+
+// A secret that ends with a line end, a file of variables from Windows.
+TEST(ConfigEnvironment, TakesNoBlanksAroundAValue) {
+    const auto config = read({{"MORTISE_DATA_DIR", "/var/lib/my data\r\n"},
+                              {"MORTISE_NODE_ID", "1\n"},
+                              {"MORTISE_ROLE", " voter\r"},
+                              {"MORTISE_LISTEN", "\t127.0.0.1:7401 "},
+                              {"MORTISE_TIMING_CALL_TIMEOUT", "4s\n"},
+                              {"MORTISE_LOG_LEVEL", "\n"},
+                              {"MORTISE_TLS_INSECURE", "true\r\n"}});
+    EXPECT_EQ(config.data_dir, "/var/lib/my data");
+    EXPECT_EQ(config.own_id(), 1U);
+    EXPECT_EQ(config.listen, "127.0.0.1:7401");
+    EXPECT_EQ(config.timing.call_timeout, std::chrono::seconds{4});
+    EXPECT_EQ(config.log.level, LogLevel::warn);
+    EXPECT_TRUE(config.tls.insecure);
+}
+
+TEST(ConfigEnvironment, TakesNoQuotesForPartOfAValue) {
+    for (const auto* path : {"\"/var/lib/x\"", "'/var/lib/x'", "\"\"", "\"/var/lib/x\"\r\n"})
+        EXPECT_NE(complaint({{"MORTISE_DATA_DIR", path}}).find("MORTISE_DATA_DIR: "),
+                  std::string::npos)
+            << path;
+    EXPECT_EQ(complaint({{"MORTISE_DATA_DIR", "d"}, {"MORTISE_CLUSTER", "'a'"}}),
+              "MORTISE_CLUSTER: the value has quotes around it: leave them out");
+    EXPECT_EQ(complaint({{"MORTISE_DATA_DIR", "it's"}}), "");
 }
 
 // Others put variables there too: service discovery, our own `mortise run`.
