@@ -58,6 +58,15 @@ std::string_view to_string(Predecessor how) noexcept {
     return "unknown";
 }
 
+std::string_view to_string(ClosedBy why) noexcept {
+    switch (why) {
+        case ClosedBy::broken: return "broken";
+        case ClosedBy::min_hold: return "min_hold";
+        case ClosedBy::lock_delay: return "lock_delay";
+    }
+    return "unknown";
+}
+
 std::string_view to_string(BreakMode mode) noexcept {
     switch (mode) {
         case BreakMode::confirmed: return "confirmed";

@@ -115,7 +115,7 @@ std::string why_not_ready(const transport::MemberStatus& member) {
                "waits until it is added to one";
     const bool is_member = std::ranges::any_of(
         member.members, [&](const auto& info) { return info.member.id == member.self; });
-    if (!is_member) return "not a member of the cluster: it was removed";
+    if (member.removed || !is_member) return std::string{removed_in_words};
     return member.leader ? "no session is open yet" : "no leader is known";
 }
 
@@ -128,6 +128,39 @@ FencingToken from_core(core::FencingToken token) {
 Previous from_core(const core::Previous& previous) {
     return {static_cast<Predecessor>(previous.how), previous.label, from_core(previous.token)};
 }
+
+namespace {
+
+ClosedBy closed_by(core::Closure::Kind kind) {
+    switch (kind) {
+        case core::Closure::Kind::min_hold: return ClosedBy::min_hold;
+        case core::Closure::Kind::lock_delay: return ClosedBy::lock_delay;
+        case core::Closure::Kind::broken:
+        case core::Closure::Kind::max_hold: break;  // this one closes nothing by itself
+    }
+    return ClosedBy::broken;
+}
+
+void tell_closures(const core::LockView& view, LockInfo& info) {
+    info.is_closed = view.is_closed;
+    info.closed_under = from_core(view.closed_under);
+    for (const auto& closing : view.closings) {
+        const Duration left = closing.left ? Duration{*closing.left} : Duration::max();
+        info.closures.push_back({closed_by(closing.kind), from_core(closing.token), left});
+    }
+}
+
+// A member of an older version counts nothing: then it is what is listed, and perhaps more.
+void tell_totals(const core::LockView& view, LockInfo& info) {
+    info.holders_total = std::max(view.holders_total, info.holders.size());
+    info.waiters_total = std::max(view.waiters_total, info.waiters.size());
+    info.closures_total = std::max(view.closings_total, info.closures.size());
+    info.truncated = info.holders_total > info.holders.size() ||
+                     info.waiters_total > info.waiters.size() ||
+                     info.closures_total > info.closures.size();
+}
+
+}  // namespace
 
 LockInfo from_core(const core::LockView& view) {
     LockInfo info;
@@ -145,8 +178,8 @@ LockInfo from_core(const core::LockView& view) {
                                 from_core(waiter.mode), waiter.since.raw(),
                                 waiter.upgrades.is_set(), waiter.priority});
     }
-    info.is_closed = view.is_closed;
-    info.closed_under = from_core(view.closed_under);
+    tell_closures(view, info);
+    tell_totals(view, info);
     if (view.value)
         info.value.emplace(LockValue{view.value->bytes, view.value->version, view.value->dirty});
     return info;

@@ -41,6 +41,33 @@ void put_party(const auto& party, const core::LockView& view, auto to) {
     if (!party.label.empty()) to.setLabel(data_of(party.label));
 }
 
+void put_closings(const core::LockView& view, wire::Lock::Builder to) {
+    to.setIsClosed(view.is_closed);
+    to.setClosedUnder(view.closed_under.raw());
+    to.setClosingsTotal(view.closings_total);
+    auto closings = to.initClosings(size_of(std::min(view.closings.size(), list_closings_max)));
+    for (unsigned i = 0; i < closings.size(); ++i) {
+        const auto& closing = view.closings[i];
+        closings[i].setKind(static_cast<wire::ClosureKind>(closing.kind));
+        closings[i].setToken(closing.token.raw());
+        if (closing.left) closings[i].setLeftNs(closing.left->count());
+    }
+}
+
+void get_closings(CheckedReading& reading, wire::Lock::Reader from, core::LockView& view) {
+    view.is_closed = from.getIsClosed();
+    view.closed_under = core::FencingToken{from.getClosedUnder()};
+    reading.list(from.getClosings(), list_closings_max, "Lock.closings", [&](auto each) {
+        core::LockView::Closing closing;
+        closing.kind =
+            reading.known(each.getKind(), core::Closure::Kind::lock_delay, "Lock.closings");
+        closing.token = reading.set<core::FencingToken>(each.getToken(), "Lock.closings.token");
+        if (each.getLeftNs() >= 0) closing.left = core::Nanoseconds{each.getLeftNs()};
+        view.closings.push_back(std::move(closing));
+    });
+    view.closings_total = from.getClosingsTotal();
+}
+
 void put(const core::LockView& view, wire::Lock::Builder to) {
     to.setName(data_of(view.name));
     to.setPolicy(static_cast<wire::QueuePolicy>(view.policy));
@@ -55,8 +82,9 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
         waiters[i].setUpgrades(view.waiters[i].upgrades.raw());
         waiters[i].setPriority(view.waiters[i].priority);
     }
-    to.setIsClosed(view.is_closed);
-    to.setClosedUnder(view.closed_under.raw());
+    to.setHoldersTotal(view.holders_total);
+    to.setWaitersTotal(view.waiters_total);
+    put_closings(view, to);
     if (!view.value) return;
     to.setValue(data_of(view.value->bytes));
     to.setValueVersion(view.value->version);
@@ -79,8 +107,9 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
         view.waiters.back().upgrades = core::Seq{each.getUpgrades()};
         view.waiters.back().priority = each.getPriority();
     });
-    view.is_closed = from.getIsClosed();
-    view.closed_under = core::FencingToken{from.getClosedUnder()};
+    view.holders_total = from.getHoldersTotal();
+    view.waiters_total = from.getWaitersTotal();
+    get_closings(reading, from, view);
     if (from.getValueVersion() == 0) return view;
     view.value = core::LockValue{reading.text(from.getValue(), core::value_bytes_max, "Lock.value"),
                                  from.getValueVersion(), from.getValueIsDirty()};
@@ -90,7 +119,9 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
 // What is told of a lock, at most so many bytes.
 std::size_t told_bytes(const core::LockView& view) {
     constexpr std::size_t party_bytes = 11 * word_bytes;
-    std::size_t bytes = view.name.size() + party_bytes;
+    constexpr std::size_t closing_bytes = 3 * word_bytes;
+    std::size_t bytes = view.name.size() + 2 * party_bytes;
+    bytes += closing_bytes * std::min(view.closings.size(), list_closings_max);
     if (view.value) bytes += view.value->bytes.size();
     const auto add = [&](const auto& parties) {
         const auto told = std::min(parties.size(), list_holders_max);
@@ -117,8 +148,8 @@ void put(const ListReply& reply, wire::ListAnswer::Builder to) {
     bool truncated = reply.truncated;
     for (unsigned i = 0; i < locks.size(); ++i) {
         const auto& lock = reply.locks[i];
-        truncated =
-            truncated || std::max(lock.holders.size(), lock.waiters.size()) > list_holders_max;
+        truncated = truncated || lock.closings.size() > list_closings_max ||
+                    std::max(lock.holders.size(), lock.waiters.size()) > list_holders_max;
         put(lock, locks[i]);
     }
     to.setMore(reply.more || locks.size() < reply.locks.size());

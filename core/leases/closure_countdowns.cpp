@@ -36,6 +36,12 @@ void ClosureCountdowns::stop(ClosureId closure) {
     running_.erase(found);
 }
 
+std::optional<Nanoseconds> ClosureCountdowns::left(ClosureId closure, Instant now) const {
+    const auto found = running_.find(closure);
+    if (found == running_.end()) return std::nullopt;
+    return std::max(found->second.ends - now, Nanoseconds{0});
+}
+
 void ClosureCountdowns::advance(Instant now) {
     while (!by_end_.empty() && by_end_.begin()->first <= now) {
         run_out_.insert(by_end_.begin()->second);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -20,6 +21,8 @@ public:
     void start(ClosureId closure, Nanoseconds patience, Nanoseconds elapsed, Instant now);
     void stop(ClosureId closure);
 
+    // What is left of it by this node's clock; empty if it is not counted here.
+    [[nodiscard]] std::optional<Nanoseconds> left(ClosureId closure, Instant now) const;
     // Those that ran out, until they are stopped: told again and again.
     [[nodiscard]] const std::set<ClosureId>& run_out() const { return run_out_; }
     // Moves to run_out() what ran out by now.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/bytes.hpp"
+#include "core/base/instant.hpp"
 #include "core/locks/command.hpp"
 #include "core/locks/lock_table.hpp"
 #include "core/locks/locker_book.hpp"
@@ -36,14 +37,30 @@ struct LockView {
         LockerTag locker{};
         friend bool operator==(const Waiting&, const Waiting&) = default;
     };
+    // What keeps it shut, of those who do not hold it any more: once for each token and kind.
+    struct Closing {
+        Closure::Kind kind = Closure::Kind::broken;
+        FencingToken token;
+        std::vector<ClosureId> closures{};
+        // How long it stays so at most. Filled in by who counts them down: it is no replicated
+        // state.
+        std::optional<Nanoseconds> left{};
+        friend bool operator==(const Closing& a, const Closing& b) {
+            return a.kind == b.kind && a.token == b.token;
+        }
+    };
     std::string name;
     QueuePolicy policy = QueuePolicy::phase_fair;
     std::vector<Grant> holders;         // oldest first
     std::vector<Waiting> waiters;       // an upgrade first (S28), the others in log order
+    std::size_t holders_total = 0;      // with those that are left out of `holders`
+    std::size_t waiters_total = 0;      // likewise
     std::map<SessionId, NodeId> nodes;  // whose the sessions are that are named here
     std::optional<LockValue> value{};   // listings tell of one, without its bytes
     bool is_closed = false;  // kept shut by somebody who does not hold it any more (S8, S9, S24)
-    FencingToken closed_under{};  // then: the newest token of those, which opens it
+    FencingToken closed_under{};      // then: the newest token of those, which opens it
+    std::vector<Closing> closings{};  // then: newest token first
+    std::size_t closings_total = 0;   // with those that are left out of `closings`
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 
@@ -67,7 +84,8 @@ public:
     // on the name is cleared.
     [[nodiscard]] bool would_grant(std::string_view name, LockMode mode,
                                    Priority priority = 0) const;
-    // An unknown name is an empty view. Holders and waiters beyond so many of each are left out.
+    // An unknown name is an empty view. Holders and waiters beyond so many of each are left out,
+    // and counted.
     [[nodiscard]] LockView inspect(std::string_view name, std::size_t parties_max = SIZE_MAX) const;
     // Names with this prefix behind `after`, in byte order, at most `limit`. Ends with the one that
     // brings the holders and waiters of all to `parties_max`.
@@ -182,6 +200,10 @@ private:
     [[nodiscard]] bool is_live(OperationId operation) const;
     [[nodiscard]] bool is_clear(const LockRecord& record, const WaitQueue* queue) const;
     [[nodiscard]] bool is_in_the_way(std::string_view name, const Grant& holder) const;
+    void view_holders(const LockRecord& record, std::size_t max, LockView& view) const;
+    void view_waiters(const LockRecord& record, std::size_t max, LockView& view) const;
+    void view_closings(const std::vector<const Grant*>& closed, LockView& view) const;
+    [[nodiscard]] bool will_be_delayed(const Grant& holder) const;
     [[nodiscard]] static std::optional<Contention> contention_of(const Grant& held,
                                                                  const WaitQueue& queue);
     [[nodiscard]] bool is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,

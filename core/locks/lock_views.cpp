@@ -1,5 +1,8 @@
 // What readers are told of the lock machine. Nothing here changes it.
 #include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
 
 #include "core/locks/lock_machine.hpp"
 
@@ -102,40 +105,9 @@ LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) co
     view.name = name;
     const auto* record = table_.find(name);
     if (record == nullptr) return view;
-    for (const auto& holder : record->holders()) {
-        if (view.holders.size() == parties_max) break;
-        if (is_live(holder.operation) && holder.is_held()) {
-            view.holders.push_back(holder);
-        } else if (is_in_the_way(name, holder)) {
-            view.is_closed = true;
-            view.closed_under = std::max(view.closed_under, holder.token);
-        }
-    }
+    view_holders(*record, parties_max, view);
+    view_waiters(*record, parties_max, view);
     if (const auto* extras = table_.extras_of(name)) view.value = extras->value;
-    if (const auto* queue = table_.queue_of(name)) {
-        const auto& upgrade = queue->conversion();
-        if (upgrade && parties_max > 0 && is_live(upgrade->operation)) {
-            const auto* hold = record->find({upgrade->operation.session, upgrade->hold});
-            view.waiters.push_back({upgrade->operation,
-                                    LockMode::exclusive,
-                                    upgrade->ticket.index,
-                                    {},
-                                    0,
-                                    upgrade->hold,
-                                    hold->locker});
-        }
-        for (const auto* waiter : queue->in_order()) {
-            if (view.waiters.size() == parties_max) break;
-            if (!is_live(waiter->operation)) continue;
-            view.waiters.push_back({waiter->operation,
-                                    waiter->mode,
-                                    waiter->ticket.index,
-                                    waiter->label,
-                                    waiter->priority,
-                                    {},
-                                    waiter->locker});
-        }
-    }
     for (const auto& holder : view.holders)
         view.nodes[holder.operation.session] = node_of(holder.operation.session);
     for (const auto& waiter : view.waiters)
@@ -143,6 +115,81 @@ LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) co
     // Of a name that has only traces of the dead nothing is left, its policy included.
     if (!is_nothing(view)) view.policy = record->policy();
     return view;
+}
+
+void LockMachine::view_holders(const LockRecord& record, std::size_t max, LockView& view) const {
+    std::vector<const Grant*> closed;
+    for (const auto& holder : record.holders()) {
+        const bool lives = ended_.empty() || is_live(holder.operation);
+        if (holder.is_held() && lives) {
+            ++view.holders_total;
+            if (view.holders.size() < max) view.holders.push_back(holder);
+        } else if (is_in_the_way(view.name, holder)) {
+            closed.push_back(&holder);
+            view.is_closed = true;
+            view.closed_under = std::max(view.closed_under, holder.token);
+        }
+    }
+    if (view.is_closed) view_closings(closed, view);
+}
+
+void LockMachine::view_waiters(const LockRecord& record, std::size_t max, LockView& view) const {
+    const auto* queue = table_.queue_of(view.name);
+    if (queue == nullptr) return;
+    const auto add = [&](auto make) {
+        ++view.waiters_total;
+        if (view.waiters.size() < max) view.waiters.push_back(make());
+    };
+    const auto& upgrade = queue->conversion();
+    if (upgrade && is_live(upgrade->operation)) {
+        const auto* hold = record.find({upgrade->operation.session, upgrade->hold});
+        add([&] {
+            return LockView::Waiting{
+                upgrade->operation, LockMode::exclusive, upgrade->ticket.index, {}, 0,
+                upgrade->hold,      hold->locker};
+        });
+    }
+    for (const auto* waiter : queue->in_order()) {
+        if (!ended_.empty() && !is_live(waiter->operation)) continue;
+        add([&] {
+            return LockView::Waiting{waiter->operation, waiter->mode,     waiter->ticket.index,
+                                     waiter->label,     waiter->priority, {},
+                                     waiter->locker};
+        });
+    }
+}
+
+void LockMachine::view_closings(const std::vector<const Grant*>& closed, LockView& view) const {
+    std::map<std::pair<FencingToken, Closure::Kind>, LockView::Closing> all;
+    const auto add = [&](const Grant& holder, Closure::Kind kind) -> LockView::Closing& {
+        return all.try_emplace({holder.token, kind}, LockView::Closing{kind, holder.token})
+            .first->second;
+    };
+    std::map<OperationId, const Grant*> by_hold;
+    for (const auto* holder : closed) {
+        by_hold.emplace(holder->operation, holder);
+        if (will_be_delayed(*holder))
+            add(*holder, Closure::Kind::lock_delay).left =
+                std::chrono::milliseconds{holder->terms.lock_delay_ms};
+    }
+    if (const auto* extras = table_.extras_of(view.name)) {
+        for (const auto& closure : extras->closures) {
+            const auto holder = by_hold.find(closure.hold);
+            const bool closes = closure.kind != Closure::Kind::max_hold;
+            if (holder != by_hold.end() && closes)
+                add(*holder->second, closure.kind).closures.push_back(closure.id);
+        }
+    }
+    view.closings_total = all.size();
+    for (auto closing = all.rbegin(); closing != all.rend(); ++closing)
+        view.closings.push_back(std::move(closing->second));
+}
+
+// From when the traces of its session are cleared on.
+bool LockMachine::will_be_delayed(const Grant& holder) const {
+    const bool has_ended = !holder.left && !is_live(holder.operation);
+    return has_ended && holder.terms.lock_delay_ms != 0 &&
+           ended_.at(holder.operation.session).how == Predecessor::expired;
 }
 
 std::vector<LockView> LockMachine::list(std::string_view prefix, std::string_view after,

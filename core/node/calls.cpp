@@ -147,7 +147,7 @@ void NodeCore::answer_reads(Now now) {
 
 void NodeCore::answer_read(Call& call, Now now) {
     if (auto* inspect = std::get_if<InspectCall>(&call)) {
-        answer_read(*inspect);
+        answer_read(*inspect, now);
     } else if (auto* acquire = std::get_if<AcquireCall>(&call)) {
         const auto& asked = acquire->request;
         const bool is_free = machine_.would_grant(asked.name, asked.mode, asked.priority);
@@ -160,7 +160,7 @@ void NodeCore::answer_read(Call& call, Now now) {
     }
 }
 
-void NodeCore::answer_read(InspectCall& inspect) {
+void NodeCore::answer_read(InspectCall& inspect, Now now) {
     Viewed viewed;
     if (inspect.is_prefix) {
         viewed.locks =
@@ -168,7 +168,19 @@ void NodeCore::answer_read(InspectCall& inspect) {
     } else {
         viewed.locks.push_back(machine_.inspect(inspect.name, inspect.parties_max));
     }
+    for (auto& lock : viewed.locks)
+        tell_times(lock, now);
     effects_.answers.push_back({inspect.tag, std::move(viewed)});
+}
+
+// By this node's own countdown, which decides nothing alone: the name opens once a majority agrees.
+void NodeCore::tell_times(LockView& lock, Now now) const {
+    for (auto& closing : lock.closings) {
+        for (const auto closure : closing.closures) {
+            if (const auto left = closures_.left(closure, now.steady))
+                closing.left = std::max(closing.left.value_or(*left), *left);
+        }
+    }
 }
 
 template <class AnyAcquireCall>

@@ -1,13 +1,30 @@
-// A program that links the library, for the command line to look at: it holds orders/42 and waits
-// for it once more, until its standard input ends.
+// A program that links the library, for the command line to look at, until its standard input ends.
 #include <cstdio>
+#include <string_view>
 #include <thread>
+#include <vector>
 
+#include <asio/detached.hpp>
+
+#include <mortise/async.hpp>
 #include <mortise/mortise.hpp>
 
-int main(int argc, char** argv) {
-    if (argc != 2) return 2;
-    mortise::Node node{mortise::Config::from_file(argv[1])};
+namespace {
+
+using namespace std::chrono_literals;
+
+void wait_for_the_end() {
+    while (std::getchar() != EOF) {
+    }
+}
+
+void say(const char* line) {
+    std::puts(line);
+    std::fflush(stdout);
+}
+
+// It holds orders/42 and waits for it once more.
+int hold_one(mortise::Node& node) {
     mortise::AcquireOptions options;
     options.label = "the holder";
     auto hold = node.acquire("orders/42", options);
@@ -19,7 +36,71 @@ int main(int argc, char** argv) {
         patient.label = "the waiter";
         const auto second = node.acquire("orders/42", patient);
     }};
-    while (std::getchar() != EOF) {
-    }
+    wait_for_the_end();
     return hold.release() ? 1 : 0;
+}
+
+// It holds nothing any more, and nobody may have the two names all the same.
+int close_two(mortise::Node& node) {
+    mortise::AcquireOptions terms;
+    terms.min_hold = 10min;
+    if (node.acquire("closed/min_hold", terms).release()) return 1;
+    terms.min_hold = 0ms;
+    terms.max_hold = 50ms;
+    terms.lock_delay = 10min;
+    auto hold = node.acquire("closed/lock_delay", terms);
+    while (hold.valid() || !node.inspect("closed/lock_delay").is_closed)
+        std::this_thread::sleep_for(10ms);
+    say("closed");
+    wait_for_the_end();
+    return 0;
+}
+
+// More than one answer tells of hold a name, and wait for it.
+int crowd(mortise::Node& node) {
+    mortise::AcquireOptions shared;
+    shared.mode = mortise::LockMode::shared;
+    std::vector<mortise::Hold> holds;
+    for (int i = 0; i < 1'100; ++i)
+        holds.push_back(node.acquire("crowd", shared));
+    for (int i = 0; i < 2'000; ++i)
+        mortise::async_acquire(node, "crowd", asio::detached);
+    while (node.inspect("crowd").waiters.size() < 2'000)
+        std::this_thread::sleep_for(10ms);
+    say("crowded");
+    wait_for_the_end();
+    return 0;
+}
+
+// Names and labels of any bytes.
+int names(mortise::Node& node) {
+    using namespace std::string_literals;
+    const std::vector<std::string> all{"tab\there",
+                                       "\xff\xfe"s,
+                                       "nul\0nul"s,
+                                       "\xed\xa0\x80"s,
+                                       "\"\\'",
+                                       "\x7f\x1b[2J",
+                                       std::string(512, '\xc3')};
+    std::vector<mortise::Hold> holds;
+    for (const auto& name : all) {
+        mortise::AcquireOptions options;
+        options.label = name.substr(0, 256);
+        holds.push_back(node.acquire(name, options));
+    }
+    say("named");
+    wait_for_the_end();
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 2) return 2;
+    const std::string_view what = argc > 2 ? argv[2] : "one";
+    mortise::Node node{mortise::Config::from_file(argv[1])};
+    if (what == "closed") return close_two(node);
+    if (what == "crowd") return crowd(node);
+    if (what == "names") return names(node);
+    return hold_one(node);
 }

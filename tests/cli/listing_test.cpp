@@ -1,8 +1,10 @@
+#include <chrono>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "tools/mortise/json_form.hpp"
+#include "tools/mortise/lock_text.hpp"
 #include "tools/mortise/table.hpp"
 #include <mortise/errc.hpp>
 
@@ -55,6 +57,93 @@ TEST(JsonForm, AnUpgradeIsTold) {
     EXPECT_EQ(waiters.at(0).at("upgrades"), true);
     EXPECT_EQ(waiters.at(1).at("upgrades"), false);
     EXPECT_EQ(waiters.at(1).at("priority"), 3);
+}
+
+TEST(JsonForm, WhatIsLeftOutIsCounted) {
+    LockInfo lock;
+    lock.waiters.resize(2);
+    lock.waiters_total = 5;
+    lock.truncated = true;
+    const auto json = json_of(lock);
+    EXPECT_EQ(json.at("waiters").size(), 2U);
+    EXPECT_EQ(json.at("waiters_total"), 5);
+    EXPECT_EQ(json.at("holders_total"), 0);
+    EXPECT_EQ(json.at("truncated"), true);
+}
+
+TEST(JsonForm, AClosedNameSaysWhyAndForHowLong) {
+    LockInfo lock;
+    lock.is_closed = true;
+    lock.closures.push_back(
+        {ClosedBy::lock_delay, FencingToken::from_raw(7), std::chrono::nanoseconds{1'000'001}});
+    lock.closures.push_back({ClosedBy::broken, FencingToken::from_raw(6), Duration::max()});
+    const auto json = json_of(lock);
+    EXPECT_EQ(json.at("closed"), true);
+    EXPECT_EQ(json.at("closures").dump(), R"([{"by":"lock_delay","token":"7","left_ms":2},)"
+                                          R"({"by":"broken","token":"6","left_ms":null}])");
+}
+
+LockInfo closed_lock(ClosedBy by, Duration left) {
+    LockInfo lock;
+    lock.name = "a b";
+    lock.is_closed = true;
+    lock.closed_under = FencingToken::from_raw(7);
+    lock.closures.push_back({by, lock.closed_under, left});
+    lock.closures_total = 1;
+    return lock;
+}
+
+TEST(LockText, AClosedNameIsARowAndSaysHowToOpenIt) {
+    const auto of = [](ClosedBy by, Duration left) {
+        return text_of(closed_lock(by, left), false);
+    };
+    using std::chrono::milliseconds;
+    EXPECT_EQ(of(ClosedBy::min_hold, milliseconds{1'401}),
+              "NAME  DOES    MODE  NODE  SESSION  TOKEN  SINCE  LABEL\n"
+              "a b   closed  -     -     -        7      -      min_hold, for at most 1.5s\n"
+              "policy: phase_fair\n"
+              "closed: the min_hold of its last holder runs, for at most 1.5s; "
+              "mortise break 'a b' --token 7 --reason REASON opens it\n");
+    const auto delay = of(ClosedBy::lock_delay, std::chrono::seconds{90});
+    EXPECT_NE(delay.find("lock_delay, for at most 90s"), std::string::npos) << delay;
+    const auto broken = of(ClosedBy::broken, Duration::max());
+    EXPECT_NE(broken.find("may not know yet"), std::string::npos) << broken;
+    EXPECT_NE(broken.find("--now opens it, and two programs may hold it"), std::string::npos);
+}
+
+// A member of an older version does not say why.
+TEST(LockText, AClosedNameIsARowWithoutAReasonToo) {
+    auto lock = closed_lock(ClosedBy::broken, {});
+    lock.closures.clear();
+    const auto text = text_of(lock, false);
+    EXPECT_NE(text.find("a b   closed"), std::string::npos) << text;
+    EXPECT_NE(text.find("closed under token 7"), std::string::npos) << text;
+    EXPECT_EQ(text.find("broken"), std::string::npos) << text;
+}
+
+TEST(LockText, WhatIsLeftOutIsCounted) {
+    LockInfo lock;
+    lock.name = "a";
+    lock.waiters.resize(1);
+    lock.waiters_total = 977;
+    lock.truncated = true;
+    const auto text = text_of(lock, false);
+    EXPECT_NE(text.find("a     waits  -"), std::string::npos) << text;
+    EXPECT_NE(text.find("... and 976 more\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("in all: 0 holders, 977 waiters\n"), std::string::npos) << text;
+}
+
+TEST(JsonForm, NothingThatIsNotTextBreaksIt) {
+    MemberReport report;
+    report.address = report.status.address = report.status.version = "\xff";
+    report.status.why_not_ready = "\xc0\xaf";
+    MemberInfo member;
+    member.address = "\xed\xa0\x80";
+    report.status.members.push_back(member);
+    EXPECT_NO_THROW(static_cast<void>(json_of(report).dump()));
+    report.error = Errc::no_quorum;
+    report.problem = "\xff";
+    EXPECT_NO_THROW(static_cast<void>(json_of(report).dump()));
 }
 
 TEST(JsonForm, ANameThatIsNotTextIsHexadecimal) {

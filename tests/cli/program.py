@@ -15,6 +15,7 @@ PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "mortise"
 HOLDER = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else None
 PATIENCE = 60  # seconds; nothing here takes as long unless it hangs
 
+READER_GONE = 141
 OK, FAILED, USAGE, DATA_ERROR, NO_INPUT, UNAVAILABLE, EXISTS, IO_ERROR, TAKEN, DENIED, CONFIG = (
     0, 1, 64, 65, 66, 69, 73, 74, 75, 77, 78)
 INTERRUPTED = 130
@@ -86,8 +87,9 @@ def config_text(node, ports, directory, **keys):
 class Cluster:
     """Three processes of `mortise node`; the last may be another program."""
 
-    def __init__(self, size=3, last=None):
+    def __init__(self, size=3, last=None, does=()):
         self.last = last
+        self.does = does
         self.directory = tempfile.TemporaryDirectory(prefix="mortise-cli-test-")
         self.ports = free_ports(size)
         self.processes = []
@@ -106,7 +108,8 @@ class Cluster:
             for node in range(1, plain + 1):
                 self.processes.append(start("node", "--config", self.config(node)))
             if self.last is not None:
-                self.processes.append(start_program(self.last, self.config(len(self.ports))))
+                self.processes.append(start_program(self.last, self.config(len(self.ports)),
+                                                    *self.does))
         except BaseException:
             self.__exit__()
             raise

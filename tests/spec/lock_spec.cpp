@@ -1150,6 +1150,7 @@ bool LockSpec::would_grant(std::string_view name, LockMode mode, core::Priority 
 LockView LockSpec::inspect(std::string_view name) const {
     LockView view;
     view.name = name;
+    std::set<std::pair<core::FencingToken, core::Closure::Kind>> closings;
     for (const auto& holder : holders(name)) {
         const auto* session = live(holder.operation.session);
         const bool is_gone = session == nullptr && !is_to_stay(holder, name);
@@ -1157,6 +1158,8 @@ LockView LockSpec::inspect(std::string_view name) const {
         if (session == nullptr || !holder.is_held()) {
             view.is_closed = true;
             view.closed_under = std::max(view.closed_under, holder.token);
+            for (const auto kind : closed_by(holder, name))
+                closings.insert({holder.token, kind});
             continue;
         }
         view.holders.push_back(holder);
@@ -1170,6 +1173,11 @@ LockView LockSpec::inspect(std::string_view name) const {
         view.waiters.push_back(wait.waiting);
         view.nodes[session->id] = session->opened.node;
     }
+    for (const auto& [token, kind] : closings)
+        view.closings.insert(view.closings.begin(), LockView::Closing{kind, token});
+    view.holders_total = view.holders.size();
+    view.waiters_total = view.waiters.size();
+    view.closings_total = view.closings.size();
     for (const auto& record : records_) {
         if (record.name == name) view.value = record.value;
     }

@@ -178,6 +178,9 @@ private:
     void end_all(core::OperationId hold, const std::string& name,
                  const std::set<core::Closure::Kind>& kinds);
     [[nodiscard]] bool is_kept(core::OperationId hold, std::string_view name) const;
+    // Why a hold that is nobody's any more is in the way.
+    [[nodiscard]] std::set<core::Closure::Kind> closed_by(const core::Grant& grant,
+                                                          std::string_view name) const;
     // Of a session that ended: also when what it left is cleared it will be in the way.
     [[nodiscard]] bool is_to_stay(const core::Grant& grant, std::string_view name) const;
     [[nodiscard]] std::optional<Closing> find_closing(core::ClosureId id) const;

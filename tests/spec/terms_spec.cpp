@@ -95,6 +95,19 @@ bool LockSpec::is_to_stay(const core::Grant& grant, std::string_view name) const
     return !grant.broken && (delays || is_kept(grant.operation, name));
 }
 
+std::set<Closure::Kind> LockSpec::closed_by(const core::Grant& grant, std::string_view name) const {
+    std::set<Closure::Kind> kinds;
+    for (const auto& one : closing_) {
+        if (one.hold == grant.operation && one.name == name) kinds.insert(one.kind);
+    }
+    kinds.erase(Closure::Kind::max_hold);
+    const bool ended = !grant.left && live(grant.operation.session) == nullptr;
+    const bool lost =
+        ended && find_session(grant.operation.session)->ended != core::SessionEnd::closed;
+    if (lost && grant.terms.lock_delay_ms != 0) kinds.insert(Closure::Kind::lock_delay);
+    return kinds;
+}
+
 std::optional<LockSpec::Closing> LockSpec::find_closing(ClosureId id) const {
     for (const auto& one : closing_) {
         if (one.id == id) return one;

@@ -177,7 +177,7 @@ ExitCode run(const CertShowCommand& command) {
         else
             std::cout << text_of(shown, now());
     }
-    if (command.json) std::cout << list.dump(2) << '\n';
+    if (command.json) print(list);
     const bool all_signed = std::ranges::all_of(
         all, [](const ShownCertificate& shown) { return shown.info.is_signed.value_or(true); });
     return all_signed ? ExitCode::ok : ExitCode::failed;

@@ -1,6 +1,7 @@
 #include "tools/mortise/json_form.hpp"
 
 #include <chrono>
+#include <iostream>
 #include <string>
 
 namespace mortise::cli {
@@ -46,10 +47,18 @@ Json json_of(const WaiterInfo& waiter) {
             {"priority", waiter.priority}};
 }
 
+// A time that is not known is null.
+Json json_of(const ClosureInfo& closure) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(closure.left.to_nanoseconds());
+    return {{"by", to_string(closure.by)},
+            {"token", closure.token.to_string()},
+            {"left_ms", closure.left.is_set() ? Json(left.count()) : Json(nullptr)}};
+}
+
 Json json_of(const MemberInfo& member) {
     return {{"id", member.id},
             {"role", to_string(member.role)},
-            {"address", member.address},
+            {"address", json_text(member.address)},
             {"connected", member.connected},
             {"matching", member.matching}};
 }
@@ -67,13 +76,13 @@ Json json_of(const Status& status) {
               {"commit_index", status.commit_index},
               {"applied_index", status.applied_index},
               {"first_index", status.first_index},
-              {"address", status.address},
+              {"address", json_text(status.address)},
               {"session", status.session == 0 ? Json(nullptr) : Json(status.session)},
               {"uptime_ms", duration_cast<milliseconds>(status.uptime.to_nanoseconds()).count()},
-              {"version", status.version},
+              {"version", json_text(status.version)},
               {"insecure", status.insecure},
               {"ready", status.ready},
-              {"why_not_ready", status.why_not_ready},
+              {"why_not_ready", json_text(status.why_not_ready)},
               {"members", Json::array()}};
     for (const auto& member : status.members)
         json["members"].push_back(json_of(member));
@@ -92,7 +101,13 @@ Json json_of(const LockInfo& lock) {
               {"policy", to_string(lock.policy)},
               {"holders", Json::array()},
               {"waiters", Json::array()},
-              {"closed", lock.is_closed}};
+              {"holders_total", lock.holders_total},
+              {"waiters_total", lock.waiters_total},
+              {"truncated", lock.truncated},
+              {"closed", lock.is_closed},
+              {"closures", Json::array()}};
+    for (const auto& closure : lock.closures)
+        json["closures"].push_back(json_of(closure));
     if (lock.value) {
         json["value"] = {{"bytes", json_text(lock.value->bytes)},
                          {"version", lock.value->version},
@@ -105,10 +120,14 @@ Json json_of(const LockInfo& lock) {
     return json;
 }
 
+void print(const Json& json) {
+    std::cout << json.dump(2) << '\n';
+}
+
 Json json_of(const MemberReport& report) {
-    Json json{{"peer", report.address}};
+    Json json{{"peer", json_text(report.address)}};
     if (report.error)
-        json["problem"] = report.problem;
+        json["problem"] = json_text(report.problem);
     else
         json["status"] = json_of(report.status);
     return json;

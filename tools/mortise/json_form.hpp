@@ -14,6 +14,7 @@ namespace mortise::cli {
 using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json json_text(std::string_view bytes);
+void print(const Json& json);
 [[nodiscard]] Json json_of(const LockInfo& lock);
 [[nodiscard]] Json json_of(const MemberReport& report);
 

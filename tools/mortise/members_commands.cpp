@@ -84,7 +84,7 @@ std::vector<std::string> row_of(const MemberInfo& member, const Status& status) 
 Json json_of(const MemberInfo& member, const Status& status) {
     const auto lag = lag_of(member, status);
     return {{"id", member.id},
-            {"address", member.address},
+            {"address", json_text(member.address)},
             {"role", role_of(member)},
             {"leads", status.leader == member.id},
             {"connected", member.connected},
@@ -122,7 +122,7 @@ ExitCode run(const MembersCommand& command) {
         auto list = Json::array();
         for (const auto& member : status.members)
             list.push_back(json_of(member, status));
-        std::cout << list.dump(2) << '\n';
+        print(list);
         return ExitCode::ok;
     }
     Table table{{"ID", "ADDRESS", "ROLE", "CONNECTED", "HAS", "LAGS", "INCARNATION"}};
@@ -143,7 +143,7 @@ ExitCode run(const ChangeCommand& command) {
         throw Failure{exit_code_of(error), error.detail().name + ": " + error.detail().reason};
     }
     if (command.access.json) {
-        std::cout << Json{{"id", command.id}, {"done", done(command.what)}}.dump(2) << '\n';
+        print({{"id", command.id}, {"done", done(command.what)}});
     } else {
         std::cout << "node " << command.id << ' ' << done(command.what) << '\n';
     }

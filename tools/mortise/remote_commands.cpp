@@ -10,6 +10,7 @@
 #include "tools/mortise/access.hpp"
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/json_form.hpp"
+#include "tools/mortise/lock_text.hpp"
 #include "tools/mortise/table.hpp"
 #include "tools/mortise/terminal.hpp"
 #include <mortise/config.hpp>
@@ -59,23 +60,6 @@ std::vector<std::string> row_of(const MemberReport& report) {
             escaped(state_of(status))};
 }
 
-void add_rows(Table& table, const LockInfo& lock) {
-    for (const auto& holder : lock.holders)
-        table.add({escaped(lock.name), holder.cached ? "caches" : "holds",
-                   std::string{to_string(holder.mode)}, std::to_string(holder.node),
-                   std::to_string(holder.session), holder.token.to_string(),
-                   std::to_string(holder.since), escaped(holder.label)});
-    for (const auto& waiter : lock.waiters)
-        table.add({escaped(lock.name), waiter.upgrades ? "upgrades" : "waits",
-                   std::string{to_string(waiter.mode)}, std::to_string(waiter.node),
-                   std::to_string(waiter.session), "-", std::to_string(waiter.since),
-                   escaped(waiter.label)});
-}
-
-Table lock_table() {
-    return Table{{"NAME", "DOES", "MODE", "NODE", "SESSION", "TOKEN", "SINCE", "LABEL"}};
-}
-
 }  // namespace
 
 ExitCode run(const StatusCommand& command) {
@@ -91,7 +75,7 @@ ExitCode run(const StatusCommand& command) {
         auto list = Json::array();
         for (const auto& report : reports)
             list.push_back(json_of(report));
-        std::cout << list.dump(2) << '\n';
+        print(list);
         return code;
     }
     Table table{{"PEER", "ID", "STANDING", "TERM", "LEADER", "APPLIED", "STATE"}};
@@ -109,13 +93,10 @@ ExitCode run(const LocksCommand& command) {
         auto list = Json::array();
         for (const auto& lock : locks)
             list.push_back(json_of(lock));
-        std::cout << list.dump(2) << '\n';
+        print(list);
         return ExitCode::ok;
     }
-    auto table = lock_table();
-    for (const auto& lock : locks)
-        add_rows(table, lock);
-    std::cout << table.text(is_terminal());
+    std::cout << text_of(locks, is_terminal());
     return ExitCode::ok;
 }
 
@@ -124,22 +105,10 @@ ExitCode run(const InspectCommand& command) {
         return remote.inspect(command.name, level_of(command.local));
     });
     if (command.access.json) {
-        std::cout << json_of(lock).dump(2) << '\n';
+        print(json_of(lock));
         return ExitCode::ok;
     }
-    const bool is_free = lock.holders.empty() && lock.waiters.empty() && !lock.is_closed;
-    if (is_free) {
-        std::cout << escaped(command.name) << " is free\n";
-    } else {
-        auto table = lock_table();
-        add_rows(table, lock);
-        std::cout << table.text(is_terminal()) << "policy: " << to_string(lock.policy) << '\n';
-    }
-    if (lock.is_closed) std::cout << "closed: it was broken, and its holder may not know yet\n";
-    if (lock.value) {
-        std::cout << "value: " << lock.value->bytes.size() << " bytes, version "
-                  << lock.value->version << (lock.value->dirty ? ", dirty" : "") << '\n';
-    }
+    std::cout << text_of(lock, is_terminal());
     return ExitCode::ok;
 }
 
@@ -161,11 +130,9 @@ ExitCode run(const BreakCommand& command) {
                       escaped(command.name) + ": " + escaped(error.detail().reason)};
     }
     if (command.access.json) {
-        std::cout << Json{{"name", command.name},
-                          {"token", std::to_string(command.token)},
-                          {"done", "broken"}}
-                         .dump(2)
-                  << '\n';
+        print({{"name", json_text(command.name)},
+               {"token", std::to_string(command.token)},
+               {"done", "broken"}});
     } else {
         std::cout << escaped(command.name) << " is broken\n";
     }

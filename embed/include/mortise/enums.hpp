@@ -60,6 +60,13 @@ enum class Predecessor : std::uint8_t {
     broken,   // ended by an administrator
 };
 
+// Why a name is closed although nobody holds it.
+enum class ClosedBy : std::uint8_t {
+    broken,      // it was taken from a holder whose node has not confirmed yet (S24)
+    min_hold,    // it was released before the holder's min_hold was over (S8)
+    lock_delay,  // its holder was lost, and had asked for a lock_delay (S9)
+};
+
 // --- what a caller may choose for a single call
 
 // When the name becomes free after a lock is broken.
@@ -111,6 +118,7 @@ enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
 [[nodiscard]] std::string_view to_string(HoldState state) noexcept;
 [[nodiscard]] std::string_view to_string(LossReason reason) noexcept;
 [[nodiscard]] std::string_view to_string(Predecessor how) noexcept;
+[[nodiscard]] std::string_view to_string(ClosedBy why) noexcept;
 [[nodiscard]] std::string_view to_string(BreakMode mode) noexcept;
 [[nodiscard]] std::string_view to_string(OnUncertain choice) noexcept;
 [[nodiscard]] std::string_view to_string(Caching caching) noexcept;

@@ -1,6 +1,7 @@
 // What can be seen of locks and of nodes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,19 +57,34 @@ struct LockValue {
     friend bool operator==(const LockValue&, const LockValue&) = default;
 };
 
+// What keeps a name closed, once for each token and reason.
+struct ClosureInfo {
+    ClosedBy by = ClosedBy::broken;
+    FencingToken token{};  // break_lock() under it opens what it keeps closed; see LockInfo
+    Duration left{};       // how long at most, as the node that answers counts; unset: not known
+
+    friend bool operator==(const ClosureInfo&, const ClosureInfo&) = default;
+};
+
 // A name that nobody holds or waits for, and that has no value, is not known: the rest is empty
 // then. Names are bytes; see escaped() before showing one to a person.
 struct LockInfo {
     std::string name{};
     QueuePolicy policy = QueuePolicy::phase_fair;
-    std::vector<HolderInfo> holders{};  // oldest first
-    std::vector<WaiterInfo> waiters{};  // an upgrade first, the others as they came
+    std::vector<HolderInfo> holders{};  // oldest first; perhaps not all, see `truncated`
+    std::vector<WaiterInfo> waiters{};  // an upgrade first, the others as they came; likewise
     std::optional<LockValue> value{};
     // Nobody has it, or not everybody may: it was broken, and its former holder may not know yet
     // (S24), or a min_hold or a lock_delay runs (S8, S9). break_lock() opens what is closed under
     // that token; immediate, in the first case.
     bool is_closed = false;
     FencingToken closed_under{};
+    std::vector<ClosureInfo> closures{};  // then: the newest token first
+    // How many there are in all. A Remote is told at most 1,024 of each, and 64 closures.
+    std::size_t holders_total = 0;
+    std::size_t waiters_total = 0;
+    std::size_t closures_total = 0;
+    bool truncated = false;  // there are more of something than are listed here
 
     [[nodiscard]] bool is_held() const noexcept { return !holders.empty(); }
 

@@ -39,7 +39,8 @@ public:
 
     // Asks every address, in their order.
     [[nodiscard]] std::vector<MemberReport> status();
-    // As Node::list and Node::inspect, of the first member that can say. Throw LockError when
+    // As Node::list and Node::inspect, of the first member that can say; of a lock at most 1,024
+    // holders and 1,024 waiters, and how many there are (LockInfo::truncated). Throw LockError when
     // members answer that they cannot, no_quorum mostly; std::system_error, which names a member
     // and what is wrong with the connection to it, when none answers at all.
     [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::string_view after = {},

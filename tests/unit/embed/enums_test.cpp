@@ -25,6 +25,7 @@ TEST(Enums, HaveNames) {
     expect_names<HoldState>({"held", "at_risk", "suspended", "lost", "released"});
     expect_names<LossReason>({"none", "expired", "broken", "node_stopped", "forked"});
     expect_names<Predecessor>({"none", "clean", "expired", "broken"});
+    expect_names<ClosedBy>({"broken", "min_hold", "lock_delay"});
     expect_names<BreakMode>({"confirmed", "immediate"});
     expect_names<OnUncertain>({"lose", "suspend"});
     expect_names<Caching>({"adaptive", "off"});

@@ -54,6 +54,10 @@ TEST(StatusOf, SaysThatTheNodeIsNoMember) {
     auto member = formed();
     member.self = core::NodeId{4};
     EXPECT_EQ(status_of(member).why_not_ready, "not a member of the cluster: it was removed");
+    // Its own log may be older than what it was told.
+    member = formed();
+    member.removed = true;
+    EXPECT_EQ(status_of(member).why_not_ready, "not a member of the cluster: it was removed");
 }
 
 TEST(StatusOf, TellsWhoIsLeaving) {
@@ -64,6 +68,52 @@ TEST(StatusOf, TellsWhoIsLeaving) {
     EXPECT_TRUE(status.members.at(0).leaving);
     EXPECT_FALSE(status.members.at(1).leaving);
     EXPECT_EQ(status.members.at(0).incarnation, 77U);
+}
+
+core::LockView view_with_a_waiter() {
+    core::LockView view;
+    view.name = "a";
+    view.waiters.resize(1);
+    view.waiters.front().operation.session = core::SessionId{5};
+    view.nodes[core::SessionId{5}] = core::NodeId{2};
+    return view;
+}
+
+TEST(LockInfoOf, SaysThatMoreIsLeftOut) {
+    auto view = view_with_a_waiter();
+    view.waiters_total = 1;
+    EXPECT_FALSE(from_core(view).truncated);
+    view.waiters_total = 3;
+    EXPECT_TRUE(from_core(view).truncated);
+    EXPECT_EQ(from_core(view).waiters_total, 3U);
+    EXPECT_EQ(from_core(view).waiters.size(), 1U);
+    view.waiters_total = 1;
+    view.closings_total = 1;
+    EXPECT_TRUE(from_core(view).truncated);
+}
+
+// A member of an older version.
+TEST(LockInfoOf, CountsWhatNobodyCounted) {
+    const auto info = from_core(view_with_a_waiter());
+    EXPECT_EQ(info.waiters_total, 1U);
+    EXPECT_EQ(info.holders_total, 0U);
+    EXPECT_FALSE(info.truncated);
+}
+
+TEST(LockInfoOf, SaysWhyANameIsClosed) {
+    using enum core::Closure::Kind;
+    auto view = view_with_a_waiter();
+    view.is_closed = true;
+    view.closings = {{lock_delay, core::FencingToken{9}, {}, core::Nanoseconds{5}},
+                     {min_hold, core::FencingToken{8}, {}, {}},
+                     {broken, core::FencingToken{7}, {}, {}}};
+    const auto info = from_core(view);
+    ASSERT_EQ(info.closures.size(), 3U);
+    EXPECT_EQ(info.closures[0], (ClosureInfo{ClosedBy::lock_delay, FencingToken::from_raw(9),
+                                             std::chrono::nanoseconds{5}}));
+    EXPECT_EQ(info.closures[1],
+              (ClosureInfo{ClosedBy::min_hold, FencingToken::from_raw(8), Duration::max()}));
+    EXPECT_EQ(info.closures[2].by, ClosedBy::broken);
 }
 
 // A sentence for each, and a code that says whether to ask again.

@@ -249,6 +249,16 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
         view.nodes[holder.operation.session] = core::NodeId{positive(prng)};
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = core::NodeId{positive(prng)};
+    view.holders_total = number(prng);
+    view.waiters_total = number(prng);
+    for (auto count = prng.below(4); count > 0; --count) {
+        core::LockView::Closing closing;
+        closing.kind = static_cast<core::Closure::Kind>(prng.below(4));
+        closing.token = core::FencingToken{positive(prng)};
+        if (coin(prng)) closing.left = core::Nanoseconds{static_cast<int>(prng.below(1'000'000))};
+        view.closings.push_back(closing);
+    }
+    view.closings_total = view.closings.size();
     view.is_closed = coin(prng);
     view.closed_under = core::FencingToken{number(prng)};
     if (coin(prng)) view.value = core::LockValue{text(prng, 60), positive(prng), coin(prng)};
@@ -597,6 +607,7 @@ TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
             2'000,
             {operation(prng), core::LockMode::shared, LogIndex{1}, std::string(256, 'x'), {}, {}});
         auto& told = reply.locks.back();
+        told.waiters_total = 2'000;
         told.nodes[told.waiters.front().operation.session] = core::NodeId{1};
     }
     const auto words = bytes_with<wire::ListAnswer>(ListAnswer{reply});
@@ -607,8 +618,35 @@ TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
     EXPECT_GE(told.locks.size(), 1U);
     EXPECT_LT(told.locks.size(), 4U);
     EXPECT_EQ(told.locks.front().waiters.size(), list_holders_max);
+    EXPECT_EQ(told.locks.front().waiters_total, 2'000U);
     EXPECT_TRUE(told.more);
     EXPECT_TRUE(told.truncated);
+}
+
+// The time is no part of what is compared, since no replica knows it.
+TEST(Convert, TellsWhatClosesANameAndForHowLong) {
+    ListReply reply;
+    auto& lock = reply.locks.emplace_back();
+    lock.name = "a";
+    using enum core::Closure::Kind;
+    for (std::uint64_t token = list_closings_max + 6; token > 0; --token)
+        lock.closings.push_back({token % 2 == 0 ? min_hold : lock_delay,
+                                 core::FencingToken{token},
+                                 {},
+                                 core::Nanoseconds{token}});
+    lock.closings[1].left.reset();
+    lock.closings_total = lock.closings.size();
+    const auto answer =
+        read_words<wire::ListAnswer>(bytes_with<wire::ListAnswer>(ListAnswer{reply}));
+    ASSERT_TRUE(answer);
+    const auto& page = std::get<ListReply>(*answer);
+    const auto& told = page.locks.front();
+    ASSERT_EQ(told.closings.size(), list_closings_max);
+    EXPECT_EQ(told.closings_total, list_closings_max + 6);
+    EXPECT_TRUE(page.truncated);
+    EXPECT_EQ(told.closings.front(), lock.closings.front());
+    EXPECT_EQ(told.closings[0].left, core::Nanoseconds{list_closings_max + 6});
+    EXPECT_EQ(told.closings[1].left, std::nullopt);
 }
 
 // --- what is refused ----------------------------------------------------------------------------
@@ -853,7 +891,7 @@ TEST(Malformed, AHelloWithVotersOutOfOrderOrTooMany) {
 TEST(Malformed, EnumsOfLocksAndOutcomesThatAreNotKnown) {
     Prng prng{8};
     ListReply reply;
-    reply.locks.push_back({"a", core::QueuePolicy::fifo, {}, {}, {}});
+    reply.locks.emplace_back().name = "a";
     reply.locks[0].holders.push_back(
         {operation(prng), core::LockMode::shared, core::FencingToken{1}, LogIndex{1}, ""});
     reply.locks[0].nodes[reply.locks[0].holders[0].operation.session] = core::NodeId{1};

@@ -142,6 +142,70 @@ TEST_F(LockDelay, NeverFollowsABreakAndEndsWithOne) {  // S9, S24
     EXPECT_EQ(shown(), "3:X:4 |");
 }
 
+// --- what readers are told ----------------------------------------------------------------------
+
+class ToldClosings : public HoldTermsTest {
+protected:
+    using enum Closure::Kind;
+    struct Told {
+        std::uint64_t token;
+        Closure::Kind kind;
+        std::vector<std::uint64_t> closures;
+        friend bool operator==(const Told&, const Told&) = default;
+    };
+    std::vector<Told> told() {
+        std::vector<Told> all;
+        const auto view = machine_.inspect("a");
+        EXPECT_EQ(view.is_closed, !view.closings.empty());
+        EXPECT_EQ(view.closings_total, view.closings.size());
+        for (const auto& closing : view.closings) {
+            all.push_back({closing.token.raw(), closing.kind, {}});
+            for (const auto id : closing.closures)
+                all.back().closures.push_back(id.raw());
+        }
+        return all;
+    }
+    using All = std::vector<Told>;
+};
+
+TEST_F(ToldClosings, NameTheReasonAndTheToken) {  // S8, S9, S24
+    put(on_terms(1, 1, {0, 1'000, 500}));
+    EXPECT_EQ(told(), All{});
+    put(release(1, 2, 1));
+    EXPECT_EQ(told(), (All{{1, min_hold, {1}}}));
+    put(end_closure(1));
+    EXPECT_EQ(told(), All{});
+    put(on_terms(1, 3, {0, 1'000, 500}));
+    put(lost(1, 4, 3));
+    EXPECT_EQ(told(), (All{{2, min_hold, {4}}, {2, lock_delay, {6}}}));
+    put(break_lock(2, 1, 2));
+    EXPECT_EQ(told(), All{});
+    put(on_terms(1, 5, {0, 1'000, 0}));
+    put(break_lock(2, 2, 3));
+    EXPECT_EQ(told(), (All{{3, broken, {10}}}));
+}
+
+// Readers share a token; another one holds on.
+TEST_F(ToldClosings, TellEachReasonOnce) {
+    put(on_terms(1, 1, {0, 1'000, 0}, shared));
+    put(on_terms(1, 2, {0, 2'000, 0}, shared));
+    put(on_terms(2, 1, {1'000, 0, 0}, shared));
+    put(release(1, 3, 1));
+    put(release(1, 4, 2));
+    EXPECT_EQ(told(), (All{{1, min_hold, {1, 4}}}));
+    EXPECT_EQ(machine_.inspect("a").holders_total, 1U);
+}
+
+// The delay begins when the traces are cleared.
+TEST_F(ToldClosings, TellOfADelayThatIsYetToBegin) {
+    put(on_terms(1, 1, {0, 0, 500}));
+    put(Expire{SessionId{1}, LogIndex{1}});
+    const auto view = machine_.inspect("a");
+    ASSERT_EQ(view.closings.size(), 1U);
+    EXPECT_EQ(view.closings.front().kind, lock_delay);
+    EXPECT_EQ(view.closings.front().left, std::chrono::milliseconds{505});
+}
+
 // --- max_hold -----------------------------------------------------------------------------------
 
 class MaxHold : public HoldTermsTest {

@@ -120,9 +120,26 @@ TEST_F(LockViews, NoMorePartiesAreToldThanAskedFor) {
     const auto view = machine_.inspect("a", 2);
     EXPECT_EQ(view.holders.size(), 2U);
     EXPECT_EQ(view.waiters.size(), 2U);
+    EXPECT_EQ(view.holders_total, 3U);
+    EXPECT_EQ(view.waiters_total, 3U);
+    EXPECT_EQ(machine_.inspect("a").holders_total, 3U);
+    EXPECT_EQ(machine_.list("", "", 10, 2).front().waiters_total, 3U);
     EXPECT_EQ(machine_.list("", "", 10, 6).size(), 1U);
     EXPECT_EQ(machine_.list("", "", 10, 7).size(), 2U);
     EXPECT_EQ(machine_.list("", "a", 10, 1).size(), 1U);
+}
+
+// They are gone, whether their traces are cleared or not.
+TEST_F(LockViews, OnlyTheLivingAreCounted) {
+    for (std::uint64_t session = 1; session <= 3; ++session)
+        put(acquire(session, 1, shared));
+    put(acquire(1, 2, exclusive));
+    put(acquire(2, 2, exclusive));
+    put(close(1));
+    for (const auto max : {std::size_t{1}, SIZE_MAX}) {
+        EXPECT_EQ(machine_.inspect("a", max).holders_total, 2U);
+        EXPECT_EQ(machine_.inspect("a", max).waiters_total, 1U);
+    }
 }
 
 }  // namespace

@@ -107,6 +107,27 @@ TEST_F(Closures, EndWithTheLastRenewalBeforeTheBreak) {
     EXPECT_NE(cluster.leader()->core().machine().sessions().find(holder), nullptr);
 }
 
+// By the clock of whoever is asked, a voter or not.
+TEST_F(Closures, AreToldWithTheTimeThatIsLeft) {
+    const auto left = [&](NodeId at) {
+        auto& node = cluster[at];
+        InspectCall call;
+        call.tag = CallTag{77 + node.answers.size()};
+        call.name = "a";
+        call.local = true;
+        node.call(call);
+        const auto& view = std::get<Viewed>(node.answers.back().result).locks.front();
+        EXPECT_EQ(view.closings.size(), 1U);
+        EXPECT_EQ(view.closings.front().kind, Closure::Kind::broken);
+        return view.closings.front().left.value_or(Nanoseconds{-1});
+    };
+    run_for(500ms);
+    for (const auto at : {n1, n2, n3}) {
+        EXPECT_GE(left(at), 900ms);
+        EXPECT_LE(left(at), 1'100ms);
+    }
+}
+
 TEST_F(Closures, AreNotPutOffByANewLeader) {
     run_for(1'000ms);
     lead_elsewhere();

@@ -1,0 +1,130 @@
+"""What `mortise locks` and `mortise inspect` tell of names that are out of the ordinary."""
+
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+from program import (HOLDER, IO_ERROR, OK, PROGRAM, READER_GONE, Cluster, environment, run,
+                     wait_until)
+
+
+class Locks(unittest.TestCase):
+    def start(self, does):
+        self.cluster = Cluster(last=HOLDER, does=[does])
+        self.cluster.__enter__()
+        self.addCleanup(self.cluster.__exit__)
+        self.cluster.wait_ready()
+
+    def text(self, *words):
+        result = run(*words, *self.cluster.peers())
+        self.assertEqual((result.returncode, result.stderr), (OK, ""))
+        return result.stdout
+
+    def json(self, *words):
+        return json.loads(self.text(*words, "--json"))
+
+    def test_a_name_that_nobody_may_have_is_told_with_its_reason_and_token(self):
+        self.start("closed")
+        listed = self.json("locks", "closed/")
+        self.assertEqual([lock["name"] for lock in listed],
+                         ["closed/lock_delay", "closed/min_hold"])
+        table = self.text("locks").splitlines()
+        self.assertEqual(len(table), 3)
+        for row, lock, reason in zip(table[1:], listed, ("lock_delay", "min_hold")):
+            name = lock["name"]
+            closure, = lock["closures"]
+            self.assertEqual((lock["closed"], closure["by"]), (True, reason))
+            self.assertGreater(closure["left_ms"], 500_000)
+            self.assertLessEqual(closure["left_ms"], 660_000)
+            self.assertEqual(row.split()[:2], [name, "closed"])
+            self.assertEqual(row.split()[5], closure["token"])
+            self.assertRegex(row, rf"{reason}, for at most \d+s")
+            shown = self.text("inspect", name)
+            self.assertRegex(shown, rf"closed: the {reason} of its last holder runs, "
+                                    rf"for at most \d+s; mortise break {name} --token "
+                                    rf"{closure['token']} --reason REASON opens it\n")
+            self.assertNotIn("broken", shown)
+            seen = self.json("inspect", name)["closures"]
+            self.assertEqual([(one["by"], one["token"]) for one in seen],
+                             [(reason, closure["token"])])
+            self.text("break", name, "--token", closure["token"], "--reason", "needed now")
+            self.assertEqual(self.text("inspect", name), f"{name} is free\n")
+
+    def test_a_broken_hold_that_is_not_confirmed_looks_otherwise(self):
+        self.start("one")
+        lock = self.json("inspect", "orders/42")
+        token = lock["holders"][0]["token"]
+        self.assertEqual((lock["closed"], lock["closures"]), (False, []))
+        self.cluster.processes[2].send_signal(signal.SIGSTOP)
+        self.text("break", "orders/42", "--token", token, "--reason", "it hangs")
+        lock = self.json("inspect", "orders/42")
+        closure, = lock["closures"]
+        self.assertEqual((closure["by"], closure["token"], lock["holders"]), ("broken", token, []))
+        self.assertLess(closure["left_ms"], 4_000)
+        shown = self.text("inspect", "orders/42")
+        self.assertRegex(shown, r"closed: it was broken, and its holder may not know yet, for at "
+                                r"most \d\.\ds; mortise break orders/42 --token \d+ --reason "
+                                r"REASON --now opens it, and two programs may hold it\n")
+        self.text("break", "orders/42", "--token", token, "--reason", "at once", "--now")
+        wait_until(lambda: not self.json("inspect", "orders/42")["closed"])
+        self.cluster.processes[2].send_signal(signal.SIGCONT)
+
+    def test_a_list_that_is_cut_says_so(self):
+        self.start("crowd")
+        for lock in (self.json("inspect", "crowd"), self.json("locks")[0],
+                     self.json("inspect", "crowd", "--local")):
+            self.assertEqual((len(lock["holders"]), len(lock["waiters"])), (1024, 1024))
+            self.assertEqual((lock["holders_total"], lock["waiters_total"]), (1100, 2000))
+            self.assertTrue(lock["truncated"])
+        shown = self.text("inspect", "crowd")
+        self.assertIn("... and 76 more\n", shown)
+        self.assertIn("... and 976 more\n", shown)
+        self.assertIn("in all: 1100 holders, 2000 waiters\n", shown)
+        self.assertIn("... and 976 more\n", self.text("locks"))
+        self.end_early("locks")
+
+    # More than a pipe holds: the rest has nobody who reads it.
+    def end_early(self, *words):
+        for more in ((), ("--json",)):
+            child = subprocess.Popen([PROGRAM, *words, *more, *self.cluster.peers()],
+                                     env=environment(), stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE)
+            child.stdout.read(1)
+            child.stdout.close()
+            said = child.stderr.read()
+            child.stderr.close()
+            self.assertEqual((child.wait(60), said), (READER_GONE, b""))
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run([PROGRAM, *words, *self.cluster.peers()], env=environment(),
+                                    stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(result.returncode, IO_ERROR)
+        self.assertEqual(result.stderr, "mortise: cannot write to standard output\n")
+
+    def test_names_and_labels_may_be_any_bytes(self):
+        self.start("names")
+        def bytes_of(text):
+            return bytes.fromhex(text["hex"]) if isinstance(text, dict) else text.encode()
+        names = sorted([b"tab\there", b"\xff\xfe", b"nul\0nul", b"\xed\xa0\x80", b"\"\\'",
+                        b"\x7f\x1b[2J", b"\xc3" * 512])
+        listed = self.json("locks")
+        self.assertEqual([bytes_of(lock["name"]) for lock in listed], names)
+        self.assertEqual([bytes_of(lock["holders"][0]["label"]) for lock in listed],
+                         [name[:256] for name in names])
+        table = self.text("locks")
+        self.assertNotRegex(table, r"[\x00-\x09\x0b-\x1f\x7f]")
+        for lock in listed:
+            name = bytes_of(lock["name"])
+            if b"\0" in name:
+                continue  # no word of a command line
+            word = os.fsdecode(name)
+            seen = self.json("inspect", word)
+            self.assertEqual(bytes_of(seen["name"]), name)
+            token = seen["holders"][0]["token"]
+            done = self.json("break", word, "--token", token, "--reason", "r")
+            self.assertEqual((bytes_of(done["name"]), done["done"]), (name, "broken"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

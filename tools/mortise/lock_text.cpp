@@ -1,0 +1,139 @@
+#include "tools/mortise/lock_text.hpp"
+
+#include <chrono>
+#include <cstddef>
+
+#include "tools/mortise/table.hpp"
+#include <mortise/escaped.hpp>
+
+namespace mortise::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string more(std::size_t total, std::size_t listed) {
+    return "... and " + std::to_string(total - listed) + " more";
+}
+
+// In tenths of a second where that is not too fine.
+std::string in_words(Duration left) {
+    const auto time = left.to_nanoseconds();
+    const auto whole = std::chrono::ceil<std::chrono::seconds>(time);
+    if (time > 10s) return to_string(whole);
+    const auto tenths = (std::chrono::ceil<std::chrono::milliseconds>(time).count() + 99) / 100;
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
+}
+
+std::string time_left(const ClosureInfo& closure) {
+    if (!closure.left.is_set()) return "nobody here knows for how long";
+    return "for at most " + in_words(closure.left);
+}
+
+std::string why(ClosedBy by) {
+    switch (by) {
+        case ClosedBy::broken: return "it was broken, and its holder may not know yet";
+        case ClosedBy::min_hold: return "the min_hold of its last holder runs";
+        case ClosedBy::lock_delay: return "the lock_delay of its last holder runs";
+    }
+    return std::string{to_string(by)};
+}
+
+// A word of a shell, if it is one that can be typed.
+std::string quoted(const std::string& name) {
+    const auto shown = escaped(name);
+    const bool is_plain = shown.find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "._/:@%+,-") == std::string::npos;
+    const bool is_typed = shown == name && name.find('\'') == std::string::npos;
+    return is_plain || !is_typed ? shown : "'" + shown + "'";
+}
+
+// What breaks a lock opens what is closed, as soon as that is safe; while a holder may believe in
+// its hold that is no sooner than it opens by itself.
+std::string how_to_open(const LockInfo& lock, const ClosureInfo& closure) {
+    const auto command = "mortise break " + quoted(lock.name) + " --token " +
+                         closure.token.to_string() + " --reason REASON";
+    if (closure.by != ClosedBy::broken) return command + " opens it";
+    return command + " --now opens it, and two programs may hold it";
+}
+
+void add_holders(Table& table, const LockInfo& lock) {
+    for (const auto& holder : lock.holders)
+        table.add({escaped(lock.name), holder.cached ? "caches" : "holds",
+                   std::string{to_string(holder.mode)}, std::to_string(holder.node),
+                   std::to_string(holder.session), holder.token.to_string(),
+                   std::to_string(holder.since), escaped(holder.label)});
+    if (lock.holders_total > lock.holders.size())
+        table.add({escaped(lock.name), "holds", "-", "-", "-", "-", "-",
+                   more(lock.holders_total, lock.holders.size())});
+}
+
+void add_waiters(Table& table, const LockInfo& lock) {
+    for (const auto& waiter : lock.waiters)
+        table.add({escaped(lock.name), waiter.upgrades ? "upgrades" : "waits",
+                   std::string{to_string(waiter.mode)}, std::to_string(waiter.node),
+                   std::to_string(waiter.session), "-", std::to_string(waiter.since),
+                   escaped(waiter.label)});
+    if (lock.waiters_total > lock.waiters.size())
+        table.add({escaped(lock.name), "waits", "-", "-", "-", "-", "-",
+                   more(lock.waiters_total, lock.waiters.size())});
+}
+
+void add_closures(Table& table, const LockInfo& lock) {
+    for (const auto& closure : lock.closures)
+        table.add({escaped(lock.name), "closed", "-", "-", "-", closure.token.to_string(), "-",
+                   std::string{to_string(closure.by)} + ", " + time_left(closure)});
+    if (lock.is_closed && lock.closures.empty())
+        table.add(
+            {escaped(lock.name), "closed", "-", "-", "-", lock.closed_under.to_string(), "-", ""});
+    if (lock.closures_total > lock.closures.size())
+        table.add({escaped(lock.name), "closed", "-", "-", "-", "-", "-",
+                   more(lock.closures_total, lock.closures.size())});
+}
+
+bool is_free(const LockInfo& lock) {
+    return lock.holders.empty() && lock.waiters.empty() && !lock.is_closed;
+}
+
+// A member of an older version says under which token it is closed, and not why.
+std::string closed_text(const LockInfo& lock) {
+    std::string text;
+    for (const auto& closure : lock.closures)
+        text += "closed: " + why(closure.by) + ", " + time_left(closure) + "; " +
+                how_to_open(lock, closure) + "\n";
+    if (lock.is_closed && lock.closures.empty())
+        text += "closed under token " + lock.closed_under.to_string() +
+                ": the member that answered is too old to say why\n";
+    return text;
+}
+
+}  // namespace
+
+std::string text_of(const std::vector<LockInfo>& locks, bool bold) {
+    Table table{{"NAME", "DOES", "MODE", "NODE", "SESSION", "TOKEN", "SINCE", "LABEL"}};
+    for (const auto& lock : locks) {
+        add_holders(table, lock);
+        add_closures(table, lock);
+        add_waiters(table, lock);
+    }
+    return table.text(bold);
+}
+
+std::string text_of(const LockInfo& lock, bool bold) {
+    std::string text = escaped(lock.name) + " is free\n";
+    if (!is_free(lock))
+        text = text_of(std::vector{lock}, bold) + "policy: " + std::string{to_string(lock.policy)} +
+               "\n";
+    text += closed_text(lock);
+    if (lock.truncated)
+        text += "in all: " + std::to_string(lock.holders_total) + " holders, " +
+                std::to_string(lock.waiters_total) + " waiters\n";
+    if (lock.value) {
+        text += "value: " + std::to_string(lock.value->bytes.size()) + " bytes, version " +
+                std::to_string(lock.value->version) + (lock.value->dirty ? ", dirty" : "") + "\n";
+    }
+    return text;
+}
+
+}  // namespace mortise::cli
