@@ -73,21 +73,22 @@ def certificates(node, directory):
             f'key = "{directory}/node-{node}.key"', f'ca = "{directory}/ca.pem"']
 
 
-def config_text(node, ports, directory, **keys):
+def config_text(node, ports, directory, session_ttl="3s", **keys):
     lines = [f'node_id = {node}', f'data_dir = "{directory}/node-{node}"',
              f'listen = "127.0.0.1:{ports[node - 1]}"']
     lines += [f"{key} = {value}" for key, value in keys.items()]
     for number, port in enumerate(ports, 1):
         lines += ["[[peer]]", f"id = {number}", f'address = "127.0.0.1:{port}"']
     lines += certificates(node, directory)
-    lines += ["[timing]", 'session_ttl = "3s"', 'election_timeout = "500ms"', 'heartbeat = "50ms"']
+    lines += ["[timing]", f'session_ttl = "{session_ttl}"', 'election_timeout = "500ms"', 'heartbeat = "50ms"']
     return "\n".join(lines) + "\n"
 
 
 class Cluster:
     """Three processes of `mortise node`; the last may be another program."""
 
-    def __init__(self, size=3, last=None, does=()):
+    def __init__(self, size=3, last=None, does=(), session_ttl="3s"):
+        self.session_ttl = session_ttl
         self.last = last
         self.does = does
         self.directory = tempfile.TemporaryDirectory(prefix="mortise-cli-test-")
@@ -96,7 +97,7 @@ class Cluster:
 
     def config(self, node):
         path = Path(self.directory.name) / f"node-{node}.toml"
-        path.write_text(config_text(node, self.ports, self.directory.name), encoding="utf-8")
+        path.write_text(config_text(node, self.ports, self.directory.name, self.session_ttl), encoding="utf-8")
         return path
 
     def peers(self):
