@@ -54,7 +54,7 @@ class Locks(unittest.TestCase):
             self.assertEqual(self.text("inspect", name), f"{name} is free\n")
 
     def test_a_broken_hold_that_is_not_confirmed_looks_otherwise(self):
-        self.start("one", session_ttl="3s")
+        self.start("one", session_ttl="20s")
         lock = self.json("inspect", "orders/42")
         token = lock["holders"][0]["token"]
         self.assertEqual((lock["closed"], lock["closures"]), (False, []))
@@ -63,10 +63,10 @@ class Locks(unittest.TestCase):
         lock = self.json("inspect", "orders/42")
         closure, = lock["closures"]
         self.assertEqual((closure["by"], closure["token"], lock["holders"]), ("broken", token, []))
-        self.assertLess(closure["left_ms"], 4_000)
+        self.assertLess(closure["left_ms"], 21_000)
         shown = self.text("inspect", "orders/42")
         self.assertRegex(shown, r"closed: it was broken, and its holder may not know yet, for at "
-                                r"most \d\.\ds; mortise break orders/42 --token \d+ --reason "
+                                r"most [\d.]+s; mortise break orders/42 --token \d+ --reason "
                                 r"REASON --now opens it, and two programs may hold it\n")
         self.text("break", "orders/42", "--token", token, "--reason", "at once", "--now")
         wait_until(lambda: not self.json("inspect", "orders/42")["closed"])

@@ -80,7 +80,8 @@ def config_text(node, ports, directory, session_ttl="3s", **keys):
     for number, port in enumerate(ports, 1):
         lines += ["[[peer]]", f"id = {number}", f'address = "127.0.0.1:{port}"']
     lines += certificates(node, directory)
-    lines += ["[timing]", f'session_ttl = "{session_ttl}"', 'election_timeout = "500ms"', 'heartbeat = "50ms"']
+    lines += ["[timing]", f'session_ttl = "{session_ttl}"', 'election_timeout = "500ms"',
+              'heartbeat = "50ms"']
     return "\n".join(lines) + "\n"
 
 
@@ -97,7 +98,8 @@ class Cluster:
 
     def config(self, node):
         path = Path(self.directory.name) / f"node-{node}.toml"
-        path.write_text(config_text(node, self.ports, self.directory.name, self.session_ttl), encoding="utf-8")
+        text = config_text(node, self.ports, self.directory.name, self.session_ttl)
+        path.write_text(text, encoding="utf-8")
         return path
 
     def peers(self):
