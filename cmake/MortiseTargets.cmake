@@ -85,6 +85,11 @@ function(mortise_module name)
     PRIVATE ${arg_PRIVATE_USES} mortise_build_flags)
   target_compile_features(mortise_${name} PUBLIC cxx_std_20)
   mortise_library_properties(mortise_${name})
+  if(NOT BUILD_SHARED_LIBS)
+    # So that a plug-in with a copy of the library never calls that of its host, nor the reverse.
+    set_target_properties(mortise_${name} PROPERTIES
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  endif()
 endfunction()
 
 # A program that is not installed; it lands in <build>/tests, whichever folder lists it.

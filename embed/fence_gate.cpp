@@ -11,6 +11,7 @@
 #include "embed/fork_generation.hpp"
 #include "embed/gate_entries.hpp"
 #include "embed/one_line.hpp"
+#include "embed/stay_loaded.hpp"
 #include "storage/ignored_signal.hpp"
 #include "storage/mark_store.hpp"
 #include <mortise/errc.hpp>
@@ -78,6 +79,7 @@ private:
 };
 
 FenceGate FenceGate::open(const std::filesystem::path& directory) {
+    detail::stay_loaded();
     const storage::IgnoredSignal file_too_large{SIGXFSZ};
     // The program may go to another working directory later; daemons do.
     auto marks = storage::MarkStore::open(std::filesystem::absolute(directory));

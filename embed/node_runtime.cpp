@@ -12,6 +12,7 @@
 
 #include "embed/descriptor_budget.hpp"
 #include "embed/one_line.hpp"
+#include "embed/stay_loaded.hpp"
 #include "embed/thread_start.hpp"
 #include "embed/translate.hpp"
 #include "storage/descriptors.hpp"
@@ -50,6 +51,7 @@ Config checked(Config config) {
     const auto budget = descriptor_budget(storage::descriptor_limit(), config);
     if (!budget.is_enough())
         throw std::system_error{make_error_code(DirectoryErrc::shortage), why_not_enough(budget)};
+    stay_loaded();
     storage::occupy_standard_descriptors();
     return config;
 }

@@ -7,6 +7,7 @@
 #include "embed/host_port.hpp"
 #include "embed/membership.hpp"
 #include "embed/one_line.hpp"
+#include "embed/stay_loaded.hpp"
 #include "embed/tls_watch.hpp"
 #include "embed/translate.hpp"
 #include "embed/unsound.hpp"
@@ -44,6 +45,7 @@ public:
         : addresses_{std::move(addresses)},
           patience_{timeout.to_nanoseconds()},
           credentials_{std::move(credentials)} {
+        detail::stay_loaded();
         storage::occupy_standard_descriptors();
         if (addresses_.empty())
             throw std::system_error{Errc::invalid_argument, "no member is named"};

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <csignal>
 #include <exception>
 #include <string>
 #include <system_error>
@@ -12,6 +11,7 @@
 #include <pthread.h>
 
 #include "storage/host.hpp"
+#include "storage/own_thread.hpp"
 
 namespace mortise::detail {
 
@@ -24,16 +24,9 @@ namespace mortise::detail {
 // Throws std::system_error when there is no thread to be had. Names longer than 15 bytes are cut.
 template <class Body>
 std::thread start_thread_named(const std::string& name, Body body) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // a new thread inherits it
-    struct Restore {
-        const sigset_t& mask;
-        ~Restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
-    } restore{before};
     std::thread thread;
     try {
+        const storage::BlockedSignals none;
         thread = std::thread{std::move(body)};
     } catch (const std::system_error& error) {
         cannot_start(name, error);

@@ -9,6 +9,7 @@
 #include "storage/memory_directory.hpp"
 #include "storage/open_parts.hpp"
 #include "storage/own_files.hpp"
+#include "storage/own_thread.hpp"
 #include "storage/reserve_file.hpp"
 #include "storage/rocks_log_store.hpp"
 #include "storage/rocks_state_store.hpp"
@@ -275,7 +276,7 @@ std::uint64_t directory_bytes_max(std::uint64_t log_bytes, std::uint64_t reserve
 }
 
 Result<Opened> open_directory(const fs::path& path, const OpenOptions& options) {
-    return open_directory(path, options, Seams{});
+    return on_own_thread([&] { return open_directory(path, options, Seams{}); });
 }
 
 }  // namespace mortise::storage

@@ -7,6 +7,7 @@
 #include "core/base/bytes.hpp"
 #include "core/base/mutant.hpp"
 #include "storage/own_files.hpp"
+#include "storage/own_thread.hpp"
 #include "storage/sealed_row.hpp"
 #include "storage/torn_tail.hpp"
 
@@ -120,7 +121,7 @@ Result<std::unique_ptr<MarkStore>> MarkStore::open(const std::filesystem::path& 
 }
 
 Result<std::unique_ptr<MarkStore>> MarkStore::open(const std::filesystem::path& path) {
-    return open(path, Seams{});
+    return on_own_thread([&] { return open(path, Seams{}); });
 }
 
 MarkStore::MarkStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database, File witness,
@@ -179,7 +180,7 @@ Result<void> MarkStore::open_again() {
     if (auto well = state(); well || well.error().code != Errc::shortage) return well;
     const auto path = database_.path;
     database_.db.reset();
-    auto database = open_marks(path, seams_, witness_, false);
+    auto database = on_own_thread([&] { return open_marks(path, seams_, witness_, false); });
     const std::lock_guard guard{mutex_};
     if (!database) {
         failed_ = std::move(database).error();

@@ -4,7 +4,8 @@ namespace mortise::storage {
 
 Result<void> open_read_only(const rocksdb::Options& options, RocksDatabase& database) {
     rocksdb::DB* db = nullptr;
-    const auto status = rocksdb::DB::OpenForReadOnly(options, database.path.string(), &db);
+    const auto status = open_before_exit(
+        [&] { return rocksdb::DB::OpenForReadOnly(options, database.path.string(), &db); });
     database.db.reset(db);
     if (!status.ok()) return to_error(status, database.path);
     return {};

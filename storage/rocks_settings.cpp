@@ -143,7 +143,7 @@ rocksdb::Options marks_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
 Result<RocksDatabase> prepare_database(std::filesystem::path path,
                                        const std::shared_ptr<rocksdb::FileSystem>& files) {
     try {
-        auto env = std::make_unique<RocksEnv>(files);
+        GoneBeforeExit<RocksEnv> env{new RocksEnv{files}};
         std::thread{[] {}}.join();
         return RocksDatabase{std::move(path), std::move(env), std::make_shared<BackgroundErrors>(),
                              nullptr};

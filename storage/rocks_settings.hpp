@@ -13,6 +13,7 @@
 
 #include "storage/errors.hpp"
 #include "storage/rocks_env.hpp"
+#include "storage/rocks_process.hpp"
 
 namespace mortise::storage {
 
@@ -44,9 +45,9 @@ constexpr std::uint64_t log_ahead_bytes_max = std::uint64_t{256} << 20U;
 // An open database with what it needs to live; everything goes in the right order.
 struct RocksDatabase {
     std::filesystem::path path;
-    std::unique_ptr<RocksEnv> env;
+    GoneBeforeExit<RocksEnv> env;
     std::shared_ptr<BackgroundErrors> errors;
-    std::unique_ptr<rocksdb::DB> db;
+    GoneBeforeExit<rocksdb::DB> db;
 };
 
 // Everything but the database itself. Null is the system's file system.

@@ -75,7 +75,7 @@ Result<RocksDatabase> RocksStateStore::open(const std::filesystem::path& path,
     auto options = state_options(*database->env, database->errors);
     options.create_if_missing = may_create;
     rocksdb::DB* db = nullptr;
-    auto status = rocksdb::DB::Open(options, path.string(), &db);
+    auto status = open_before_exit([&] { return rocksdb::DB::Open(options, path.string(), &db); });
     database->db.reset(db);
     if (!status.ok()) return to_error(status, path);
     return database;

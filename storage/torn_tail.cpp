@@ -94,7 +94,8 @@ Result<LogShape> shape_of_file(const std::filesystem::path& path) {
 
 rocksdb::Status open_database(const rocksdb::Options& options, RocksDatabase& database) {
     rocksdb::DB* db = nullptr;
-    auto status = rocksdb::DB::Open(options, database.path.string(), &db);
+    auto status =
+        open_before_exit([&] { return rocksdb::DB::Open(options, database.path.string(), &db); });
     database.db.reset(db);
     return status;
 }

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <future>
 #include <optional>
 #include <system_error>
@@ -16,6 +17,7 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -223,11 +225,26 @@ private:
     std::vector<tcp::socket> silent_;  // opened while bytes are dropped
 };
 
+// A thread that is handed none of the program's signals, as those of a node.
+template <class Body>
+std::thread start_without_signals(Body body) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
+        sigdelset(&all, own);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    std::thread thread{std::move(body)};
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_setname_np(thread.native_handle(), "mortise-links");
+    return thread;
+}
+
 }  // namespace
 
 class LinkProxy::Impl {
 public:
-    Impl() : thread_{[this] { carry(); }} {}
+    Impl() : thread_{start_without_signals([this] { carry(); })} {}
     ~Impl() = default;
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;

@@ -44,6 +44,10 @@ class NodeRuntime;
 // closing its nodes, their directories and ports stay taken until such children end, or exec. It
 // ends with _exit(), as fork(2) asks of the children of programs with threads: exit() would wait
 // for ever for a thread of RocksDB's that is not there.
+//
+// The program may end at any moment, on any thread, in a callback too; what was acknowledged is on
+// disk. A plug-in that has opened a node, or the shared library, stays loaded until then, and
+// static objects in it as well: close a node before its plug-in is unloaded.
 class Node {
 public:
     // Opens the data directory, listens and starts. Throws std::system_error with one clear line:

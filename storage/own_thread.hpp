@@ -1,0 +1,58 @@
+// Threads of the library, of which the host hears nothing.
+#pragma once
+
+#include <csignal>
+#include <future>
+#include <system_error>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include <pthread.h>
+
+#include "storage/errors.hpp"
+#include "storage/host.hpp"
+
+namespace mortise::storage {
+
+// While it lives, none of the host's signals is delivered to this thread, nor ever to those that
+// begin meanwhile: they inherit that. What a thread brings upon itself, by a wild pointer say,
+// stays with the host's handlers, which may report it.
+class BlockedSignals {
+public:
+    BlockedSignals() noexcept {
+        sigset_t blocked;
+        sigfillset(&blocked);
+        for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
+            sigdelset(&blocked, own);
+        pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+    }
+    ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    BlockedSignals(const BlockedSignals&) = delete;
+    BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+private:
+    sigset_t before_;
+};
+
+// What `body` answers, a Result, on a thread of its own: what RocksDB starts when it opens a
+// database inherits its mask of signals, and its stack is as large as usual, whatever that of the
+// host's thread is.
+template <class Body>
+std::invoke_result_t<Body> on_own_thread(Body body) {
+    std::packaged_task<std::invoke_result_t<Body>()> task{std::move(body)};
+    auto answer = task.get_future();
+    std::thread thread;
+    try {
+        const BlockedSignals none;
+        thread = std::thread{[&task] { task(); }};
+    } catch (const std::system_error& failed) {
+        return make_error(Errc::shortage, "cannot start a thread" + thread_limits() + ": " +
+                                              failed.code().message());
+    }
+    pthread_setname_np(thread.native_handle(), "mortise-open");
+    thread.join();
+    return answer.get();
+}
+
+}  // namespace mortise::storage

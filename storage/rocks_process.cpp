@@ -1,0 +1,57 @@
+#include "storage/rocks_process.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+#include <vector>
+
+namespace mortise::storage {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::atomic<bool> is_too_late{false};
+
+// Nothing destroys it: whoever is late looks at it.
+std::shared_timed_mutex& work() {
+    static auto& mutex = *new std::shared_timed_mutex;
+    return mutex;
+}
+
+// A disk may hang, and a fork copies what others were at, so there is an end to its patience.
+void end_work() {
+    const bool is_alone = work().try_lock_for(1s);
+    is_too_late = true;
+    if (is_alone) work().unlock();
+}
+
+}  // namespace
+
+void keep_for_good(const void* object) noexcept {
+    static std::mutex mutex;
+    static auto& kept = *new std::vector<const void*>;
+    const std::scoped_lock lock{mutex};
+    try {
+        kept.push_back(object);
+    } catch (const std::bad_alloc&) {  // then it is not found
+    }
+}
+
+BeforeExit::BeforeExit() noexcept {
+    work().lock_shared();
+    is_early_ = !is_too_late;
+}
+
+BeforeExit::~BeforeExit() {
+    work().unlock_shared();
+}
+
+void BeforeExit::watch() {
+    [[maybe_unused]] static const bool is_watched = std::atexit(end_work) == 0;
+}
+
+}  // namespace mortise::storage

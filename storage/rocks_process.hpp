@@ -1,0 +1,60 @@
+// What RocksDB has for the process as a whole, a timer with a thread for one, is destroyed in
+// exit(), which runs while the threads of a node may still be at work. To open or close a database
+// after that ends the process by SIGABRT, instead of with the status that it means.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include <rocksdb/db.h>
+#include <rocksdb/status.h>
+
+namespace mortise::storage {
+
+// While it lives exit() waits before it comes to those, for a second at most.
+class BeforeExit {
+public:
+    BeforeExit() noexcept;
+    ~BeforeExit();
+    BeforeExit(const BeforeExit&) = delete;
+    BeforeExit& operator=(const BeforeExit&) = delete;
+
+    // False when it has come to them already.
+    explicit operator bool() const noexcept { return is_early_; }
+
+    // From the first call on exit() is watched: what was there before the call is destroyed later.
+    static void watch();
+
+private:
+    bool is_early_;
+};
+
+// Opens a database, unless the process ends.
+template <class Open>
+rocksdb::Status open_before_exit(Open open) {
+    const BeforeExit early;
+    if (!early) return rocksdb::Status::ShutdownInProgress("the process ends");
+    auto status = open();
+    BeforeExit::watch();
+    return status;
+}
+
+// For what is left: a tool that looks for leaks finds it here.
+void keep_for_good(const void* object) noexcept;
+
+// What is not destroyed in time is left as it is, like in a process that is killed.
+struct DestroyBeforeExit {
+    template <class Object>
+    void operator()(Object* object) const {
+        if (const BeforeExit early; early) {
+            std::default_delete<Object>{}(object);
+        } else {
+            keep_for_good(object);
+        }
+    }
+};
+
+template <class Object>
+using GoneBeforeExit = std::unique_ptr<Object, DestroyBeforeExit>;
+
+}  // namespace mortise::storage

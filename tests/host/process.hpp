@@ -1,0 +1,56 @@
+// A process of its own for what may end one, and how it ended.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace mortise::tests {
+
+#define IN_CHILD_EXPECT(condition)                                           \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
+            std::fprintf(stderr, "line %d: not %s\n", __LINE__, #condition); \
+            ::_exit(1);                                                      \
+        }                                                                    \
+    } while (false)
+
+// The sanitizers look for leaks at the end, and are slow.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr unsigned exit_seconds_max = 20;
+#else
+constexpr unsigned exit_seconds_max = 2;
+#endif
+constexpr unsigned child_seconds_max = 60;
+
+// Ends the process as exit() does; with SIGALRM if that takes too long.
+[[noreturn]] inline void leave(int status) {
+    ::alarm(exit_seconds_max);
+    std::exit(status);
+}
+
+// As the shell says it: 128 and the signal, for a process that one ended. A body that returns ends
+// in leave(0).
+inline int status_of(const std::function<void()>& body) {
+    std::fflush(nullptr);
+    const auto child = ::fork();
+    if (child == 0) {
+        ::alarm(child_seconds_max);
+        try {
+            body();
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "%s\n", error.what());
+            ::_exit(2);
+        }
+        leave(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace mortise::tests

@@ -1,0 +1,94 @@
+"""What the library adds to the names of a program that is linked with it.
+
+    symbols_test.py LIBRARY
+"""
+
+import re
+import subprocess
+import sys
+import unittest
+
+LIBRARY = sys.argv.pop() if len(sys.argv) > 1 else ""
+IS_SHARED = ".so" in LIBRARY
+
+# A name of ours, or what the compiler makes of one. Cap'n Proto names what it generates of a schema
+# by the schema's number.
+OWN = re.compile(r"^(?:(?:typeinfo|typeinfo name|vtable|VTT|guard variable|construction vtable|"
+                 r"non-virtual thunk|virtual thunk|TLS init function|TLS wrapper function)"
+                 r" (?:for|to) )?(?:mortise::|capnp::schemas::[a-z]+_[0-9a-f]{16})")
+# One in the program, whoever has it: from headers, the same everywhere.
+SHARED_KINDS = "WVuw"
+# Inside the shared library, and none of the program's affair.
+INTERNAL = re.compile(r"mortise::(core|storage|transport|testing)::")
+TAKEN_BY_THE_PROGRAM = re.compile(r"^(operator (new|delete)|malloc|calloc|realloc|free|main$|"
+                                  r"__gxx_|signal$|sigaction$|fork$|_?exit$)")
+# Before main(): what Asio has once, its categories of errors and marks of threads, and places to
+# destroy them in. Sections, and what the compiler and the sanitizers add.
+START = re.compile(r"^(_ZN4asio|_ZNK4asio|_ZGVN4asio|_ZZN4asio|_ZGVZN4asio|_ZTVN4asio|"
+                   r"_Z(GV)?N7mortise9transport8Resolver2idE|__cxa_atexit|__dso_handle|"
+                   r"__cxa_guard_|__stack_chk_fail|__[atu]b?san_|_Unwind_Resume|\.)")
+
+
+def symbols(*options):
+    """Kind and demangled name of each symbol that is defined and global."""
+    said = subprocess.run(["nm", "-C", "--defined-only", "--extern-only", *options, LIBRARY],
+                          capture_output=True, text=True, check=True).stdout
+    for line in said.splitlines():
+        match = re.match(r"^[0-9a-f]* ?([A-Za-z]) (.+)$", line)
+        if match:
+            yield match[1], match[2]
+
+
+class SymbolsTest(unittest.TestCase):
+    def setUp(self):
+        self.all = list(symbols("-D") if IS_SHARED else symbols())
+
+    def test_there_are_some(self):
+        self.assertTrue(any(name.startswith("mortise::Node::acquire(") for _, name in self.all))
+
+    def test_all_are_of_this_library(self):
+        strangers = {name for kind, name in self.all
+                     if kind not in SHARED_KINDS and not OWN.match(name)}
+        self.assertEqual(strangers, set())
+
+    def test_none_takes_the_place_of_one_of_the_program(self):
+        self.assertEqual({name for _, name in self.all if TAKEN_BY_THE_PROGRAM.match(name)}, set())
+
+    @unittest.skipUnless(IS_SHARED, "of a shared library")
+    def test_a_shared_library_shows_nothing_but_the_api(self):
+        self.assertEqual({name for _, name in self.all if not OWN.match(name)}, set())
+        self.assertEqual({name for _, name in self.all if INTERNAL.search(name.split("(")[0])},
+                         set())
+
+    @unittest.skipIf(IS_SHARED, "of a static library")
+    def test_a_static_library_shows_nothing_to_what_the_program_loads(self):
+        said = subprocess.run(["readelf", "--syms", "--wide", LIBRARY], capture_output=True,
+                              text=True, check=True).stdout
+        visible = set()
+        for line in said.splitlines():
+            words = line.split()
+            if len(words) < 8 or words[4] == "LOCAL" or words[6] == "UND":
+                continue
+            if words[5] == "DEFAULT" and re.match(r"^_Z(T[ISV]|GV|Z)?N?K?7mortise", words[7]):
+                visible.add(words[7])
+        self.assertEqual(visible, set())
+
+    @unittest.skipIf(IS_SHARED, "of a static library")
+    def test_what_runs_before_main_does_next_to_nothing(self):
+        said = subprocess.run(["objdump", "--disassemble", "--reloc", LIBRARY],
+                              capture_output=True, text=True, check=True).stdout
+        function = ""
+        used = set()
+        for line in said.splitlines():
+            if line.endswith(">:"):
+                function = line.split("<")[1]
+            elif function.startswith(("_GLOBAL__sub_I", "_Z41__static_init")) and "R_" in line:
+                used.add(re.split("[-+]0x", line.split()[-1])[0])
+        self.assertIn("__cxa_atexit", used)
+        self.assertEqual({name for name in used if not START.match(name)}, set())
+
+
+if __name__ == "__main__":
+    if not LIBRARY:
+        sys.exit(__doc__)
+    unittest.main()
