@@ -1,10 +1,12 @@
 // A program that links the library, for the command line to look at, until its standard input ends.
 #include <cstdio>
+#include <future>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-#include <asio/detached.hpp>
+#include <asio/use_future.hpp>
 
 #include <mortise/async.hpp>
 #include <mortise/mortise.hpp>
@@ -61,10 +63,13 @@ int crowd(mortise::Node& node) {
     mortise::AcquireOptions shared;
     shared.mode = mortise::LockMode::shared;
     std::vector<mortise::Hold> holds;
+    holds.reserve(1'100);
     for (int i = 0; i < 1'100; ++i)
         holds.push_back(node.acquire("crowd", shared));
+    std::vector<std::future<mortise::Hold>> waits;
+    waits.reserve(2'000);
     for (int i = 0; i < 2'000; ++i)
-        mortise::async_acquire(node, "crowd", asio::detached);
+        waits.push_back(mortise::async_acquire(node, "crowd", asio::use_future));
     while (node.inspect("crowd").waiters.size() < 2'000)
         std::this_thread::sleep_for(10ms);
     say("crowded");

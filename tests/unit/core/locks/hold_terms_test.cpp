@@ -144,9 +144,10 @@ TEST_F(LockDelay, NeverFollowsABreakAndEndsWithOne) {  // S9, S24
 
 // --- what readers are told ----------------------------------------------------------------------
 
+using enum Closure::Kind;
+
 class ToldClosings : public HoldTermsTest {
 protected:
-    using enum Closure::Kind;
     struct Told {
         std::uint64_t token;
         Closure::Kind kind;
