@@ -10,8 +10,10 @@
 
 #include <rocksdb/system_clock.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "storage/descriptors.hpp"
+#include "storage/rocks_process.hpp"
 #include "storage/table_check.hpp"
 
 namespace mortise::storage {
@@ -174,7 +176,11 @@ RocksEnv::~RocksEnv() {
 
 void RocksEnv::Schedule(void (*function)(void*), void* argument, Priority /*priority*/,
                         void* /*tag*/, void (* /*unscheduled*/)(void*)) {
-    pool_->SubmitJob([function, argument] { function(argument); });
+    // In exit() what it works with is being destroyed: then it is left undone, and so is whatever
+    // waits for it, like in a process that is killed.
+    pool_->SubmitJob([function, argument] {
+        if (const BeforeExit early; early) function(argument);
+    });
 }
 
 int RocksEnv::UnSchedule(void* /*tag*/, Priority /*priority*/) {
@@ -193,6 +199,10 @@ int RocksEnv::GetBackgroundThreads(Priority priority) {
 }
 
 void RocksEnv::IncBackgroundThreadsIfNeeded(int /*number*/, Priority /*priority*/) {}
+
+std::uint64_t RocksEnv::GetThreadID() const {
+    return static_cast<std::uint64_t>(::gettid());
+}
 
 int RocksEnv::ReserveThreads(int /*number*/, Priority /*priority*/) {
     return 0;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -39,6 +40,12 @@ public:
     void IncBackgroundThreadsIfNeeded(int number, Priority priority) override;
     int ReserveThreads(int number, Priority priority) override;
     int ReleaseThreads(int number, Priority priority) override;
+    // A late flush asks for these, and the system's environment is gone in exit()
+    // (rocks_process.hpp).
+    [[nodiscard]] std::uint64_t GetThreadID() const override;
+    [[nodiscard]] rocksdb::ThreadStatusUpdater* GetThreadStatusUpdater() const override {
+        return nullptr;
+    }
 
 private:
     using Patience = std::atomic<std::chrono::milliseconds>;

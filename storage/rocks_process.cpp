@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <shared_mutex>
@@ -33,10 +34,11 @@ void end_work() {
 
 void keep_for_good(const void* object) noexcept {
     static std::mutex mutex;
-    static auto& kept = *new std::vector<const void*>;
+    static std::vector<const void*>* kept = nullptr;
     const std::scoped_lock lock{mutex};
     try {
-        kept.push_back(object);
+        if (kept == nullptr) kept = std::make_unique<std::vector<const void*>>().release();
+        kept->push_back(object);
     } catch (const std::bad_alloc&) {  // then it is not found
     }
 }

@@ -50,8 +50,8 @@ Socket::Socket(Base&& other) noexcept : Base{std::move(other)} {
 
 Socket& Socket::operator=(Socket&& other) noexcept {
     let_go_if_taken_away();
-    Base::operator=(std::move(other));
     identity_ = other.identity_;
+    Base::operator=(std::move(other));
     return *this;
 }
 

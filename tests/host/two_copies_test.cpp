@@ -107,6 +107,7 @@ TEST_P(TwoCopies, AreMembersOfOneCluster) {
                       config.node_id = id;
                       config.data_dir = path() / std::to_string(id);
                       config.peers = parse_peer_list(peers);
+                      config.timing.close_timeout = 200ms;  // of the last one there are no others
                       config.listen = config.peers.at(id - 1).address;
                       return config;
                   };
@@ -123,6 +124,7 @@ TEST_P(TwoCopies, AreMembersOfOneCluster) {
                   const auto token = hold.token().raw();
                   IN_CHILD_EXPECT(!hold.release());
                   IN_CHILD_EXPECT(plugin.try_once("x") > token);
+                  plugin.close();
               }),
               0);
 }

@@ -178,7 +178,7 @@ TEST_F(ToldClosings, NameTheReasonAndTheToken) {  // S8, S9, S24
     EXPECT_EQ(told(), All{});
     put(on_terms(1, 3, {0, 1'000, 500}));
     put(lost(1, 4, 3));
-    EXPECT_EQ(told(), (All{{2, min_hold, {4}}, {2, lock_delay, {6}}}));
+    EXPECT_EQ(told(), (All{{2, lock_delay, {6}}, {2, min_hold, {4}}}));
     put(break_lock(2, 1, 2));
     EXPECT_EQ(told(), All{});
     put(on_terms(1, 5, {0, 1'000, 0}));
