@@ -204,6 +204,11 @@ std::uint64_t RocksEnv::GetThreadID() const {
     return static_cast<std::uint64_t>(::gettid());
 }
 
+rocksdb::Status RocksEnv::GetHostName(char* name, std::uint64_t length) {
+    if (::gethostname(name, length) == 0) return rocksdb::Status::OK();
+    return rocksdb::Status::IOError("the name of this machine is too long");
+}
+
 int RocksEnv::ReserveThreads(int /*number*/, Priority /*priority*/) {
     return 0;
 }

@@ -43,6 +43,7 @@ public:
     // A late flush asks for these, and the system's environment is gone in exit()
     // (rocks_process.hpp).
     [[nodiscard]] std::uint64_t GetThreadID() const override;
+    rocksdb::Status GetHostName(char* name, std::uint64_t length) override;
     [[nodiscard]] rocksdb::ThreadStatusUpdater* GetThreadStatusUpdater() const override {
         return nullptr;
     }

@@ -154,8 +154,8 @@ std::string difference(const Belongings& before, const Belongings& after) {
     std::string text;
     for (const auto& [name, value] : before) {
         const auto& now = after.at(name);
-        if (now != value)
-            text.append(name).append(": ").append(value).append("-> ").append(now) += '\n';
+        if (now == value) continue;
+        text.append(name).append(": ").append(value).append("-> ").append(now).append("\n");
     }
     return text;
 }

@@ -11,13 +11,13 @@
 
 namespace mortise::tests {
 
-#define IN_CHILD_EXPECT(condition)                                           \
-    do {                                                                     \
-        if (!(condition)) {                                                  \
-            std::fprintf(stderr, "line %d: not %s\n", __LINE__, #condition); \
-            ::_exit(1);                                                      \
-        }                                                                    \
-    } while (false)
+inline void expect_in_child(bool holds, const char* condition, int line) {
+    if (holds) return;
+    std::fprintf(stderr, "line %d: not %s\n", line, condition);
+    ::_exit(1);
+}
+#define IN_CHILD_EXPECT(condition) \
+    ::mortise::tests::expect_in_child(static_cast<bool>(condition), #condition, __LINE__)
 
 // The sanitizers look for leaks at the end, and are slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
