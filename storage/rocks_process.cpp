@@ -13,8 +13,6 @@ namespace mortise::storage {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 std::atomic<bool> is_too_late{false};
 
 // Nothing destroys it: whoever is late looks at it.
@@ -25,7 +23,7 @@ std::shared_timed_mutex& work() {
 
 // A disk may hang, and a fork copies what others were at, so there is an end to its patience.
 void end_work() {
-    const bool is_alone = work().try_lock_for(1s);
+    const bool is_alone = work().try_lock_for(std::chrono::seconds{1});
     is_too_late = true;
     if (is_alone) work().unlock();
 }

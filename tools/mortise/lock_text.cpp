@@ -10,8 +10,6 @@ namespace mortise::cli {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 std::string more(std::size_t total, std::size_t listed) {
     return "... and " + std::to_string(total - listed) + " more";
 }
@@ -20,7 +18,7 @@ std::string more(std::size_t total, std::size_t listed) {
 std::string in_words(Duration left) {
     const auto time = left.to_nanoseconds();
     const auto whole = std::chrono::ceil<std::chrono::seconds>(time);
-    if (time > 10s) return to_string(whole);
+    if (time > std::chrono::seconds{10}) return to_string(whole);
     const auto tenths = (std::chrono::ceil<std::chrono::milliseconds>(time).count() + 99) / 100;
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
 }
