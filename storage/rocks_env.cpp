@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "storage/descriptors.hpp"
-#include "storage/rocks_process.hpp"
 #include "storage/table_check.hpp"
 
 namespace mortise::storage {
@@ -176,11 +175,7 @@ RocksEnv::~RocksEnv() {
 
 void RocksEnv::Schedule(void (*function)(void*), void* argument, Priority /*priority*/,
                         void* /*tag*/, void (* /*unscheduled*/)(void*)) {
-    // In exit() what it works with is being destroyed: then it is left undone, and so is whatever
-    // waits for it, like in a process that is killed.
-    pool_->SubmitJob([function, argument] {
-        if (const BeforeExit early; early) function(argument);
-    });
+    pool_->SubmitJob([function, argument] { function(argument); });
 }
 
 int RocksEnv::UnSchedule(void* /*tag*/, Priority /*priority*/) {

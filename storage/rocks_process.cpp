@@ -21,9 +21,12 @@ std::shared_timed_mutex& work() {
     return mutex;
 }
 
-// A disk may hang, and a fork copies what others were at, so there is an end to its patience.
+// As long as a node waits for its end. There is an end to it: a disk may hang, and a fork copies
+// what others were at.
+constexpr std::chrono::seconds patience{5};
+
 void end_work() {
-    const bool is_alone = work().try_lock_for(std::chrono::seconds{1});
+    const bool is_alone = work().try_lock_for(patience);
     is_too_late = true;
     if (is_alone) work().unlock();
 }

@@ -11,7 +11,7 @@
 
 namespace mortise::storage {
 
-// While it lives exit() waits before it comes to those, for a second at most.
+// While it lives exit() waits before it comes to those, for five seconds at most: a disk may hang.
 class BeforeExit {
 public:
     BeforeExit() noexcept;

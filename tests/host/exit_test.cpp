@@ -2,6 +2,7 @@
 // whatever the node is doing.
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -41,7 +42,7 @@ public:
         for (int i = 0; i < 3; ++i)
             async_acquire(node, kept, [](std::error_code, const Hold&) {});
         for (int i = 0; i < 3; ++i)
-            again_and_again("a" + std::to_string(i));
+            again_and_again(i);
         if (threads == Threads::none) return;
         for (int i = 0; i < 3; ++i)
             std::thread{[this, i] { work("n" + std::to_string(i)); }}.detach();
@@ -49,9 +50,9 @@ public:
     }
 
 private:
-    void again_and_again(const std::string& name) {
-        async_acquire(node_, name, [this, name](std::error_code ec, const Hold&) {
-            if (!ec) again_and_again(name);
+    void again_and_again(int i) {
+        async_acquire(node_, "a" + std::to_string(i), [this, i](std::error_code ec, const Hold&) {
+            if (!ec) again_and_again(i);
         });
     }
     void work(const std::string& name) {
@@ -134,6 +135,17 @@ TEST_P(Exit, OfTheMainThreadTakesTheNodeAlong) {
                   }),
                   own_status);
     }
+    expect_intact();
+}
+
+// What it has not brought to disk for good yet is a flush at its end, however late that is.
+TEST_P(Exit, DoesNotWaitLongerForANodeThatIsToFlush) {
+    EXPECT_EQ(status_of([&] {
+                  IN_CHILD_EXPECT(node().acquire("x").valid());
+                  std::this_thread::sleep_for(1s);  // long enough for a delta
+                  leave(own_status);
+              }),
+              own_status);
     expect_intact();
 }
 
@@ -246,40 +258,43 @@ INSTANTIATE_TEST_SUITE_P(OfNodes, Exit,
 
 std::optional<testing::LocalCluster> cluster;
 
+void run_cluster_for(testing::Wire wire, std::chrono::milliseconds time) {
+    auto timing = testing::quick_timing();
+    timing.close_timeout = 200ms;
+    cluster.emplace(3, timing, wire);
+    for (std::size_t at = 0; at < cluster->size(); ++at)
+        busy(cluster->node(at), Threads::none);
+    std::this_thread::sleep_for(time);
+    std::thread{[] { leave(own_status); }}.join();
+}
+
 TEST(ExitOfACluster, TakesItAlong) {
     for (const auto wire : {testing::Wire::plain, testing::Wire::tls}) {
-        for (int i = 0; i < 3; ++i) {
-            EXPECT_EQ(status_of([&] {
-                          auto timing = testing::quick_timing();
-                          timing.close_timeout = 200ms;
-                          cluster.emplace(3, timing, wire);
-                          for (std::size_t at = 0; at < cluster->size(); ++at)
-                              busy(cluster->node(at), Threads::none);
-                          std::this_thread::sleep_for(i * 20ms);
-                          std::thread{[] { leave(own_status); }}.join();
-                      }),
-                      own_status);
-        }
+        for (int i = 0; i < 3; ++i)
+            EXPECT_EQ(status_of([&] { run_cluster_for(wire, i * 20ms); }), own_status);
     }
 }
 
-// Whoever opens and closes at that moment is in the middle of what RocksDB has for the process.
+void open_and_close(const std::filesystem::path& path) {
+    try {
+        while (true)
+            const Node node{Config::single_node(path)};
+    } catch (const std::system_error&) {  // there is no more to open
+        std::this_thread::sleep_for(1h);
+    }
+}
+
+// Whoever opens and closes at that moment is in the middle of what RocksDB has for the process. It
+// is waited for, which takes no longer than that on a disk that works.
 TEST(ExitOfACluster, TakesNodesAlongThatOpenOrClose) {
     const testing::TempDirectory directory{"exit"};
+    constexpr unsigned seconds_max = 20;
     for (int i = 0; i < 20; ++i) {
         EXPECT_EQ(status_of([&] {
-                      for (int at = 0; at < 3; ++at) {
-                          std::thread{[&, path = directory.path() / std::to_string(at)] {
-                              try {
-                                  while (true)
-                                      const Node node{Config::single_node(path)};
-                              } catch (const std::system_error&) {  // there is no more to open
-                                  std::this_thread::sleep_for(1h);
-                              }
-                          }}.detach();
-                      }
+                      for (const auto* name : {"a", "b", "c"})
+                          std::thread{open_and_close, directory.path() / name}.detach();
                       std::this_thread::sleep_for(50ms + i * 3ms);
-                      leave(own_status);
+                      leave(own_status, seconds_max);
                   }),
                   own_status);
     }

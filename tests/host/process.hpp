@@ -28,8 +28,8 @@ constexpr unsigned exit_seconds_max = 2;
 constexpr unsigned child_seconds_max = 60;
 
 // Ends the process as exit() does; with SIGALRM if that takes too long.
-[[noreturn]] inline void leave(int status) {
-    ::alarm(exit_seconds_max);
+[[noreturn]] inline void leave(int status, unsigned seconds_max = exit_seconds_max) {
+    ::alarm(seconds_max);
     std::exit(status);
 }
 
