@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "storage/descriptors.hpp"
+#include "storage/rocks_process.hpp"
 #include "storage/table_check.hpp"
 
 namespace mortise::storage {
@@ -106,6 +107,7 @@ private:
         const auto give_up = std::chrono::steady_clock::now() + patience_->load();
         while (true) {
             occupy_standard_descriptors();
+            FirstOpening::go_on();
             auto status = call();
             const bool waits =
                 is_for_want_of_descriptors(status) && std::chrono::steady_clock::now() < give_up;

@@ -21,6 +21,13 @@ std::shared_timed_mutex& work() {
     return mutex;
 }
 
+std::atomic<bool> was_opened{false};
+
+std::timed_mutex& first_turn() {
+    static auto& mutex = *new std::timed_mutex;
+    return mutex;
+}
+
 // As long as a node waits for its end. There is an end to it: a disk may hang, and a fork copies
 // what others were at.
 constexpr std::chrono::seconds patience{5};
@@ -30,6 +37,10 @@ void end_work() {
     is_too_late = true;
     if (is_alone) work().unlock();
 }
+
+// Before main(), as the only thing of its kind: a thread may open the first database while exit()
+// is on its way. RocksDB's library was there before, so it ends behind this.
+[[maybe_unused]] const int watched_from_the_start = std::atexit(end_work);
 
 }  // namespace
 
@@ -53,8 +64,22 @@ BeforeExit::~BeforeExit() {
     work().unlock_shared();
 }
 
-void BeforeExit::watch() {
-    [[maybe_unused]] static const bool is_watched = std::atexit(end_work) == 0;
+void BeforeExit::watch() noexcept {
+    std::atexit(end_work);  // fails for want of memory only, and then exit() is as it was
+}
+
+FirstOpening::FirstOpening() {
+    if (was_opened) return;
+    alone_ = std::unique_lock{first_turn(), patience};
+    if (!was_opened) BeforeExit::watch();
+}
+
+void FirstOpening::go_on() noexcept {
+    if (!was_opened) BeforeExit::watch();
+}
+
+FirstOpening::~FirstOpening() {
+    if (!was_opened.exchange(true)) BeforeExit::watch();
 }
 
 }  // namespace mortise::storage

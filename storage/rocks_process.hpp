@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include <rocksdb/db.h>
@@ -22,11 +23,29 @@ public:
     // False when it has come to them already.
     explicit operator bool() const noexcept { return is_early_; }
 
-    // From the first call on exit() is watched: what was there before the call is destroyed later.
-    static void watch();
+    // From now on exit() is watched: what was there before the call is destroyed later.
+    static void watch() noexcept;
 
 private:
     bool is_early_;
+};
+
+// While it lives nobody else opens a database, if none was opened yet. The first one makes
+// RocksDB's timer somewhere on its way, which exit() destroys before it comes to whoever watched
+// earlier.
+class FirstOpening {
+public:
+    // RocksDB's environment is there by now.
+    FirstOpening();
+    ~FirstOpening();
+    FirstOpening(const FirstOpening&) = delete;
+    FirstOpening& operator=(const FirstOpening&) = delete;
+
+    // Called with each file that is opened: from there on exit() is watched, if it is the first.
+    static void go_on() noexcept;
+
+private:
+    std::unique_lock<std::timed_mutex> alone_;
 };
 
 // Opens a database, unless the process ends.
@@ -34,9 +53,8 @@ template <class Open>
 rocksdb::Status open_before_exit(Open open) {
     const BeforeExit early;
     if (!early) return rocksdb::Status::ShutdownInProgress("the process ends");
-    auto status = open();
-    BeforeExit::watch();
-    return status;
+    const FirstOpening first;
+    return open();
 }
 
 // For what is left: a tool that looks for leaks finds it here.
