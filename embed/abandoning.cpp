@@ -3,6 +3,7 @@
 // their numbers are soon those of files of the program (docs/decisions/0034).
 #include <new>
 
+#include "embed/core_loop.hpp"
 #include "embed/node_runtime.hpp"
 
 namespace mortise::detail {
@@ -33,6 +34,20 @@ void NodeRuntime::destroy(NodeRuntime* node) noexcept {
         delete node;
     } else {
         keep_for_ever(node);
+    }
+}
+
+// In place of io_.run(), which neither sleeps nor ends once the program has closed the descriptors
+// of the loop. If the program opened an epoll of its own under that number, its events are not
+// taken.
+void NodeRuntime::run_loop() {
+    constexpr auto look_again = std::chrono::milliseconds{100};
+    while (!io_.stopped()) {
+        if (is_abandoned_ || (!descriptors_.has_loop() && !has_descriptors())) {
+            snapshot();
+            return loop_->abandon(*readiness_.why_stopped());
+        }
+        io_.run_one_for(look_again);
     }
 }
 

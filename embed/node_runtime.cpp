@@ -267,19 +267,6 @@ void NodeRuntime::run_core_thread() {
     }
 }
 
-// As io_.run() does it, which would neither sleep nor end once the program closed the descriptors
-// of the loop; and if it opened such a loop of its own, this one must not take its events.
-void NodeRuntime::run_loop() {
-    constexpr auto look_again = std::chrono::milliseconds{100};
-    while (!io_.stopped()) {
-        if (is_abandoned_ || (!descriptors_.has_loop() && !has_descriptors())) {
-            snapshot();
-            return loop_->abandon(*readiness_.why_stopped());
-        }
-        io_.run_one_for(look_again);
-    }
-}
-
 // Nothing of ours throws there but for want of memory. Whatever did: the host must not end for it
 // (P5).
 void NodeRuntime::core_broke(const char* what) noexcept {

@@ -219,18 +219,12 @@ public:
     IOStatus NewSequentialFile(const std::string& name, const FileOptions& /*options*/,
                                std::unique_ptr<rocksdb::FSSequentialFile>* file,
                                IODebugContext* /*debug*/) override {
-        auto opened = File::open(name, O_RDONLY, nullptr);
-        if (!opened) return directory_.outcome(opened, name);
-        *file = std::make_unique<OwnSequentialFile>(*std::move(opened), directory_);
-        return IOStatus::OK();
+        return open_to_read<OwnSequentialFile>(name, O_RDONLY, *file);
     }
     IOStatus NewRandomAccessFile(const std::string& name, const FileOptions& /*options*/,
                                  std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
                                  IODebugContext* /*debug*/) override {
-        auto opened = File::open(name, O_RDONLY, nullptr);
-        if (!opened) return directory_.outcome(opened, name);
-        *file = std::make_unique<OwnRandomAccessFile>(*std::move(opened), directory_);
-        return IOStatus::OK();
+        return open_to_read<OwnRandomAccessFile>(name, O_RDONLY, *file);
     }
     IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
                              std::unique_ptr<rocksdb::FSWritableFile>* file,
@@ -246,10 +240,7 @@ public:
     IOStatus NewDirectory(const std::string& name, const IOOptions& /*options*/,
                           std::unique_ptr<rocksdb::FSDirectory>* directory,
                           IODebugContext* /*debug*/) override {
-        auto opened = File::open(name + "/.", O_RDONLY | O_DIRECTORY, nullptr);
-        if (!opened) return directory_.outcome(opened, name);
-        *directory = std::make_unique<OwnDirectory>(*std::move(opened), directory_);
-        return IOStatus::OK();
+        return open_to_read<OwnDirectory>(name + "/.", O_RDONLY | O_DIRECTORY, *directory);
     }
     // Of RocksDB's tools: the nodes are held off by the lock of the directory.
     IOStatus LockFile(const std::string& name, const IOOptions& /*options*/,
@@ -306,6 +297,14 @@ private:
         auto held = directory_.check(name);
         return held.ok() ? call() : held;
         // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the status owns its text.
+    }
+
+    template <class Own, class Any>
+    IOStatus open_to_read(const std::string& name, int flags, std::unique_ptr<Any>& file) const {
+        auto opened = File::open(name, flags, nullptr);
+        if (!opened) return directory_.outcome(opened, name);
+        file = std::make_unique<Own>(*std::move(opened), directory_);
+        return IOStatus::OK();
     }
 
     IOStatus open_to_write(const std::string& name, int flags, const FileOptions& options,

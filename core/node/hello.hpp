@@ -13,7 +13,8 @@
 
 namespace mortise::core {
 
-// As configured; the members of a cluster should have the same. Zero: the node does not say.
+// The times that a node is configured with. All members of a cluster should have the same. A zero
+// means that the node does not tell.
 struct HelloTiming {
     Nanoseconds election_timeout{};
     Nanoseconds heartbeat{};

@@ -43,9 +43,9 @@ void NodeCore::on(const PeerUp& event, Now now) {
     offer_formation(peer);
 }
 
-// As often as the most impatient of its peers would: while timings differ, during a change of the
-// configuration from node to node for example, nobody deposes a leader because it speaks too
-// rarely.
+// A leader sends heartbeats at the shortest interval of all its connected peers. Timings differ
+// while an operator changes the configuration of one node after the other, and then no peer deposes
+// a leader only because its own interval is longer.
 void NodeCore::keep_pace() {
     auto heartbeat = options_.heartbeat;
     for (const auto& [peer, hello] : connected_) {
