@@ -81,12 +81,6 @@ struct Renew {
     friend bool operator==(const Renew&, const Renew&) = default;
 };
 
-// Orderly: releases everything in this one command (S10).
-struct CloseSession {
-    SessionId session;
-    friend bool operator==(const CloseSession&, const CloseSession&) = default;
-};
-
 // Decided by a quorum of countdowns for the renewal at this index; void if there was another since
 // (S4).
 struct Expire {
@@ -149,8 +143,6 @@ struct AcquireSeveral {
     bool policy_given = false;
     std::string label;
     Priority priority = 0;  // of any; who wants all has none
-    // Besides Request::after: each name may have an order of its own (S20). At most one a name.
-    std::vector<Seq> also_after{};
     LockerTag locker{};
     HoldTerms terms{};  // of each name that it gets
     friend bool operator==(const AcquireSeveral&, const AcquireSeveral&) = default;
@@ -165,7 +157,6 @@ struct Release {
 };
 
 // Whatever the operation has, a place in a queue or by now a grant, it ends up with nothing (S18).
-// Also when it arrives before the operation itself does.
 struct Cancel {
     Seq operation;
     friend bool operator==(const Cancel&, const Cancel&) = default;
@@ -225,28 +216,39 @@ struct AskRelease {
     friend bool operator==(const AskRelease&, const AskRelease&) = default;
 };
 
-using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral,
-                                 SetValue, MarkConsistent, BreakLock, AskRelease>;
+// Stands for a request that the leader had no capacity for (P11). It does nothing and is answered
+// with `resource_exhausted`, so that the stream goes on behind it.
+struct Declined {
+    friend bool operator==(const Declined&, const Declined&) = default;
+};
 
-// It takes nothing: it is never refused for want of room.
+// Ends the session in an orderly way and releases everything in this one command (S10). It is the
+// last request of its stream.
+struct CloseSession {
+    friend bool operator==(const CloseSession&, const CloseSession&) = default;
+};
+
+using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral,
+                                 SetValue, MarkConsistent, BreakLock, AskRelease, Declined,
+                                 CloseSession>;
+
+// It takes up nothing, so a leader without capacity never declines it (S21, P11).
 [[nodiscard]] inline bool ends_something(const RequestBody& body) {
     return std::holds_alternative<Release>(body) || std::holds_alternative<Cancel>(body) ||
-           std::holds_alternative<Downgrade>(body);
+           std::holds_alternative<Downgrade>(body) || std::holds_alternative<Declined>(body) ||
+           std::holds_alternative<CloseSession>(body);
 }
 
-// Takes effect at most once while the session lives (S17).
+// The requests of a session are one stream, numbered 1, 2, 3, ... without a gap. A request takes
+// effect when its number follows the newest one that was applied, and at most once (S17). With a
+// larger number it has no effect at all, and its node sends it again.
 struct Request {
     SessionId session;
     Seq seq;
-    // Not before this one: commands of one session on one name take effect as issued (S20). Not
-    // set: no such wish. When it has not arrived yet this request is passed over, and is sent
-    // again.
-    Seq after;
     RequestBody body;
     friend bool operator==(const Request&, const Request&) = default;
 };
 
-using Command =
-    std::variant<OpenSession, Renew, CloseSession, Expire, Sweep, Acknowledge, Request, EndClosure>;
+using Command = std::variant<OpenSession, Renew, Expire, Sweep, Acknowledge, Request, EndClosure>;
 
 }  // namespace mortise::core
