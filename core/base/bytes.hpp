@@ -39,6 +39,8 @@ public:
     void varint(std::uint64_t value);
     // A varint length, then the bytes.
     void text(std::string_view value);
+    // The bytes alone: whoever reads them knows how many there are.
+    void raw(std::string_view bytes) { out_.append(bytes); }
 
     [[nodiscard]] std::size_t size() const { return out_.size(); }
     [[nodiscard]] std::string take() { return std::move(out_); }

@@ -89,15 +89,21 @@ namespace mortise::core {
     X(former_life_lives_on, "S10: the former process's session is not ended")                    \
     X(request_taken_twice, "S17: a repeat takes effect again")                                   \
     X(unseen_answers_acknowledged, "S17: answers are acknowledged that were never told")         \
-    X(early_cancel_forgotten, "S18: a cancel in front of its acquire leaves no trace")           \
+    X(gap_applied, "S17: a request is applied though one before it is missing")                  \
+    X(gap_counts_as_applied, "S17: what comes ahead of a missing request takes its place")       \
+    X(applied_not_saved, "S17: how far a stream is applied is not part of the state on disk")    \
+    X(declined_still_waits, "P11: a request that was declined gets no answer")                   \
+    X(acquires_without_bound, "P11: who acknowledges nothing goes on acquiring")                 \
+    X(answers_without_bound, "P11: who acknowledges nothing is answered on")                     \
+    X(run_of_two_sessions, "S17: in an entry a request is counted to the session before it")     \
+    X(run_over_a_gap, "S17: in an entry a request gets the number behind the one before it")     \
+    X(run_goes_on_behind_others, "S17: requests go on behind those of another session")          \
     X(timeout_without_cancel, "S18: a call that timed out is not cancelled in the log")          \
     X(late_grant_kept, "S18: what was granted after the lease is not given back")                \
     X(late_upgrade_kept, "S28: what was upgraded after its caller gave up stays exclusive")      \
     X(confirmed_by_any_renewal, "S6: a renewal that was asked for before confirms a hold")       \
     X(several_follow_one_name, "S20: who asks for several names keeps the order of one")         \
     X(try_before_own_release, "S20: a try is answered from a read behind our own release")       \
-    X(acquire_overtakes_own_release,                                                             \
-      "S20: an acquire that arrives before our release is applied first")                        \
     X(endings_overtake_each_other,                                                               \
       "S20: what follows the newer of two releases does not follow both")                        \
     X(cancel_without_its_place,                                                                  \

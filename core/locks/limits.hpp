@@ -22,13 +22,12 @@ constexpr std::size_t sessions_max = 100'000;
 constexpr std::size_t operations_max = 65'536;  // of one session, queued or not acknowledged (S17)
 constexpr std::size_t holds_max = 1'000'000;    // of one session
 // Of what a session whose node goes wrong may leave unacknowledged: from the first on its acquires
-// are passed over, from the second on whatever it asks for.
+// are refused, from the second on no request of it is applied.
 constexpr std::size_t session_acquires_max = 2 * operations_max;
 constexpr std::size_t session_requests_max = 4 * operations_max;
-// Of the names it may have, held or queued, before its acquires are passed over.
+// Of the names it may have, held or queued, before its acquires are refused.
 constexpr std::size_t session_operations_max = 2 * (holds_max + operations_max);
-constexpr std::size_t session_runs_max = 2 * operations_max;  // of request numbers without a gap
-constexpr std::size_t sweep_names_max = 1'024;                // S11
+constexpr std::size_t sweep_names_max = 1'024;   // S11
 constexpr std::size_t sweep_traces_max = 1'024;  // holders and waiters removed by one Sweep
 // What a search for a circle of waits may cost at most (S33): requests and waits looked at; and all
 // searches of a command, one more after each that is refused. A circle that is farther away is not

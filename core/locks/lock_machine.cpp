@@ -26,7 +26,7 @@ void LockMachine::apply(LogIndex index, const std::vector<Command>& batch, Outco
 
 void LockMachine::answer(Session& session, Seq seq, Answer answer) {
     outcomes_->push_back(Answered{{session.id, seq}, answer});
-    session.keep_answer(index_, seq, std::move(answer));
+    session.answers.keep(index_, seq, std::move(answer));
 }
 
 void LockMachine::publish(LockTable::Grants grants) {
@@ -129,12 +129,6 @@ void LockMachine::on(const Renew& command) {
     }
 }
 
-void LockMachine::on(const CloseSession& command) {
-    if (sessions_.find(command.session) != nullptr) {
-        end_session(command.session, SessionEnd::closed);
-    }
-}
-
 void LockMachine::on(const Expire& command) {
     const auto* session = sessions_.find(command.session);
     const bool renewed = session != nullptr && session->renewed_at != command.renewed_at;
@@ -166,9 +160,8 @@ void LockMachine::on(const Acknowledge& command) {
     const auto* found = sessions_.find(command.session);
     if (found == nullptr) return;
     count_max_holds(*found, command.received);
-    if (found->answered().empty()) return;
-    if (command.received < found->answered().front().first) return;
-    sessions_.change(command.session)->acknowledge(command.received);
+    if (found->answers.empty() || command.received < found->answers.oldest()) return;
+    sessions_.change(command.session)->answers.acknowledge(command.received);
 }
 
 }  // namespace mortise::core

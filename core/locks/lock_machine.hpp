@@ -129,15 +129,16 @@ private:
 
     void on(const OpenSession& command);
     void on(const Renew& command);
-    void on(const CloseSession& command);
     void on(const Expire& command);
     void on(const Sweep& command);
     void on(const Acknowledge& command);
     void on(const Request& command);
     void on(const EndClosure& command);
 
-    [[nodiscard]] static bool follows(const Session& session, const Request& request);
-    [[nodiscard]] static bool is_too_much(const Session& session, const Request& request);
+    [[nodiscard]] bool is_next(const Session& session, Seq seq);
+    void tell_again(const Session& session, Seq seq);
+    [[nodiscard]] static bool has_too_many_answers(const Session& session);
+    [[nodiscard]] static bool is_too_much(const Session& session, const RequestBody& body);
     void on(Session& session, Seq seq, const Acquire& acquire);
     void on(Session& session, Seq seq, const Release& release);
     void on(Session& session, Seq seq, const Cancel& cancel);
@@ -148,6 +149,8 @@ private:
     void on(Session& session, Seq seq, const MarkConsistent& request);
     void on(Session& session, Seq seq, const BreakLock& request);
     void on(Session& session, Seq seq, const AskRelease& request);
+    void on(Session& session, Seq seq, const Declined& request);
+    void on(Session& session, Seq seq, const CloseSession& request);
     [[nodiscard]] AnswerKind may_write(const Session& session, Seq hold, const std::string& name);
     void take_away(const BreakLock& request, const std::vector<OperationId>& holds,
                    LockTable::Grants& grants);

@@ -32,7 +32,7 @@ enum class AnswerKind : std::uint8_t {
     not_held,       // all but Acquire: nothing there (any more)
     stale_request,  // answered long ago, and acknowledged (S17)
     kind_mismatch,  // Acquire: the record has another policy
-    resource_exhausted,  // Acquire: the table is full
+    resource_exhausted,  // Acquire: the table is full, or its session has too much; Declined
     converted,           // Downgrade, Upgrade: at once or later
     deadlock,            // Upgrade of a shared hold that is not the only one; or whoever waits in a
                          // circle and was chosen to leave it (S33)
@@ -84,7 +84,8 @@ struct Answer {
 };
 
 // The final answer to a request. An Acquire or Upgrade that has to wait has none yet, and is
-// Queued.
+// Queued. Apart from those that waited, and from repeats, the requests of a session are answered in
+// the order of their numbers.
 struct Answered {
     OperationId operation;
     Answer answer;

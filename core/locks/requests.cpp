@@ -1,6 +1,5 @@
 // The requests of sessions, each at most once (S17): acquire, release, cancel. Conversions
 // are in conversions.cpp, requests for several names in several_names.cpp.
-#include <algorithm>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -11,55 +10,62 @@
 
 namespace mortise::core {
 
+// The requests of a session are applied in the order of their numbers, each once and none left out.
+// So the answers that are given when a request is applied come in that order as well, in the log
+// and in Session::answers. Whoever has to wait is answered later, and a repeat is told again.
 void LockMachine::on(const Request& command) {
     const auto* session = sessions_.find(command.session);
     if (session == nullptr) return;  // its node learns that by SessionEnded or RenewalLost
-    const OperationId id{command.session, command.seq};
-    if (session->seen.contains(command.seq)) {
-        const auto kept = session->answers.find(command.seq);
-        const auto waiting = session->operations.find(command.seq);
-        if (kept != session->answers.end()) {
-            outcomes_->push_back(Answered{id, kept->second});
-        } else if (waiting != session->operations.end() && !waiting->second.held) {
-            outcomes_->push_back(Queued{id});  // a repeat attaches to it again
-        } else {
-            outcomes_->push_back(Answered{id, {AnswerKind::stale_request, {}, {}}});
-        }
-        return;
-    }
-    const bool waits_for = !follows(*session, command);
-    if (waits_for && !planted(Mutant::acquire_overtakes_own_release)) return;
-    if (is_too_much(*session, command)) return;
+    const bool is_repeat = command.seq <= session->applied;
+    if (is_repeat && !planted(Mutant::request_taken_twice))
+        return tell_again(*session, command.seq);
+    if (!is_repeat && !is_next(*session, command.seq)) return;
+    if (has_too_many_answers(*session)) return;
     auto& changed = *sessions_.change(command.session);
-    changed.seen.insert(command.seq);
+    changed.applied = command.seq;
+    if (is_too_much(changed, command.body))
+        return answer(changed, command.seq, {AnswerKind::resource_exhausted, {}, {}});
     if (missing_right(changed.opened.access, command.body) && !planted(Mutant::access_unchecked))
         return answer(changed, command.seq, {AnswerKind::permission_denied, {}, {}});
     std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
 }
 
-// S20: what it was asked for after is there.
-bool LockMachine::follows(const Session& session, const Request& request) {
-    const auto is_there = [&](Seq seq) { return session.seen.contains(seq); };
-    if (request.after.is_set() && !is_there(request.after)) return false;
-    const auto* several = std::get_if<AcquireSeveral>(&request.body);
-    return several == nullptr || std::ranges::all_of(several->also_after, is_there);
+// What comes ahead of a request that is missing leaves no trace: its node sends it again, behind
+// that one.
+bool LockMachine::is_next(const Session& session, Seq seq) {
+    if (seq == session.applied.next() || planted(Mutant::gap_applied)) return true;
+    if (planted(Mutant::gap_counts_as_applied)) sessions_.change(session.id)->applied = seq;
+    return false;
 }
 
-// No session makes the state grow without bound (P11). Its node refuses long before. Only one that
-// acknowledges nothing, or leaves gaps in its numbers that no order of arrival makes, gets here.
-bool LockMachine::is_too_much(const Session& session, const Request& request) {
-    const auto kept = session.answers.size();
-    const bool has_too_much = kept >= session_acquires_max ||
+// Whoever still waits attaches to its place again.
+void LockMachine::tell_again(const Session& session, Seq seq) {
+    const OperationId id{session.id, seq};
+    const auto waiting = session.operations.find(seq);
+    if (const auto* kept = session.answers.find(seq)) {
+        outcomes_->push_back(Answered{id, *kept});
+    } else if (waiting != session.operations.end() && !waiting->second.held) {
+        outcomes_->push_back(Queued{id});
+    } else {
+        outcomes_->push_back(Answered{id, {AnswerKind::stale_request, {}, {}}});
+    }
+}
+
+// No session makes the state grow without bound (P11). Its node refuses long before: only one that
+// goes wrong and acknowledges nothing gets here. Its stream goes on once it does.
+bool LockMachine::has_too_many_answers(const Session& session) {
+    return session.answers.size() >= session_requests_max &&
+           !planted(Mutant::answers_without_bound);
+}
+
+// A request that takes up something. It is answered, so that those that end something go on.
+bool LockMachine::is_too_much(const Session& session, const RequestBody& body) {
+    const bool acquires =
+        std::holds_alternative<Acquire>(body) || std::holds_alternative<AcquireSeveral>(body);
+    const bool has_too_much = session.answers.size() >= session_acquires_max ||
                               session.names >= session_operations_max ||
                               session.broken.size() >= session_acquires_max;
-    const bool acquires = std::holds_alternative<Acquire>(request.body) ||
-                          std::holds_alternative<AcquireSeveral>(request.body);
-    if (kept >= session_requests_max) return true;
-    if (has_too_much && acquires) return true;
-    if (session.seen.runs() < session_runs_max) return false;
-    const auto* cancel = std::get_if<Cancel>(&request.body);
-    return session.seen.is_apart(request.seq) ||
-           (cancel != nullptr && session.seen.is_apart(cancel->operation));
+    return acquires && has_too_much && !planted(Mutant::acquires_without_bound);
 }
 
 void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
@@ -110,24 +116,22 @@ void LockMachine::on(Session& session, Seq seq, const Release& release) {
     answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
 }
 
+// What it names was applied before it, unless it names nothing: no number from its own on is taken.
 void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
     auto operation = take_operation(session, cancel.operation, false);
     const bool lost = session.broken.erase(cancel.operation) != 0;
     const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
     if (operation) return give_up(session, seq, cancel.operation, *operation, kind);
-    if (lost) return answer(session, seq, {AnswerKind::lost, {}, {}});
-    if (session.seen.contains(cancel.operation)) {
-        answer(session, seq, {AnswerKind::not_held, {}, {}});
-        return;
-    }
-    // The cancel was faster than what it cancels: when that arrives, it has been.
-    if (planted(Mutant::early_cancel_forgotten)) {
-        answer(session, seq, {AnswerKind::not_held, {}, {}});
-        return;
-    }
-    session.seen.insert(cancel.operation);
-    answer(session, cancel.operation, {AnswerKind::cancelled, {}, {}});
-    answer(session, seq, {AnswerKind::cancelled, {}, {}});
+    answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
+}
+
+void LockMachine::on(Session& session, Seq seq, const Declined& /*request*/) {
+    if (planted(Mutant::declined_still_waits)) return;
+    answer(session, seq, {AnswerKind::resource_exhausted, {}, {}});
+}
+
+void LockMachine::on(Session& session, Seq /*seq*/, const CloseSession& /*request*/) {
+    end_session(session.id, SessionEnd::closed);
 }
 
 // Takes an operation that is about to end out of its session. Its name is cleared before: that may
