@@ -212,8 +212,8 @@ void SessionAgent::on_write_answered(const Outgoing& sent, AnswerKind kind) {
             out_.answers.push_back({sent.tag, Written{}});
             return;
         case AnswerKind::not_held:
-            return answer(sent.tag, is_about_others(sent.body) ? CallError::not_held
-                                                               : CallError::lock_lost);
+            return answer(sent.tag,
+                          is_about_others(sent.body) ? CallError::not_held : CallError::lock_lost);
         case AnswerKind::resource_exhausted: return answer(sent.tag, CallError::resource_exhausted);
         case AnswerKind::stale_request: return answer(sent.tag, CallError::outcome_unknown);
         default: return answer(sent.tag, CallError::invalid_argument);
@@ -247,8 +247,8 @@ void SessionAgent::on_downgrade_answered(const Downgrade& asked, Seq seq, Answer
     if (kind != AnswerKind::converted && held->downgrades == 0) held->wanted = held->mode;
 }
 
-// The Cancel of an upgrade was answered. If it came too late the hold goes back to the mode that its
-// owner believes it to have, to which a downgrade is always legal.
+// The Cancel of an upgrade was answered. If it came too late the hold goes back to the mode that
+// its owner believes it to have, to which a downgrade is always legal.
 void SessionAgent::settle_upgrade(Seq hold, AnswerKind kind) {
     auto* held = holds_.find(hold);
     if (held == nullptr) return;  // it went back, with whatever it had

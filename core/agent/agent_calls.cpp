@@ -123,7 +123,7 @@ void SessionAgent::on_release(const ReleaseCall& call, Now now) {
 void SessionAgent::on_close(const CloseCall& call, Now /*now*/) {
     close_tag_ = call.tag;
     for (const auto operation : holds_.all()) {
-        holds_.take(operation);
+        (void)holds_.take(operation);
         out_.lost.push_back({{*session_.id(), operation}, HoldLost::Reason::node_stopped});
     }
     end_confirms(CallError::node_stopped);
@@ -170,14 +170,18 @@ void SessionAgent::answer(CallTag tag, CallError error) {
     out_.answers.push_back({tag, error});
 }
 
-// Who waits is answered at once. What has a number gets a Cancel behind it (S18); what has none is
-// simply gone.
+// Who waits is answered at once. What has no number is simply gone. What has one gets a Cancel
+// behind it (S18), and copies of it that are still to be sent do nothing: its number has to be
+// used, but a write that nobody waits for shall not take effect at any later time.
 void SessionAgent::abandon(CallTag tag, CallError error) {
     const auto call = finish(tag);
     if (call.seq.is_set() && call.writes) error = CallError::outcome_unknown;  // P6
     out_.answers.push_back({tag, error});
     if (!call.seq.is_set()) return;
-    if (auto* sent = window_.find(call.seq)) sent->tag = {};
+    if (auto* sent = window_.find(call.seq)) {
+        sent->tag = {};
+        sent->body = Declined{};
+    }
     if (call.writes) return;  // it takes up nothing, so there is nothing to cancel
     if (auto* held = holds_.find(call.hold)) held->unsettled = call.seq;
     end({Cancel{call.seq}, {}, call.hold, call.names});

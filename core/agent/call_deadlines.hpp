@@ -22,8 +22,8 @@ public:
         std::ranges::push_heap(heap_, std::greater<>{});
     }
 
-    // `is_current(call, at)`: the call waits, and that is its deadline. Returns one that is due; not
-    // set: none is.
+    // `is_current(call, at)`: the call waits, and that is its deadline. Returns one that is due;
+    // not set: none is.
     template <class IsCurrent>
     [[nodiscard]] CallTag take_due(Instant now, const IsCurrent& is_current) {
         drop_ended(is_current);

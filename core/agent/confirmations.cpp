@@ -26,8 +26,7 @@ void Confirmations::renewed(std::uint64_t number) {
     });
 }
 
-void Confirmations::end(const HeldLocks& holds, CallError error,
-                        std::vector<CallAnswer>& answers) {
+void Confirmations::end(const HeldLocks& holds, CallError error, std::vector<CallAnswer>& answers) {
     std::erase_if(calls_, [&](const auto& entry) {
         const bool is_gone = !holds.contains(entry.second.hold);
         if (is_gone) answers.push_back({entry.first, error});

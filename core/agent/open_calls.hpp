@@ -15,11 +15,11 @@ namespace mortise::core {
 using Names = std::vector<std::string>;
 
 struct OpenCall {
-    RequestBody asked;          // unless it is in the send window, which has the body then
-    Instant deadline;           // its own
-    Instant gives_up;           // when it is answered whatever happens
-    Seq seq;                    // not set: it has no number yet
-    Seq hold;                   // that it upgrades
+    RequestBody asked;  // unless it is in the send window, which has the body then
+    Instant deadline;   // its own
+    Instant gives_up;   // when it is answered whatever happens
+    Seq seq;            // not set: it has no number yet
+    Seq hold;           // that it upgrades
     std::size_t names = 1;
     bool queued = false;    // the cluster has it in its queues, and no answer
     bool suspends = false;  // the hold that comes of it

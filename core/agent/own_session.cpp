@@ -55,8 +55,7 @@ void OwnSession::on_renewed(std::uint64_t number, Now now) {
     const Nanoseconds period = std::chrono::milliseconds{options_.ttl_ms} / 3;
     const auto trusted_for = lease_.valid_until() - now.boot;
     const auto due = trusted_for - holder_trust(options_.ttl_ms, options_.rho_ppm) + period;
-    renew_at_ =
-        due > Nanoseconds{} ? now.steady + due : std::min(renew_at_, now.steady + period);
+    renew_at_ = due > Nanoseconds{} ? now.steady + due : std::min(renew_at_, now.steady + period);
     tell_lease(now);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/agent/call.hpp"
 #include "core/base/instant.hpp"
 #include "core/base/prng.hpp"
 #include "core/leases/own_lease.hpp"

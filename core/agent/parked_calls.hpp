@@ -1,6 +1,6 @@
-// Calls that may not go out yet, because this node lost a hold of one of their names and the cluster
-// has not heard of that: who locks what it lost would find itself in the way. What is asked later on
-// one of their names stays behind them (S20).
+// Calls that may not go out yet, because this node lost a hold of one of their names and the
+// cluster has not heard of that: who locks what it lost would find itself in the way. What is asked
+// later on one of their names stays behind them (S20).
 #pragma once
 
 #include <cstddef>

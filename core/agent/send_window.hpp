@@ -20,8 +20,7 @@ namespace mortise::core {
 struct Outgoing {
     RequestBody body;
     CallTag tag;  // not set: nobody waits for the answer
-    // Of the Cancel of an upgrade: the hold that was to be upgraded.
-    Seq hold;
+    Seq hold;     // of an Upgrade, and of its Cancel: what was to be upgraded
     std::size_t names = 1;
 };
 

@@ -17,10 +17,7 @@ constexpr int forwards_per_step_max = 4;
 }  // namespace
 
 SessionAgent::SessionAgent(const AgentOptions& options, Prng prng, Now now)
-    : options_{options},
-      session_{options, prng, now},
-      window_{options.resend_after},
-      now_{now} {}
+    : options_{options}, session_{options, prng, now}, window_{options.resend_after}, now_{now} {}
 
 void SessionAgent::begin(Now now) {
     now_ = now;
@@ -46,7 +43,7 @@ void SessionAgent::lapse() {
 void SessionAgent::lose_session(SessionEnd how, Now now) {
     withdraw_grants();
     for (const auto operation : holds_.all()) {
-        holds_.take(operation);
+        (void)holds_.take(operation);
         out_.lost.push_back({{*session_.id(), operation}, HoldLost::Reason::expired});
     }
     fail_void_calls();
@@ -67,7 +64,8 @@ void SessionAgent::lose_session(SessionEnd how, Now now) {
 
 void SessionAgent::answer_enders(SessionEnd how) {
     std::vector<std::pair<CallTag, bool>> enders;
-    enders_.each([&](CallTag tag, const Ender& ender) { enders.emplace_back(tag, ender.releases); });
+    enders_.each(
+        [&](CallTag tag, const Ender& ender) { enders.emplace_back(tag, ender.releases); });
     std::ranges::sort(enders);
     enders_.clear();
     for (const auto& [tag, releases] : enders) {
@@ -111,9 +109,7 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
                    [&](const Queued& queued) {
                        if (is_own(queued.operation.session)) on_queued(queued.operation.seq, now);
                    },
-                   [&](const SessionOpened& opened) {
-                       (void)session_.on_opened(opened, now);
-                   },
+                   [&](const SessionOpened& opened) { (void)session_.on_opened(opened, now); },
                    [&](const OpenRefused& refused) { session_.on_refused(refused, now); },
                    [&](const SessionRenewed& renewed) {
                        if (is_own(renewed.session)) on_renewed(renewed, now);
@@ -199,18 +195,17 @@ void SessionAgent::number(CallTag tag, Now now) {
 namespace {
 
 Names names_in(const RequestBody& body) {
-    return std::visit(
-        Overloaded{[](const AcquireSeveral& several) {
-                       Names names;
-                       for (const auto& one : several.names)
-                           names.push_back(one.name);
-                       return names;
-                   },
-                   [](const auto& one) {
-                       if constexpr (requires { one.name; }) return Names{one.name};
-                       return Names{};
-                   }},
-        body);
+    return std::visit(Overloaded{[](const AcquireSeveral& several) {
+                                     Names names;
+                                     for (const auto& one : several.names)
+                                         names.push_back(one.name);
+                                     return names;
+                                 },
+                                 [](const auto& one) {
+                                     if constexpr (requires { one.name; }) return Names{one.name};
+                                     return Names{};
+                                 }},
+                      body);
 }
 
 }  // namespace
@@ -291,8 +286,8 @@ AgentOutput SessionAgent::collect(Now now) {
 Instant SessionAgent::deadline() const {
     if (stage_ == Stage::closed) return Instant::never();
     if (has_more_to_send()) return now_.steady;
-    auto next = std::min({session_.deadline(now_), window_.deadline(), deadlines_.next(),
-                          untold_.deadline()});
+    auto next = std::min(
+        {session_.deadline(now_), window_.deadline(), deadlines_.next(), untold_.deadline()});
     const auto end = holds_.next_end();
     return end == Instant::never() ? next : std::min(next, now_.steady + (end - now_.boot));
 }
@@ -309,8 +304,7 @@ OperationId SessionAgent::converted_by(OperationId request) const {
     Seq hold;
     if (const auto* sent = window_.find(request.seq)) {
         const auto* downgrade = std::get_if<Downgrade>(&sent->body);
-        hold = downgrade != nullptr ? downgrade->operation : Seq{};
-        if (const auto* upgrade = std::get_if<Upgrade>(&sent->body)) hold = upgrade->operation;
+        hold = downgrade != nullptr ? downgrade->operation : sent->hold;
     } else if (const auto* call = calls_.find(calls_.queued_as(request.seq))) {
         hold = call->hold;
     }

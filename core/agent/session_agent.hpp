@@ -56,8 +56,8 @@ public:
     void on_confirm(const ConfirmCall& call, Now now);
     void on_cancel(const CancelCall& call, Now now);
     void on_release(const ReleaseCall& call, Now now);
-    // The owner of a hold in AgentOutput::lost, or of one that the program lost by itself, was told.
-    // Before that, or until it took too long, the cluster does not hear of the loss (S6).
+    // The owner of a hold in AgentOutput::lost, or of one that the program lost by itself, was
+    // told. Before that, or until it took too long, the cluster does not hear of the loss (S6).
     void on_told(OperationId hold);
     void on_close(const CloseCall& call, Now now);
     // Ends a call that was found busy without the log (S20).

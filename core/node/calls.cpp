@@ -22,14 +22,13 @@ constexpr std::size_t inspects_per_step_max = 8;
 
 void NodeCore::call(AcquireCall& call, Now now) {
     // A try on a name that looks taken asks whether it is, and writes nothing if so. If it looks
-    // free, or we have something under way on it, the log decides.
+    // free the log decides.
     const auto& request = call.request;
     const bool looks_taken =
         !request.wait && !machine_.would_grant(request.name, request.mode, request.priority);
-    const bool in_order =
-        agent_.may_answer_from_read(request.name) || planted(Mutant::try_before_own_release);
-    if (looks_taken && in_order) {
-        ask_try(call, now);
+    const auto behind = looks_taken ? agent_.read_behind({request.name}) : std::nullopt;
+    if (behind) {
+        ask_try(call, *behind, now);
     } else {
         agent_.on_acquire(std::move(call), now);
     }
@@ -39,10 +38,16 @@ void NodeCore::call(AcquireCall& call, Now now) {
 void NodeCore::call(AcquireSeveralCall& call, Now now) {
     const auto& request = call.request;
     const bool is_try = !request.wait && request.which == AcquireSeveral::Which::any;
-    const bool in_order = std::ranges::all_of(
-        request.names, [&](const NamedMode& one) { return agent_.may_answer_from_read(one.name); });
-    if (is_try && in_order && !would_grant(request)) {
-        ask_try(call, now);
+    const auto names_in = [&] {
+        Names names;
+        for (const auto& one : request.names)
+            names.push_back(one.name);
+        return names;
+    };
+    const bool looks_taken = is_try && !would_grant(request);
+    const auto behind = looks_taken ? agent_.read_behind(names_in()) : std::nullopt;
+    if (behind) {
+        ask_try(call, *behind, now);
     } else {
         agent_.on_acquire(std::move(call), now);
     }
@@ -105,18 +110,18 @@ void NodeCore::call(const CloseCall& call, Now now) {
 
 // It may go through the log after that, and has the same time for both (S48).
 template <class AnyAcquireCall>
-void NodeCore::ask_try(AnyAcquireCall& call, Now now) {
+void NodeCore::ask_try(AnyAcquireCall& call, OperationId behind, Now now) {
     const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
     if (!planted(Mutant::try_has_time_twice)) call.deadline = gives_up;
-    ask_read(std::move(call), gives_up);
+    ask_read(std::move(call), gives_up, behind);
 }
 
-void NodeCore::ask_read(Call call, Instant gives_up) {
+void NodeCore::ask_read(Call call, Instant gives_up, OperationId behind) {
     if (reads_.is_full()) {
         effects_.answers.push_back({tag_of(call), CallError::resource_exhausted});
         return;
     }
-    reads_.add(std::move(call), gives_up);
+    reads_.add(std::move(call), gives_up, behind);
 }
 
 // One question for all that a step asks for. Again under a new id: an answer to the old one may be
@@ -136,13 +141,14 @@ void NodeCore::read_overdue(Now now) {
 
 // Listings take their time, and the log must move on meanwhile: the next step follows at once.
 void NodeCore::answer_reads(Now now) {
+    const auto is_applied = [this](OperationId request) { return agent_.is_applied(request); };
     for (std::size_t inspected = 0; inspected < inspects_per_step_max;) {
-        auto call = reads_.take_readable(applied_);
+        auto call = reads_.take_readable(applied_, is_applied);
         if (!call) break;
         inspected += std::holds_alternative<InspectCall>(*call) ? 1 : 0;
         answer_read(*call, now);
     }
-    reads_due_ = reads_.is_readable(applied_) ? now.steady : Instant::never();
+    reads_due_ = reads_.is_readable(applied_, is_applied) ? now.steady : Instant::never();
 }
 
 void NodeCore::answer_read(Call& call, Now now) {

@@ -35,10 +35,8 @@ std::uint8_t NodeCore::format_to_propose() const {
     return std::max(common_format(), std::min(format_in_log_, options_.command_format));
 }
 
-// The agent asks for nothing that the log has no form for: every node that ever leads can read it.
 void NodeCore::remember_format(std::uint8_t format) {
     format_in_log_ = std::max(format_in_log_, format);
-    agent_.on_format(format_in_log_);
 }
 
 void NodeCore::remember_format(const Entry& entry) {

@@ -22,26 +22,11 @@ constexpr int grace_heartbeats = 3;
 
 }  // namespace
 
-void NodeCore::send_outbound(Outbound outbound, Now /*now*/) {
-    Forward forward{std::move(outbound.urgent), std::move(outbound.acquires), outbound.renewal};
+void NodeCore::forward_to_leader(Forward forward) {
     if (raft_.is_leader()) {
         take_forward(options_.self, forward);
     } else if (leader_) {
         effects_.send.push_back({*leader_, std::move(forward)});
-    }
-}
-
-// A program outside cannot know what every member reads.
-void NodeCore::on(ClientForward& event, Now /*now*/) {
-    for (auto* batch : {&event.forward.urgent, &event.forward.acquires}) {
-        if (format_of(*batch) <= format_in_log_) continue;
-        ++refused_messages_;
-        *batch = {};
-    }
-    if (raft_.is_leader()) {
-        take_forward(options_.self, event.forward);
-    } else if (const auto leader = raft_.leader()) {
-        effects_.send.push_back({*leader, std::move(event.forward)});
     }
 }
 
@@ -53,43 +38,43 @@ void NodeCore::take_forward(NodeId from, const Forward& forward) {
         if (owner == Owner::somebody_else) return refuse_forward(from);
         if (owner == Owner::unknown) return keep_early(from, forward);
     }
-    set_access(inbound.urgent, from);
-    // Whatever becomes of the rest: no session is lost over a batch that was refused.
+    set_access(inbound, from);
+    // Whatever becomes of the rest: no session is lost over a batch that was not taken.
     if (forward.renewal && forward.renewal->session.is_set()) take_renewal(*forward.renewal);
-    // While none of it is proposed its senders send it again and again, and all that would have to
-    // be proposed before anything new.
-    const bool is_next = takes_endings() || !proposer_.has_an_entry();
-    const auto& urgent = inbound.urgent;
-    bool sound = urgent.batch.empty() || !is_next ||
-                 (urgent.commands && proposer_.add_urgent(urgent.batch, urgent.commands->size()));
-    const auto& acquires = inbound.acquires;
-    if (!acquires.batch.empty() && !takes_acquires()) {
-        refuse_acquires(from, acquires.commands.value_or(std::vector<Command>{}));
-    } else if (!acquires.batch.empty()) {
-        sound = acquires.commands &&
-                proposer_.add_acquires(acquires.batch, acquires.commands->size()) && sound;
-    }
-    if (!sound) ++refused_messages_;
+    if (!inbound.batch.empty()) take_requests(std::move(inbound));
 }
 
-// P11. Whoever was told knows more than one whose call times out, and asks less often.
-void NodeCore::refuse_acquires(NodeId from, const std::vector<Command>& batch) {
-    TooBusy busy;
-    for (const auto& command : batch) {
-        const auto* request = std::get_if<Request>(&command);
-        if (request == nullptr || ends_something(request->body)) continue;
-        if (!busy.first.is_set()) busy.first = request->seq;
-        busy.session = request->session;
-        busy.last = request->seq;
+// A batch that is not taken is sent again, in a new round.
+void NodeCore::take_requests(Inbound inbound) {
+    // While nothing of it is proposed its senders send it again and again, and all that would have
+    // to be proposed before anything new.
+    if (!takes_endings() && proposer_.has_an_entry()) return;
+    const bool has_requests = inbound.session.is_set();
+    if (has_requests && !streams_.takes(inbound.session, inbound.round, inbound.first)) return;
+    if (!takes_acquires() && decline_what_begins(inbound)) {
+        BatchBuilder batch;
+        for (const auto& command : inbound.commands)
+            batch.add(command);
+        inbound.batch = batch.take();
     }
-    if (!busy.session.is_set()) {
+    if (!proposer_.add(inbound.batch, inbound.commands.size())) {
         ++refused_messages_;
-    } else if (from != options_.self) {
-        effects_.send.push_back({from, busy});
-    } else {
-        agent_.on_too_busy(busy.session, busy.first, busy.last);
-        has_refused_own_ = true;
+    } else if (has_requests) {
+        streams_.took(inbound.session, inbound.round, inbound.last);
     }
+}
+
+// P11: each is answered under its own number, so the releases behind it go on. True when there were
+// some.
+bool NodeCore::decline_what_begins(Inbound& inbound) {
+    bool declines = false;
+    for (auto& command : inbound.commands) {
+        auto* request = std::get_if<Request>(&command);
+        if (request == nullptr || ends_something(request->body)) continue;
+        request->body = Declined{};
+        declines = true;
+    }
+    return declines;
 }
 
 // A late repeat of one that was applied would never be: its session could not expire any more.
@@ -208,6 +193,7 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
         countdowns_.stop(session);
         expiry_.forget(session);
         proposer_.renewal_applied(session, std::numeric_limits<std::uint64_t>::max());
+        streams_.forget(session);
     };
     const auto renewed = [&](SessionId id) {
         const auto* session = machine_.sessions().find(id);

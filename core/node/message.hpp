@@ -5,7 +5,7 @@
 #include <optional>
 #include <variant>
 
-#include "core/locks/command.hpp"
+#include "core/agent/forward.hpp"
 #include "core/raft/configuration_change.hpp"
 #include "core/raft/message.hpp"
 
@@ -25,14 +25,6 @@ struct FormationQuestion {
 // It is, and agrees to be a voter of what the asker founds.
 struct FormationAnswer {
     std::uint64_t round = 0;
-};
-
-// What a node's program asks for, on its way to the leader: batches as in codec/command_codec.
-// It is not answered but by TooBusy: the caller's own node sees it applied, or sends it again.
-struct Forward {
-    Bytes urgent;  // commands that end things: never refused for load
-    Bytes acquires;
-    std::optional<Renewal> renewal;
 };
 
 // What a node's program wants changed, on its way to the leader. Only a look, unless it names the
@@ -62,13 +54,6 @@ struct MembershipReply {
     Term term;                // likewise
 };
 
-// "I have too much to do to take these acquires." To who forwarded them.
-struct TooBusy {
-    SessionId session;
-    Seq first;  // of the batch
-    Seq last;
-};
-
 // "This directory has forgotten what it promised, or another life of it was here since." To the
 // life that it names; nothing that it says counts.
 struct Superseded {
@@ -77,9 +62,8 @@ struct Superseded {
     std::uint64_t life = 0;
 };
 
-using PeerMessage =
-    std::variant<RaftMessage, FormationOffer, Forward, MembershipRequest, MembershipReply, TooBusy,
-                 Superseded, FormationQuestion, FormationAnswer>;
+using PeerMessage = std::variant<RaftMessage, FormationOffer, Forward, MembershipRequest,
+                                 MembershipReply, Superseded, FormationQuestion, FormationAnswer>;
 
 struct Envelope {
     NodeId to;

@@ -88,7 +88,6 @@ Nanoseconds NodeCore::saved_elapsed(const Session& session) const {
 
 Effects NodeCore::step(Event event, Now now) {
     stepped_at_ = now.steady;
-    has_refused_own_ = false;
     agent_.begin(now);
     if (std::exchange(was_removed_, false)) agent_.on_removed();
     raft_.begin_event(now.steady);
@@ -102,7 +101,8 @@ Effects NodeCore::step(Event event, Now now) {
     answer_reads(now);
     // Applying may have made work: waiters that go on, grants that came too late, names to sweep.
     auto agent = agent_.collect(now);
-    if (agent.outbound) send_outbound(std::move(*agent.outbound), now);
+    for (auto& forward : agent.forwards)
+        forward_to_leader(std::move(forward));
     countdowns_.advance(now.steady);
     closures_.advance(now.steady);
     if (raft_.is_leader()) lead(now);
@@ -129,7 +129,7 @@ Effects NodeCore::step(Event event, Now now) {
 }
 
 Instant NodeCore::deadline() const {
-    if (has_refused_own_ || was_removed_ || raft_.has_decided()) return stepped_at_;
+    if (was_removed_ || raft_.has_decided()) return stepped_at_;
     auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
                           closures_.deadline(), reads_.deadline(), reads_due_,
                           forgets_outsiders_at(), changes_.deadline(raft_.leader().has_value()),
@@ -196,6 +196,7 @@ void NodeCore::watch_leadership(Now now) {
     leader_term_ = raft_.term();
     if (led || raft_.is_leader()) {
         proposer_.clear();
+        streams_.clear();
         early_forwards_.clear();
         expiry_.clear();
         closure_quorum_.clear();
@@ -275,10 +276,6 @@ void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {
         return dismiss_stranger(from);
     }
     take_forward(from, message);
-}
-
-void NodeCore::receive(NodeId from, const TooBusy& message, Now /*now*/) {
-    if (is_trusted(from)) agent_.on_too_busy(message.session, message.first, message.last);
 }
 
 void NodeCore::on(const WriteDone& event, Now now) {

@@ -26,6 +26,7 @@
 #include "core/node/pending_reads.hpp"
 #include "core/node/proposer.hpp"
 #include "core/node/state_lag.hpp"
+#include "core/node/stream_positions.hpp"
 #include "core/raft/raft.hpp"
 
 namespace mortise::core {
@@ -107,7 +108,6 @@ private:
     void on(Received& event, Now now);
     void on(const WriteDone& event, Now now);
     void on(Calls& event, Now now);
-    void on(ClientForward& event, Now now);
     void on(const TransferLeadership& event, Now now);
     void on(SnapshotRows& event, Now now);
     void receive(NodeId from, RaftMessage& message, Now now);
@@ -115,7 +115,6 @@ private:
     void receive(NodeId from, const FormationQuestion& message, Now now);
     void receive(NodeId from, const FormationAnswer& message, Now now);
     void receive(NodeId from, const Forward& message, Now now);
-    void receive(NodeId from, const TooBusy& message, Now now);
     void receive(NodeId from, const Superseded& message, Now now);
     void take_decided(Now now);
     void take_raft_output(Now now);
@@ -136,8 +135,8 @@ private:
     void call(InspectCall& call, Now now);
     void call(const CloseCall& call, Now now);
     template <class AnyAcquireCall>
-    void ask_try(AnyAcquireCall& call, Now now);
-    void ask_read(Call call, Instant gives_up);
+    void ask_try(AnyAcquireCall& call, OperationId behind, Now now);
+    void ask_read(Call call, Instant gives_up, OperationId behind = {});
     void ask_leader(Now now);
     void read_overdue(Now now);
     void answer_reads(Now now);
@@ -150,6 +149,19 @@ private:
     template <class AnyAcquire>
     [[nodiscard]] bool names_other_policy(const AnyAcquire& request, const std::string& name) const;
 
+    // A Forward, decoded.
+    struct Inbound {
+        std::uint64_t round = 0;
+        Bytes batch;  // empty: there is none, or a bad one
+        std::vector<Command> commands;
+        std::optional<Renewal> renewal;
+        // Of its requests, which all are of one session and follow each other; not set: none.
+        SessionId session{};
+        Seq first{};
+        Seq last{};
+    };
+    [[nodiscard]] Inbound look_into(const Forward& forward);
+
     // leading.cpp: what only a leader does
     void lead(Now now);
     [[nodiscard]] bool may_expire(Now now) const;
@@ -160,9 +172,10 @@ private:
     [[nodiscard]] bool can_propose() const;
     void give_way(Now now);
     [[nodiscard]] std::optional<NodeId> next_to_lead(Now now) const;
-    void send_outbound(Outbound outbound, Now now);
+    void forward_to_leader(Forward forward);
     void take_forward(NodeId from, const Forward& forward);
-    void refuse_acquires(NodeId from, const std::vector<Command>& batch);
+    void take_requests(Inbound inbound);
+    static bool decline_what_begins(Inbound& inbound);
     void take_renewal(const Renewal& renewal);
     void on_applied_outcome(const Outcome& outcome, LogIndex index, Now now);
     void note_waiter(OperationId waiter);
@@ -184,17 +197,6 @@ private:
 
     // rights.cpp: what certificates allow
     [[nodiscard]] std::optional<Denied> denied(const Call& call) const;
-    // A Forward, decoded.
-    struct Inbound {
-        struct Lane {
-            Bytes batch;
-            std::optional<std::vector<Command>> commands;  // empty: there is no batch, or a bad one
-        };
-        Lane urgent;
-        Lane acquires;
-        std::optional<Renewal> renewal;
-    };
-    [[nodiscard]] static Inbound look_into(const Forward& forward);
     // Whose the sessions are that a peer uses. `unknown`: one that is opened in an entry that is
     // not applied here yet, or that never was.
     enum class Owner : std::uint8_t { sender, unknown, somebody_else };
@@ -205,7 +207,7 @@ private:
     void refuse_forward(NodeId from);
     void keep_early(NodeId from, const Forward& forward);
     void take_early_forwards();
-    void set_access(Inbound::Lane& lane, NodeId opener) const;
+    void set_access(Inbound& inbound, NodeId opener) const;
     [[nodiscard]] bool is_members_certificate(NodeId peer) const;
     [[nodiscard]] bool is_voters_certificate(NodeId peer) const;
     [[nodiscard]] ChangeResult promote(NodeId id, Now now);
@@ -289,6 +291,7 @@ private:
     ClosureCountdowns closures_;
     ClosureQuorum closure_quorum_;
     Proposer proposer_;
+    StreamPositions streams_;
     std::map<NodeId, std::vector<Forward>> early_forwards_;  // of a leader; a few of each peer
     SessionId newest_when_early_;                            // when the first of them came
 
@@ -341,7 +344,6 @@ private:
     LogIndex sum_proposed_;                    // the newest in the log, as far as known
     LogIndex sweep_at_;                        // a Sweep is in the log up to here
     Instant stepped_at_;                       // of the steady clock, which may show less than zero
-    bool has_refused_own_ = false;             // its callers are answered in the next step, at once
     bool was_removed_ = false;                 // likewise
     std::uint64_t refused_messages_ = 0;
     mutable std::uint64_t checks_ = 0;  // of the invariants; what is dear is not checked each time

@@ -10,8 +10,9 @@ namespace mortise::core {
 
 namespace {
 
-constexpr std::size_t acquire_bytes_waiting_max = std::size_t{4} << 20U;
-constexpr std::size_t urgent_bytes_waiting_max = std::size_t{32} << 20U;
+// While more than that waits, acquires are declined.
+constexpr std::size_t bytes_waiting_for_acquires = std::size_t{4} << 20U;
+constexpr std::size_t bytes_waiting_max = std::size_t{32} << 20U;
 
 // Encoded, at most: two numbers of ten bytes; and what is around them.
 constexpr std::size_t renewal_bytes_max = 20;
@@ -28,22 +29,18 @@ bool Proposer::add_to(Lane& lane, Chunk chunk) {
     return true;
 }
 
-bool Proposer::add_urgent(const Bytes& batch, std::size_t commands) {
-    // A bound for a peer gone wrong; a sound one has at most one ending per grant outstanding.
-    if (urgent_.bytes > urgent_bytes_waiting_max) return false;
-    return add_to(urgent_, {batch, commands});
-}
-
-bool Proposer::add_acquires(const Bytes& batch, std::size_t commands) {
-    return add_to(acquires_, {batch, commands});
+bool Proposer::add(const Bytes& batch, std::size_t commands) {
+    // A bound for a peer gone wrong; a sound one has at most a window of requests under way.
+    if (forwarded_.bytes > bytes_waiting_max) return false;
+    return add_to(forwarded_, {batch, commands});
 }
 
 bool Proposer::has_room() const {
-    return acquires_.bytes <= acquire_bytes_waiting_max;
+    return forwarded_.bytes <= bytes_waiting_for_acquires;
 }
 
 bool Proposer::has_an_entry() const {
-    return urgent_.bytes >= batch_bytes_max || urgent_.commands >= entry_commands_max;
+    return forwarded_.bytes >= batch_bytes_max || forwarded_.commands >= entry_commands_max;
 }
 
 void Proposer::add(const Command& command) {
@@ -84,8 +81,8 @@ void Proposer::take_from(Lane& lane, BatchBuilder& out) {
 }
 
 // How many renewals fit into an entry together with what ends things.
-std::size_t Proposer::renewals_beside_urgent() const {
-    const auto& lane = own_.chunks.empty() ? urgent_ : own_;
+std::size_t Proposer::renewals_beside_commands() const {
+    const auto& lane = own_.chunks.empty() ? forwarded_ : own_;
     if (lane.chunks.empty()) return entry_commands_max;
     const auto& chunk = lane.chunks.front();
     const auto bytes = chunk.batch.size() + renew_bytes_around_max;
@@ -109,12 +106,11 @@ Renew Proposer::gather_renewals(std::size_t count_max) {
 Bytes Proposer::take_batch(std::uint8_t format) {
     BatchBuilder out;
     const auto renew =
-        gather_renewals(renewals_passed_over_ ? entry_commands_max : renewals_beside_urgent());
+        gather_renewals(renewals_passed_over_ ? entry_commands_max : renewals_beside_commands());
     // In front: a session that is renewed here does not expire here (S4).
     if (!renew.renewals.empty()) out.add(renew);
     take_from(own_, out);
-    take_from(urgent_, out);
-    take_from(acquires_, out);
+    take_from(forwarded_, out);
     MORTISE_CHECK(!out.is_empty());
     return out.take(format);
 }

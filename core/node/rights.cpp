@@ -47,13 +47,42 @@ std::optional<Denied> NodeCore::denied(const Call& call) const {
 
 // --- commands that a peer forwards --------------------------------------------------------------
 
+namespace {
+
+// The requests of one session, numbered without a gap.
+bool are_part_of_a_stream(const std::vector<Command>& commands) {
+    const Request* before = nullptr;
+    for (const auto& command : commands) {
+        const auto* request = std::get_if<Request>(&command);
+        if (request == nullptr) continue;
+        const bool follows = before == nullptr || (request->session == before->session &&
+                                                   request->seq == before->seq.next());
+        if (!follows) return false;
+        before = request;
+    }
+    return true;
+}
+
+}  // namespace
+
 NodeCore::Inbound NodeCore::look_into(const Forward& forward) {
-    const auto lane = [](const Bytes& batch) {
-        Inbound::Lane decoded{batch, {}};
-        if (!batch.empty()) decoded.commands = decode_batch(batch);
-        return decoded;
-    };
-    return {lane(forward.urgent), lane(forward.acquires), forward.renewal};
+    Inbound inbound{forward.round, {}, {}, forward.renewal};
+    if (forward.batch.empty()) return inbound;
+    auto commands = decode_batch(forward.batch);
+    if (!commands || !are_part_of_a_stream(*commands)) {
+        ++refused_messages_;
+        return inbound;
+    }
+    inbound.batch = forward.batch;
+    inbound.commands = std::move(*commands);
+    for (const auto& command : inbound.commands) {
+        const auto* request = std::get_if<Request>(&command);
+        if (request == nullptr) continue;
+        if (!inbound.session.is_set()) inbound.first = request->seq;
+        inbound.session = request->session;
+        inbound.last = request->seq;
+    }
+    return inbound;
 }
 
 // One that is not there although a later one was opened has ended: what is asked of it has no
@@ -79,7 +108,6 @@ NodeCore::Owner NodeCore::owner_of(const Command& command, NodeId sender) const 
         Overloaded{[&](const OpenSession& one) {
                        return opens_for_itself(one, sender) ? Owner::sender : Owner::somebody_else;
                    },
-                   [&](const CloseSession& one) { return owner_of(one.session, sender); },
                    [&](const Acknowledge& one) { return owner_of(one.session, sender); },
                    [&](const Request& one) { return owner_of(one.session, sender); },
                    [](const auto&) { return Owner::somebody_else; }},
@@ -91,18 +119,11 @@ NodeCore::Owner NodeCore::owner_of(const Inbound& inbound, NodeId sender) const 
     auto worst = Owner::sender;
     std::size_t openings = 0;
     if (inbound.renewal) worst = owner_of(inbound.renewal->session, sender);
-    for (const auto* lane : {&inbound.urgent, &inbound.acquires}) {
-        if (!lane->commands) continue;
-        for (const auto& command : *lane->commands) {
-            worst = std::max(worst, owner_of(command, sender));
-            if (std::holds_alternative<OpenSession>(command)) ++openings;
-        }
+    for (const auto& command : inbound.commands) {
+        worst = std::max(worst, owner_of(command, sender));
+        if (std::holds_alternative<OpenSession>(command)) ++openings;
     }
-    const bool opens_late = inbound.acquires.commands &&
-                            std::ranges::any_of(*inbound.acquires.commands, [](const auto& one) {
-                                return std::holds_alternative<OpenSession>(one);
-                            });
-    return openings > 1 || opens_late ? Owner::somebody_else : worst;
+    return openings > 1 ? Owner::somebody_else : worst;
 }
 
 void NodeCore::refuse_forward(NodeId from) {
@@ -118,7 +139,7 @@ void NodeCore::keep_early(NodeId from, const Forward& forward) {
     auto& kept = early_forwards_[from];
     std::size_t bytes = 0;
     for (const auto& one : kept)
-        bytes += one.urgent.size() + one.acquires.size();
+        bytes += one.batch.size();
     if (kept.size() < early_forwards_max && bytes < early_bytes_max) kept.push_back(forward);
 }
 
@@ -133,14 +154,14 @@ void NodeCore::take_early_forwards() {
 // What the opener wrote about itself does not count, and need not: its certificate does. What a
 // member says that it reads does not count either, or a member could lift the rules for all by
 // claiming to be old: every version that knows certificates reads such commands.
-void NodeCore::set_access(Inbound::Lane& lane, NodeId opener) const {
-    if (!lane.commands || planted(Mutant::access_as_claimed)) return;
+void NodeCore::set_access(Inbound& inbound, NodeId opener) const {
+    if (planted(Mutant::access_as_claimed)) return;
     const auto peer = connected_.find(opener);
     const bool is_self = opener == options_.self;
     if (!is_self && peer == connected_.end()) return;
     const auto& access = is_self ? options_.access : peer->second.access;
     bool differs = false;
-    for (auto& command : *lane.commands) {
+    for (auto& command : inbound.commands) {
         auto* opening = std::get_if<OpenSession>(&command);
         if (opening == nullptr || opening->node != opener || opening->access == access) continue;
         opening->access = access;
@@ -148,9 +169,9 @@ void NodeCore::set_access(Inbound::Lane& lane, NodeId opener) const {
     }
     if (!differs) return;
     BatchBuilder batch;
-    for (const auto& command : *lane.commands)
+    for (const auto& command : inbound.commands)
         batch.add(command);
-    lane.batch = batch.take();
+    inbound.batch = batch.take();
 }
 
 // --- the membership -----------------------------------------------------------------------------
