@@ -91,6 +91,10 @@ struct Body {
         return "ask for the release of " + in_quotes(body.name) + ", reason " +
                in_quotes(body.reason);
     }
+    std::string operator()(const core::Declined&) const {
+        return "in place of one that the leader had no capacity for";
+    }
+    std::string operator()(const core::CloseSession&) const { return "close the session"; }
 };
 
 struct Words {
@@ -106,9 +110,6 @@ struct Words {
             words += ' ' + session(renewal.session) + " (renewal " +
                      std::to_string(renewal.number) + ")";
         return words;
-    }
-    std::string operator()(const core::CloseSession& command) const {
-        return "close " + session(command.session);
     }
     std::string operator()(const core::Expire& command) const {
         return "expire " + session(command.session) + ", last renewed at index " +
