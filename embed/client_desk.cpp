@@ -123,17 +123,4 @@ void ClientDesk::break_lock(core::BreakLock request,
         [answer = std::move(answer)](core::CallAnswer& given) { answer(change_answer_of(given)); });
 }
 
-// Nobody knows yet whose commands these are: a stranger's would end anybody's session
-// (docs/decisions/0009).
-transport::ForwardReply ClientDesk::forward(core::Forward /*forward*/) {
-    return {false, loop_.driver().core().raft().leader()};
-}
-
-transport::SubscribeAnswer ClientDesk::subscribe(const transport::OutcomesRequest& /*request*/,
-                                                 transport::OutcomeSink& /*sink*/) {
-    return transport::StreamEnd::unspecified;
-}
-
-void ClientDesk::unsubscribe(transport::SubscriptionId /*id*/) {}
-
 }  // namespace mortise::detail

@@ -75,8 +75,4 @@ core::Result<ChangeAnswer> BlockingMemberClient::break_lock(const core::BreakLoc
         [&](auto done) { parts_->client.break_lock(request, std::move(done)); });
 }
 
-core::Result<ForwardReply> BlockingMemberClient::forward(const core::Forward& forward) {
-    return wait<ForwardReply>([&](auto done) { parts_->client.forward(forward, std::move(done)); });
-}
-
 }  // namespace mortise::transport

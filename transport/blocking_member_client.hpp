@@ -34,7 +34,6 @@ public:
     core::Result<ListAnswer> list(const ListRequest& request);
     core::Result<ChangeAnswer> change(const core::MembershipGoal& goal);
     core::Result<ChangeAnswer> break_lock(const core::BreakLock& request);
-    core::Result<ForwardReply> forward(const core::Forward& forward);
 
 private:
     template <class T, class Start>

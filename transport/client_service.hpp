@@ -1,5 +1,5 @@
-// What this node does for programs that are no members of the cluster: the command line, and nodes
-// of the role client. Transport calls it on the node's loop; embed implements it.
+// What this node does for programs that are no members of the cluster, such as the command line.
+// Transport calls it on the node's loop; embed implements it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/agent/call.hpp"
-#include "core/node/message.hpp"
 #include "core/raft/configuration.hpp"
 #include "core/raft/role.hpp"
 
@@ -75,52 +74,6 @@ using ListAnswer = std::variant<ListReply, core::CallError, core::Denied>;
 using ChangeAnswer =
     std::variant<core::Changed, core::MembershipRefusal, core::CallError, core::Denied>;
 
-struct ForwardReply {
-    bool taken = false;  // passed on; not more
-    std::optional<core::NodeId> leader;
-
-    friend bool operator==(const ForwardReply&, const ForwardReply&) = default;
-};
-
-// --- outcomes -----------------------------------------------------------------------------------
-
-struct OutcomesRequest {
-    core::LogIndex after;  // not set: from now on
-    std::vector<core::SessionId> sessions;
-    std::vector<std::uint64_t> nonces;  // and sessions opened under these, from then on
-
-    friend bool operator==(const OutcomesRequest&, const OutcomesRequest&) = default;
-};
-
-struct OutcomeBatch {
-    core::LogIndex index;
-    core::Outcomes outcomes;
-
-    friend bool operator==(const OutcomeBatch&, const OutcomeBatch&) = default;
-};
-
-enum class StreamEnd : std::uint8_t { unspecified, too_slow, position_gone, too_many, stopping };
-
-// Implemented by transport; lives until stream_ended, unsubscribe or the end of the service.
-class OutcomeSink {
-public:
-    virtual ~OutcomeSink() = default;
-    // What concerns this stream of the entries up to `applied`, in the order of the log. Called
-    // also when nothing does. Never blocks; may call unsubscribe.
-    virtual void applied(core::LogIndex applied, std::vector<OutcomeBatch> batches) = 0;
-    // The last call. The subscription is gone.
-    virtual void ended(StreamEnd reason) = 0;
-};
-
-using SubscriptionId = core::Id<struct SubscriptionKind>;
-
-struct Subscribed {
-    SubscriptionId id;
-    core::LogIndex applied;  // the stream begins behind this index
-};
-
-using SubscribeAnswer = std::variant<Subscribed, StreamEnd>;
-
 class ClientService {
 public:
     virtual ~ClientService() = default;
@@ -132,13 +85,6 @@ public:
     virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(ChangeAnswer)> answer) = 0;
     virtual void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) = 0;
-    // Commands are not decoded yet; the leader refuses what is malformed.
-    [[nodiscard]] virtual ForwardReply forward(core::Forward forward) = 0;
-
-    // The sink is called from later events on, not from within. It outlives the subscription.
-    [[nodiscard]] virtual SubscribeAnswer subscribe(const OutcomesRequest& request,
-                                                    OutcomeSink& sink) = 0;
-    virtual void unsubscribe(SubscriptionId id) = 0;
 };
 
 }  // namespace mortise::transport

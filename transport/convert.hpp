@@ -35,9 +35,6 @@ void write(const std::vector<core::PeerMessage>& batch,
 
 // --- for clients --------------------------------------------------------------------------------
 
-void write(const core::Forward& forward, wire::Forward::Builder to);
-[[nodiscard]] core::Result<core::Forward> read(wire::Forward::Reader from);
-
 void write(const MemberStatus& status, wire::Status::Builder to);
 [[nodiscard]] core::Result<MemberStatus> read(wire::Status::Reader from);
 
@@ -52,17 +49,6 @@ void write(const ChangeAnswer& answer, wire::ChangeAnswer::Builder to);
 // As much of it as one message should carry; the rest is told of as `more` and `truncated`.
 void write(const ListAnswer& answer, wire::ListAnswer::Builder to);
 [[nodiscard]] core::Result<ListAnswer> read(wire::ListAnswer::Reader from);
-
-void write(const OutcomesRequest& request, wire::OutcomesRequest::Builder to);
-[[nodiscard]] core::Result<OutcomesRequest> read(wire::OutcomesRequest::Reader from);
-
-[[nodiscard]] wire::StreamEnd to_wire(StreamEnd reason);
-[[nodiscard]] StreamEnd from_wire(wire::StreamEnd reason);  // one of a later version: unspecified
-
-void write(const std::vector<OutcomeBatch>& batches,
-           capnp::List<wire::OutcomeBatch>::Builder to);  // requires the same size
-[[nodiscard]] core::Result<std::vector<OutcomeBatch>> read(
-    capnp::List<wire::OutcomeBatch>::Reader from);
 
 // --- bytes --------------------------------------------------------------------------------------
 

@@ -16,6 +16,8 @@ static_assert(static_cast<int>(core::LockMode::exclusive) ==
               static_cast<int>(wire::LockMode::EXCLUSIVE));
 static_assert(static_cast<int>(core::QueuePolicy::prefer_writers) ==
               static_cast<int>(wire::QueuePolicy::PREFER_WRITERS));
+static_assert(static_cast<int>(core::Closure::Kind::lock_delay) ==
+              static_cast<int>(wire::ClosureKind::LOCK_DELAY));
 
 unsigned size_of(std::size_t size) {
     return static_cast<unsigned>(size);

@@ -84,16 +84,6 @@ core::PeerMessage get(CheckedReading& reading, wire::PeerMessage::Reader from) {
 
 }  // namespace
 
-void write(const core::Forward& forward, wire::Forward::Builder to) {
-    put(forward, to);
-}
-
-core::Result<core::Forward> read(wire::Forward::Reader from) {
-    CheckedReading reading;
-    auto forward = get(reading, from);
-    return reading.finish(std::move(forward));
-}
-
 void write(const core::PeerMessage& message, wire::PeerMessage::Builder to) {
     std::visit(
         core::Overloaded{

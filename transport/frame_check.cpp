@@ -43,32 +43,4 @@ FrameCheck check_frame(std::string_view begin, std::size_t words_max) {
     return size;
 }
 
-bool FrameGuard::take(std::string_view bytes) {
-    while (!bad_ && !bytes.empty()) {
-        const auto body = std::min(bytes.size(), body_bytes_left_);
-        body_bytes_left_ -= body;
-        bytes.remove_prefix(body);
-        if (!bytes.empty() && !take_head(bytes)) bad_ = true;
-    }
-    return !bad_;
-}
-
-// As much of the head as there is.
-bool FrameGuard::take_head(std::string_view& bytes) {
-    while (true) {
-        const auto check = check_frame(head_, words_max_);
-        if (std::holds_alternative<BadFrame>(check)) return false;
-        if (const auto* size = std::get_if<FrameSize>(&check)) {
-            body_bytes_left_ = size->body_words * word_bytes;
-            head_.clear();
-            ++frames_;
-            return true;
-        }
-        if (bytes.empty()) return true;
-        const auto missing = std::get<MoreNeeded>(check).bytes - head_.size();
-        head_.append(bytes.substr(0, missing));
-        bytes.remove_prefix(std::min(bytes.size(), missing));
-    }
-}
-
 }  // namespace mortise::transport

@@ -33,27 +33,4 @@ using FrameCheck = std::variant<MoreNeeded, FrameSize, BadFrame>;
 // `begin` is what there is of a frame, from its first byte on. `words_max` is for head and body.
 [[nodiscard]] FrameCheck check_frame(std::string_view begin, std::size_t words_max);
 
-// The same for a stream that arrives in pieces of any size.
-class FrameGuard {
-public:
-    explicit FrameGuard(std::size_t words_max) : words_max_{words_max} {}
-
-    // From the next head on.
-    void set_limit(std::size_t words_max) { words_max_ = words_max; }
-    // False when these bytes contain, or complete, a head that is refused: read no more. Stays so.
-    [[nodiscard]] bool take(std::string_view bytes);
-    // Not inside a frame: here the stream may end.
-    [[nodiscard]] bool is_between_frames() const { return head_.empty() && body_bytes_left_ == 0; }
-    [[nodiscard]] std::uint64_t frames() const { return frames_; }
-
-private:
-    [[nodiscard]] bool take_head(std::string_view& bytes);
-
-    std::size_t words_max_;
-    std::string head_;  // of the frame that is beginning; never more than the longest head
-    std::size_t body_bytes_left_ = 0;
-    std::uint64_t frames_ = 0;
-    bool bad_ = false;
-};
-
 }  // namespace mortise::transport

@@ -62,7 +62,5 @@ constexpr std::size_t text_bytes_max = 256;   // versions, reasons
 constexpr std::size_t list_locks_max = 1'024;
 constexpr std::size_t list_holders_max = 1'024;  // told of one lock; likewise waiters
 constexpr std::size_t list_closings_max = 64;    // likewise: why it is closed
-constexpr std::size_t watched_max = 1'024;       // sessions of one stream; likewise nonces
-constexpr std::size_t outcomes_max = 65'536;     // in one batch
 
 }  // namespace mortise::transport

@@ -42,11 +42,6 @@ public:
     void change(const core::MembershipGoal& goal, core::Nanoseconds patience,
                 Done<ChangeAnswer> done);
     void break_lock(const core::BreakLock& request, Done<ChangeAnswer> done);
-    void forward(const core::Forward& forward, Done<ForwardReply> done);
-    // One stream at a time; answers with the index behind which it begins. The sink is called until
-    // it is told of the end, the connection breaks, or the client is closed.
-    void outcomes(const OutcomesRequest& request, OutcomeSink& sink, Done<core::LogIndex> done);
-    void end_outcomes();
     // Once connected: called once when the connection breaks, after those that wait.
     void on_lost(std::function<void(core::Error)> lost);
     // No callback comes any more. Final.

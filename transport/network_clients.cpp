@@ -8,13 +8,11 @@
 namespace mortise::transport {
 namespace {
 
-FrameLimits client_limits(const NetworkLimits& limits) {
+FrameLimits client_limits() {
     return {client_frame_words_max,
             UINT64_MAX,
             unread_bytes_paused,
-            {.questions_max = questions_max,
-             .words_max = question_words_max,
-             .capabilities_max = limits.client_capabilities_max}};
+            {.questions_max = questions_max, .words_max = question_words_max}};
 }
 
 }  // namespace
@@ -49,7 +47,7 @@ Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
         ++counters_.strangers_refused;
         left(*quietest);
     }
-    visitor.become_client(client_limits(options_.limits));
+    visitor.become_client(client_limits());
     Admittance admittance;
     admittance.ours.purpose = Purpose::client;
     admittance.ours.hello = events_.hello();

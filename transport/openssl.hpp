@@ -31,7 +31,6 @@ struct Freed {
     }
 };
 
-using Asn1Integer = std::unique_ptr<ASN1_INTEGER, Freed<ASN1_INTEGER_free>>;
 using Asn1String = std::unique_ptr<ASN1_STRING, Freed<ASN1_STRING_free>>;
 using Asn1Time = std::unique_ptr<ASN1_TIME, Freed<ASN1_TIME_free>>;
 using Bignum = std::unique_ptr<BIGNUM, Freed<BN_free>>;
@@ -44,7 +43,6 @@ using GeneralNames = std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using Session = std::unique_ptr<SSL, Freed<SSL_free>>;
 using SessionContext = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
-using Store = std::unique_ptr<X509_STORE, Freed<X509_STORE_free>>;
 using StoreContext = std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>>;
 
 // The oldest error in this thread's queue, in OpenSSL's words; empty if there is none. The queue is

@@ -38,8 +38,6 @@ struct NetworkLimits {
     std::size_t strangers_max = 64;              // connections that have not said a good hello yet
     std::size_t strangers_per_address_max = 16;  // of one that is not of the loopback network
     std::size_t clients_max = 256;
-    // In one call of a client. None sends any until client nodes exist, but tests of their streams.
-    std::size_t client_capabilities_max = 0;
     std::size_t handshakes_per_second = 100;                    // with TLS; those beyond wait
     core::Nanoseconds hello_timeout{std::chrono::seconds{5}};   // of the handshake and the hello
     core::Nanoseconds frame_timeout{std::chrono::seconds{30}};  // from its first byte to its last

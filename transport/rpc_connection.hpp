@@ -36,7 +36,6 @@ public:
     [[nodiscard]] std::size_t unsent_bytes() {
         return network_.getCurrentQueueSize() + stream_->unsent_bytes();
     }
-    [[nodiscard]] std::size_t unsent_messages() { return network_.getCurrentQueueCount(); }
     [[nodiscard]] std::uint64_t sent_bytes() const { return stream_->sent_bytes(); }
     // The other side has closed, and nobody reads, which would tell.
     [[nodiscard]] bool is_gone() { return frames_.is_paused() && stream_->is_gone(); }

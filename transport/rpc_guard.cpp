@@ -74,7 +74,7 @@ RpcVerdict RpcGuard::call(const RpcFrame& frame) {
 const char* RpcGuard::wrong_with_call(const RpcFrame& frame) const {
     if (rules_.only_hello && !frame.is_hello) return "a call before hello";
     if (!frame.is_plain) return "results or capabilities of a kind that no node asks for";
-    if (frame.capabilities > rules_.capabilities_max) return "capabilities in a call";
+    if (frame.capabilities > 0) return "capabilities in a call";
     if (frame.words > rules_.words_max - std::min(words_, rules_.words_max))
         return "too many bytes in open calls";
     return frame.is_of_answer ? wrong_with_target(frame) : nullptr;
@@ -94,8 +94,7 @@ const char* RpcGuard::wrong_with_target(const RpcFrame& frame) const {
 RpcVerdict RpcGuard::answer(const RpcFrame& frame) {
     if (asked_.erase(frame.question) == 0) return refuse("an answer that nobody asked for");
     if (!frame.is_plain) return refuse("an answer of a kind that no node gives");
-    if (frame.capabilities > std::max<std::size_t>(rules_.capabilities_max, 1))
-        return refuse("too many capabilities in an answer");
+    if (frame.capabilities > 1) return refuse("too many capabilities in an answer");
     return RpcVerdict::ok;
 }
 

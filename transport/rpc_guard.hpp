@@ -37,8 +37,6 @@ struct RpcRules {
     std::size_t questions_max = 0;
     // Frames of the calls among them, together.
     std::size_t words_max = SIZE_MAX;
-    // In one payload of the other side.
-    std::size_t capabilities_max = 0;
     // Until its hello is answered, it may say nothing else.
     bool only_hello = false;
 };

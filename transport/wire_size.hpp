@@ -4,13 +4,11 @@
 
 #include <cstddef>
 
-#include "core/locks/outcome.hpp"
 #include "core/node/message.hpp"
 
 namespace mortise::transport {
 
 // As an element of a batch.
 [[nodiscard]] std::size_t wire_words(const core::PeerMessage& message);
-[[nodiscard]] std::size_t wire_words(const core::Outcome& outcome);
 
 }  // namespace mortise::transport

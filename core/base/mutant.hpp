@@ -162,8 +162,6 @@ namespace mortise::core {
     X(saved_closure_is_over, "S8, S9: what a restart knows of as begun has run out")             \
     X(max_hold_from_the_grant, "S8: counted before its node can know of the hold")               \
     X(max_hold_left_to_the_cluster, "S8: a holder does not end what is over")                    \
-    X(position_ahead_of_outcomes,                                                                \
-      "S49: a client is told of a position before the outcomes up to it")                        \
     X(mutex_unlocks_by_name, "S22: whoever unlocks frees what another thread locked")            \
     X(gate_mark_after_effect, "S14: the mark is written when the effect is over")                \
     X(gate_effect_unlocked, "S14: others are admitted while an effect is under way")             \
