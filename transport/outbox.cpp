@@ -43,7 +43,7 @@ Lane lane_of(const core::PeerMessage& message) {
 void Outbox::push(core::PeerMessage message) {
     if (auto* forward = std::get_if<core::Forward>(&message); forward && forward->renewal) {
         push_renewal(*std::exchange(forward->renewal, std::nullopt));
-        if (forward->urgent.empty() && forward->acquires.empty()) return;
+        if (forward->batch.empty()) return;
     }
     const auto bytes = wire_words(message) * word_bytes;
     if (!fits(bytes) && lane_ == Lane::replication) {
@@ -67,7 +67,7 @@ void Outbox::push_renewal(const core::Renewal& renewal) {
         other->number = std::max(other->number, renewal.number);
         return;
     }
-    core::PeerMessage message{core::Forward{{}, {}, renewal}};
+    core::PeerMessage message{core::Forward{0, {}, renewal}};
     const auto bytes = wire_words(message) * word_bytes;
     urgent_.push_back({std::move(message), bytes});
     bytes_ += bytes;

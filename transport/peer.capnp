@@ -129,10 +129,9 @@ struct PeerMessage {
     notAMember @13 :NotAMember;
     membershipRequest @14 :MembershipRequest;
     membershipReply @15 :MembershipReply;
-    tooBusy @16 :TooBusy;
-    superseded @17 :Superseded;
-    formationQuestion @18 :FormationQuestion;
-    formationAnswer @19 :FormationAnswer;
+    superseded @16 :Superseded;
+    formationQuestion @17 :FormationQuestion;
+    formationAnswer @18 :FormationAnswer;
   }
 }
 
@@ -261,16 +260,11 @@ struct NotAMember {
 }
 
 struct Forward {
-  urgent @0 :Data;    # a batch of commands, or nothing
-  acquires @1 :Data;  # likewise
+  # The requests of one session, in the order of their numbers. Within a round they follow those of
+  # the Forward before.
+  round @0 :UInt64;
+  batch @1 :Data;  # of commands, or nothing
   renewal @2 :Renewal;
-}
-
-struct TooBusy {
-  # The leader took none of these acquires.
-  session @0 :UInt64;
-  first @1 :UInt64;  # seq of the first, and of the last
-  last @2 :UInt64;
 }
 
 struct Superseded {

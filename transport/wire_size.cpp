@@ -70,16 +70,13 @@ std::size_t words(const core::FormationOffer& m) {
     return words(m.founding);
 }
 std::size_t words(const core::Forward& m) {
-    return 3 + data_words(m.urgent.size()) + data_words(m.acquires.size()) + renewal_words;
+    return 3 + data_words(m.batch.size()) + renewal_words;
 }
 std::size_t words(const core::MembershipRequest& m) {
     return 4 + 1 + 4 + data_words(m.goal.address.size());
 }
 std::size_t words(const core::MembershipReply& /*m*/) {
     return 4;
-}
-std::size_t words(const core::TooBusy& /*m*/) {
-    return 3;
 }
 std::size_t words(const core::Superseded& /*m*/) {
     return 3;

@@ -257,8 +257,8 @@ void SessionAgent::settle_upgrade(Seq hold, AnswerKind kind) {
         ++held->downgrades;
         end({Downgrade{hold, held->wanted}, {}, {}});
     }
-    if (std::exchange(held->holds_back, false) && held->upgrade.is_set())
-        calls_.send_first(held->upgrade);
+    if (const auto next = std::exchange(held->held_back, {}); next.is_set())
+        calls_.send_first(next);
 }
 
 // --- a state took the place of what was applied in between --------------------------------------

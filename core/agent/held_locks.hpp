@@ -21,8 +21,8 @@ struct Held {
     Seq converted_by;                       // what made that mode; not set: as it was granted
     std::size_t downgrades = 0;             // asked for and not answered
     CallTag upgrade;                        // the call that waits to upgrade it
-    Seq unsettled;            // an upgrade that was given up, until the end of that is known
-    bool holds_back = false;  // the upgrade, for that reason
+    Seq unsettled;      // an upgrade that was given up, until the end of that is known
+    CallTag held_back;  // the upgrade that has to wait for that
     bool suspends = false;
     Instant ends = Instant::never();  // of the boot clock (S8)
 };

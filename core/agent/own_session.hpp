@@ -30,6 +30,9 @@ struct AgentOptions {
     Nanoseconds call_timeout{std::chrono::seconds{10}};
     Nanoseconds resend_after{std::chrono::seconds{1}};
     Access access = Access::all();  // of this node's certificate
+    // Requests that take something up, sent and not known to be applied; with those that end
+    // something twice as many.
+    std::size_t window = 2'048;
 };
 
 class OwnSession {

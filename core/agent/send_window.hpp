@@ -26,12 +26,13 @@ struct Outgoing {
 
 class SendWindow {
 public:
-    explicit SendWindow(Nanoseconds resend_after) : resend_after_{resend_after} {}
+    SendWindow(Nanoseconds resend_after, std::size_t calls_max)
+        : resend_after_{resend_after}, calls_max_{calls_max} {}
 
     // Room for one more that takes something up, and for one that ends something. The latter have
     // a part of the window to themselves, so that no number of acquires delays a release (S21).
-    [[nodiscard]] bool has_room_for_calls() const { return sent_.size() < calls_max; }
-    [[nodiscard]] bool has_room() const { return sent_.size() < requests_max; }
+    [[nodiscard]] bool has_room_for_calls() const { return sent_.size() < calls_max_; }
+    [[nodiscard]] bool has_room() const { return sent_.size() < 2 * calls_max_; }
 
     // Numbers it. Requires room.
     Seq add(Outgoing request, Now now);
@@ -67,12 +68,10 @@ public:
     }
 
 private:
-    static constexpr std::size_t calls_max = 2'048;
-    static constexpr std::size_t requests_max = 2 * calls_max;
-
     [[nodiscard]] Seq end() const { return Seq{first_.raw() + sent_.size()}; }
 
     Nanoseconds resend_after_;
+    std::size_t calls_max_;
     Ring<Outgoing> sent_;
     Seq first_{1};         // the number of the first of them
     Seq next_to_send_{1};  // in this round

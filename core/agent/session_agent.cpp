@@ -17,7 +17,10 @@ constexpr int forwards_per_step_max = 4;
 }  // namespace
 
 SessionAgent::SessionAgent(const AgentOptions& options, Prng prng, Now now)
-    : options_{options}, session_{options, prng, now}, window_{options.resend_after}, now_{now} {}
+    : options_{options},
+      session_{options, prng, now},
+      window_{options.resend_after, options.window},
+      now_{now} {}
 
 void SessionAgent::begin(Now now) {
     now_ = now;
@@ -215,7 +218,7 @@ Names names_in(const RequestBody& body) {
 bool SessionAgent::is_held_back(CallTag tag, const OpenCall& call) {
     auto* held = call.hold.is_set() ? holds_.find(call.hold) : nullptr;
     if (held != nullptr && held->unsettled.is_set()) {
-        held->holds_back = true;
+        held->held_back = tag;
         return true;
     }
     if (parked_.are_none()) return false;

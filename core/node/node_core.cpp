@@ -53,7 +53,7 @@ AgentOptions agent_options(const NodeOptions& options) {
             options.boot_epoch,     options.former_life_ended,
             options.session_ttl_ms, options.clock_rate_bound_ppm,
             options.call_timeout,   options.election_timeout,
-            options.access};
+            options.access,         options.window};
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ struct NodeOptions {
     // Of what is in memory until the state on disk has it. Beyond it no acquire is taken in, beyond
     // a quarter more nothing but renewals, and nothing at all beyond half more.
     std::size_t state_lag_bytes_max = std::size_t{256} << 20U;
+    std::size_t window = 2'048;  // see AgentOptions
     std::uint64_t seed = 0;
     // The newest form of commands that this node reads; another one plays an older version.
     std::uint8_t command_format = command_format_newest;

@@ -68,7 +68,7 @@ bool are_part_of_a_stream(const std::vector<Command>& commands) {
 NodeCore::Inbound NodeCore::look_into(const Forward& forward) {
     Inbound inbound{forward.round, {}, {}, forward.renewal};
     if (forward.batch.empty()) return inbound;
-    auto commands = decode_batch(forward.batch);
+    auto commands = decode_batch(forward.batch, options_.command_format);
     if (!commands || !are_part_of_a_stream(*commands)) {
         ++refused_messages_;
         return inbound;

@@ -100,8 +100,7 @@ Talk talk_of_members() {
     for (int i = 0; i < 400; ++i) {
         auto message = lies.next(cluster[n1]);
         if (const auto* forward = std::get_if<Forward>(&message)) {
-            talk.batches.push_back(forward->urgent);
-            talk.batches.push_back(forward->acquires);
+            talk.batches.push_back(forward->batch);
         }
         talk.messages.push_back(std::move(message));
     }

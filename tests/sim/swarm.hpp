@@ -76,6 +76,7 @@ struct Swarm {
     std::size_t apply_bytes_max = core::NodeOptions{}.apply_bytes_max;
     std::size_t install_bytes_max = std::numeric_limits<std::size_t>::max();
     std::size_t state_lag_bytes_max = core::NodeOptions{}.state_lag_bytes_max;
+    std::size_t window = core::NodeOptions{}.window;
     NetworkOptions network;
     DiskOptions disk;
     WorkloadOptions workload;

@@ -82,7 +82,7 @@ core::AppendReply append_reply(Prng& prng) {
 }
 
 core::Forward forward(Prng& prng) {
-    core::Forward m{core::Bytes{text(prng, 60)}, core::Bytes{text(prng, 60)}, {}};
+    core::Forward m{number(prng), core::Bytes{text(prng, 60)}, {}};
     if (coin(prng)) m.renewal = core::Renewal{core::SessionId{positive(prng)}, number(prng)};
     return m;
 }
@@ -126,7 +126,7 @@ core::MembershipReply membership_reply(Prng& prng) {
             static_cast<core::MembershipRefusal>(prng.below(15)), index(prng), any_term(prng)};
 }
 
-constexpr std::uint64_t message_kinds = 20;
+constexpr std::uint64_t message_kinds = 19;
 
 core::PeerMessage message(Prng& prng, std::uint64_t kind) {
     const Term term{number(prng, core::term_end - 1)};
@@ -153,13 +153,10 @@ core::PeerMessage message(Prng& prng, std::uint64_t kind) {
         case 13: return membership_request(prng);
         case 14: return membership_reply(prng);
         case 15:
-            return core::TooBusy{core::SessionId{number(prng)}, core::Seq{number(prng)},
-                                 core::Seq{number(prng)}};
-        case 16:
             return core::Superseded{core::Incarnation{number(prng)}, core::BootEpoch{number(prng)},
                                     number(prng)};
-        case 17: return core::FormationQuestion{number(prng), number(prng)};
-        case 18: return core::FormationAnswer{number(prng)};
+        case 16: return core::FormationQuestion{number(prng), number(prng)};
+        case 17: return core::FormationAnswer{number(prng)};
         default: return forward(prng);
     }
 }
@@ -676,7 +673,7 @@ TEST(Malformed, PayloadsAtTheirLimitsAndOneByteBeyond) {
     EXPECT_EQ(payload(payload_bytes_max + 1), Malformed::too_long);
     const auto forwarded = [](unsigned size) {
         return complaint<wire::PeerMessage>(core::PeerMessage{core::Forward{}},
-                                            [&](auto root) { root.getForward().initUrgent(size); });
+                                            [&](auto root) { root.getForward().initBatch(size); });
     };
     EXPECT_FALSE(forwarded(core::batch_bytes_max));
     EXPECT_EQ(forwarded(core::batch_bytes_max + 1), Malformed::too_long);
