@@ -265,13 +265,18 @@ inline Hello played_hello(NodeId id, Hello of_another) {
 inline OpenSession opening_of(NodeId id, std::uint32_t ttl_ms) {
     return {id.raw(), id, member(id.raw()).incarnation, BootEpoch{1}, ttl_ms, 0, false};
 }
+// What such a member says to a leader, each time in a new round: with any numbers.
+inline Forward forward_of(Bytes batch, std::optional<Renewal> renewal = {}) {
+    static std::uint64_t round = 0;
+    return {++round, std::move(batch), renewal};
+}
 // A session that such a member opened and closed. Commands of it have no effect, but their weight.
 template <class Settle>
 SessionId opened_and_closed(HandDrivenNode& leader, NodeId id, Settle settle) {
     const auto say = [&](const Command& command) {
         BatchBuilder batch;
         batch.add(command);
-        leader.receive(id, Forward{batch.take(), {}, {}});
+        leader.receive(id, forward_of(batch.take()));
         settle();
     };
     auto opening = opening_of(id, 60'000);
@@ -282,7 +287,7 @@ SessionId opened_and_closed(HandDrivenNode& leader, NodeId id, Settle settle) {
         all, [&](const auto& each) { return each.second.opened.nonce == opening.nonce; });
     if (opened == all.end()) throw std::runtime_error{"the session was not opened"};
     const auto session = opened->first;
-    say(CloseSession{session});
+    say(Request{session, Seq{1}, CloseSession{}});
     return session;
 }
 

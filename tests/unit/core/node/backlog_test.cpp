@@ -229,7 +229,7 @@ TEST(Backlog, WhoIsAddedMustReadWhatIsYetToBeApplied) {
     auto rest = disk().entries;
     rest.erase(rest.begin(), rest.begin() + 2);
     BatchBuilder newer;
-    newer.add(Request{SessionId{9}, Seq{1}, {}, Upgrade{Seq{1}, true}});
+    newer.add(Request{SessionId{9}, Seq{1}, Upgrade{Seq{1}, true}});
     rest.back() =
         make_entry(rest.back().id, EntryKind::commands, newer.take(command_format_newest));
     Backlog it{begun};

@@ -43,17 +43,17 @@ protected:
     void put(NodeId who, const Command& command) {
         BatchBuilder batch;
         batch.add(command);
-        cluster.leader()->receive(who, Forward{batch.take(), {}, {}});
+        cluster.leader()->receive(who, forward_of(batch.take()));
         cluster.settle();
     }
     [[nodiscard]] NodeId node_of(SessionId session) const {
         return session == holder ? first : second;
     }
     void ask(SessionId session, std::uint64_t seq, RequestBody body) {
-        put(node_of(session), Request{session, Seq{seq}, {}, std::move(body)});
+        put(node_of(session), Request{session, Seq{seq}, std::move(body)});
     }
     void renew(SessionId session, std::uint64_t newest) {
-        cluster.leader()->receive(node_of(session), Forward{{}, {}, Renewal{session, newest}});
+        cluster.leader()->receive(node_of(session), forward_of({}, Renewal{session, newest}));
     }
     // Both renew on.
     void run_for(Nanoseconds time) {
@@ -206,7 +206,7 @@ LockMachine machine_with(Closure::Kind kind) {
     machine.apply(LogIndex{2}, {opening_of(first, ttl_ms)}, outcomes);
     const auto session = machine.sessions().newest();
     machine.apply(LogIndex{3},
-                  {Request{session, Seq{1}, {}, acquire}, Request{session, Seq{2}, {}, leaving}},
+                  {Request{session, Seq{1}, acquire}, Request{session, Seq{2}, leaving}},
                   outcomes);
     machine.apply(LogIndex{4}, {Renew{{{session, 1}}}}, outcomes);
     return machine;

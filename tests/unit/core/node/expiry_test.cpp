@@ -23,7 +23,7 @@ protected:
         cluster.add_played(owner);
         BatchBuilder batch;
         batch.add(opening_of(owner, ttl_ms));
-        cluster.leader()->receive(owner, Forward{batch.take(), {}, {}});
+        cluster.leader()->receive(owner, forward_of(batch.take()));
         cluster.settle();
         session = cluster.leader()->core().machine().sessions().newest();
     }
@@ -35,7 +35,7 @@ protected:
         ASSERT_TRUE(cluster[to].raft().is_leader());
     }
     void renew(std::uint64_t number) {
-        cluster.leader()->receive(owner, Forward{{}, {}, Renewal{session, number}});
+        cluster.leader()->receive(owner, forward_of({}, Renewal{session, number}));
     }
     [[nodiscard]] bool lives() {
         return cluster.leader()->core().machine().sessions().find(session) != nullptr;

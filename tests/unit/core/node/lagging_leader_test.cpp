@@ -20,11 +20,10 @@ Bytes one(const Command& command) {
 Bytes acquire(SessionId over) {
     return one(Request{over,
                        Seq{1},
-                       {},
                        Acquire{std::string(400, 'n'), LockMode::exclusive, true, {}, false, {}}});
 }
 Bytes ending(SessionId over) {
-    return one(CloseSession{over});
+    return one(Request{over, Seq{1}, CloseSession{}});
 }
 
 // The state on disk of the nodes in `standing` stands still; that of the others is quick.
@@ -65,10 +64,10 @@ struct LaggingLeader : testing::Test {
     void fill(bool wholly) {
         standing.insert(first);
         const auto& core = cluster[first].core();
-        for (int i = 0; i < 100; ++i)
-            ask(first, {{}, acquire(over), {}});
+        while (core.state_lag_bytes() <= lag_max)
+            ask(first, forward_of(acquire(over)));
         for (int i = 0; wholly && i < 500; ++i)
-            ask(first, {ending(over), {}, {}});
+            ask(first, forward_of(ending(over)));
         ASSERT_GT(core.state_lag_bytes(), wholly ? lag_max + lag_max / 4 : lag_max);
         ASSERT_TRUE(core.raft().is_leader());
     }
@@ -136,7 +135,7 @@ struct HandingOver : testing::Test {
     }
     void fill(NodeId helps) {
         for (int i = 0; i < 30; ++i) {
-            node.receive(n2, Forward{{}, acquire(over), {}});
+            node.receive(n2, forward_of(acquire(over)));
             node.complete_writes();
             hear_of({helps});
         }
@@ -191,7 +190,7 @@ TEST_F(HandingOver, ProposesBetweenTwoAttempts) {
     pass(election_timeout * 3 / 4, {n2, n3});
     ASSERT_FALSE(node.raft().is_transferring());
     const auto last = node.raft().log().last().index;
-    node.receive(n2, Forward{ending(over), {}, {}});
+    node.receive(n2, forward_of(ending(over)));
     EXPECT_EQ(node.raft().log().last().index, last.next());
 }
 
@@ -207,7 +206,7 @@ TEST_F(HandingOver, PassesOverWhoDoesNotAnswer) {
 // There is no better one: it leads on, and is not called more often for it.
 TEST_F(HandingOver, WaitsUntilSomebodyHasCaughtUp) {
     for (int i = 0; i < 20; ++i) {
-        node.receive(n2, Forward{ending(over), {}, {}});
+        node.receive(n2, forward_of(ending(over)));
         node.complete_writes();
     }
     for (int i = 0; i < 30; ++i) {
