@@ -7,7 +7,6 @@
 
 #include "core/agent/call.hpp"
 #include "core/node/hello.hpp"
-#include "core/node/membership.hpp"
 #include "core/node/message.hpp"
 #include "core/raft/snapshot.hpp"
 
@@ -57,18 +56,12 @@ struct Calls {
     std::vector<Call> calls;
 };
 
-// Commands of a program that is no member: passed on as this node's own would be.
-struct ClientForward {
-    Forward forward;
-};
-
 struct TransferLeadership {
     NodeId target;
 };
 
-using Event =
-    std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
-                 ClientForward, TransferLeadership, AddMember, PromoteMember, RemoveMember,
-                 SnapshotRows, InstallTaken, StateInstalled, LifeRefused, UnknownTo>;
+using Event = std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
+                           TransferLeadership, SnapshotRows, InstallTaken, StateInstalled,
+                           LifeRefused, UnknownTo>;
 
 }  // namespace mortise::core

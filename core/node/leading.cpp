@@ -22,26 +22,12 @@ constexpr int grace_heartbeats = 3;
 
 }  // namespace
 
-void NodeCore::send_outbound(Outbound outbound, Now /*now*/) {
+void NodeCore::send_outbound(Outbound outbound) {
     Forward forward{std::move(outbound.urgent), std::move(outbound.acquires), outbound.renewal};
     if (raft_.is_leader()) {
         take_forward(options_.self, forward);
     } else if (leader_) {
         effects_.send.push_back({*leader_, std::move(forward)});
-    }
-}
-
-// A program outside cannot know what every member reads.
-void NodeCore::on(ClientForward& event, Now /*now*/) {
-    for (auto* batch : {&event.forward.urgent, &event.forward.acquires}) {
-        if (format_of(*batch) <= format_in_log_) continue;
-        ++refused_messages_;
-        *batch = {};
-    }
-    if (raft_.is_leader()) {
-        take_forward(options_.self, event.forward);
-    } else if (const auto leader = raft_.leader()) {
-        effects_.send.push_back({*leader, std::move(event.forward)});
     }
 }
 

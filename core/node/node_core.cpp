@@ -102,7 +102,7 @@ Effects NodeCore::step(Event event, Now now) {
     answer_reads(now);
     // Applying may have made work: waiters that go on, grants that came too late, names to sweep.
     auto agent = agent_.collect(now);
-    if (agent.outbound) send_outbound(std::move(*agent.outbound), now);
+    if (agent.outbound) send_outbound(std::move(*agent.outbound));
     countdowns_.advance(now.steady);
     closures_.advance(now.steady);
     if (raft_.is_leader()) lead(now);

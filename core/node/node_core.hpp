@@ -107,7 +107,6 @@ private:
     void on(Received& event, Now now);
     void on(const WriteDone& event, Now now);
     void on(Calls& event, Now now);
-    void on(ClientForward& event, Now now);
     void on(const TransferLeadership& event, Now now);
     void on(SnapshotRows& event, Now now);
     void receive(NodeId from, RaftMessage& message, Now now);
@@ -160,7 +159,7 @@ private:
     [[nodiscard]] bool can_propose() const;
     void give_way(Now now);
     [[nodiscard]] std::optional<NodeId> next_to_lead(Now now) const;
-    void send_outbound(Outbound outbound, Now now);
+    void send_outbound(Outbound outbound);
     void take_forward(NodeId from, const Forward& forward);
     void refuse_acquires(NodeId from, const std::vector<Command>& batch);
     void take_renewal(const Renewal& renewal);
@@ -171,10 +170,6 @@ private:
     [[nodiscard]] Nanoseconds saved_elapsed(const Session& session) const;
 
     // membership.cpp
-    void on(const AddMember& event, Now now);
-    void on(const PromoteMember& event, Now now);
-    void on(const RemoveMember& event, Now now);
-    ChangeResult add_member(const AddMember& event, Now now);
     void take_in_newcomers(Now now);
     [[nodiscard]] bool is_of_cluster(const Hello& hello) const;
     [[nodiscard]] bool is_trusted(NodeId peer) const;
@@ -219,6 +214,7 @@ private:
     MembershipReply consider_members(const MembershipRequest& request, Now now);
     MembershipReply consider_leader(const MembershipRequest& request, Now now);
     ChangeResult begin_change(const MembershipGoal& goal, Now now);
+    ChangeResult add_member(NodeId id, const std::string& address, Now now);
     void expect(const MembershipGoal& goal, Now now);
     void keep_connected(NodeId id, const std::string& address, Now now);
     void tell_peers(Now now);
@@ -239,7 +235,6 @@ private:
     // formats.cpp
     [[nodiscard]] std::uint8_t common_format() const;
     [[nodiscard]] std::uint8_t format_to_propose() const;
-    [[nodiscard]] bool is_too_new_for_a_member(std::uint8_t format) const;
     void remember_format(std::uint8_t format);
     void remember_format(const Entry& entry);
     [[nodiscard]] bool is_too_old(const Hello& hello) const;

@@ -18,8 +18,7 @@ Bytes batch(const Command& command) {
     return one.take();
 }
 
-// Of a session that does not exist: nothing but weight.
-Bytes heavy_batch(SessionId session = SessionId{99'999}) {
+Bytes heavy_batch(SessionId session) {
     BatchBuilder out;
     const std::string name(name_bytes_max, 'n');
     for (std::uint64_t seq = 1; seq <= entry_commands_max; ++seq)
@@ -35,28 +34,35 @@ protected:
         cluster.run_for(std::chrono::seconds{3});
         leader = cluster.leader();
     }
-    void SetUp() override { ASSERT_NE(leader, nullptr); }
+    void SetUp() override {
+        ASSERT_NE(leader, nullptr);
+        cluster.add_played(asker);
+    }
 
     void forward(Bytes urgent, std::optional<Renewal> renewal = {}) {
-        leader->step(ClientForward{{std::move(urgent), {}, renewal}});
+        leader->receive(asker, Forward{std::move(urgent), {}, renewal});
+    }
+    SessionId session_that_is_over() {
+        return opened_and_closed(*leader, asker, [&] { cluster.settle(); });
     }
     SessionId open_session() {
-        forward(batch(OpenSession{5, NodeId{77}, Incarnation{99}, BootEpoch{1}, 60'000, 0, false}));
+        forward(batch(opening_of(asker, 60'000)));
         cluster.settle();
         return leader->core().machine().sessions().newest();
     }
 
+    static constexpr NodeId asker{77};
     NodeCluster cluster{1, 2, 3};
     HandDrivenNode* leader = nullptr;
 };
 
 TEST_F(Leading, AFloodDoesNotStopTheLeader) {
+    const auto heavy = heavy_batch(session_that_is_over());
     const auto session = open_session();
     forward(batch(
         Request{session, Seq{1}, {}, Acquire{"y", LockMode::exclusive, true, {}, false, {}}}));
     cluster.settle();
     forward(batch(CloseSession{session}));  // leaves a name to sweep, behind the flood
-    const auto heavy = heavy_batch();
     const auto flood = [&] {
         const auto refused = leader->core().refused_messages();
         while (leader->core().refused_messages() == refused)
@@ -77,8 +83,9 @@ TEST_F(Leading, AFloodDoesNotStopTheLeader) {
 // P10: an entry is applied in one piece, and a slow disk is not asked for each of them alone.
 TEST_F(Leading, MuchThatWaitsIsOneWriteOfSmallEntries) {
     constexpr std::size_t batches = 5;
+    const auto heavy = heavy_batch(session_that_is_over());
     for (std::size_t i = 0; i < batches + 2; ++i)
-        forward(heavy_batch());
+        forward(heavy);
     ASSERT_EQ(leader->writes.size(), 2U);  // the first two; the rest gathers behind them
     leader->complete_write();
     ASSERT_EQ(leader->writes.size(), 2U);
