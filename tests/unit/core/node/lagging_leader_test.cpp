@@ -18,8 +18,7 @@ Bytes one(const Command& command) {
 
 // Of a session that is over: only their weight matters.
 Bytes acquire(SessionId over) {
-    return one(Request{over,
-                       Seq{1},
+    return one(Request{over, Seq{1},
                        Acquire{std::string(400, 'n'), LockMode::exclusive, true, {}, false, {}}});
 }
 Bytes ending(SessionId over) {

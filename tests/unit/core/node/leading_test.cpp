@@ -22,8 +22,8 @@ Bytes heavy_batch(SessionId session) {
     BatchBuilder out;
     const std::string name(name_bytes_max, 'n');
     for (std::uint64_t seq = 1; seq <= entry_commands_max; ++seq)
-        out.add(Request{
-            session, Seq{seq}, Acquire{name, LockMode::exclusive, true, {}, false, {}}});
+        out.add(
+            Request{session, Seq{seq}, Acquire{name, LockMode::exclusive, true, {}, false, {}}});
     return out.take();
 }
 
@@ -59,10 +59,11 @@ protected:
 TEST_F(Leading, AFloodDoesNotStopTheLeader) {
     const auto heavy = heavy_batch(session_that_is_over());
     const auto session = open_session();
-    forward(batch(
-        Request{session, Seq{1}, Acquire{"y", LockMode::exclusive, true, {}, false, {}}}));
+    forward(
+        batch(Request{session, Seq{1}, Acquire{"y", LockMode::exclusive, true, {}, false, {}}}));
     cluster.settle();
-    forward(batch(Request{session, Seq{2}, CloseSession{}}));  // leaves a name to sweep, behind the flood
+    forward(batch(
+        Request{session, Seq{2}, CloseSession{}}));  // leaves a name to sweep, behind the flood
     const auto flood = [&] {
         for (int i = 0; i < 300; ++i)
             forward(heavy);

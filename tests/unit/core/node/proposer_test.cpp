@@ -42,9 +42,7 @@ protected:
             }
         }
     }
-    bool add(const Bytes& batch) {
-        return proposer.add(batch, decode_batch(batch).value().size());
-    }
+    bool add(const Bytes& batch) { return proposer.add(batch, decode_batch(batch).value().size()); }
     void fill() {
         const auto batch = batch_of(1, batch_bytes_max);
         while (add(batch)) {
