@@ -127,8 +127,10 @@ struct HandingOver : testing::Test {
         node.complete_writes();
         ASSERT_TRUE(node.raft().is_leader());
         over = opened_and_closed(node, n2, [&] {
-            node.complete_writes();
-            hear_of({n2});
+            for (int i = 0; i < 2; ++i) {
+                node.complete_writes();
+                hear_of({n2});
+            }
         });
         fill(n2);
     }

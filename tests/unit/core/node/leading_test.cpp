@@ -121,12 +121,11 @@ TEST_F(Leading, ARenewalOfASessionThatEndsMakesNoTimerFireForEver) {
 
 // P11: each is answered under its own number, instead of timing out, and what is behind it goes on.
 TEST_F(Leading, TooManyAcquiresAreDeclined) {
-    const NodeId other{leader->raft().configuration().voters.back().id};
-    const auto session = cluster[other].core().agent().open_session().value();
+    const auto session = open_session();
     leader->acquire(1, "first");
     // Its disk takes its time, so that everything gathers.
     for (int i = 0; i < 200; ++i)
-        leader->receive(other, forward_of(heavy_batch(session)));
+        forward(heavy_batch(session));
     leader->acquire(2, "late");
     cluster.settle();
     ASSERT_TRUE(leader->was_answered<CallError>(2));
@@ -145,7 +144,7 @@ protected:
     void say(std::uint64_t round, std::vector<std::uint64_t> numbers) {
         BatchBuilder out;
         for (const auto seq : numbers)
-            out.add(Request{session, Seq{seq}, Acquire{"name " + std::to_string(seq)}});
+            out.add(Request{session, Seq{seq}, Release{Seq{seq}}});
         leader->receive(asker, Forward{round, out.take(), {}});
         cluster.settle();
     }

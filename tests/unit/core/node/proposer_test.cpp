@@ -78,7 +78,7 @@ TEST_F(ProposerTest, WritesTheFormThatItIsAskedFor) {
 // What was sent first goes first, whoever sent it.
 TEST_F(ProposerTest, KeepsTheOrderOfWhatIsForwarded) {
     BatchBuilder first;
-    first.add(Request{SessionId{1}, Seq{1}, Acquire{"a"}});
+    first.add(Request{SessionId{1}, Seq{1}, Upgrade{Seq{1}, true}});
     BatchBuilder second;
     second.add(Request{SessionId{1}, Seq{2}, Release{Seq{1}}});
     add(first.take());
