@@ -29,6 +29,7 @@ Streams::Run Streams::run_in(core::NodeId from, const core::Forward& forward) {
         if (is_first) run.first = request->seq;
         run.session = request->session;
         run.last = request->seq;
+        if (std::holds_alternative<core::Declined>(request->body)) run.withdrawn.insert(run.last);
         run.closes = std::holds_alternative<core::CloseSession>(request->body);
     }
     return run;
@@ -75,6 +76,7 @@ void Streams::follow(Sender& sender, core::NodeId to, const Run& run, core::Seq 
     for (auto seq = run.first; seq <= run.last; seq = seq.next()) {
         const auto [place, is_new] = trails.try_emplace(seq, Trail{to});
         auto& trail = place->second;
+        trail.withdrawn = run.withdrawn.contains(seq);
         if (is_new) continue;
         after_install = after_install || std::exchange(trail.installed, false);
         if (trail.leader == to) continue;
@@ -115,10 +117,19 @@ void Streams::read(const core::Request& request) {
     stream.read = request.seq;
     entry_.sessions.insert(request.session);
     if (std::holds_alternative<core::CloseSession>(request.body)) stream.closes = true;
-    if (std::holds_alternative<core::Declined>(request.body))
-        entry_.declined.emplace(request.session, request.seq);
+    if (was_declined(request)) entry_.declined.emplace(request.session, request.seq);
     if (std::holds_alternative<core::Release>(request.body))
         entry_.releases.insert({request.session, request.seq});
+}
+
+bool Streams::was_declined(const core::Request& request) const {
+    if (!std::holds_alternative<core::Declined>(request.body)) return false;
+    for (const auto& [node, sender] : senders_) {
+        const auto trail = sender.trails.find(request.seq);
+        const bool is_its = sender.session == request.session && trail != sender.trails.end();
+        if (is_its) return !trail->second.withdrawn;
+    }
+    return false;
 }
 
 void Streams::on(const core::Outcome& outcome) {

@@ -42,6 +42,7 @@ private:
         core::SessionId session;
         core::Seq first;
         core::Seq last;
+        std::set<core::Seq> withdrawn;  // nobody there waits for those any more
         bool closes = false;
     };
     // Of a request that its node has sent and not seen applied.
@@ -49,6 +50,7 @@ private:
         core::NodeId leader;        // it was sent to that one last
         std::uint64_t changes = 0;  // of the leader, since it was sent for the first time
         bool installed = false;     // since it was sent last, its node has installed a state
+        bool withdrawn = false;     // as it was sent last
     };
     struct Sender {
         core::SessionId session;
@@ -66,7 +68,7 @@ private:
     };
     struct Entry {  // at hand
         std::set<core::SessionId> sessions;
-        std::map<core::SessionId, core::Seq> declined;  // the first of each
+        std::map<core::SessionId, core::Seq> declined;  // by a leader; the first of each
         std::set<core::OperationId> releases;
     };
 
@@ -75,6 +77,8 @@ private:
                      core::Seq applied);
     void follow(Sender& sender, core::NodeId to, const Run& run, core::Seq applied);
     void read(const core::Request& request);
+    // By a leader: its node sent it as something else.
+    [[nodiscard]] bool was_declined(const core::Request& request) const;
     void on(const core::Outcome& outcome);
     void on_begun(core::OperationId operation);
     void on_answered(core::OperationId operation, const core::Answer& answer);

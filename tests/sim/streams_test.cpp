@@ -178,12 +178,23 @@ TEST_F(StreamsTest, SeeASessionThatIsClosedAheadOfItsTurn) {
 }
 
 TEST_F(StreamsTest, CountAReleaseBehindOneThatWasDeclined) {
-    apply({of(1, acquire()), of(2, acquire("other"))});
-    apply({of(3, release(1)), of(4, core::Declined{})});
-    apply({of(5, core::Declined{})});
+    apply({of(1, acquire()), of(2, acquire("other")), of(3, acquire("third"))});
+    send(1, {4, 5});
+    apply({of(4, core::Declined{}), of(5, core::Declined{})});
+    send_commands(1, {of(6, release(1)), of(7, acquire())});
+    apply({of(6, release(1)), of(7, core::Declined{})});
     EXPECT_EQ(count("declined under overload with releases behind it"), 0U);
-    apply({of(6, core::Declined{}), of(7, release(1)), of(8, release(2))});
+    send_commands(1, {of(8, acquire()), of(9, release(2)), of(10, release(3))});
+    apply({of(8, core::Declined{}), of(9, release(2)), of(10, release(3))});
     EXPECT_EQ(count("declined under overload with releases behind it"), 1U);
+}
+
+TEST_F(StreamsTest, DoNotCountWhatItsNodeHasWithdrawn) {
+    apply({of(1, acquire())});
+    const std::vector<core::Command> withdrawn{of(2, core::Declined{}), of(3, release(1))};
+    send_commands(1, withdrawn);
+    apply(withdrawn);
+    EXPECT_EQ(count("declined under overload with releases behind it"), 0U);
 }
 
 // --- what nodes send ----------------------------------------------------------------------------
