@@ -120,7 +120,7 @@ Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
     auto begun = begin(*gate, order);
     auto waiting = std::make_shared<WaitingThread>();
     Canceller canceller{gate, begun.tag};
-    ec = gate->submit(std::move(begun.call), waiting);
+    ec = gate->submit(std::move(begun.call), waiting, begun.progress_timeout);
     if (ec) return {};
     const std::stop_callback on_cancel{order.options.cancel, [&] { canceller.cancel(); }};
     auto outcome = waiting->wait_until(begun.gives_up);
@@ -212,7 +212,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     // What is cancelled already is not begun.
     if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
-    if (!bad) bad = gate->submit(std::move(begun.call), call);
+    if (!bad) bad = gate->submit(std::move(begun.call), call, begun.progress_timeout);
     if (bad) {
         call->complete({bad, {}, {}});
     } else {

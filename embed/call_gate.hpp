@@ -28,7 +28,9 @@ using CallPlace = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
 struct Submitted {
     core::Call call;
     std::shared_ptr<Completion> completion;
-    CallPlace place;                                  // of a call that begins something
+    CallPlace place;  // of a call that begins something
+    // Of the hold that comes of it (S8). Zero: none. The core has no use for it.
+    core::Nanoseconds progress_timeout{0};
     core::Instant gives_up = core::Instant::never();  // while it waits for another life of the node
 };
 
@@ -38,7 +40,7 @@ using SubmittedCalls = std::list<Submitted>;
 // A call that is ready to be submitted at any time.
 [[nodiscard]] inline SubmittedCalls prepared(core::Call call) {
     SubmittedCalls one;
-    one.push_back({std::move(call), nullptr, nullptr, core::Instant::never()});
+    one.emplace_back().call = std::move(call);
     return one;
 }
 
@@ -63,7 +65,8 @@ public:
     // forked, node_stopped, or resource_exhausted for a call that begins something while
     // `calls_max` of those are under way. What ends something is always taken (P11). On an error
     // nothing was queued; neither when there is no memory, which is thrown.
-    std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
+    std::error_code submit(core::Call call, std::shared_ptr<Completion> completion,
+                           core::Nanoseconds progress_timeout = {});
     // For what ends something: takes what was prepared for it, and no memory. Does nothing when it
     // was taken before, also by another thread.
     std::error_code submit(SubmittedCalls& prepared) noexcept;

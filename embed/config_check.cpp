@@ -36,7 +36,6 @@ public:
         : config_{config}, origin_{origin} {}
 
     void run() const {
-        check_what_is_missing_here();
         check_names();
         check_peers();
         check_own_peer();
@@ -56,11 +55,6 @@ private:
     [[noreturn]] void refuse_pair(std::string_view key, std::string_view other,
                                   const std::string& problem) const {
         refuse(origin_.has(key) || !origin_.has(other) ? key : other, problem);
-    }
-
-    void check_what_is_missing_here() const {
-        if (config_.role == Role::client)
-            refuse("role", "client is not available in this version yet; voter and learner are");
     }
 
     void check_tls() const {

@@ -150,6 +150,7 @@ core::Call CoreLoop::begin_call(Submitted& submitted) {
     if (submitted.completion) {
         PendingCall pending;
         pending.completion = submitted.completion;
+        pending.progress_timeout = submitted.progress_timeout;
         pending.is_unknown_unanswered = is_unknown_unanswered(submitted.call);
         remember_asked(pending, submitted.call);
         if (!pending.asked.empty()) ++metrics_.acquires;
@@ -164,11 +165,9 @@ void CoreLoop::remember_asked(PendingCall& pending, const core::Call& call) {
     if (const auto* acquire = std::get_if<core::AcquireCall>(&call)) {
         pending.asked = {{acquire->request.name, acquire->request.mode}};
         pending.suspends = acquire->suspends;
-        pending.progress_timeout = acquire->progress_timeout;
     } else if (const auto* several = std::get_if<core::AcquireSeveralCall>(&call)) {
         pending.asked = several->request.names;
         pending.suspends = several->suspends;
-        pending.progress_timeout = several->progress_timeout;
         pending.all = several->request.which == core::AcquireSeveral::Which::all;
     } else if (const auto* upgrade = std::get_if<core::UpgradeCall>(&call)) {
         pending.upgrades = upgrade->hold;

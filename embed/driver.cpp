@@ -57,8 +57,6 @@ void Driver::carry_out(core::Effects effects) {
         ports_.publisher.answered(std::move(answer));
     for (const auto& contended : effects.contended)
         ports_.publisher.contended(contended);
-    for (const auto& answer : effects.membership)
-        ports_.publisher.membership_answered(answer);
     if (effects.purge_log_to) ports_.log.purge_to(*effects.purge_log_to);
     for (auto& step : effects.install)
         ports_.state.install(std::move(step));

@@ -71,8 +71,6 @@ public:
     virtual void answered(core::CallAnswer answer) = 0;
     // Of holds that are watched (core::WatchCall); the simulator watches them itself.
     virtual void contended(const core::Contended& /*contended*/) {}
-    // Of single steps that are begun by hand; what programs ask for is answered like any call.
-    virtual void membership_answered(core::MembershipAnswer /*answer*/) {}
     // This node was too far behind: its state is now that of others as of `last`, and what happened
     // in between it will not be told.
     virtual void state_replaced(core::LogId last) = 0;

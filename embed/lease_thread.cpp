@@ -81,7 +81,6 @@ void LeaseThread::look_at(const std::shared_ptr<Lease>& lease) {
     const auto now = boot_now();
     const bool ended = lease->end_if_run_out(now);
     const bool warns = lease->is_valid(now) && lease->is_at_risk(now) && warned_until_ != until;
-    if (ended) worst_delay_ns_.store(std::max(worst_delay_ns_.load(), (now - until).count()));
     if (warns) warned_until_ = until;
     try {
         if (warns) on_risk_(lease);

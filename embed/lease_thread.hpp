@@ -35,8 +35,6 @@ public:
     // Nothing is watched any more.
     void stop();
     [[nodiscard]] std::shared_ptr<Lease> watched() const;
-    // The latest that a tick ever came, in nanoseconds.
-    [[nodiscard]] std::int64_t worst_delay_ns() const { return worst_delay_ns_.load(); }
 
 private:
     // So much later than it ran out the end of a lease is told at most, after the machine slept.
@@ -57,7 +55,6 @@ private:
     std::condition_variable stopped_;
     bool is_stopped_ = false;
     Guarded<std::shared_ptr<Lease>> watched_;
-    std::atomic<std::int64_t> worst_delay_ns_{0};
     core::Instant warned_until_{};  // of the last lease said to be at risk; on the thread
     std::thread thread_;
 };

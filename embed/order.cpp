@@ -38,15 +38,13 @@ std::error_code check(SeveralNames& several, const AcquireOptions& options) {
 
 core::Call to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline, bool wait) {
     const bool suspends = order.options.on_uncertain == OnUncertain::suspend;
-    const auto& timeout = order.options.progress_timeout;
-    const auto progress = timeout.is_set() ? timeout.to_nanoseconds() : core::Nanoseconds{0};
     if (!order.several) {
         return core::AcquireCall{tag, to_request(order.name, order.options, wait), deadline,
-                                 suspends, progress};
+                                 suspends};
     }
     auto& [requests, all] = *order.several;
     auto request = to_request(std::move(requests), all, order.options, wait);
-    return core::AcquireSeveralCall{tag, std::move(request), deadline, suspends, progress};
+    return core::AcquireSeveralCall{tag, std::move(request), deadline, suspends};
 }
 
 }  // namespace
@@ -76,6 +74,8 @@ Begun begin(CallGate& gate, AcquireOrder& order) {
     begun.tag = gate.next_tag();
     begun.call = to_call(begun.tag, order, to_instant(deadline), !once);
     begun.gives_up = deadline + Duration{slack};
+    const auto progress = order.options.progress_timeout;
+    if (progress.is_set()) begun.progress_timeout = progress.to_nanoseconds();
     return begun;
 }
 

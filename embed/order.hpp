@@ -16,6 +16,7 @@ struct Begun {
     core::CallTag tag;
     core::Call call;
     Deadline gives_up = Deadline::max();  // for the thread that waits
+    core::Nanoseconds progress_timeout{0};
 };
 
 [[nodiscard]] core::Instant to_instant(Deadline deadline);

@@ -26,7 +26,7 @@ struct PendingCall {
     std::vector<core::NamedMode> asked;               // of an acquire: one name, or several,
     bool all = false;                                 // of which it gets all
     bool suspends = false;                            // the hold that comes of it
-    core::Nanoseconds progress_timeout{0};            // likewise
+    core::Nanoseconds progress_timeout{0};            // likewise; zero: none
     core::OperationId upgrades;                       // of an upgrade: the hold
     CallPlace place;                                  // of a call of this node's program
     bool is_unknown_unanswered = false;

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -13,7 +12,6 @@
 #include "embed/unsound.hpp"
 #include "storage/descriptors.hpp"
 #include "transport/blocking_member_client.hpp"
-#include "transport/limits.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
@@ -23,11 +21,6 @@ namespace mortise {
 namespace {
 
 using detail::from_core;
-
-// As many as an answer can tell of.
-bool is_full(const core::LockView& view) {
-    return std::max(view.holders.size(), view.waiters.size()) >= transport::list_holders_max;
-}
 
 void check_prefix(std::string_view prefix) {
     if (prefix.size() > core::name_bytes_max)
@@ -164,11 +157,8 @@ private:
                 return std::nullopt;
             }
             const auto& page = std::get<transport::ListReply>(*answer);
-            for (const auto& view : page.locks) {
+            for (const auto& view : page.locks)
                 locks.push_back(from_core(view));
-                const bool is_counted = view.holders_total + view.waiters_total > 0;
-                if (page.truncated && !is_counted) locks.back().truncated |= is_full(view);
-            }
             if (!page.more || page.locks.empty() || locks.size() >= wanted) return locks;
             request.after = locks.back().name;
         }

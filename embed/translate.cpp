@@ -150,11 +150,10 @@ void tell_closures(const core::LockView& view, LockInfo& info) {
     }
 }
 
-// A member of an older version counts nothing: then it is what is listed, and perhaps more.
 void tell_totals(const core::LockView& view, LockInfo& info) {
-    info.holders_total = std::max(view.holders_total, info.holders.size());
-    info.waiters_total = std::max(view.waiters_total, info.waiters.size());
-    info.closures_total = std::max(view.closings_total, info.closures.size());
+    info.holders_total = view.holders_total;
+    info.waiters_total = view.waiters_total;
+    info.closures_total = view.closings_total;
     info.truncated = info.holders_total > info.holders.size() ||
                      info.waiters_total > info.waiters.size() ||
                      info.closures_total > info.closures.size();
@@ -169,8 +168,7 @@ LockInfo from_core(const core::LockView& view) {
     for (const auto& grant : view.holders) {
         const auto session = grant.operation.session;
         info.holders.push_back({view.nodes.at(session).raw(), session.raw(), grant.label,
-                                from_core(grant.mode), from_core(grant.token), grant.since.raw(),
-                                false});
+                                from_core(grant.mode), from_core(grant.token), grant.since.raw()});
     }
     for (const auto& waiter : view.waiters) {
         const auto session = waiter.operation.session;

@@ -13,7 +13,7 @@ namespace mortise::storage {
 
 namespace {
 
-constexpr std::uint8_t format = 3;
+constexpr std::uint8_t format = 1;
 constexpr std::size_t countdown_bytes = std::size_t{4} * 8;
 constexpr std::size_t file_bytes_max = std::size_t{64} << 20U;
 constexpr std::size_t checksum_bytes = 8;

@@ -63,8 +63,7 @@ struct ListRequest {
 
 struct ListReply {
     std::vector<core::LockView> locks;
-    bool more = false;       // ask again, after the last name of these
-    bool truncated = false;  // some lock has more holders or waiters than are told
+    bool more = false;  // ask again, after the last name of these
 
     friend bool operator==(const ListReply&, const ListReply&) = default;
 };

@@ -46,7 +46,8 @@ void write(const core::MembershipGoal& goal, wire::MembershipGoal::Builder to);
 void write(const ChangeAnswer& answer, wire::ChangeAnswer::Builder to);
 [[nodiscard]] core::Result<ChangeAnswer> read(wire::ChangeAnswer::Reader from);
 
-// As much of it as one message should carry; the rest is told of as `more` and `truncated`.
+// As much of it as one message should carry; the rest is told of as `more`, and in the
+// totals of each lock.
 void write(const ListAnswer& answer, wire::ListAnswer::Builder to);
 [[nodiscard]] core::Result<ListAnswer> read(wire::ListAnswer::Reader from);
 

@@ -147,15 +147,9 @@ std::size_t locks_that_fit(const std::vector<core::LockView>& locks) {
 
 void put(const ListReply& reply, wire::ListAnswer::Builder to) {
     auto locks = to.initLocks(size_of(locks_that_fit(reply.locks)));
-    bool truncated = reply.truncated;
-    for (unsigned i = 0; i < locks.size(); ++i) {
-        const auto& lock = reply.locks[i];
-        truncated = truncated || lock.closings.size() > list_closings_max ||
-                    std::max(lock.holders.size(), lock.waiters.size()) > list_holders_max;
-        put(lock, locks[i]);
-    }
+    for (unsigned i = 0; i < locks.size(); ++i)
+        put(reply.locks[i], locks[i]);
     to.setMore(reply.more || locks.size() < reply.locks.size());
-    to.setTruncated(truncated);
 }
 
 ListReply get(CheckedReading& reading, wire::ListAnswer::Reader from) {
@@ -167,7 +161,6 @@ ListReply get(CheckedReading& reading, wire::ListAnswer::Reader from) {
         reply.locks.push_back(std::move(lock));
     });
     reply.more = from.getMore();
-    reply.truncated = from.getTruncated();
     // Whoever asks again would ask the same.
     if (reply.more && reply.locks.empty()) reading.fail(Malformed::bad_order, "ListAnswer.more");
     return reply;

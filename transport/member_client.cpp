@@ -40,7 +40,6 @@ public:
           credentials_{std::move(credentials)} {}
 
     void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
-    void on_lost(std::function<void(core::Error)> lost) { lost_ = std::move(lost); }
     void close();
 
     // Makes a request of the member, now or when others have been answered, and answers with what
@@ -82,7 +81,6 @@ private:
     Done<core::Hello> connecting_;
     std::unique_ptr<RpcConnection> connection_;
     std::optional<wire::Member::Client> member_;
-    std::function<void(core::Error)> lost_;
     std::deque<std::function<void()>> to_call_;
     // A member closes a connection with too many questions open.
     std::size_t in_flight_ = 0;
@@ -181,18 +179,14 @@ void MemberClient::Impl::give_up(core::Error error) {
     later([done = std::exchange(connecting_, nullptr), error = std::move(error)] { done(error); });
 }
 
-// RPC tells all calls that wait, in its own time.
 void MemberClient::Impl::broken() {
+    if (member_) return;  // RPC tells all calls that wait
     auto error = failure(std::errc::connection_reset, "the connection to " + address_ + " broke");
-    if (!member_ && !credentials_)
+    if (!credentials_)
         error.what += "; a cluster with TLS wants a certificate, its key and the authorities";
     if (const auto alert = tls_alert(connection_->read_error()); !alert.empty())
         error = failure(std::errc::permission_denied, address_ + ": " + alert);
-    if (!member_) return give_up(std::move(error));
-    auto tell = [this, error = std::move(error)] {
-        if (auto lost = std::exchange(lost_, nullptr)) lost(error);
-    };
-    connection_->add(kj::evalLast([this, tell = std::move(tell)] { later(tell); }));
+    give_up(std::move(error));
 }
 
 template <class Work>
@@ -334,10 +328,6 @@ void MemberClient::break_lock(const core::BreakLock& request, Done<ChangeAnswer>
         return read_guarded([&] { return response.getAnswer(); });
     };
     impl_->call<ChangeAnswer>(std::move(done), make, take);
-}
-
-void MemberClient::on_lost(std::function<void(core::Error)> lost) {
-    impl_->on_lost(std::move(lost));
 }
 
 void MemberClient::close() {

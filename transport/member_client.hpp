@@ -42,8 +42,6 @@ public:
     void change(const core::MembershipGoal& goal, core::Nanoseconds patience,
                 Done<ChangeAnswer> done);
     void break_lock(const core::BreakLock& request, Done<ChangeAnswer> done);
-    // Once connected: called once when the connection breaks, after those that wait.
-    void on_lost(std::function<void(core::Error)> lost);
     // No callback comes any more. Final.
     void close();
 

@@ -428,10 +428,9 @@ struct ListAnswer {
   union {
     locks @0 :List(Lock);
     failed @1 :Failure;
-    denied @4 :Data;           # not for this caller: what was missing, in one sentence
+    denied @2 :Data;           # not for this caller: what was missing, in one sentence
   }
-  more @2 :Bool;               # ask again, after the last name of this page
-  truncated @3 :Bool;          # of some lock more is left out; its totals count that
+  more @3 :Bool;               # ask again, after the last name of this page
 }
 
 enum Failure {
@@ -482,7 +481,7 @@ struct Lock {
   valueIsDirty @6 :Bool;
   isClosed @7 :Bool;           # kept shut by somebody who does not hold it any more,
   closedUnder @8 :UInt64;      # under this token
-  holdersTotal @9 :UInt64;     # with those that are left out above; zero of an older version
+  holdersTotal @9 :UInt64;     # with those that are left out above
   waitersTotal @10 :UInt64;
   closings @11 :List(Closing);  # why it is closed: newest token first
   closingsTotal @12 :UInt64;

@@ -129,7 +129,7 @@ MembershipReply NodeCore::consider_members(const MembershipRequest& request, Now
 
 ChangeResult NodeCore::begin_change(const MembershipGoal& goal, Now now) {
     switch (goal.kind) {
-        case MembershipGoal::Kind::learner: return add_member({{}, goal.member, goal.address}, now);
+        case MembershipGoal::Kind::learner: return add_member(goal.member, goal.address, now);
         case MembershipGoal::Kind::voter: return promote(goal.member, now);
         case MembershipGoal::Kind::address:
             return raft_.move(goal.member, goal.address, now.steady);
@@ -137,6 +137,19 @@ ChangeResult NodeCore::begin_change(const MembershipGoal& goal, Now now) {
         case MembershipGoal::Kind::leader: break;  // no change of the members
     }
     return MembershipRefusal::not_a_voter;
+}
+
+// As a learner. It must be running and connected: only it knows what its directory is.
+ChangeResult NodeCore::add_member(NodeId id, const std::string& address, Now now) {
+    if (!is_address(address)) return MembershipRefusal::invalid_address;
+    const auto found = connected_.find(id);
+    if (found == connected_.end()) return MembershipRefusal::not_connected;
+    if (!is_of_cluster(found->second)) return MembershipRefusal::other_cluster;
+    // What earlier leaders left may be newer than anything this one has applied.
+    if (!raft_.has_handed_out_own_term()) return MembershipRefusal::leader_not_ready;
+    if (is_too_old(found->second)) return MembershipRefusal::too_old;
+    if (!is_members_certificate(id)) return MembershipRefusal::not_a_members_certificate;
+    return raft_.add_learner({id, found->second.incarnation, address}, now.steady);
 }
 
 // Nothing is proposed while leadership is handed over, so it is tried once, with somebody who can

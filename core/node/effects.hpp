@@ -12,7 +12,6 @@
 #include "core/agent/call.hpp"
 #include "core/base/instant.hpp"
 #include "core/leases/countdowns.hpp"
-#include "core/node/membership.hpp"
 #include "core/node/message.hpp"
 #include "core/node/state_delta.hpp"
 #include "core/raft/log_base.hpp"
@@ -41,7 +40,6 @@ struct Effects {
     std::vector<Contended> contended;
     std::optional<LeaseChanged> lease;
     std::vector<CallAnswer> answers;
-    std::vector<MembershipAnswer> membership;
     // The machine was replaced: entries up to here were applied elsewhere, their outcomes are not
     // told. Before `applied`.
     std::optional<LogId> state_replaced;

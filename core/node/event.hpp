@@ -7,7 +7,6 @@
 
 #include "core/agent/call.hpp"
 #include "core/node/hello.hpp"
-#include "core/node/membership.hpp"
 #include "core/node/message.hpp"
 #include "core/raft/snapshot.hpp"
 
@@ -62,7 +61,7 @@ struct TransferLeadership {
 };
 
 using Event = std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
-                           TransferLeadership, AddMember, PromoteMember, RemoveMember, SnapshotRows,
-                           InstallTaken, StateInstalled, LifeRefused, UnknownTo>;
+                           TransferLeadership, SnapshotRows, InstallTaken, StateInstalled,
+                           LifeRefused, UnknownTo>;
 
 }  // namespace mortise::core

@@ -22,14 +22,6 @@ std::uint8_t NodeCore::common_format() const {
     return common;
 }
 
-bool NodeCore::is_too_new_for_a_member(std::uint8_t format) const {
-    const auto followers = raft_.followers();
-    return format > options_.command_format ||
-           std::ranges::any_of(followers, [&](Incarnation incarnation) {
-               return memory_.command_format(incarnation).value_or(format) < format;
-           });
-}
-
 // What is in the log once, everybody reads: nobody who was not heard of takes that back.
 std::uint8_t NodeCore::format_to_propose() const {
     return std::max(common_format(), std::min(format_in_log_, options_.command_format));

@@ -1,4 +1,4 @@
-// Whom this node listens to, and how members come, change and go.
+// Whom this node listens to, and how members that lost their directory come back.
 #include <algorithm>
 
 #include "core/base/mutant.hpp"
@@ -97,36 +97,6 @@ void NodeCore::dismiss_stranger(NodeId from) {
 
 void NodeCore::on(const UnknownTo& event, Now /*now*/) {
     raft_.on_unknown_to(event.peer);
-}
-
-// --- asked for
-// ------------------------------------------------------------------------------------
-
-void NodeCore::on(const AddMember& event, Now now) {
-    effects_.membership.push_back({event.tag, add_member(event, now)});
-}
-
-void NodeCore::on(const PromoteMember& event, Now now) {
-    effects_.membership.push_back({event.tag, promote(event.id, now)});
-}
-
-void NodeCore::on(const RemoveMember& event, Now now) {
-    effects_.membership.push_back({event.tag, raft_.remove(event.id, now.steady)});
-}
-
-ChangeResult NodeCore::add_member(const AddMember& event, Now now) {
-    if (!raft_.is_leader()) return MembershipRefusal::not_leader;
-    if (event.address.empty() || event.address.size() > address_bytes_max) {
-        return MembershipRefusal::invalid_address;
-    }
-    const auto found = connected_.find(event.id);
-    if (found == connected_.end()) return MembershipRefusal::not_connected;
-    if (!is_of_cluster(found->second)) return MembershipRefusal::other_cluster;
-    // What earlier leaders left may be newer than anything this one has applied.
-    if (!raft_.has_handed_out_own_term()) return MembershipRefusal::leader_not_ready;
-    if (is_too_old(found->second)) return MembershipRefusal::too_old;
-    if (!is_members_certificate(event.id)) return MembershipRefusal::not_a_members_certificate;
-    return raft_.add_learner({event.id, found->second.incarnation, event.address}, now.steady);
 }
 
 // --- without being asked

@@ -185,10 +185,6 @@ private:
     [[nodiscard]] Nanoseconds saved_elapsed(const Session& session) const;
 
     // membership.cpp
-    void on(const AddMember& event, Now now);
-    void on(const PromoteMember& event, Now now);
-    void on(const RemoveMember& event, Now now);
-    ChangeResult add_member(const AddMember& event, Now now);
     void take_in_newcomers(Now now);
     [[nodiscard]] bool is_of_cluster(const Hello& hello) const;
     [[nodiscard]] bool is_trusted(NodeId peer) const;
@@ -222,6 +218,7 @@ private:
     MembershipReply consider_members(const MembershipRequest& request, Now now);
     MembershipReply consider_leader(const MembershipRequest& request, Now now);
     ChangeResult begin_change(const MembershipGoal& goal, Now now);
+    ChangeResult add_member(NodeId id, const std::string& address, Now now);
     void expect(const MembershipGoal& goal, Now now);
     void keep_connected(NodeId id, const std::string& address, Now now);
     void tell_peers(Now now);
@@ -242,7 +239,6 @@ private:
     // formats.cpp
     [[nodiscard]] std::uint8_t common_format() const;
     [[nodiscard]] std::uint8_t format_to_propose() const;
-    [[nodiscard]] bool is_too_new_for_a_member(std::uint8_t format) const;
     void remember_format(std::uint8_t format);
     void remember_format(const Entry& entry);
     [[nodiscard]] bool is_too_old(const Hello& hello) const;

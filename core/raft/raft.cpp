@@ -123,11 +123,6 @@ void Raft::set_pace(Nanoseconds pace) {
         leader->heartbeat_at = std::min(leader->heartbeat_at, last_event_ + pace);
 }
 
-void Raft::on_message(NodeId from, RaftMessage message, Instant now) {
-    begin_event(now);
-    if (!refuses(from, message)) take_message(from, std::move(message), now);
-}
-
 void Raft::take_message(NodeId from, RaftMessage message, Instant now) {
     const auto term = term_of(message);
     // A request for a vote is no news of a leader: whether its term is adopted is decided with it.

@@ -56,9 +56,8 @@ public:
     // What each of them begins with. Events of which consensus learns nothing begin so, too: a
     // leader that was asleep must know before anything is done in its name.
     void begin_event(Instant now);
-    void on_message(NodeId from, RaftMessage message, Instant now);
-    // The two halves of that. Whether it says what cannot be so: then it has no effect, and the
-    // output tells of its sender. And what a message does that was not refused.
+    // A message arrives in two halves. Whether it says what cannot be so: then it has no effect,
+    // and the output tells of its sender. And what one does that was not refused.
     [[nodiscard]] bool refuses(NodeId from, const RaftMessage& message);
     void take_message(NodeId from, RaftMessage message, Instant now);
     void on_timer(Instant now);

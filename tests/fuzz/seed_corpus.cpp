@@ -182,7 +182,7 @@ void add_states(Seeds& seeds) {
             if (index.raw() == 5 || index.raw() == 10 || index.raw() == 40)
                 add_rows(seeds, machine);
         }
-        const transport::ListReply listed{machine.list("", "", 20), true, false};
+        const transport::ListReply listed{machine.list("", "", 20), true};
         seeds.add("schema", {6}, message_of<wire::ListAnswer>(transport::ListAnswer{listed}));
     }
 }

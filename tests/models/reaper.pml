@@ -92,7 +92,7 @@ inline take_release(op) {
 
 inline take(n) {
   if
-  :: asked[n] == acquire -> if :: take_acquire(about[n]) :: decline(about[n]) fi
+  :: asked[n] == acquire -> if :: true -> take_acquire(about[n]) :: true -> decline(about[n]) fi
   :: asked[n] == cancel -> take_cancel(about[n])
   :: asked[n] == release -> take_release(about[n])
   fi

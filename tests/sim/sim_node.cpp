@@ -162,6 +162,7 @@ void SimNode::lease_changed(const core::LeaseChanged& lease) {
 void SimNode::answered(core::CallAnswer answer) {
     if (is_dead()) return;
     effects_.number(answer.tag.raw() << 8U | answer.result.index());
+    if (!answer.tag.is_set()) return change_answered(answer);
     world_.workload->answered(id_, answer);
 }
 
@@ -292,14 +293,15 @@ void SimNode::finish_install() {
     });
 }
 
-void SimNode::membership_answered(core::MembershipAnswer answer) {
-    if (is_dead()) return;
-    effects_.number(answer.tag.raw() << 8U | answer.result.index());
-    const bool accepted = std::holds_alternative<core::LogIndex>(answer.result);
-    world_.tally.probe(accepted ? "membership change accepted" : "membership change refused");
+// What the nemesis asked for, once: a change that has begun is not waited for.
+void SimNode::change_answered(const core::CallAnswer& answer) {
+    const auto* error = std::get_if<core::CallError>(&answer.result);
+    if (error != nullptr && *error == core::CallError::outcome_unknown)
+        world_.tally.probe("membership change accepted");
     const auto* why = std::get_if<core::MembershipRefusal>(&answer.result);
-    const bool is_old = why != nullptr && *why == core::MembershipRefusal::too_old;
-    if (is_old) world_.tally.probe("newcomer too old");
+    if (why == nullptr) return;
+    world_.tally.probe("membership change refused");
+    if (*why == core::MembershipRefusal::too_old) world_.tally.probe("newcomer too old");
 }
 
 void SimNode::state_replaced(core::LogId last) {

@@ -81,12 +81,6 @@ enum class OnUncertain : std::uint8_t {
     suspend,  // it is not valid, and is held again if the lease can still be renewed
 };
 
-// May this node keep the grant after the last local release, to give it again without asking?
-enum class Caching : std::uint8_t {
-    adaptive,  // when the name is taken again and again from here and nowhere else
-    off,
-};
-
 enum class ReadLevel : std::uint8_t {
     linearizable,  // includes all that was answered before the question; needs a majority
     local,         // what this node knows, perhaps old
@@ -98,7 +92,6 @@ enum class ReadLevel : std::uint8_t {
 enum class Role : std::uint8_t {
     voter,
     learner,  // keeps a copy without a vote
-    client,   // keeps nothing and speaks to any member; not in this version
 };
 
 // A voter's part in the election of its leader.
@@ -121,7 +114,6 @@ enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
 [[nodiscard]] std::string_view to_string(ClosedBy why) noexcept;
 [[nodiscard]] std::string_view to_string(BreakMode mode) noexcept;
 [[nodiscard]] std::string_view to_string(OnUncertain choice) noexcept;
-[[nodiscard]] std::string_view to_string(Caching caching) noexcept;
 [[nodiscard]] std::string_view to_string(ReadLevel level) noexcept;
 [[nodiscard]] std::string_view to_string(Role role) noexcept;
 [[nodiscard]] std::string_view to_string(Standing standing) noexcept;

@@ -1,7 +1,6 @@
-// What a program can be told as it happens: of locks (Event) and of its own node (NodeEvent).
+// What a program can be told as it happens, of its own node.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,51 +12,6 @@
 #include <mortise/node_id.hpp>
 
 namespace mortise {
-
-// A place in the cluster's history, the same on every node. Later is greater.
-class Position {
-public:
-    constexpr Position() = default;  // before everything
-
-    // For storing it and going on from there after a restart; the number itself means nothing.
-    [[nodiscard]] static constexpr Position from_raw(std::uint64_t raw) noexcept {
-        return Position{raw};
-    }
-    [[nodiscard]] constexpr std::uint64_t raw() const noexcept { return raw_; }
-
-    friend constexpr bool operator==(Position, Position) = default;
-    friend constexpr auto operator<=>(Position, Position) = default;
-
-private:
-    constexpr explicit Position(std::uint64_t raw) : raw_{raw} {}
-
-    std::uint64_t raw_ = 0;
-};
-
-struct Event {
-    enum class Kind : std::uint8_t {
-        gap,      // history is missing here; `held` and `waiting` tell the present state next
-        held,     // found as the observer began, or after a gap
-        waiting,  // likewise
-        granted,
-        queued,
-        withdrawn,  // a waiter left
-        released,
-        expired,  // the holder's session ended without a word
-        broken,
-    };
-
-    Kind kind = Kind::gap;
-    Position position{};
-    std::string name{};
-    NodeId node = 0;  // the holder's or waiter's
-    SessionId session = 0;
-    std::string label{};
-    LockMode mode = LockMode::exclusive;
-    FencingToken token{};  // of a holder
-
-    friend bool operator==(const Event&, const Event&) = default;
-};
 
 struct NodeEvent {
     enum class Kind : std::uint8_t {
@@ -96,7 +50,6 @@ struct NodeEvent {
     friend bool operator==(const NodeEvent&, const NodeEvent&) = default;
 };
 
-[[nodiscard]] std::string_view to_string(Event::Kind kind) noexcept;
 [[nodiscard]] std::string_view to_string(NodeEvent::Kind kind) noexcept;
 
 }  // namespace mortise

@@ -31,7 +31,6 @@ struct HolderInfo {
     LockMode mode = LockMode::exclusive;
     FencingToken token{};
     std::uint64_t since = 0;  // log index of the grant
-    bool cached = false;      // kept by that node for its next use; whether in use is not known
 
     friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };

@@ -53,7 +53,6 @@ struct AcquireOptions {
     // again, under the same token, when a renewal gets through after all, and lost when the session
     // is.
     OnUncertain on_uncertain = OnUncertain::lose;
-    Caching caching = Caching::adaptive;
     Locker locker{};
 
     std::stop_token cancel{};  // ends the wait with Errc::cancelled

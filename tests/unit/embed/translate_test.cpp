@@ -92,14 +92,6 @@ TEST(LockInfoOf, SaysThatMoreIsLeftOut) {
     EXPECT_TRUE(from_core(view).truncated);
 }
 
-// A member of an older version.
-TEST(LockInfoOf, CountsWhatNobodyCounted) {
-    const auto info = from_core(view_with_a_waiter());
-    EXPECT_EQ(info.waiters_total, 1U);
-    EXPECT_EQ(info.holders_total, 0U);
-    EXPECT_FALSE(info.truncated);
-}
-
 TEST(LockInfoOf, SaysWhyANameIsClosed) {
     using enum core::Closure::Kind;
     auto view = view_with_a_waiter();

@@ -203,7 +203,6 @@ ListReply list_reply(Prng& prng) {
     for (std::uint64_t i = 0; i < count; ++i)
         reply.locks.push_back(lock(prng, 'a' + i));
     reply.more = count > 0 && coin(prng);
-    reply.truncated = coin(prng);
     return reply;
 }
 
@@ -506,7 +505,6 @@ TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
     EXPECT_EQ(told.locks.front().waiters.size(), list_holders_max);
     EXPECT_EQ(told.locks.front().waiters_total, 2'000U);
     EXPECT_TRUE(told.more);
-    EXPECT_TRUE(told.truncated);
 }
 
 // The time is no part of what is compared, since no replica knows it.
@@ -529,7 +527,6 @@ TEST(Convert, TellsWhatClosesANameAndForHowLong) {
     const auto& told = page.locks.front();
     ASSERT_EQ(told.closings.size(), list_closings_max);
     EXPECT_EQ(told.closings_total, list_closings_max + 6);
-    EXPECT_TRUE(page.truncated);
     EXPECT_EQ(told.closings.front(), lock.closings.front());
     EXPECT_EQ(told.closings[0].left, core::Nanoseconds{list_closings_max + 6});
     EXPECT_EQ(told.closings[1].left, std::nullopt);

@@ -248,16 +248,16 @@ TEST_F(MemberClientTest, MoreListsThanAFewAreRefusedAtOnce) {
 TEST_F(MemberClientTest, ABrokenConnectionIsToldToAllThatWait) {
     ASSERT_TRUE(connect());
     service_.hold_answers = true;
-    std::vector<std::string> heard;
-    client_->on_lost([&](const core::Error&) { heard.emplace_back("lost"); });
-    client_->list({"a", "", 1, false, false}, [&](const core::Result<ListAnswer>& answer) {
-        EXPECT_FALSE(answer);
-        heard.emplace_back("list");
-    });
-    ASSERT_TRUE(run_until(io_, [&] { return !service_.held.empty(); }));
+    int heard = 0;
+    for (int i = 0; i < 2; ++i) {
+        client_->list({"a", "", 1, false, false}, [&](const core::Result<ListAnswer>& answer) {
+            EXPECT_FALSE(answer);
+            ++heard;
+        });
+    }
+    ASSERT_TRUE(run_until(io_, [&] { return service_.held.size() == 2; }));
     node_.reset();
-    ASSERT_TRUE(run_until(io_, [&] { return heard.size() == 2; }));
-    EXPECT_THAT(heard, testing::ElementsAre("list", "lost"));
+    ASSERT_TRUE(run_until(io_, [&] { return heard == 2; }));
     EXPECT_FALSE(list({"a", "", 1, false, false}));
 }
 

@@ -229,7 +229,7 @@ TEST(Backlog, WhoIsAddedMustReadWhatIsYetToBeApplied) {
     auto rest = disk().entries;
     rest.erase(rest.begin(), rest.begin() + 2);
     BatchBuilder newer;
-    newer.add(Request{SessionId{9}, Seq{1}, {}, Upgrade{Seq{1}, true}});
+    newer.add(Request{SessionId{9}, Seq{1}, Upgrade{Seq{1}, true}});
     rest.back() =
         make_entry(rest.back().id, EntryKind::commands, newer.take(command_format_newest));
     Backlog it{begun};
@@ -240,16 +240,14 @@ TEST(Backlog, WhoIsAddedMustReadWhatIsYetToBeApplied) {
     it.node.step(PeerUp{HandDrivenNode{old, RaftState{}}.hello()});
     it.lead();
     ASSERT_TRUE(it.node.raft().has_committed_own_term());
-    const auto refusal = [&] {
-        it.node.step(AddMember{CallTag{1}, n4, "somewhere"});
-        const auto* why = std::get_if<MembershipRefusal>(&it.node.membership.back().result);
-        return why == nullptr ? MembershipRefusal::not_leader : *why;
-    };
-    EXPECT_EQ(refusal(), MembershipRefusal::leader_not_ready);
+    it.node.change(1, {MembershipGoal::Kind::learner, n4, "somewhere"}, 5 * heartbeat);
+    EXPECT_FALSE(it.node.raft().configuration().is_learner(n4));
+    EXPECT_EQ(it.node.refusal_of(1), std::nullopt) << "it waits until all is applied";
     while (it.applied() < last)
         it.node.timer();
+    it.node.now = it.node.now + heartbeat;
     it.node.timer();
-    EXPECT_EQ(refusal(), MembershipRefusal::too_old);
+    EXPECT_EQ(it.node.refusal_of(1), MembershipRefusal::too_old);
 }
 
 }  // namespace
