@@ -7,14 +7,14 @@
 namespace mortise::sim::test {
 namespace {
 
-constexpr core::CallTag closing{50};
+constexpr core::CallTag close_call{50};
 
 // Node a has the name, and is closed.
 struct ClosingsTest : LockHistoryTest {
     void SetUp() override {
         closings.has_session(a, of_a);
         acquire_and_tell(a, of_a, 1);
-        closings.asked(a, closing, {its});
+        closings.asked(a, close_call, {its});
     }
     void end(const std::vector<core::Command>& commands) {
         const auto applied = entry(commands);
@@ -38,7 +38,7 @@ struct ClosingsTest : LockHistoryTest {
 TEST_F(ClosingsTest, EndTheSession) {
     closings.lost(a, {its, core::HoldLost::Reason::node_stopped});
     closings.after_call(a);
-    EXPECT_TRUE(closings.is_closing(a, closing));
+    EXPECT_TRUE(closings.is_closing(a, close_call));
     EXPECT_FALSE(closings.is_closed(a));
     end({closing(of_a)});
     close();

@@ -56,9 +56,7 @@ TEST_F(ClosureTimesTest, NothingIsPromisedWhenAMajoritysClocksAreFast) {
 
 // Whoever breaks a lock wants it open.
 TEST_F(ClosureTimesTest, MayEndWithWhatTheyAreAbout) {
-    at(10, {core::Request{of_b,
-                          core::Seq{1},
-                          {},
+    at(10, {core::Request{of_b, core::Seq{1},
                           core::BreakLock{"name", token_of(operation(of_a, 1)), "why", true}}});
     EXPECT_FALSE(violations.first()) << violations.first()->what;
 }

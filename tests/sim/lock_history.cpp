@@ -5,8 +5,8 @@
 
 #include "core/base/checksum.hpp"
 #include "core/base/overloaded.hpp"
-#include "core/codec/command_codec.hpp"
 #include "tests/sim/circles.hpp"
+#include "tests/sim/formats.hpp"
 #include "tests/sim/in_words.hpp"
 
 namespace mortise::sim {
@@ -87,7 +87,7 @@ void LockHistory::applied(core::NodeId node, const core::Applied& applied) {
 }
 
 void LockHistory::specify(core::NodeId node, const core::Applied& applied) {
-    const auto batch = core::decode_batch(applied.entry.payload);
+    const auto batch = commands_in(applied.entry.payload);
     if (!batch) {
         report(node, "witness: an entry that does not decode");
         return;

@@ -5,9 +5,9 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/overloaded.hpp"
-#include "core/codec/command_codec.hpp"
 #include "core/leases/countdowns.hpp"
 #include "tests/check/history_check.hpp"
+#include "tests/sim/formats.hpp"
 #include "tests/sim/in_words.hpp"
 
 namespace mortise::sim {
@@ -329,7 +329,7 @@ void LockWorkload::applied(core::NodeId node, const core::Applied& applied) {
 void LockWorkload::judge_openings(core::NodeId node, const core::Applied& applied) {
     const auto& swarm = world_.swarm;
     if (swarm.restricted.empty() || applied.entry.kind != core::EntryKind::commands) return;
-    for (const auto& command : core::decode_batch(applied.entry.payload).value_or(Batch{})) {
+    for (const auto& command : commands_in(applied.entry.payload).value_or(Batch{})) {
         const auto* opening = std::get_if<core::OpenSession>(&command);
         if (opening == nullptr) continue;
         const bool may_be_all = swarm.upgrade || swarm.lies;

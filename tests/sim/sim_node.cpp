@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/sim/formats.hpp"
 #include "tests/sim/note_words.hpp"
 
 namespace mortise::sim {
@@ -113,6 +114,9 @@ void SimNode::send(core::NodeId to, core::PeerMessage message) {
     const auto* said = std::get_if<core::RaftMessage>(&message);
     effects_.number(to.raw() << 8U | (said == nullptr ? 255U : said->index()));
     world_.checker.sent(id_, to, message);
+    const auto* forward = std::get_if<core::Forward>(&message);
+    if (forward != nullptr)
+        world_.streams.sent(id_, to, *forward, driver_->core().machine().sessions());
     owner_.carry(id_, to, std::move(message));
 }
 
@@ -166,6 +170,7 @@ void SimNode::applied(const core::Applied& applied) {
     if (is_dead()) return;
     effects_.number(applied.entry.checksum);
     world_.checker.committed(id_, applied.entry);
+    world_.streams.applied(applied);
     if (applied.entry.kind == core::EntryKind::state_sum) world_.tally.probe("states compared");
     if (world_.swarm.upgrade) tell_format(applied.entry);
     for (const auto& outcome : applied.outcomes) {
@@ -180,9 +185,9 @@ void SimNode::applied(const core::Applied& applied) {
 
 void SimNode::tell_format(const core::Entry& entry) {
     if (entry.kind != core::EntryKind::commands) return;
-    const bool is_newest = core::format_of(entry.payload) == core::command_format_newest;
-    world_.tally.probe(is_newest ? "upgrade let the newer format in"
-                                 : "upgrade kept to the older format");
+    const bool is_later = core::format_of(entry.payload) == later_format;
+    world_.tally.probe(is_later ? "upgrade let the newer format in"
+                                : "upgrade kept to the older format");
 }
 
 void SimNode::noted(const core::Note& note) {
@@ -304,6 +309,7 @@ void SimNode::state_replaced(core::LogId last) {
     effects_.number(last.index.raw());
     world_.tally.probe("state installed");
     world_.checker.state_replaced(id_, last);
+    world_.streams.state_replaced(id_);
 }
 
 void SimNode::on_platter(const core::HardState& before, const core::Write& write) {

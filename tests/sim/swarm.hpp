@@ -114,6 +114,8 @@ struct Swarm {
     [[nodiscard]] bool is_lag_small() const {
         return state_lag_bytes_max < core::NodeOptions{}.state_lag_bytes_max;
     }
+    // So that requests wait for it.
+    [[nodiscard]] bool is_window_small() const { return window < core::NodeOptions{}.window; }
     // What the certificate of that node allows.
     [[nodiscard]] core::Access access_of(core::NodeId node) const {
         const auto found = restricted.find(node.raw());
