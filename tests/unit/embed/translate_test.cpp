@@ -1,11 +1,14 @@
 #include "embed/translate.hpp"
 
+#include <chrono>
 #include <set>
 
 #include <gtest/gtest.h>
 
 namespace mortise::detail {
 namespace {
+
+using namespace std::chrono_literals;
 
 transport::MemberStatus formed() {
     transport::MemberStatus member;
