@@ -100,11 +100,11 @@ private:
             dump_.is_newer = dump_.is_newer || error.code == storage::Errc::newer_format;
         }
         if (content_.is_torn)
-            note("the newest write of the log was cut short by a crash; nobody was told of it");
+            note("the newest write of the log was cut short by a crash; it was not acknowledged");
         if (content_.is_copy)
             note("this is a copy, or was restored: it is not where its node had it last");
         if (content_.set_aside != 0)
-            note("a start had begun to put the content aside, into damaged-" +
+            note("a start had begun to move the content aside, into damaged-" +
                  std::to_string(content_.set_aside));
     }
     void tell_log() {

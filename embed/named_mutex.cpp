@@ -74,7 +74,7 @@ void NamedMutex::lock(LockMode mode) {
         if (!passes(ec)) fail(ec, std::move(detail));
         // Nothing that this node could wait for: perhaps nobody adds it again.
         if (is_removed(*node_)) {
-            detail.reason = "this node is no member of its cluster: it was removed";
+            detail.reason = "this node is not a member of its cluster: it was removed";
             fail(Errc::not_ready, std::move(detail));
         }
         std::this_thread::sleep_for(pause);

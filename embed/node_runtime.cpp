@@ -135,8 +135,8 @@ NodeRuntime::~NodeRuntime() {
 void NodeRuntime::report(const storage::Opened& opened) {
     if (!opened.set_aside.empty()) {
         log_.error("storage",
-                   "the data directory cannot be used any more and is put aside within it; "
-                   "this node begins anew, without a vote, when its cluster takes it: " +
+                   "the data directory cannot be used any more and is moved aside within it; this "
+                   "node starts empty, without a vote, when its cluster adds it: " +
                        opened.set_aside + ". Look at that copy, and remove it when nobody " +
                        "needs it: nothing else does");
     }
@@ -271,7 +271,7 @@ void NodeRuntime::run_core_thread() {
 // (P5).
 void NodeRuntime::core_broke(const char* what) noexcept {
     try {
-        loop_->fail(std::string{"the core thread broke: "} + what);
+        loop_->fail(std::string{"the core thread failed: "} + what);
         return;
     } catch (const std::exception&) {  // there is not enough even for that
     }

@@ -100,7 +100,7 @@ bool CoreLoop::dials_loopback_only() const {
 
 void CoreLoop::state_replaced(core::LogId last) {
     ++metrics_.states_taken_over;
-    parts_.log.info("state", "was too far behind: took over the state of another member, up to " +
+    parts_.log.info("state", "was too far behind: installed the state of another member, up to " +
                                  std::to_string(last.index.raw()));
 }
 
@@ -136,14 +136,16 @@ void CoreLoop::noted(const core::Note& note) {
     using Kind = core::Note::Kind;
     const auto peer = std::to_string(note.peer.raw());
     switch (note.kind) {
-        case Kind::lost_quorum: parts_.log.warn("quorum", "lost touch with a majority"); return;
-        case Kind::disk_stalled: parts_.log.warn("disk", "the disk stalls; leads no more"); return;
+        case Kind::lost_quorum: parts_.log.warn("quorum", "lost contact with a majority"); return;
+        case Kind::disk_stalled:
+            parts_.log.warn("disk", "the disk stalls; stopped leading");
+            return;
         case Kind::peer_cut_off:
             parts_.log.warn("cut off",
                             "node " + peer + " is too far behind: the log it needs is gone");
             return;
         case Kind::transfer_started:
-            parts_.log.info("transfer", "hands leadership to node " + peer);
+            parts_.log.info("transfer", "transfers leadership to node " + peer);
             return;
         case Kind::transfer_failed: parts_.log.warn("transfer", "leadership stays here"); return;
         case Kind::refused_message:
@@ -151,8 +153,8 @@ void CoreLoop::noted(const core::Note& note) {
                                            std::string{note.message} + "): " + note.why);
             return;
         case Kind::refused_chunk:
-            parts_.log.warn("state", "the transfer of a state with node " + peer +
-                                         " came to nothing: it begins anew");
+            parts_.log.warn("state", "the transfer of a snapshot with node " + peer +
+                                         " failed: it starts again");
             return;
         case Kind::own_life_doubted:
             parts_.log.error("rolled back",
@@ -161,22 +163,21 @@ void CoreLoop::noted(const core::Note& note) {
                                  "takes no part in elections until another member says so too");
             return;
         case Kind::senseless_entry:
-            parts_.log.error("log",
-                             "an entry of the log has no commands that make sense: "
-                             "it was passed over, as on all members");
+            parts_.log.error(
+                "log",
+                "an entry of the log has invalid commands: it was skipped, as on all members");
             return;
         case Kind::terms_used_up:
             parts_.log.error("terms",
-                             "somebody has brought the last term that there is: "
-                             "no leader can be elected any more");
+                             "the last possible term was used: no leader can be elected any more");
             return;
         case Kind::peer_forgot:
-            parts_.log.error("rolled back", "node " + peer +
-                                                " has forgotten what it promised, or is a copy: "
-                                                "it does not count");
+            parts_.log.error(
+                "rolled back",
+                "node " + peer + " has lost what it acknowledged, or is a copy: it is not counted");
             return;
         case Kind::refused_state:
-            parts_.log.error("state", "cannot read the state that node " + peer +
+            parts_.log.error("state", "cannot read the snapshot that node " + peer +
                                           " sends: damaged, or of a newer version than this");
             return;
         case Kind::formed: parts_.log.info("formed", "the cluster is formed"); return;

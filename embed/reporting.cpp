@@ -27,9 +27,9 @@ void CoreLoop::watch_leader() {
 // Nobody is to forget it.
 void CoreLoop::warn_of_insecurity() {
     if (ended_ || !network_ || parts_.credentials || !network_->is_reachable_from_outside()) return;
-    parts_.log.warn("insecure", "listens on " + network_->listening_at() +
-                                    " without TLS (tls.insecure): whoever reaches it may do "
-                                    "everything");
+    parts_.log.warn("insecure",
+                    "listens on " + network_->listening_at() +
+                        " without TLS (tls.insecure): everybody who reaches it may do everything");
     insecurity_.expires_after(std::chrono::hours{1});
     insecurity_.async_wait([this](std::error_code error) {
         if (!error) warn_of_insecurity();
@@ -68,7 +68,7 @@ void CoreLoop::members_changed() {
         list += (list.empty() ? "" : ", ") + std::to_string(id.raw());
     }
     const auto text = "voters " + voters + (learners.empty() ? "" : "; learners " + learners) +
-                      (present.is_joint() ? "; a change is under way" : "");
+                      (present.is_joint() ? "; a change is in progress" : "");
     parts_.log.info("members", "the members are now " + text);
     parts_.events.publish({.kind = NodeEvent::Kind::members_changed, .text = text});
 }
@@ -77,11 +77,11 @@ void CoreLoop::members_changed() {
 std::string CoreLoop::why_not_formed() const {
     const auto is_member = [](const auto& peer) { return !peer.second.is_empty(); };
     if (std::ranges::any_of(connected_, is_member))
-        return "its peers have one; it waits until they take it in";
+        return "its peers have formed one; it waits until they add it";
     const auto missing = missing_peers();
     if (!missing.empty())
-        return "all its voters found it, and here is no connection with " + missing;
-    return "all voters are connected; it is founded if they name the same peers";
+        return "all its voters have to form it, and there is no connection with " + missing;
+    return "all voters are connected; it is formed if they name the same peers";
 }
 
 std::string CoreLoop::why_not_ready() const {

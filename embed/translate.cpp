@@ -60,8 +60,8 @@ std::string reason_of(core::MembershipRefusal refusal) {
     using Why = core::MembershipRefusal;
     switch (refusal) {
         case Why::not_leader: return "no member leads the cluster now";
-        case Why::leader_not_ready: return "the leader is new, or handing over";
-        case Why::change_in_progress: return "another change of the members is under way";
+        case Why::leader_not_ready: return "the leader is new, or transferring leadership";
+        case Why::change_in_progress: return "another change of the members is in progress";
         case Why::unknown_member: return "it is not a member of the cluster";
         case Why::already_member:
             return "a member with this id has another address: move it, or remove it first";
@@ -78,7 +78,7 @@ std::string reason_of(core::MembershipRefusal refusal) {
         case Why::invalid_address:
             return "the address is empty, too long, or that of another member";
         case Why::not_a_voter: return "it is not a voter, so it cannot lead";
-        case Why::overtaken: return "somebody else changed the cluster meanwhile: look first";
+        case Why::overtaken: return "the cluster was changed meanwhile: look first";
         case Why::too_old:
             return "it runs a version that does not read what the cluster has written: upgrade it";
         case Why::not_allowed:

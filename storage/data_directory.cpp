@@ -88,7 +88,7 @@ private:
         auto anew = finish_setting_aside(path_, *meta_, options_, seams_.probe);
         if (!anew) return std::move(anew).error();
         meta_.emplace(*std::move(anew));
-        opened_.set_aside = path_.string() + ": an earlier start had begun to put it aside";
+        opened_.set_aside = path_.string() + ": an earlier start had begun to move it aside";
         return {};
     }
 
@@ -253,7 +253,7 @@ Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
     if (!superseded) return superseded.error();
     if (*superseded) {
         return begin_anew(normal, options, seams, *lock,
-                          normal.string() + ": others know of a later life of it");
+                          normal.string() + ": peers have seen a later start of it");
     }
     auto opened = Opening{normal, options, seams, *lock}.run();
     const auto is_damaged = [&] { return !opened && opened.error().code == Errc::damaged; };

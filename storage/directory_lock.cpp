@@ -111,7 +111,7 @@ Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem
     if (::fstat(file->descriptor(), &mine) != 0)
         return io_error("cannot look at " + path.string(), errno);
     if (!is_still_named(mine, path))
-        return make_error(Errc::locked, path.string() + " is being replaced by somebody");
+        return make_error(Errc::locked, path.string() + " is being replaced by another process");
     // For whoever comes second; nothing depends on it.
     auto cleared = ::ftruncate(file->descriptor(), 0);
     if (cleared == 0) {

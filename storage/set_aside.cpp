@@ -87,7 +87,7 @@ Result<std::uint64_t> next_number(const fs::path& directory) {
     if (!numbers) return numbers.error();
     if (numbers->size() >= set_aside_max) {
         return make_error(Errc::damaged,
-                          directory.string() + " must be put aside, and " +
+                          directory.string() + " must be moved aside, and " +
                               std::to_string(numbers->size()) + " earlier copies are in it: " +
                               "remove those of damaged-1, damaged-2 and so on that nobody needs, "
                               "and start again");

@@ -180,8 +180,7 @@ core::Result<void> check_rules(const std::vector<core::AccessRule>& rules) {
 core::Result<core::Identity> checked(core::Identity identity, const std::string& authority_of) {
     if (identity.cluster.empty()) identity.cluster = authority_of;
     if (identity.cluster.empty())
-        return bad_request(
-            "the authority does not say of which cluster it is, so name the cluster");
+        return bad_request("the authority does not name its cluster, so give --cluster");
     if (!core::is_cluster_name(identity.cluster))
         return bad_request("a cluster's name is 1 to 64 letters, digits, '.', '_' and '-'");
     if (!authority_of.empty() && identity.cluster != authority_of) {
@@ -232,7 +231,7 @@ core::Result<void> check_hosts(const std::vector<std::string>& hosts) {
 
 core::Result<void> check_validity(const Validity& validity) {
     if (validity.not_before >= validity.not_after)
-        return bad_request("the certificate would be valid for no time at all");
+        return bad_request("the validity of the certificate must be longer than zero");
     if (validity.not_before < time_min || validity.not_after > time_max)
         return bad_request("a certificate is valid between the years 1970 and 9999");
     return {};

@@ -1,7 +1,7 @@
 // Between plain core types and what travels. Reading checks everything, once: what comes out of
 // here has known enum values, names and lists within their limits, and indexes that can be added
 // to. Whether it makes sense is for core to say. Requires readers with the limits of limits.hpp;
-// a pointer that leads nowhere still makes Cap'n Proto throw kj::Exception, which read_guarded
+// an invalid pointer still makes Cap'n Proto throw kj::Exception, which read_guarded
 // turns into an error.
 #pragma once
 

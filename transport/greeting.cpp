@@ -44,10 +44,10 @@ std::string_view to_string(Refusal refusal) {
         case Refusal::wrong_cluster: return "the two nodes belong to different clusters";
         case Refusal::unknown_node: return "the node is not a member, as far as is known here";
         case Refusal::wrong_node: return "another node than expected is at this address";
-        case Refusal::stale: return "another start of this node was here since";
+        case Refusal::stale: return "a later start of this node was seen";
         case Refusal::busy: return "there are too many connections";
         case Refusal::stopping: return "the node is stopping";
-        case Refusal::no_service: return "nothing of that kind is offered here";
+        case Refusal::no_service: return "this purpose is not offered here";
         case Refusal::identity: return "its certificate names another node or another cluster";
         case Refusal::cluster_name:
             return "the two nodes are configured for clusters of different names";

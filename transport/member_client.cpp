@@ -26,7 +26,7 @@ core::Error failure(std::errc code, std::string what) {
     return {std::make_error_code(code), std::move(what)};
 }
 core::Error nonsense() {
-    return failure(std::errc::bad_message, "the member's answer makes no sense");
+    return failure(std::errc::bad_message, "the member's answer is invalid");
 }
 
 }  // namespace
@@ -193,7 +193,7 @@ void MemberClient::Impl::give_up(core::Error error) {
 void MemberClient::Impl::broken() {
     auto error = failure(std::errc::connection_reset, "the connection to " + address_ + " broke");
     if (!member_ && !credentials_)
-        error.what += "; a cluster with TLS wants a certificate, its key and the authorities";
+        error.what += "; a cluster with TLS requires a certificate, its key and the authorities";
     if (const auto alert = tls_alert(connection_->read_error()); !alert.empty())
         error = failure(std::errc::permission_denied, address_ + ": " + alert);
     if (!member_) return give_up(std::move(error));

@@ -58,7 +58,7 @@ const char* RpcGuard::wrong_with_question(const RpcFrame& frame) const {
 
 RpcVerdict RpcGuard::bootstrap(const RpcFrame& frame) {
     if (const auto* wrong = wrong_with_question(frame)) return refuse(wrong);
-    if (++bootstraps_ > bootstraps_max) return refuse("asks again and again what is offered");
+    if (++bootstraps_ > bootstraps_max) return refuse("asks too often for what is offered");
     open_.push_back({.question = frame.question, .is_bootstrap = true});
     return RpcVerdict::ok;
 }

@@ -80,7 +80,7 @@ core::Result<void> check(const TlsCredentials::Context& context, X509* certifica
     if (is_good) return {};
     return core::Error{
         std::make_error_code(std::errc::permission_denied),
-        "its certificate is not believed: " +
+        "its certificate is not trusted: " +
             std::string{X509_verify_cert_error_string(X509_STORE_CTX_get_error(check.get()))}};
 }
 
