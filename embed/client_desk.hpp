@@ -1,5 +1,6 @@
-// What this node does for those who ask from outside (transport/client_service.hpp): it tells, and
-// takes no commands and streams no outcomes until client nodes exist. On the core thread.
+// What this node does for clients (transport/client_service.hpp): it answers queries. It accepts no
+// commands and streams no outcomes, since there are no client nodes yet. It runs on the core
+// thread.
 #pragma once
 
 #include "transport/client_service.hpp"

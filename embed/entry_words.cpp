@@ -31,7 +31,7 @@ std::string milliseconds(std::string_view what, std::uint32_t time) {
                      : ", " + std::string{what} + ' ' + std::to_string(time) + " ms";
 }
 
-// What requests for one name and for several have besides.
+// The common part of requests for one name and for several.
 template <class Request>
 std::string ways_of(const Request& request) {
     std::string words = request.wait ? ", waits" : ", does not wait";

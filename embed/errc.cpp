@@ -73,7 +73,7 @@ constexpr bool codes_count_from_one() {
 static_assert(codes_count_from_one());
 
 const Row* find(int code) noexcept {
-    const auto place = static_cast<std::size_t>(code) - 1;  // 0 wraps to far behind the end
+    const auto place = static_cast<std::size_t>(code) - 1;  // 0 wraps to a value beyond the end
     return place < rows.size() ? &rows[place] : nullptr;
 }
 

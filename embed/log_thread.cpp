@@ -105,7 +105,7 @@ void LogThread::write_all(const std::vector<core::Write>& writes) {
         events_.written(write.id);
 }
 
-// A disk that failed once is not asked again (P5).
+// A disk that failed once is not used again (P5).
 void LogThread::fail(DiskFailure failure) {
     {
         const std::scoped_lock lock{mutex_};

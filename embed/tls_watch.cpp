@@ -126,7 +126,7 @@ Duration TlsWatch::time_left() const {
     return std::max<Duration>(Duration::zero(), expires - std::chrono::system_clock::now());
 }
 
-// A thread that cannot be had, or no memory for a moment, is no reason to stop the node.
+// A missing thread or a brief lack of memory is no reason to stop the node.
 void TlsWatch::run() {
     while (true) {
         try {
@@ -156,8 +156,8 @@ TlsWatch::Stamps TlsWatch::stamps() const {
     return stamps;
 }
 
-// Files are replaced one after the other, and what is wrong may pass: what cannot be used is tried
-// again at each look, and said once.
+// Files are replaced one after the other, so an error may be temporary: unusable files are tried
+// again each time, and reported once.
 void TlsWatch::reload_if_changed() {
     {
         const std::scoped_lock reloading{reloading_};

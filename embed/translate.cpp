@@ -136,7 +136,7 @@ ClosedBy closed_by(core::Closure::Kind kind) {
         case core::Closure::Kind::min_hold: return ClosedBy::min_hold;
         case core::Closure::Kind::lock_delay: return ClosedBy::lock_delay;
         case core::Closure::Kind::broken:
-        case core::Closure::Kind::max_hold: break;  // this one closes nothing by itself
+        case core::Closure::Kind::max_hold: break;  // this one keeps no name closed
     }
     return ClosedBy::broken;
 }
@@ -150,7 +150,8 @@ void tell_closures(const core::LockView& view, LockInfo& info) {
     }
 }
 
-// A member of an older version counts nothing: then it is what is listed, and perhaps more.
+// A member of an older version sends no totals: then they are the numbers listed, and there may be
+// more.
 void tell_totals(const core::LockView& view, LockInfo& info) {
     info.holders_total = std::max(view.holders_total, info.holders.size());
     info.waiters_total = std::max(view.waiters_total, info.waiters.size());
@@ -258,7 +259,7 @@ std::error_code check_options(const AcquireOptions& options) {
 
 namespace {
 
-// Zero when there is none; otherwise at least a millisecond.
+// Zero if there is no limit; otherwise at least a millisecond.
 std::uint32_t to_term(Duration term) {
     using std::chrono::milliseconds;
     if (!term.is_set()) return 0;
@@ -266,7 +267,7 @@ std::uint32_t to_term(Duration term) {
         std::chrono::ceil<milliseconds>(term.to_nanoseconds()).count());
 }
 
-// What a request for one name and one for several have in common.
+// The common part of requests for one name and for several.
 template <class Request>
 void fill(Request& request, const AcquireOptions& options, bool wait) {
     request.wait = wait;
