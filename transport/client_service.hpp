@@ -1,5 +1,5 @@
-// What this node does for programs that are no members of the cluster: the command line, and nodes
-// of the role client. Transport calls it on the node's loop; embed implements it.
+// The service of this node for clients: the command line, and nodes with the role client. Transport
+// calls it on the node's loop; embed implements it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace mortise::transport {
 
 struct MemberInfo {
     core::Member member;
-    bool is_voter = true;  // or a learner
+    bool is_voter = true;  // otherwise a learner
     bool is_connected = false;
     core::LogIndex match;  // on the leader
     bool is_leaving = false;
@@ -45,13 +45,14 @@ struct MemberStatus {
     std::string cluster_name;
     std::optional<core::SessionId> session;  // of the member's own program
     bool insecure = false;                   // other machines reach it, without TLS
-    std::string why_not_ready;               // empty: no more than the rest tells
-    bool removed = false;                    // it is no member any more, and knows so
+    std::string why_not_ready;  // empty: nothing beyond the other members of this struct
+    bool removed = false;       // it knows that it is not a member any more
 
     friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
 };
 
-// `prefix` and what follows `after`; or, as inspect, exactly the name `prefix`.
+// Lists names with `prefix` that are greater than `after`; or, as inspect, the name `prefix`
+// itself.
 struct ListRequest {
     std::string prefix;
     std::string after;
@@ -64,8 +65,8 @@ struct ListRequest {
 
 struct ListReply {
     std::vector<core::LockView> locks;
-    bool more = false;       // ask again, after the last name of these
-    bool truncated = false;  // some lock has more holders or waiters than are told
+    bool more = false;       // there are more names after the last of these
+    bool truncated = false;  // some lock has more holders or waiters than are listed
 
     friend bool operator==(const ListReply&, const ListReply&) = default;
 };
@@ -126,9 +127,9 @@ public:
     virtual ~ClientService() = default;
 
     [[nodiscard]] virtual MemberStatus status() const = 0;
-    // The answer is given on the same thread: at once or later, exactly once unless the node stops.
+    // Answered on the same thread, at once or later, exactly once unless the node stops.
     virtual void list(ListRequest request, std::function<void(ListAnswer)> answer) = 0;
-    // Likewise. Whether the caller may ask for it was looked at before (client_rights.hpp).
+    // The same. The caller's rights were checked before (client_rights.hpp).
     virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(ChangeAnswer)> answer) = 0;
     virtual void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) = 0;

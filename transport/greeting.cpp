@@ -15,19 +15,19 @@ public:
     }
 };
 
-// Where only one of the two belongs to a cluster the other may yet join it.
+// If only one of the two belongs to a cluster, the other may still join it.
 bool clusters_agree(const core::ClusterId& a, const core::ClusterId& b) {
     return !a.is_set() || !b.is_set() || a == b;
 }
 
-// A client does not say, and takes any.
+// A client sends no name, and accepts any.
 bool names_agree(const std::string& a, const std::string& b) {
     return a.empty() || b.empty() || a == b;
 }
 
 std::optional<Refusal> judge(const Greeting& theirs, const core::Hello& ours) {
     if (!common_protocol(theirs)) return Refusal::protocol;
-    // What they need of us, and we of them.
+    // The features that each side requires of the other.
     if (theirs.features != features_needed) return Refusal::protocol;
     if (!clusters_agree(theirs.hello.cluster, ours.cluster)) return Refusal::wrong_cluster;
     if (!names_agree(theirs.hello.cluster_name, ours.cluster_name)) return Refusal::cluster_name;

@@ -25,7 +25,7 @@ class TlsHandshake final : public Handshake, public std::enable_shared_from_this
 public:
     TlsHandshake(Socket socket, openssl::Session session, Done done)
         : stream_{std::move(socket), session.get()}, done_{std::move(done)} {
-        static_cast<void>(session.release());  // the stream has it
+        static_cast<void>(session.release());  // the stream owns it
     }
 
     void begin(Side side) {
@@ -73,7 +73,7 @@ private:
     Done done_;
 };
 
-// There was no memory to begin one.
+// Used if there was no memory to begin one.
 class NoHandshake final : public Handshake, public std::enable_shared_from_this<NoHandshake> {
 public:
     NoHandshake(Socket socket, Done done) : socket_{std::move(socket)}, done_{std::move(done)} {}
@@ -97,7 +97,7 @@ private:
     Done done_;
 };
 
-// An alert, as the other side sent it (RFC 8446, 6.2), in words for whoever operates this side.
+// An alert that the other side sent (RFC 8446, 6.2), in words for the operator of this side.
 std::string alert_problem(int reason) {
     switch (reason) {
         case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: return "it asks for a certificate";

@@ -47,11 +47,11 @@ public:
     void on_lost(std::function<void(core::Error)> lost) { lost_ = std::move(lost); }
     void close();
 
-    // Makes a request of the member, now or when others have been answered, and answers with what
+    // Sends a request to the member, now or when earlier ones were answered, and passes on what
     // `take` reads from the response.
     template <class T, class Make, class Take>
     void call(Done<T> done, Make make, Take take);
-    // Called out, once KJ is off the stack.
+    // Runs `what` when KJ is not on the stack any more.
     void later(std::function<void()> what) {
         if (!closed_) to_call_.push_back(std::move(what));
     }
@@ -74,7 +74,7 @@ private:
     void give_up(core::Error error);
     void broken();
     void settle();
-    // For what the program calls: nothing is called back from within.
+    // For calls of the program: no callback is called from within.
     template <class Work>
     void run(Work work);
 
@@ -92,7 +92,7 @@ private:
     OutcomeSink* sink_ = nullptr;
     std::function<void(core::Error)> lost_;
     std::deque<std::function<void()>> to_call_;
-    // A member closes a connection with too many questions open.
+    // A member closes a connection with too many open questions.
     std::size_t in_flight_ = 0;
     std::deque<std::function<void()>> waiting_;
     bool closed_ = false;
@@ -167,7 +167,7 @@ void MemberClient::Impl::say_hello(kj::Own<SocketStream> stream) {
 }
 
 void MemberClient::Impl::greeted(wire::HelloAnswer::Reader answer) {
-    if (!connecting_) return;  // given up
+    if (!connecting_) return;  // cancelled
     if (answer.isRefused()) {
         const auto refusal = read(answer.getRefused());
         return give_up(
@@ -189,7 +189,7 @@ void MemberClient::Impl::give_up(core::Error error) {
     later([done = std::exchange(connecting_, nullptr), error = std::move(error)] { done(error); });
 }
 
-// RPC tells all calls that wait, in its own time.
+// RPC later fails all calls that wait.
 void MemberClient::Impl::broken() {
     auto error = failure(std::errc::connection_reset, "the connection to " + address_ + " broke");
     if (!member_ && !credentials_)
@@ -316,7 +316,7 @@ void MemberClient::Impl::settle() {
         });
     }
     settling_ = false;
-    // The loop must not go while it is on the stack.
+    // The loop must not be destroyed while it is on the stack.
     if (alive.use_count() == 1) asio::post(loop_.io(), [alive] {});
 }
 
@@ -327,7 +327,7 @@ MemberClient::MemberClient(asio::io_context& io, core::ClusterId cluster,
 MemberClient::~MemberClient() {
     try {
         close();
-    } catch (...) {  // what could not be closed goes with the members
+    } catch (...) {  // what cannot be closed is destroyed with the members
     }
 }
 

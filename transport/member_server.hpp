@@ -1,4 +1,4 @@
-// What this node does for clients, offered as a capability.
+// The capability that a node offers to clients.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Owners for what OpenSSL hands out, and its error queue in words. Private to this folder: no type
-// of OpenSSL leaves transport.
+// Owners for OpenSSL's objects, and its error queue in words. Private to this folder: no type of
+// OpenSSL leaves transport.
 #pragma once
 
 #include <memory>
@@ -47,11 +47,11 @@ using SessionContext = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
 using Store = std::unique_ptr<X509_STORE, Freed<X509_STORE_free>>;
 using StoreContext = std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>>;
 
-// The oldest error in this thread's queue, in OpenSSL's words; empty if there is none. The queue is
-// empty afterwards.
+// The oldest error in this thread's queue, in OpenSSL's words; empty if there is none. Clears the
+// queue.
 [[nodiscard]] std::string take_error();
 
-// "<what>: <OpenSSL's words>". The queue is empty afterwards.
+// "<what>: <OpenSSL's words>". Clears the queue.
 [[nodiscard]] core::Error failed(const std::string& what,
                                  std::errc code = std::errc::invalid_argument);
 
