@@ -41,7 +41,7 @@ enum class Right : std::uint8_t {
 // The word that stands for the right in a rule.
 [[nodiscard]] std::string_view to_string(Right right);
 
-// Allows one right on the names that begin with the prefix; an empty prefix means every name. Of
+// Allows one right on the names that begin with the prefix; an empty prefix means every name. For
 // Right::members the prefix is empty.
 struct AccessRule {
     Right right = Right::acquire;
@@ -50,7 +50,7 @@ struct AccessRule {
     friend bool operator==(const AccessRule&, const AccessRule&) = default;
 };
 
-// What a certificate allows, without whom it names.
+// What a certificate allows, without the name of its owner.
 struct Access {
     std::vector<AccessRole> roles;  // ascending, each once
     std::vector<AccessRule> rules;
@@ -59,9 +59,9 @@ struct Access {
     [[nodiscard]] static Access all();
 
     [[nodiscard]] bool has(AccessRole role) const;
-    // Whether it may do that to this name. For Right::members the name is empty.
+    // Whether the right is allowed on this name. For Right::members the name is empty.
     [[nodiscard]] bool may(Right right, std::string_view name) const;
-    // Whether it may do that to every name with this prefix.
+    // Whether the right is allowed on every name with this prefix.
     [[nodiscard]] bool may_all(Right right, std::string_view prefix) const;
 
     friend bool operator==(const Access&, const Access&) = default;
@@ -69,8 +69,8 @@ struct Access {
 
 struct Identity {
     std::string cluster;
-    NodeId node;       // set: a member
-    std::string user;  // otherwise
+    NodeId node;       // set: the owner is a member
+    std::string user;  // otherwise the name of the user
     Access access;
 
     // "node 3" or "user alice": for messages, and for the log of commands.
@@ -79,8 +79,8 @@ struct Identity {
     friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-// From the SAN URIs of a certificate, in any order. URIs of other schemes are passed over. The
-// error says in one sentence what is wrong or missing.
+// The identity in the SAN URIs of a certificate, in any order. URIs of other schemes are skipped.
+// The error says in one sentence what is wrong or missing.
 [[nodiscard]] Result<Identity> identity_from(const std::vector<std::string>& uris);
 // The reverse. Requires what identity_from() demands.
 [[nodiscard]] std::vector<std::string> uris_of(const Identity& identity);
