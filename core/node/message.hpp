@@ -1,4 +1,4 @@
-// Everything one peer sends another.
+// All messages between peers.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace mortise::core {
 
-// The founding entry, for an empty node that it names (S47).
+// The first entry of the cluster, for an empty node that it names (S47).
 struct FormationOffer {
     Entry founding;
 };
 
-// Whether this life of a voter is still empty, now that every voter has said once that it is (S47).
+// Asks whether this run of a voter is still empty, now that every voter has said so once (S47).
 struct FormationQuestion {
     std::uint64_t round = 0;
-    std::uint64_t life = 0;  // whom it asks, as it said in its hello
+    std::uint64_t life = 0;  // the run that is asked, from its hello
 };
 
-// It is, and agrees to be a voter of what the asker founds.
+// It is still empty, and agrees to be a voter of the asker's cluster.
 struct FormationAnswer {
     std::uint64_t round = 0;
 };
@@ -35,20 +35,20 @@ struct Forward {
     std::optional<Renewal> renewal;
 };
 
-// What a node's program wants changed, on its way to the leader. Only a look, unless it names the
-// configuration, and the term, that an earlier look saw. It changes nothing when these are not in
-// force any more: so a late copy, or one of two that were asked at once, does no harm.
+// A membership change that a node's program requests, on its way to the leader. It is only a look,
+// unless it names the configuration and the term that an earlier look saw. It has no effect if
+// these are not in force any more: so a late copy, or one of two concurrent requests, does no harm.
 struct MembershipRequest {
     ChangeId id;
     MembershipGoal goal;
     LogIndex configuration;
     Term term;
-    bool begun = false;  // as an earlier reply said
+    bool begun = false;  // from an earlier reply
 };
 
 struct MembershipReply {
     enum class State : std::uint8_t {
-        looked,   // ask with this configuration and this term
+        looked,   // request the change with this configuration and this term
         begun,    // ask again whether it is done
         not_yet,  // nothing has begun, for a reason that passes by itself
         refused,
@@ -59,7 +59,7 @@ struct MembershipReply {
     State state = State::looked;
     MembershipRefusal why{};  // not_yet, refused
     LogIndex configuration;   // looked
-    Term term;                // likewise
+    Term term;                // the same
 };
 
 // "I have too much to do to take these acquires." To who forwarded them.
@@ -69,8 +69,8 @@ struct TooBusy {
     Seq last;
 };
 
-// "This directory has forgotten what it promised, or another life of it was here since." To the
-// life that it names; nothing that it says counts.
+// "This directory has lost what it acknowledged, or another generation of it was seen since." For
+// the run that it names; nothing that this run says counts.
 struct Superseded {
     Incarnation incarnation;
     BootEpoch boot_epoch;
