@@ -61,12 +61,12 @@ public:
     ~CoreLoop() override;
 
     // --- before the thread runs
-    // Binds what the configuration says. Throws std::system_error with one clear line.
+    // Binds the configured addresses. Throws std::system_error with one line.
     void listen();
     void open(core::NodeState state, LogWriter& log, StateWriter& writer);
 
     // --- on the core thread
-    // With calls that were taken from the gate before.
+    // Starts with calls that were taken from the gate before.
     void begin(SubmittedCalls calls = {});
     void take_calls();
     void written(core::WriteId id) { step(core::WriteDone{id}); }

@@ -20,8 +20,8 @@ struct Begun {
 
 [[nodiscard]] core::Instant to_instant(Deadline deadline);
 
-// Checks what no cluster would accept; no error if the order is valid. Of several names, repeated
-// ones collapse, and all are put into the order that the core requires.
+// Checks what no cluster would accept; no error if the order is valid. Repeated names collapse, and
+// all names are put into the order that the core requires.
 [[nodiscard]] std::error_code check(AcquireOrder& order);
 // Moves the names of the order into the call.
 [[nodiscard]] Begun begin(CallGate& gate, AcquireOrder& order);

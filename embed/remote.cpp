@@ -24,7 +24,7 @@ namespace {
 
 using detail::from_core;
 
-// As many as one answer can have.
+// The list is as long as one answer can be.
 bool is_full(const core::LockView& view) {
     return std::max(view.holders.size(), view.waiters.size()) >= transport::list_holders_max;
 }

@@ -18,7 +18,7 @@
 
 namespace mortise::transport::openssl {
 
-// Of a stack, these free the elements as well: each is a reference of its own.
+// These free the elements of a stack as well, each of which is a reference of its own.
 inline void free_certificates(STACK_OF(X509) * stack) {
     sk_X509_pop_free(stack, X509_free);
 }

@@ -10,8 +10,8 @@
 
 namespace mortise::transport {
 
-// Made and destroyed within KjLoop::run, but not by what runs on it: KJ does not survive a promise
-// that destroys itself. Whoever wants an end to it from there closes it now and destroys it later.
+// Made and destroyed within KjLoop::run, but not by a promise that runs on it: KJ does not survive
+// a promise that destroys itself. Such code closes the connection now and destroys it later.
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class RpcConnection final : private kj::TaskSet::ErrorHandler {
 public:

@@ -24,7 +24,7 @@ struct RpcFrame {
     // its capabilities, an answer has its results in it.
     bool is_plain = true;
 
-    // Of a call.
+    // These are set for a call.
     std::size_t words = 0;  // of the whole frame, which is kept until the call ends
     bool is_hello = false;
     bool is_of_answer = false;  // the target is what another question will be answered with,

@@ -1,16 +1,16 @@
-// Whom a certificate names, and what it allows. This file knows the names (SAN URIs) that stand in
-// a certificate; transport reads certificates and checks their signatures.
+// The identity in a certificate, and what the certificate allows. This file knows the names (SAN
+// URIs) in a certificate; transport reads certificates and checks their signatures.
 //
 //   mortise://CLUSTER/node/ID            the member with that id
-//   mortise://CLUSTER/user/NAME          a person or a program that is no member
+//   mortise://CLUSTER/user/NAME          a person or a program that is not a member
 //   mortise://CLUSTER/role/ROLE          voter, learner, client, observer or admin
 //   mortise://CLUSTER/may/RIGHT/PREFIX   a rule; RIGHT is acquire, break or observe
 //   mortise://CLUSTER/may/members        the rule for changes of the membership
 //
-// A certificate names exactly one node or one user and at least one role. Without rules it allows
-// what its roles give, on every name. With rules it allows only what a rule and a role both give.
-// A URI of this scheme that this version does not understand makes the whole certificate invalid,
-// because it may be a restriction.
+// A certificate names exactly one node or one user and at least one role. Without rules it has the
+// rights of its roles, on every name. With rules it has only the rights that both a rule and a role
+// give. A URI of this scheme that this version does not understand makes the whole certificate
+// invalid, because it may be a restriction.
 #pragma once
 
 #include <cstdint>

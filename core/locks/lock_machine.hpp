@@ -90,7 +90,7 @@ public:
     [[nodiscard]] std::vector<LockView> list(std::string_view prefix, std::string_view after,
                                              std::size_t limit,
                                              std::size_t parties_max = SIZE_MAX) const;
-    // Who waits for what that operation holds of the name: the mode of the first waiter that
+    // The waiters for what that operation holds of the name: the mode of the first waiter that
     // conflicts with it, and the number of waiters there. Empty if it keeps nobody waiting.
     struct Contention {
         LockMode mode = LockMode::exclusive;

@@ -109,7 +109,7 @@ public:
     [[nodiscard]] bool has_behind(const Waiter& newest) const;
     [[nodiscard]] bool has_barrier() const { return !barriers_.empty(); }
 
-    // Of the waiters in front of every barrier, the first to be served for whose mode `fits` is
+    // The first to be served among the waiters in front of every barrier for whose mode `fits` is
     // true; null if there is none.
     template <class Fits>
     [[nodiscard]] const Waiter* first(const Fits& fits) const;

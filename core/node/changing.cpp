@@ -40,8 +40,7 @@ bool is_address(const std::string& address) {
 
 }  // namespace
 
-// --- who asks
-// -------------------------------------------------------------------------------------
+// --- who asks -----------------------------------------------------------------------------------
 
 void NodeCore::call(ChangeCall& call, Now now) {
     if (changes_.is_full()) effects_.answers.push_back(changes_.give_way());
@@ -69,8 +68,7 @@ void NodeCore::receive(NodeId from, const MembershipReply& reply, Now now) {
     changes_.replied(from, reply, now.steady);
 }
 
-// --- who is asked
-// ---------------------------------------------------------------------------------
+// --- who is asked -------------------------------------------------------------------------------
 
 void NodeCore::receive(NodeId from, const MembershipRequest& request, Now now) {
     if (!is_formed() || !is_trusted(from) || !request.goal.member.is_set()) {
@@ -168,8 +166,7 @@ MembershipReply NodeCore::consider_leader(const MembershipRequest& request, Now 
     return reply_with(request, State::begun);
 }
 
-// --- whom to be connected with
-// --------------------------------------------------------------------
+// --- whom to be connected with ------------------------------------------------------------------
 
 // A new node must be connected before it can be added: only it knows its incarnation.
 void NodeCore::expect(const MembershipGoal& goal, Now now) {

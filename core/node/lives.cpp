@@ -1,4 +1,4 @@
-// Of each peer only one generation counts: the newest of its directory, as long as it still has
+// A peer has only one generation that counts: the newest of its directory, as long as it still has
 // what earlier ones acknowledged (storage/README.md, "What only others can find").
 #include <algorithm>
 

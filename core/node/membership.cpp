@@ -24,8 +24,7 @@ std::optional<ClusterId> cluster_in(const RaftMessage& message) {
 
 }  // namespace
 
-// --- the door
-// -------------------------------------------------------------------------------------
+// --- the door -----------------------------------------------------------------------------------
 
 bool NodeCore::is_of_cluster(const Hello& hello) const {
     return hello.is_empty() || hello.cluster == raft_.configuration().cluster;
@@ -100,8 +99,7 @@ void NodeCore::on(const UnknownTo& event, Now /*now*/) {
     raft_.on_unknown_to(event.peer);
 }
 
-// --- asked for
-// ------------------------------------------------------------------------------------
+// --- asked for ----------------------------------------------------------------------------------
 
 void NodeCore::on(const AddMember& event, Now now) {
     effects_.membership.push_back({event.tag, add_member(event, now)});
@@ -130,8 +128,7 @@ ChangeResult NodeCore::add_member(const AddMember& event, Now now) {
     return raft_.add_learner({event.id, found->second.incarnation, event.address}, now.steady);
 }
 
-// --- without being asked
-// --------------------------------------------------------------------------
+// --- without being asked ------------------------------------------------------------------------
 
 // A member that lost its directory comes back with another incarnation: first as a learner, and
 // when it has caught up it replaces the lost one as a voter (S47). Tried at every step until it is

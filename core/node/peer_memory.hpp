@@ -44,12 +44,12 @@ private:
         BootEpoch epoch;
         std::uint64_t life = 0;
         std::uint8_t command_format = command_format_oldest;
-        // Of this run: the highest term in which it spoke, durable there, and the last entry.
+        // For this run: the highest term in which it spoke, durable there, and the last entry.
         Term said;
         LogId acknowledged;
         LogId attested;
-        // Of earlier runs: everything that the present one says is newer, even if messages overtake
-        // each other.
+        // For earlier runs: everything that the present one says is newer, even if messages
+        // overtake each other.
         Term said_before;
         LogId acknowledged_before;
         LogId attested_before;

@@ -18,8 +18,7 @@ constexpr std::uint64_t caught_up_entries = 16;
 
 }  // namespace
 
-// --- begun
-// ----------------------------------------------------------------------------------------
+// --- begun --------------------------------------------------------------------------------------
 
 std::optional<MembershipRefusal> Raft::may_not_change() const {
     if (!is_leader()) return MembershipRefusal::not_leader;
@@ -104,8 +103,7 @@ bool Raft::is_caught_up(NodeId peer, Instant now) const {
     return progress->match.raw() + caught_up_entries >= log_.last().index.raw();
 }
 
-// --- finished
-// -------------------------------------------------------------------------------------
+// --- finished -----------------------------------------------------------------------------------
 
 // The leader at the time when the joint configuration is committed leaves it, also a new leader
 // (M5).
@@ -130,8 +128,7 @@ void Raft::resign_if_removed() {
     progress_transfer(last_event_);
 }
 
-// --- who gets the log
-// -----------------------------------------------------------------------------
+// --- who gets the log ---------------------------------------------------------------------------
 
 // A removed member still receives the entry that removes it, and learns that it is committed. A
 // member that comes back with another directory begins with nothing.
@@ -181,8 +178,7 @@ void Raft::let_leavers_go(Leader& leader) {
     });
 }
 
-// --- the member itself
-// ----------------------------------------------------------------------------
+// --- the member itself --------------------------------------------------------------------------
 
 void Raft::on(NodeId /*from*/, const NotAMember& message, Instant now) {
     on_dismissed(message.configuration.index, now);

@@ -53,10 +53,9 @@ class Raft {
 public:
     Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now);
 
-    // --- events
-    // -----------------------------------------------------------------------------------
-    // What each of them begins with. Events of which consensus learns nothing begin so, too: a
-    // leader that was asleep must know before anything is done in its name.
+    // --- events ---------------------------------------------------------------------------------
+    // The beginning of every event, also of those that do not concern consensus: a leader that was
+    // suspended must notice that before anything is done in its name.
     void begin_event(Instant now);
     void on_message(NodeId from, RaftMessage message, Instant now);
     // The two parts of on_message: whether the message is impossible, so that it has no effect and
@@ -141,8 +140,7 @@ public:
     // When to call on_timer if nothing else happens.
     [[nodiscard]] Instant deadline() const;
 
-    // --- questions
-    // --------------------------------------------------------------------------------
+    // --- questions ------------------------------------------------------------------------------
     [[nodiscard]] Role role() const { return static_cast<Role>(role_.index()); }
     [[nodiscard]] bool is_leader() const { return role() == Role::leader; }
     [[nodiscard]] Term term() const { return hard_state_.term; }
@@ -191,7 +189,7 @@ public:
     // Leader only: the progress of a follower. Null for other nodes, and if this node does not
     // lead.
     [[nodiscard]] const Progress* progress_of(NodeId peer) const;
-    // Of a leader: all nodes to which it sends its log, including those that are being removed.
+    // Leader only: all nodes to which it sends its log, including those that are being removed.
     [[nodiscard]] std::vector<Incarnation> followers() const;
     [[nodiscard]] bool is_transferring() const;
 

@@ -10,8 +10,7 @@
 
 namespace mortise::core {
 
-// --- follower
-// -------------------------------------------------------------------------------------
+// --- follower -----------------------------------------------------------------------------------
 
 // Messages are never trusted: a peer may be of any version, and a message of any age (D8, C10).
 bool Raft::is_well_formed(const AppendRequest& request) {
@@ -124,8 +123,7 @@ void Raft::send_owed_replies() {
     send(*follower->leader, reply);
 }
 
-// --- leader
-// ---------------------------------------------------------------------------------------
+// --- leader -------------------------------------------------------------------------------------
 
 void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
     auto* leader = std::get_if<Leader>(&role_);

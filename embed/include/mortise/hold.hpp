@@ -112,9 +112,11 @@ public:
     void consistent() const;
     void consistent(std::error_code& ec) const;
 
-    // --- conversions (S27). Of an owner's only hold of the name: invalid_argument for one of a
-    // HoldSet, and for one that a Locker has more than once. Errors of all: as of check(), and
-    // no_quorum; incompatible while a member of the cluster is too old to know them.
+    // --- conversions (S27)
+
+    // Only a hold that its owner has once can be converted: a hold in a HoldSet, and one that a
+    // Locker has more than once, fail with invalid_argument. Further errors of all conversions:
+    // those of check(), no_quorum, and incompatible while a member of the cluster is too old.
 
     // Changes to a mode that admits everything the present one admits: exclusive to any mode,
     // update to shared or intent_shared; other changes are invalid_argument. Keeps the token, waits

@@ -50,7 +50,7 @@ public:
     // The hold of this name; null if the name is not in the set.
     [[nodiscard]] const Hold* find(std::string_view name) const noexcept;
 
-    // As the members of Hold, for all holds of the set: they share one lease.
+    // See Hold; these are about all holds of the set, which share one lease.
     [[nodiscard]] bool valid() const noexcept { return grant_.valid(); }
     [[nodiscard]] BootClock::time_point valid_until() const noexcept {
         return grant_.valid_until();

@@ -21,7 +21,7 @@ struct ErrorDetail {
 
     std::string name{};  // the lock
     // For Errc::deadlock: the wait cycle. It begins with the locker that gets the error, and its
-    // last step waits for the first. Of a longer cycle it has the first 16 steps.
+    // last step waits for the first. A longer cycle is cut after 16 steps.
     std::vector<Wait> cycle{};
     std::vector<HolderInfo> holders{};  // the conflicting holders, as far as known
     std::string reason{};               // more words than the code's message

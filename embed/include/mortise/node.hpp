@@ -169,7 +169,7 @@ public:
 
     // --- look ----------------------------------------------------------------------------------
 
-    // Who holds the name and who waits for it. For an unknown name all members but the name are
+    // The holders and the waiters of the name. For an unknown name all members but the name are
     // empty. Blocks for at most call_timeout; with ReadLevel::local it does not ask the cluster.
     [[nodiscard]] LockInfo inspect(std::string_view name,
                                    ReadLevel level = ReadLevel::linearizable);
