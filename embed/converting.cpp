@@ -1,4 +1,4 @@
-// Holds that change their mode (S27).
+// Conversions of holds (S27).
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -23,12 +23,12 @@ namespace {
 
 using Record = std::shared_ptr<HoldRecord>;
 
-// What the cluster knows of it.
+// The grant that the cluster knows.
 const Record& grant_of(const Record& record) {
     return record->locker() ? record->grant() : record;
 }
 
-// Why it is not converted whatever the mode is.
+// Why it cannot be converted to any mode.
 std::error_code refusal(const HoldRecord& record) {
     if (const auto failure = record.failure()) return failure;
     const bool is_part = record.grant() && !record.locker();
@@ -37,7 +37,7 @@ std::error_code refusal(const HoldRecord& record) {
     return is_part || is_shared ? make_error_code(Errc::invalid_argument) : std::error_code{};
 }
 
-// Before the request is sent: whoever asks valid() from now on asks for the new mode.
+// Called before the request is sent: from now on valid() is about the new mode.
 bool lower(HoldRecord& record, LockMode mode) {
     if (record.locker() && !record.locker()->lower(record, mode)) return false;
     record.set_mode(mode);
@@ -76,8 +76,8 @@ std::error_code downgrade(const Record& held, LockMode mode) {
     return ec;
 }
 
-// A thread that waits for an upgrade. If it gives up its hold is what it was: what the cluster did
-// too late is undone, before whatever its owner asked for since then.
+// A thread that waits for an upgrade. If it gives up, the hold stays as it was: an upgrade that the
+// cluster grants too late is undone, before anything that the owner requests later.
 class UpgradingThread final : public Completion {
 public:
     explicit UpgradingThread(Record grant)
@@ -101,7 +101,7 @@ private:
     WaitingThread waiting_;
 };
 
-// True when it is exclusive now; false with an error, or because others have it.
+// True if the hold is exclusive now. False with an error, or because others hold the name.
 bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     auto& record = *held;
     const auto& grant = grant_of(held);
@@ -109,7 +109,8 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     const bool is_legal = record.mode() == LockMode::update || record.mode() == LockMode::shared;
     if (!ec && !is_legal) ec = Errc::invalid_argument;
     if (ec) return false;
-    const auto gate = record.gate();  // outlives a hold that goes while this waits
+    // keeps the gate alive if the hold is destroyed during the wait
+    const auto gate = record.gate();
     const auto now = std::chrono::steady_clock::now();
     const bool wait = deadline > now;
     if (!wait) deadline = now + gate->call_timeout();
@@ -127,7 +128,7 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     grant->set_mode(LockMode::exclusive);
     record.set_mode(LockMode::exclusive);
     ec = record.failure();
-    // Suspended, it is exclusive when it is held again: valid() tells of the rest (S6).
+    // A suspended hold is exclusive when it is held again; valid() covers the rest (S6).
     if (ec == Errc::no_quorum) ec = {};
     return !ec;
 }

@@ -27,7 +27,7 @@ constexpr std::size_t resource_bytes_max = 4096;
     throw detail::in_one_line(error);
 }
 
-// The marks of a resource and of its slots never meet.
+// The keys of a resource and of its slots differ always.
 std::string mark_key(std::string_view resource, const std::uint32_t* slot) {
     core::ByteWriter key;
     key.u8(slot != nullptr ? 1 : 0);
@@ -65,7 +65,7 @@ private:
         return mark.emplace(stored->value_or(0));
     }
 
-    // After an error the mark is whatever the disk has, and no one is admitted any more.
+    // After an error the mark is whatever the disk has, and nobody is admitted any more.
     void raise(const std::string& key, std::int64_t token, std::optional<std::int64_t>& mark) {
         const storage::IgnoredSignal file_too_large{SIGXFSZ};
         mark.reset();
@@ -81,7 +81,7 @@ private:
 FenceGate FenceGate::open(const std::filesystem::path& directory) {
     detail::stay_loaded();
     const storage::IgnoredSignal file_too_large{SIGXFSZ};
-    // The program may go to another working directory later; daemons do.
+    // An absolute path, since the program may change its working directory later, as daemons do.
     auto marks = storage::MarkStore::open(std::filesystem::absolute(directory));
     if (!marks) fail(marks.error());
     return FenceGate{std::make_unique<Impl>(*std::move(marks))};
@@ -96,7 +96,7 @@ FenceGate& FenceGate::operator=(FenceGate&& other) noexcept {
     return *this;
 }
 
-// In the child of a fork the database's threads are not there to be waited for.
+// In the child of a fork the database's threads do not exist, so nothing may wait for them.
 FenceGate::~FenceGate() {
     if (impl_ && impl_->is_forked()) static_cast<void>(impl_.release());
     const storage::IgnoredSignal file_too_large{SIGXFSZ};

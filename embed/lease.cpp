@@ -36,7 +36,7 @@ bool Lease::extend(core::Instant valid_until) {
     while (present != over && (revives || !end_if_run_out(boot_now()))) {
         if (present >= valid_until.ns) return true;
         if (!valid_until_.compare_exchange_weak(present, valid_until.ns)) continue;
-        // It may have run out between the look at the clock and the exchange.
+        // The lease may have ended between the reading of the clock and the exchange.
         if (boot_now().ns < present || revives) return true;
         end();
         return false;

@@ -41,7 +41,7 @@ Hold LockerState::ended(const std::string& name, Hold granted) {
         auto shared = share(known, granted.mode());
         HoldRecord::take(granted);
         return shared;
-    } catch (...) {  // no memory: what was granted goes back
+    } catch (...) {  // no memory: the grant is released
         names_.erase(found);
         throw;
     }
@@ -110,7 +110,7 @@ std::size_t LockerState::hold_count() const {
 
 namespace {
 
-// Null without memory.
+// Null if there is no memory.
 std::shared_ptr<WaitingThread> add_waiting(std::vector<std::shared_ptr<WaitingThread>>& to) {
     try {
         return to.emplace_back(std::make_shared<WaitingThread>());

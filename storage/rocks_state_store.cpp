@@ -30,14 +30,15 @@ void put(rocksdb::WriteBatch& batch, std::uint64_t generation, const core::Row& 
     }
 }
 
-// All generations but that one.
+// Removes all generations except that one.
 void put_clearing(rocksdb::WriteBatch& batch, std::uint64_t kept) {
     const std::string end{row_prefix + 1};
     if (kept > 0) batch.DeleteRange(generation_begin(0), generation_begin(kept));
     batch.DeleteRange(generation_begin(kept + 1), end);
 }
 
-// What an install left that a crash ended. It would not be mistaken for anything, but it is large.
+// Removes the rows of an install that a crash ended. They would not be mistaken for the state, but
+// they are many.
 Result<void> drop_unfinished(const RocksDatabase& database, std::uint64_t kept) {
     const RowReader next{database, kept + 1, {}, nullptr};
     if (!next.at_row()) return next.end();
@@ -143,7 +144,7 @@ Result<std::unique_ptr<StateView>> RocksStateStore::view() {
     return view;
 }
 
-// Clears what an install before this one may have left: it did not become the state.
+// Removes the rows of an earlier install that did not become the state.
 Result<void> RocksStateStore::begin_install(const core::LogId& last,
                                             const core::Configuration& configuration) {
     if (failed_) return *failed_;
@@ -166,7 +167,7 @@ Result<void> RocksStateStore::install(std::span<const core::Row> rows) {
     return write(batch);
 }
 
-// Without a write-ahead log a crash takes back the newest writes first: never the rows and not the
+// Without a write-ahead log a crash loses the newest writes first: so never the rows without the
 // switch to them.
 Result<void> RocksStateStore::finish_install() {
     if (failed_) return *failed_;

@@ -21,15 +21,15 @@ namespace {
 constexpr std::size_t block_bytes = 32768;
 constexpr std::size_t head_bytes = 7;
 
-// Of a record: where its write has it.
+// The position of a record within its write.
 enum RecordType : std::uint8_t { full = 1, first = 2, middle = 3, last = 4 };
 
 struct Record {
     std::uint8_t type = 0;
-    std::size_t bytes = 0;  // with its head
+    std::size_t bytes = 0;  // including its head
 };
 
-// The whole record that begins here, if one does. `rest` is what is left of the block.
+// The complete record that begins here, if there is one. `rest` is the rest of the block.
 std::optional<Record> record_at(std::string_view rest) {
     if (rest.size() < head_bytes) return std::nullopt;
     core::ByteReader in{rest};
@@ -46,7 +46,7 @@ bool begins_write(const Record& record) {
     return record.type == full || record.type == first;
 }
 
-// After a bad place nothing says where the next record is: every byte may be it.
+// After a bad place the next record may begin at any byte.
 bool write_begins_in(std::string_view block) {
     for (std::size_t i = 0; i < block.size(); ++i) {
         const auto record = record_at(block.substr(i));
@@ -120,7 +120,7 @@ Result<void> open_after_crash(rocksdb::Options options, RocksDatabase& database)
         if (*is_torn) status = open_database(options, database);
     }
     if (!status.ok()) return to_error(status, database.path);
-    // What was torn is gone for good: beside a newer log with a torn end it would be damage.
+    // The torn write must be gone for ever: beside a newer log with a torn end it would be damage.
     return sync_names(database);
 }
 

@@ -10,7 +10,8 @@ namespace mortise::core {
 
 namespace {
 
-// Requests that were never applied are kept as long as an answer may come; the oldest says least.
+// Requests that were never applied are kept as long as an answer may come; the oldest is the least
+// useful.
 constexpr std::size_t requests_max = 256;
 
 }  // namespace
@@ -26,7 +27,7 @@ std::uint64_t OwnLease::next_request(Instant boot) {
 }
 
 void OwnLease::sent(std::uint64_t number, Instant boot) {
-    sent_.emplace(number, boot);  // the first time counts: a resend changes nothing
+    sent_.emplace(number, boot);  // the first time counts: sending it again changes nothing
     if (sent_.size() > requests_max) sent_.erase(sent_.begin());
 }
 

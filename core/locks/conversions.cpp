@@ -1,4 +1,4 @@
-// Holds that change their mode (S27, S28): what a name does, and what a session is told.
+// Conversions of holds (S27, S28): the effect on a name, and the outcomes for a session.
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -93,7 +93,7 @@ bool LockTable::serve_conversion(Slot& slot, Grants& grants) {
 
 // --- for a session ------------------------------------------------------------------------------
 
-// What ended sessions left on the name is in nobody's way by then.
+// What ended sessions left on the name is removed before, so it is in nobody's way.
 const Operation* LockMachine::held_operation(const Session& session, Seq seq) {
     const auto found = session.operations.find(seq);
     if (found == session.operations.end()) return nullptr;

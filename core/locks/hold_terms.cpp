@@ -1,6 +1,5 @@
-// What a request says of the hold that it gets (S8, S9): times that a quorum counts, and for which
-// a hold stays in the way though it is nobody's any more. What the table does, and what it is told
-// for a session.
+// The time limits of holds (S8, S9), which a quorum counts, and for which a hold stays in the way
+// after it has ended: the effect on the table, and the outcomes for a session.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -42,8 +41,8 @@ void LockTable::end_closures_if(const std::string& name, const IsOver& is_over) 
     forget_extras(name);
 }
 
-// A hold that is gone is in nobody's way. One that left waits for its own terms alone, and one that
-// was broken for its node.
+// A hold that is gone is in nobody's way. A hold that has left is kept only by its own time limits,
+// and a broken hold only by its node.
 bool LockTable::is_over(const Grant* hold, const Closure& closure) {
     using enum Closure::Kind;
     if (hold == nullptr) return true;
@@ -51,7 +50,7 @@ bool LockTable::is_over(const Grant* hold, const Closure& closure) {
     return hold->broken && closure.kind != broken;
 }
 
-// Of thousands that hold a name together many may go at once: each is looked up in an index.
+// Thousands of holders may share a name, and many may leave at once: each is looked up in an index.
 void LockTable::end_closures(const std::string& name) {
     if (extras_of(name) == nullptr) return;
     std::map<OperationId, const Grant*> holds;
@@ -65,7 +64,7 @@ void LockTable::end_closures(const std::string& name) {
     });
 }
 
-// Nobody else's have changed.
+// The other holds' timers have not changed.
 void LockTable::end_closures_of(const std::string& name, OperationId hold) {
     const auto* record = find(name);
     const auto* grant = record == nullptr ? nullptr : record->find(hold);
@@ -103,7 +102,7 @@ bool LockTable::open(const std::string& name, FencingToken token) {
 
 // --- of a hold ----------------------------------------------------------------------------------
 
-// Who shares a name leaves nothing that a session is charged for, and stays in it all the same.
+// A shared hold that has left is charged to no session, but stays in the record all the same.
 bool LockTable::is_left_by_too_many(const std::string& name, const HoldTerms& terms) const {
     if (terms.min_hold_ms == 0 && terms.lock_delay_ms == 0) return false;
     const auto* record = find(name);
@@ -150,7 +149,7 @@ LockRecord::Keeps LockTable::keeps_on(const std::string& name) {
     };
 }
 
-// Whoever breaks a lock wants it open.
+// A break is meant to open the name.
 bool LockTable::stays_on(const std::string& name, const Grant& grant, Predecessor how) {
     constexpr auto kind = Closure::Kind::lock_delay;
     if (how == Predecessor::broken) return false;
@@ -173,15 +172,15 @@ std::uint32_t to_term(std::uint64_t ms) {
         std::min<std::uint64_t>(ms, std::numeric_limits<std::uint32_t>::max()));
 }
 
-// By no clock that goes right, give or take rho, is it less.
+// No clock that is right within rho measures less.
 std::uint64_t at_least(std::uint64_t ms, std::uint32_t rho_ppm) {
     return (ms * (parts + rho_ppm) + parts - 1) / parts;
 }
 
 }  // namespace
 
-// The holder ends what is longer than its max_hold by its own clock, which may be slow; and by then
-// no majority shall have counted to the end.
+// The holder ends a hold after its max_hold by its own clock, which may be slow. By then no
+// majority may have counted to the end.
 HoldTerms LockMachine::counted(const HoldTerms& terms, std::uint32_t rho_ppm) {
     const auto rho = planted(Mutant::max_hold_without_rho) ? 0 : rho_ppm;
     const auto longest = at_least(terms.max_hold_ms, rho) * parts;
@@ -190,7 +189,7 @@ HoldTerms LockMachine::counted(const HoldTerms& terms, std::uint32_t rho_ppm) {
             to_term(at_least(terms.lock_delay_ms, rho_ppm))};
 }
 
-// What its node knew by `known` it has been counting since before that.
+// The session's node learned of the grant at or before `known`, and has been counting since then.
 void LockMachine::count_max_holds(const Session& session, LogIndex known) {
     const auto found = uncounted_.find(session.id);
     if (found == uncounted_.end()) return;
@@ -206,8 +205,7 @@ void LockMachine::count_max_holds(const Session& session, LogIndex known) {
     publish({});
 }
 
-// Its node has ended it by its own clock, if it is still there; it is told in case that it is not
-// so.
+// The node should have ended the hold by its own clock. It is told in case it has not.
 void LockMachine::end_max_hold(const LockTable::Closed& over, LockTable::Grants& grants) {
     const auto hold = over.closure.hold;
     auto& owner = *sessions_.change(hold.session);

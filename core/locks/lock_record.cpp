@@ -47,7 +47,7 @@ LockRecord::Place LockRecord::place_of(OperationId operation) {
     return found;
 }
 
-// False when it stays in the way.
+// False if it stays in the way.
 bool LockRecord::leaves(Grant& grant, Predecessor how, const Keeps& keeps) {
     if (grant.broken) how = Predecessor::broken;
     if (keeps(grant, how)) {

@@ -22,9 +22,9 @@ const WaitQueue* LockTable::queue_of(std::string_view name) const {
     return found == queues_.end() ? nullptr : &found->second;
 }
 
-// Readers wait for writers by turns, whoever was overtaken may go before others, and whoever has a
-// priority goes before those whom a barrier kept in front; all the rest wait for who is in front as
-// long as it is there.
+// Readers wait for writers by turns, an overtaken waiter may go before others, and one with a
+// priority goes before those whom a barrier kept in front. All others wait for those in front as
+// long as they are there.
 void LockTable::note_turn(const std::string& name) {
     const auto* queue = queue_of(name);
     if (queue == nullptr) return;
@@ -60,7 +60,7 @@ LockTable::Result LockTable::acquire(const Newcomer& who, const Acquire& request
     const Waiter waiter{who.ticket,    who.operation, request.mode,   request.priority,
                         request.label, Part::alone,   request.locker, who.terms};
     if (slot.queue == queues_.end() && record.admits(request.mode)) {
-        // Alone and unhindered: what settle() would do, without a queue to do it with.
+        // It is alone and unhindered: the same as settle(), without a queue.
         if (!record.has_writer()) record.turn = Turn::writers;
         grant(request.name, record, waiter, grants);
         changes_.insert(request.name);

@@ -15,9 +15,9 @@ namespace {
 
 constexpr unsigned top_class = priority_max + 1;
 constexpr std::size_t overtakings_per_class = 8;  // S29
-// Whoever was overtaken so often is in the top class, whatever its priority is.
+// A waiter that was overtaken this often is in the top class, whatever its priority is.
 constexpr std::size_t overtakings_max = overtakings_per_class * top_class;
-// Of somebody who came later than anybody.
+// The ticket of a waiter that comes after all others.
 constexpr Ticket last_ticket{LogIndex{std::numeric_limits<std::uint64_t>::max()}, 0};
 
 }  // namespace
@@ -76,7 +76,7 @@ Rank WaitQueue::rank_of_newcomer(LockMode mode, Priority priority) const {
     return rank(mode, priority, last_ticket);
 }
 
-// Between two that overtook the class is the same, so it is enough to know between which.
+// Between two that overtook the class is the same, so the interval determines it.
 Ticket WaitQueue::limit_before(const LineKey& key, const Rank& place) const {
     const auto rank_at = [&](Ticket ticket) { return rank(key.mode, key.priority, ticket); };
     const auto end = std::ranges::partition_point(
@@ -126,7 +126,7 @@ const Waiter* WaitQueue::first_reader() const {
     return first([](LockMode mode) { return !is_writer(mode); });
 }
 
-// The first of a line has the smallest rank of it.
+// The first of a line has its smallest rank.
 bool WaitQueue::is_free_of_earlier(const Rank& rank, LockMode mode) const {
     if (planted(Mutant::newcomer_overtakes)) return true;
     return std::ranges::none_of(lines_, [&](const auto& entry) {
@@ -168,7 +168,7 @@ const Waiter* WaitQueue::oldest_ranked() const {
     return oldest;
 }
 
-// Without priorities and preferences only the batches of readers overtake, and those have their own
+// Without priorities and preferences only batches of readers overtake, and these have their own
 // bound (S31).
 void WaitQueue::count_overtaking(Ticket ticket, Priority priority) {
     const bool prefers =

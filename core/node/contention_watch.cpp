@@ -24,7 +24,7 @@ void ContentionWatch::forget(OperationId hold) {
     for (const auto& name : found.mapped()) {
         const auto holds = holds_.find(name);
         holds->second.erase(hold);
-        // One that was broken is in the machine still.
+        // A broken hold is still in the machine.
         if (const auto marked = marked_.find(name); marked != marked_.end())
             marked->second.erase(hold);
         if (holds->second.empty()) holds_.erase(holds);
@@ -60,7 +60,7 @@ void ContentionWatch::on_state_replaced() {
     marked_ = holds_;
 }
 
-// Of a name once, however many hold it together.
+// Once for each name, however many holders share it.
 std::vector<Contended> ContentionWatch::take(const LockMachine& machine) {
     std::map<std::string, std::set<OperationId>> asked;
     for (const auto& [name, one] : asked_)

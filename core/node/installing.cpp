@@ -1,6 +1,5 @@
-// A state from the leader takes the place of this node's own, which was too far behind. The machine
-// is built as its rows come, and judged before they take effect; it is put in force when the rows
-// are durable.
+// Installs a snapshot from the leader in place of this node's state, which was too far behind. The
+// machine is built and checked as its rows arrive, and put in force when the rows are durable.
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -59,7 +58,7 @@ void NodeCore::on(const StateInstalled& event, Now now) {
 
 std::vector<SavedCountdown> NodeCore::countdowns(Now now) const {
     auto all = countdowns_.save(now.steady);
-    // After a start: what was found of a renewal that is yet to be applied again stays as it was.
+    // After a start: countdowns that were saved for a renewal that is yet to be applied again stay.
     const auto is_ahead = [&](const SavedCountdown& saved) { return saved.renewed_at > applied_; };
     std::erase_if(all, [&](const SavedCountdown& one) {
         const auto saved = saved_countdowns_.find(one.session);
@@ -85,7 +84,7 @@ void NodeCore::restart_countdowns(const std::vector<SavedCountdown>& saved, Now 
     restart_closures(saved, now);
 }
 
-// One that was not counted here has run at least as long as the renewal that it is about.
+// A timer that was not counted here has run at least as long as the renewal that it is about.
 void NodeCore::restart_closures(const std::vector<SavedCountdown>& saved, Now now) {
     const Nanoseconds more{planted(Mutant::saved_closure_is_over) ? 1h : 0h};
     std::map<ClosureId, Nanoseconds> known;

@@ -1,4 +1,4 @@
-// Pre-vote, vote and winning (thesis 3.4, 9.6), and whom a node stands by (thesis 4.2.3).
+// Pre-vote, vote and victory (thesis 3.4, 9.6), and the stickiness of a leader (thesis 4.2.3).
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -58,8 +58,8 @@ void Raft::become_candidate(bool transfer, Instant now) {
     campaign_if_durable(now);
 }
 
-// Its own vote, and the log it boasts of, count once they are on disk (D1, D18). Writes complete in
-// order, so the vote's completion covers every entry before it.
+// Its own vote, and the log that it claims, count once they are on disk (D1, D18). Writes complete
+// in order, so the completion of the vote covers every entry before it.
 void Raft::campaign_if_durable(Instant now) {
     auto* candidate = std::get_if<Candidate>(&role_);
     if (candidate == nullptr || candidate->requests_sent) return;
@@ -97,12 +97,13 @@ void Raft::become_leader(Instant now) {
     sync_progress_with_configuration(leader);
     role_ = std::move(leader);
     note(Note::Kind::became_leader);
-    // Until an entry of this term commits nothing older can be counted (thesis 3.6.2).
+    // Until an entry of this term commits, no older entry can be counted (thesis 3.6.2).
     append_to_log(make_entry({term(), log_.last().index.next()}, EntryKind::noop, {}));
 }
 
 bool Raft::stands_by_leader(Instant now) const {
-    // A leader that lost its majority steps down by itself (check_leadership), so it stands.
+    // A leader that lost its majority steps down by itself (check_leadership), so a leader here is
+    // in office.
     if (is_leader()) return true;
     const auto* follower = std::get_if<Follower>(&role_);
     return follower != nullptr && follower->leader &&
@@ -114,14 +115,15 @@ bool Raft::is_at_least_ours(LogId last) const {
     return last >= log_.last();
 }
 
-// A voter; or somebody whose log is ahead of ours: it may have become one in what we do not have
-// (M10). The quorum is counted by the candidate's configuration in any case.
+// A voter, or a node whose log is ahead of ours: it may have become a voter in entries that we do
+// not have (M10). The candidate counts the quorum with its own configuration in any case.
 bool Raft::may_be_voted_for(NodeId candidate, LogId last) const {
     return configuration().is_voter(candidate) || last > log_.last();
 }
 
 void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
-    // Nothing changes here, not even a timer: a node that nobody hears may ask for ever (V6).
+    // Nothing changes here, not even a timer: a node without a connection to the others may ask for
+    // ever (V6).
     const bool newer = request.term.next() > term() && request.last >= log_.last();
     auto* asked = std::get_if<Follower>(&role_);
     if (asked != nullptr && planted(Mutant::pre_vote_resets_timer)) {
@@ -135,7 +137,7 @@ void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
 
 void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
     auto* asking = std::get_if<PreCandidate>(&role_);
-    // Only a reply to this very question counts, never one to an earlier or another kind (V3).
+    // Only a reply to this question counts, not one to an earlier question or another kind (V3).
     const bool of_this_round = asking != nullptr && (asking->round == reply.round ||
                                                      planted(Mutant::vote_of_earlier_round));
     if (!of_this_round || !reply.granted) return;
@@ -145,7 +147,8 @@ void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
 
 void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
     if (request.term > term()) {
-        // Who hears its leader does not help to depose it, not even by taking over the term.
+        // A node that hears its leader does not help to depose it, and does not even adopt the
+        // term.
         if (!request.transfer && stands_by_leader(now)) return;
         if (!may_be_voted_for(from, request.last)) return;
         adopt_term(request.term, now);
@@ -177,13 +180,13 @@ void Raft::on(NodeId from, const VoteReply& reply, Instant now) {
 void Raft::on(NodeId from, const TimeoutNow& request, Instant now) {
     const auto* follower = std::get_if<Follower>(&role_);
     if (request.term != term() || follower == nullptr || follower->leader != from) return;
-    // The leader saw us there. If we are not (it is an old message), we would boast for nothing
-    // (V13).
+    // The leader believed that our log is there. If it is not (for an old message), the claim would
+    // be false (V13).
     if (log_.last() != request.last || writes_.durable() != request.last.index) return;
     if (can_campaign()) become_candidate(true, now);
 }
 
-// A vote, and also a refusal, shows our term: it waits until that is durable.
+// A vote, and also a refusal, shows our term, so it waits until the term is durable.
 void Raft::send_owed_votes() {
     if (owed_votes_.empty() || writes_.hard_state() != hard_state_) return;
     for (const auto& owed : owed_votes_) {

@@ -1,4 +1,4 @@
-// The one place that knows what a majority is, joint configurations included.
+// The only place that knows what a majority is, also for joint configurations.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr std::size_t majority_of(std::size_t members) {
 static_assert(majority_of(1) == 1 && majority_of(2) == 2 && majority_of(3) == 2);
 static_assert(majority_of(4) == 3 && majority_of(5) == 3);
 
-// What a member has reached of whom nothing is known.
+// The value of a member about which nothing is known.
 template <class Value>
 constexpr Value nothing_reached() {
     return {};
@@ -29,8 +29,9 @@ constexpr Instant nothing_reached<Instant>() {
     return {std::numeric_limits<std::int64_t>::min()};
 }
 
-// True when `agrees(id)` holds for a majority of the voters, and of the outgoing ones while joint.
-// Nobody to ask is no agreement, and nobody speaks for a member that another incarnation replaces.
+// True if `agrees(id)` holds for a majority of the voters, and of the outgoing ones while joint.
+// Without voters there is no agreement, and nobody agrees for a member that another incarnation
+// replaces.
 template <class Agrees>
 bool has_quorum(const Configuration& configuration, const Agrees& agrees) {
     const auto carries = [&](const std::vector<Member>& members) {
@@ -44,9 +45,9 @@ bool has_quorum(const Configuration& configuration, const Agrees& agrees) {
            (!configuration.is_joint() || one_suffices || carries(configuration.outgoing));
 }
 
-// The greatest value that a quorum has reached, where `reached(id)` is how far a voter is: the
-// commit index when it is the match index, the time of the last contact when it is when we heard of
-// it. Requires at least one voter.
+// The greatest value that a quorum has reached, where `reached(id)` is the value of a voter: with
+// match indexes this is the commit index, with times of contact the time of the last contact with a
+// majority. There must be at least one voter.
 template <class Reached>
 auto quorum_value(const Configuration& configuration, const Reached& reached) {
     const auto agreed = [&](const std::vector<Member>& members) {

@@ -1,5 +1,5 @@
-// What no peer in order would say. Such a message changes nothing here, not even the term, and its
-// sender is told to whoever keeps the connections: MORTISE_CHECK is for our own mistakes only.
+// Messages that no correct peer would send. They change nothing here, not even the term, and their
+// sender is reported to the owner of the connections. MORTISE_CHECK is for our own mistakes only.
 #include <algorithm>
 #include <array>
 #include <variant>
@@ -69,16 +69,16 @@ void Raft::refuse(NodeId from, const char* message, const char* why) {
     out_.distrusted.push_back(from);
 }
 
-// Of an AppendRequest or a SnapshotChunk: in one term only one leads, and a node acknowledges
-// entries to that one alone.
+// For an AppendRequest or a SnapshotChunk: a term has one leader, and a node acknowledges entries
+// to that one alone.
 bool Raft::is_second_leader(NodeId from, Term of) const {
     if (of != term() || planted(Mutant::second_leader_taken)) return false;
     const auto leads = leader();
     return leads.has_value() && *leads != from;
 }
 
-// Up to here the log of every later leader is the same: what is committed, the entry that everybody
-// agreed to when the cluster was founded, and what this leader has checked in this term.
+// Up to here the log of every later leader is the same: what is committed, the first entry, to
+// which all voters agreed, and what was checked against this leader in this term.
 LogIndex Raft::certain_for(NodeId from, Term of) const {
     auto certain = commit_;
     if (configuration().is_formed() && log_.last().index.is_set())
@@ -95,10 +95,10 @@ bool Raft::is_of_other_cluster(const Configuration& configuration) const {
 }
 
 const char* Raft::why_refused(NodeId from, const AppendRequest& request) const {
-    if (request.term < term()) return nullptr;  // it hears of our term, and nothing else happens
+    if (request.term < term()) return nullptr;  // it learns our term, and nothing else happens
     if (!is_well_formed(request)) return malformed;
     if (is_second_leader(from, request.term)) return second_leader;
-    // Only by its configuration does an empty node know that it is of a cluster.
+    // An empty node learns only from this configuration that it belongs to the cluster.
     const bool is_empty = !configuration().is_formed() && log_.last() == LogId{};
     if (is_empty && !request.previous.index.is_set() && !request.entries.empty() &&
         request.entries.front().kind != EntryKind::configuration)

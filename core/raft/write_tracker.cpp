@@ -11,7 +11,7 @@ void WriteTracker::submit(Write& write, LogIndex last, Instant now) {
     newest_ = newest_.next();
     write.id = newest_;
     if (write.reset) {
-        // Until it is done nothing is certain but that nothing of what was there counts.
+        // Until it is done nothing of the former content counts, and nothing else is certain.
         durable_ = {};
         for (auto& earlier : in_flight_)
             earlier.last = {};
@@ -24,7 +24,8 @@ void WriteTracker::submit(Write& write, LogIndex last, Instant now) {
                 earlier.last = std::min(earlier.last, kept);
         }
     }
-    // A write of hard state alone promises nothing of the log: what is before it in the queue does.
+    // A write of hard state alone says nothing about the log: the write before it in the queue
+    // does.
     const auto promised = write.append.empty() && !write.reset ? LogIndex{} : last;
     in_flight_.push_back({write.id, promised, write.hard_state, now});
 }

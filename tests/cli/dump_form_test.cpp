@@ -67,7 +67,7 @@ TEST(DumpForm, DamageIsToldFirst) {
     EXPECT_NE(text.find("\ndamaged: meta: it is missing\nnote: this is a copy\n"),
               std::string::npos);
     EXPECT_NE(text.find("locks: they cannot be read\n"), std::string::npos);
-    EXPECT_NE(text.find("log: no entry behind 9\n"), std::string::npos);
+    EXPECT_NE(text.find("log: no entry after 9\n"), std::string::npos);
 }
 
 TEST(DumpForm, JsonHasTokensAsStringsAndNullForWhatIsNotKnown) {
