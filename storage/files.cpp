@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/mutant.hpp"
 #include "storage/descriptors.hpp"
 
 namespace mortise::storage {
@@ -212,7 +211,6 @@ Result<void> remove_file(const std::filesystem::path& path, FileProbe* probe) {
 }
 
 Result<void> sync_directory(const std::filesystem::path& path, FileProbe* probe) {
-    if (planted(core::Mutant::directory_unsynced)) return {};
     // By its own name within, since a symbolic link may lead there.
     auto directory = File::open(path / ".", O_RDONLY | O_DIRECTORY, probe);
     if (!directory) return std::move(directory).error();

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "transport/wire_size.hpp"
 
 namespace mortise::transport {
@@ -34,8 +33,7 @@ std::optional<OutcomeQueue::Call> OutcomeQueue::take() {
     auto room = limits_.call_bytes_max;
     while (!waiting_.empty() && room > 0 && call.batches.size() < batch_messages_max)
         take_from_front(call.batches, room);
-    const bool all = waiting_.empty() || planted(core::Mutant::position_ahead_of_outcomes);
-    told_ = all ? applied_ : std::max(told_, waiting_.front().index.previous());
+    told_ = waiting_.empty() ? applied_ : std::max(told_, waiting_.front().index.previous());
     call.applied = told_;
     return call;
 }

@@ -38,7 +38,6 @@ public:
     struct Voting {
         const Configuration& configuration;  // whose voters count now, whoever reported
         NodeId self;
-        bool alone = false;  // a planted fault: this node is enough
     };
     // What is over now, each once, this node's `own` included. Reports of what is not there are
     // dropped: answers may be older than the end of what they name, and if it is this node that is
@@ -62,7 +61,6 @@ public:
 private:
     // Under this node's name nobody reports but itself.
     static bool is_agreed(const Voting& voting, bool is_own, const std::set<NodeId>& members) {
-        if (voting.alone && is_own) return true;
         return has_quorum(voting.configuration, [&](NodeId id) {
             return id == voting.self ? is_own : members.contains(id);
         });

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -79,15 +78,14 @@ std::vector<DeadlockSearch::Index> DeadlockSearch::successors(const WaitsFor& wa
 // --- who is stuck -------------------------------------------------------------------------------
 
 bool DeadlockSearch::takes_any(const Node& node) const {
-    if (node.waits_for.size() < 2 || planted(Mutant::deadlock_any_stuck_by_one)) return false;
+    if (node.waits_for.size() < 2) return false;
     const auto* queue = waits_.table().queue_of(node.operation->names.front());
     return queue->find(node.operation->ticket)->part == Part::one_of;
 }
 
 // On how many names it waits for somebody still, it may be on none; of any names, on one.
 bool DeadlockSearch::goes_on(const Node& node) const {
-    if (!node.is_known)
-        return node.operation != nullptr || !planted(Mutant::deadlock_with_the_dead);
+    if (!node.is_known) return true;
     return takes_any(node) ? node.blocked < node.waits_for.size() : node.blocked == 0;
 }
 
@@ -148,8 +146,7 @@ std::optional<OperationId> DeadlockSearch::victim() {
 }
 
 bool DeadlockSearch::is_before(const Node& one, const Node& other) {
-    const bool is_older = one.operation->ticket < other.operation->ticket;
-    return is_older != planted(Mutant::deadlock_ends_the_oldest);
+    return one.operation->ticket < other.operation->ticket;
 }
 
 Graph DeadlockSearch::waits_of_the_stuck() const {

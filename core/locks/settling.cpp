@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/lock_table.hpp"
 
 namespace mortise::core {
@@ -33,8 +32,7 @@ void LockTable::grant(const std::string& name, LockRecord& record, const Waiter&
     Grant given{waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker};
     if (waiter.terms.is_set()) begin_terms(name, waiter.terms, given);
     record.add(std::move(given));
-    const bool passes = !planted(Mutant::writers_keep_the_turn);
-    if (is_writer(waiter.mode) && passes) record.turn = Turn::readers;  // after a writer, a batch
+    if (is_writer(waiter.mode)) record.turn = Turn::readers;  // after a writer, a batch
 }
 
 void LockTable::enter(Slot& slot, const Waiter& waiter, Grants& grants) {
@@ -63,13 +61,10 @@ bool LockTable::enter_batch(Slot& slot, Grants& grants) {
     if (leader == nullptr || !record.admits(leader->mode)) return false;
     enter(slot, *leader, grants);
     // Who did not fit once will not: those who enter only add to what is in its way.
-    const auto fits = [&](LockMode mode) {
-        const bool belongs = !is_writer(mode) || planted(Mutant::writers_in_a_batch);
-        return belongs && record.admits(mode) && !planted(Mutant::batch_of_one);
-    };
+    const auto fits = [&](LockMode mode) { return !is_writer(mode) && record.admits(mode); };
     while (const auto* next = queue.first(fits))
         enter(slot, *next, grants);
-    if (!planted(Mutant::readers_keep_the_turn)) pass_turn_to_writers(slot);
+    pass_turn_to_writers(slot);
     return true;
 }
 
@@ -113,9 +108,8 @@ void LockTable::count_overtakings(Slot& slot) {
 // Conversions first; nobody else enters while one waits (S28).
 bool LockTable::let_in(Slot& slot, Grants& grants) {
     auto& queue = slot.queue->second;
-    const bool keeps_out = !planted(Mutant::newcomer_passes_upgrade);
     if (queue.conversion() && serve_conversion(slot, grants)) return true;
-    if ((queue.conversion() && keeps_out) || queue.size() == 0) return false;
+    if (queue.conversion() || queue.size() == 0) return false;
     const bool phases = slot.record->second.policy() == QueuePolicy::phase_fair;
     const bool moved = (phases && turn_phase(slot, grants)) || enter_unhindered(slot, grants);
     count_overtakings(slot);
@@ -126,12 +120,10 @@ bool LockTable::let_in(Slot& slot, Grants& grants) {
 
 // True when something changed on the name: it is looked at again.
 bool LockTable::step(const std::string& name, Grants& grants) {
-    if (!planted(Mutant::dead_holder_in_the_way)) {
-        auto dead = remove_dead(name, std::numeric_limits<std::size_t>::max());
-        if (!dead.gone.empty()) {
-            gone_.emplace_back(name, std::move(dead.gone));
-            return true;
-        }
+    auto dead = remove_dead(name, std::numeric_limits<std::size_t>::max());
+    if (!dead.gone.empty()) {
+        gone_.emplace_back(name, std::move(dead.gone));
+        return true;
     }
     auto slot = slot_of(name);
     return slot.queue != queues_.end() && !slot.queue->second.is_empty() && let_in(slot, grants);
@@ -160,7 +152,7 @@ void LockTable::tidy(const std::string& name) {
     auto& record = slot.record->second;
     if (!record.has_writer() && !waited) record.turn = Turn::writers;
     const bool is_empty = record.holders().empty() && !waited && extras_of(name) == nullptr;
-    if (is_empty && !planted(Mutant::empty_record_kept)) records_.erase(slot.record);
+    if (is_empty) records_.erase(slot.record);
 }
 
 // Lets enter who may, until nobody moves. Names in byte order, so that it comes to the same

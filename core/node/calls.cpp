@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/node/node_core.hpp"
 
@@ -26,8 +25,7 @@ void NodeCore::call(AcquireCall& call, Now now) {
     const auto& request = call.request;
     const bool looks_taken =
         !request.wait && !machine_.would_grant(request.name, request.mode, request.priority);
-    const bool in_order =
-        agent_.may_answer_from_read(request.name) || planted(Mutant::try_before_own_release);
+    const bool in_order = agent_.may_answer_from_read(request.name);
     if (looks_taken && in_order) {
         ask_try(call, now);
     } else {
@@ -86,7 +84,7 @@ void NodeCore::call(const ToldCall& call, Now /*now*/) {
 }
 
 void NodeCore::call(InspectCall& call, Now now) {
-    if (call.local || planted(Mutant::inspect_asks_nobody)) {
+    if (call.local) {
         Call local{std::move(call)};
         answer_read(local, now);
         return;
@@ -107,7 +105,7 @@ void NodeCore::call(const CloseCall& call, Now now) {
 template <class AnyAcquireCall>
 void NodeCore::ask_try(AnyAcquireCall& call, Now now) {
     const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
-    if (!planted(Mutant::try_has_time_twice)) call.deadline = gives_up;
+    call.deadline = gives_up;
     ask_read(std::move(call), gives_up);
 }
 

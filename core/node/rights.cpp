@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/locks/needed_rights.hpp"
 #include "core/node/node_core.hpp"
@@ -134,7 +133,7 @@ void NodeCore::take_early_forwards() {
 // member says that it reads does not count either, or a member could lift the rules for all by
 // claiming to be old: every version that knows certificates reads such commands.
 void NodeCore::set_access(Inbound::Lane& lane, NodeId opener) const {
-    if (!lane.commands || planted(Mutant::access_as_claimed)) return;
+    if (!lane.commands) return;
     const auto peer = connected_.find(opener);
     const bool is_self = opener == options_.self;
     if (!is_self && peer == connected_.end()) return;
@@ -170,7 +169,7 @@ bool NodeCore::is_members_certificate(NodeId peer) const {
 // Only the certificate on its connection shows whether it may vote.
 ChangeResult NodeCore::promote(NodeId id, Now now) {
     const bool is_learner = raft_.is_leader() && raft_.configuration().is_learner(id);
-    if (is_learner && !planted(Mutant::promoted_without_role)) {
+    if (is_learner) {
         if (!connected_.contains(id)) return MembershipRefusal::not_connected;
         if (!is_voters_certificate(id)) return MembershipRefusal::not_a_voters_certificate;
     }

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
@@ -46,7 +45,7 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
         rejection.rejected = true;
         return;
     }
-    if (!log_.has(request.previous) && !planted(Mutant::append_without_previous)) {
+    if (!log_.has(request.previous)) {
         const auto before =
             request.previous.index.is_set() ? request.previous.index.previous() : LogIndex{};
         const LogId limit{request.previous.term, before};
@@ -85,7 +84,7 @@ void Raft::take_entries(AppendRequest& request) {
     bool appended = false;
     for (auto& entry : request.entries) {
         verified = entry.id.index;
-        if (log_.has(entry.id) && !planted(Mutant::truncate_without_conflict)) continue;
+        if (log_.has(entry.id)) continue;
         // Only a real conflict truncates: an old message that is a prefix of what we have does not.
         if (entry.id.index <= log_.last().index) truncate_log(entry.id.index);
         append_to_log(std::move(entry));
@@ -93,9 +92,7 @@ void Raft::take_entries(AppendRequest& request) {
     }
     follower.verified = std::max(follower.verified, verified);
     // At most what this leader has checked: beyond it our log may still be another one (C1).
-    const auto checked =
-        planted(Mutant::commit_unverified_tail) ? log_.last().index : follower.verified;
-    commit_to(std::min(request.commit, checked));
+    commit_to(std::min(request.commit, follower.verified));
     replicated_ = std::max(replicated_, std::min(request.replicated, commit_));
     // An answer now would say nothing that the write's completion does not say better.
     if (!appended) follower.reply_owed = true;
@@ -114,12 +111,10 @@ void Raft::send_owed_replies() {
         return;
     }
     if (!std::exchange(follower->reply_owed, false)) return;
-    auto match = std::min(writes_.durable(), follower->verified);
-    if (planted(Mutant::ack_unverified_tail)) match = writes_.durable();
     AppendReply reply;
     reply.term = term();
     reply.read_round = follower->read_round;
-    reply.match = match;
+    reply.match = std::min(writes_.durable(), follower->verified);
     send(*follower->leader, reply);
 }
 
@@ -128,8 +123,7 @@ void Raft::send_owed_replies() {
 
 void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
     auto* leader = std::get_if<Leader>(&role_);
-    const bool of_this_term = reply.term == term() || planted(Mutant::append_reply_any_term);
-    if (leader == nullptr || !of_this_term) return;
+    if (leader == nullptr || reply.term != term()) return;
     const auto peer = leader->peers.find(from);
     if (peer == leader->peers.end()) return;
     auto& progress = peer->second;
@@ -208,17 +202,14 @@ void Raft::advance_everything(Leader& leader) {
 void Raft::advance_commit() {
     auto& leader = std::get<Leader>(role_);
     const auto reached = [&](NodeId id) {
-        if (id == self()) {
-            return planted(Mutant::self_ack_before_durable) ? log_.last().index : writes_.durable();
-        }
+        if (id == self()) return writes_.durable();
         const auto peer = leader.peers.find(id);
         return peer == leader.peers.end() ? LogIndex{} : peer->second.match;
     };
     const auto agreed = quorum_value(configuration(), reached);
     if (agreed <= commit_) return;
     // An entry of an earlier term may be on a majority and still be replaced (thesis 3.6.2).
-    const bool own = log_.term_at(agreed) == term();
-    if (!own && !planted(Mutant::commit_earlier_term)) return;
+    if (log_.term_at(agreed) != term()) return;
     commit_to(agreed);
 }
 
