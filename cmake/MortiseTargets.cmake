@@ -8,9 +8,6 @@ target_compile_options(mortise_build_flags INTERFACE
   # g++ 12 cries wolf over every variant that is moved.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   $<$<BOOL:${MORTISE_WERROR}>:-Werror>)
-if(MORTISE_MUTANTS)
-  target_compile_definitions(mortise_build_flags INTERFACE MORTISE_MUTANTS)
-endif()
 if(MORTISE_SANITIZE)
   list(JOIN MORTISE_SANITIZE "," mortise_sanitizers)
   target_compile_options(mortise_build_flags INTERFACE

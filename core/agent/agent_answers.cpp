@@ -6,7 +6,6 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/needed_rights.hpp"
 
 namespace mortise::core {
@@ -128,9 +127,7 @@ void SessionAgent::on_granted(const Sent& sent, const Answer& given, Now now) {
     if (one == nullptr) held = held_of_several(std::get<AcquireSeveral>(sent.request.body), given);
     if (lapsed_ || !lease_.is_valid(now.boot)) {
         // Granted to a session that may be over by now: nobody shall believe to hold it.
-        if (!planted(Mutant::late_grant_kept)) {
-            end_operation({{}, Release{id.seq}, std::move(held.names)});
-        }
+        end_operation({{}, Release{id.seq}, std::move(held.names)});
         return answer(sent.tag, CallError::session_expired);
     }
     held.suspends = waiting_.at(sent.tag).suspends;

@@ -4,7 +4,6 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/locks/limits.hpp"
 

@@ -3,7 +3,6 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -29,7 +28,7 @@ void SessionAgent::forget_confirm(CallTag tag) {
 void SessionAgent::answer_confirms(std::uint64_t renewed, CallError error) {
     std::vector<CallTag> over;
     for (const auto& [tag, one] : confirming_) {
-        const bool since = renewed > one.newest || planted(Mutant::confirmed_by_any_renewal);
+        const bool since = renewed > one.newest;
         if (!holds_.contains(one.hold)) {
             out_.answers.push_back({tag, error});
         } else if (since && !lapsed_) {

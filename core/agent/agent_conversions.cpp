@@ -8,7 +8,6 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/lock_mode.hpp"
 
 namespace mortise::core {
@@ -116,7 +115,7 @@ void SessionAgent::settle_upgrade(const Ending& cancelled, AnswerKind kind) {
     auto& held = found->second;
     held.unsettled = {};
     const bool may_be_exclusive = kind != AnswerKind::cancelled;
-    if (may_be_exclusive && !planted(Mutant::late_upgrade_kept)) {
+    if (may_be_exclusive) {
         downgrade(held, {{}, Downgrade{cancelled.hold, held.wanted}, held.names});
     }
     let_go(held.names.front());

@@ -9,7 +9,6 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -41,8 +40,7 @@ bool SessionAgent::is_given_up(const Sent& sent) {
 
 void SessionAgent::reap_if_ready(Seq seq) {
     const auto& sent = sent_.at(seq);
-    const bool comes_alone = planted(Mutant::cancel_without_its_place);
-    if (sent.applied || comes_alone) return reap(seq, {});
+    if (sent.applied) return reap(seq, {});
     const auto behind = unsettled_before(sent.request);
     if (behind.empty()) return reap(seq, {});
     if (behind.size() == 1) return reap(seq, behind.front());
@@ -57,7 +55,6 @@ void SessionAgent::reap(Seq seq, Seq after) {
     cancel.after = after;
     const auto* upgrade = std::get_if<Upgrade>(&sent.request.body);
     if (upgrade != nullptr) cancel.hold = upgrade->operation;
-    if (planted(Mutant::timeout_without_cancel)) return;
     cancelling_.emplace(seq, Seq{});
     end_operation(std::move(cancel));
 }

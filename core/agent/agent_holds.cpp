@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "core/agent/session_agent.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -34,7 +33,6 @@ SessionAgent::Held SessionAgent::take_hold(Holds::iterator hold) {
 // Its owner has had it since before the cluster began to count, and by a clock that counts suspend
 // (S5): it is lost here before anybody else can have it there. The cluster is told that it is.
 void SessionAgent::end_holds_that_are_over() {
-    if (planted(Mutant::max_hold_left_to_the_cluster)) by_end_.clear();
     while (!by_end_.empty() && by_end_.begin()->first <= now_.boot) {
         const auto operation = by_end_.begin()->second;
         lose(operation, HoldLost::Reason::over, take_hold(holds_.find(operation)));

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/agent/session_agent.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -32,7 +31,6 @@ void SessionAgent::lose(Seq operation, HoldLost::Reason why, Held held) {
 }
 
 void SessionAgent::end_when_told(Ending release) {
-    if (planted(Mutant::reaper_before_told)) return end_operation(std::move(release));
     const auto operation = target_of(release);
     const auto until = now_.steady + telling_max;
     names_beyond_ += release.names.size() - 1;

@@ -14,7 +14,6 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -36,7 +35,7 @@ SessionAgent::Sent& SessionAgent::remember(Request request, Names names) {
     for (const auto& name : names) {
         auto& under_way = under_way_[name];
         under_way.requests.insert(seq);
-        if (is_call || planted(Mutant::endings_overtake_each_other)) {
+        if (is_call) {
             under_way.newest.clear();
         } else {
             under_way.newest.erase(request.after);
@@ -57,7 +56,6 @@ SessionAgent::Sent& SessionAgent::remember(Request request, Names names) {
 // Either it was applied, and then so was all that it came after, known or not. Or its Cancel takes
 // its place.
 void SessionAgent::leave_order(const Sent& sent) {
-    if (planted(Mutant::names_never_forgotten)) return;
     const auto seq = sent.request.seq;
     for (const auto& name : sent.names) {
         const auto found = under_way_.find(name);
@@ -93,11 +91,9 @@ std::optional<std::vector<Seq>> SessionAgent::sent_before(const Names& names) co
 
 // What it comes after. Of one hold everything in the order in which it was asked for.
 Seq SessionAgent::sent_before(const Ending& ending) const {
-    if (planted(Mutant::endings_overtake_each_other)) return {};
     if (std::holds_alternative<Cancel>(ending.asked)) return standing_for(ending.after);
     const auto of_hold = newest_of_hold_.find(hold_of(ending));
-    const bool in_order = !planted(Mutant::downgrade_out_of_order);
-    if (of_hold != newest_of_hold_.end() && in_order) return of_hold->second;
+    if (of_hold != newest_of_hold_.end()) return of_hold->second;
     Seq newest;
     for (const auto& name : ending.names) {
         const auto found = under_way_.find(name);
@@ -119,7 +115,7 @@ Request SessionAgent::request_behind(RequestBody body, std::vector<Seq> before) 
     before.pop_back();
     auto* several = std::get_if<AcquireSeveral>(&request.body);
     MORTISE_CHECK(before.empty() || several != nullptr);
-    if (several != nullptr && !planted(Mutant::several_follow_one_name)) {
+    if (several != nullptr) {
         several->also_after = std::move(before);
     }
     return request;

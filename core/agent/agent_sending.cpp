@@ -5,7 +5,6 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -213,7 +212,7 @@ AgentOutput SessionAgent::collect(Now now) {
                 outbound.renewal = Renewal{*session_, lease_.next_request(now.boot)};
             }
             const bool sends = !urgent.is_empty() || !acquires.is_empty() || outbound.renewal;
-            const bool sure = unsure_ == 0 || planted(Mutant::unseen_answers_acknowledged);
+            const bool sure = unsure_ == 0;
             // With each renewal again, as long as it may have got lost what is counted from it
             // (S8).
             const bool again = outbound.renewal && !uncounted_.empty();

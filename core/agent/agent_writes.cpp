@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/agent/session_agent.hpp"
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 
 namespace mortise::core {
@@ -69,7 +68,6 @@ void SessionAgent::lose_broken(Seq operation) {
         return end_operation({{}, Release{operation}, std::move(held.names)});
     lose(operation, HoldLost::Reason::broken, std::move(held));
     answer_confirms(0, CallError::lock_lost);
-    if (planted(Mutant::break_confirmed_before_told)) end_untold(operation);
 }
 
 // Granted and broken while nothing was told here: the answer that is to come would be believed.

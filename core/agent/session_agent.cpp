@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/leases/countdowns.hpp"
 
@@ -72,7 +71,6 @@ void SessionAgent::lapse() {
             continue;
         }
         lose(id.seq, HoldLost::Reason::expired, take_hold(one++));
-        if (planted(Mutant::local_loss_without_reaper)) forget_untold();
     }
     answer_confirms(0, CallError::lock_lost);
 }
@@ -155,10 +153,8 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
                    },
                    [&](const SessionRenewed& renewed) {
                        if (!mine || renewed.session != *session_) return;
-                       if (!planted(Mutant::holder_extends_broken)) {
-                           for (const auto operation : renewed.broken)
-                               lose_broken(operation);
-                       }
+                       for (const auto operation : renewed.broken)
+                           lose_broken(operation);
                        lease_.applied(renewed.number);
                        renew_at_ = next_renewal(options_, lease_, renew_at_, now);
                        tell_lease();
@@ -189,8 +185,7 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
 void SessionAgent::on_opened(SessionId session, Now now) {
     stage_ = Stage::open;
     session_ = session;
-    const bool from_answer = planted(Mutant::lease_from_answer);
-    lease_.sent(0, from_answer ? now.boot : opening_sent_.value_or(now.boot));
+    lease_.sent(0, opening_sent_.value_or(now.boot));
     lease_.applied(0);
     renew_at_ = now.steady + std::chrono::milliseconds{options_.ttl_ms} / 3;
     tell_lease();
@@ -207,8 +202,7 @@ void SessionAgent::renew(Now now) {
     if (stage_ != Stage::open || !leader_known_) return;
     // A member that is cut off from the log would keep alive what it can never learn of: grants
     // that were meant for it. It stops when its lease is over and nothing it sends is seen applied.
-    const bool gives_up = !planted(Mutant::deaf_node_renews_on);
-    if (lapsed_ && renewals_unseen_ >= renewals_unseen_max && gives_up) return;
+    if (lapsed_ && renewals_unseen_ >= renewals_unseen_max) return;
     ++renewals_unseen_;
     renewal_due_ = true;
     // Until one is answered, ask more often than a healthy session would.

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/needed_rights.hpp"
@@ -27,12 +26,11 @@ void LockMachine::on(const Request& command) {
         }
         return;
     }
-    const bool waits_for = !follows(*session, command);
-    if (waits_for && !planted(Mutant::acquire_overtakes_own_release)) return;
+    if (!follows(*session, command)) return;
     if (is_too_much(*session, command)) return;
     auto& changed = *sessions_.change(command.session);
     changed.seen.insert(command.seq);
-    if (missing_right(changed.opened.access, command.body) && !planted(Mutant::access_unchecked))
+    if (missing_right(changed.opened.access, command.body))
         return answer(changed, command.seq, {AnswerKind::permission_denied, {}, {}});
     std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
 }
@@ -104,8 +102,7 @@ void LockMachine::on(Session& session, Seq seq, const Release& release) {
     auto operation = take_operation(session, release.operation, true);
     const bool lost = session.broken.erase(release.operation) != 0;
     const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
-    const bool expired = release.lost && !planted(Mutant::expired_given_back_cleanly);
-    const auto how = expired ? Predecessor::expired : Predecessor::clean;
+    const auto how = release.lost ? Predecessor::expired : Predecessor::clean;
     if (operation) return give_back(session, seq, release.operation, *operation, {kind, how});
     answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
 }
@@ -121,10 +118,6 @@ void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
         return;
     }
     // The cancel was faster than what it cancels: when that arrives, it has been.
-    if (planted(Mutant::early_cancel_forgotten)) {
-        answer(session, seq, {AnswerKind::not_held, {}, {}});
-        return;
-    }
     session.seen.insert(cancel.operation);
     answer(session, cancel.operation, {AnswerKind::cancelled, {}, {}});
     answer(session, seq, {AnswerKind::cancelled, {}, {}});
@@ -173,9 +166,7 @@ void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operati
                             Leaving leaving) {
     LockTable::Grants grants;
     const OperationId grant{session.id, target};
-    const auto upgrade = planted(Mutant::upgrade_outlives_its_hold)
-                             ? std::nullopt
-                             : table_.cancel_upgrade(operation.names.front(), grant);
+    const auto upgrade = table_.cancel_upgrade(operation.names.front(), grant);
     table_.release(operation.names, grant, leaving.how, grants);
     answer(session, seq, {leaving.answer, {}, {}});
     if (upgrade) {
