@@ -26,6 +26,7 @@ from mutant_table import TableError, read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITE_PATIENCE = 300  # seconds; a suite that a mutant makes hang has noticed it
+TEST_PATIENCE = 60
 SIM_PATIENCE = 900
 
 # By the folder of the mutant; then, from the fastest to the slowest, the others that need no other
@@ -88,13 +89,13 @@ def run(words, mutant, patience):
     return done.returncode, done.stdout + done.stderr
 
 
-def failing_test(build, suite, mutant, *choice):
+def failing_test(build, suite, mutant, choice=(), patience=SUITE_PATIENCE):
     """The first test of a suite that fails, as `suite: test`."""
     program = build / "tests" / suite
     if not program.exists():
         raise SystemExit(f"{program} is not there: build it with the preset mutants")
     words = [program, "--gtest_brief=1", "--gtest_fail_fast", *choice]
-    code, output = run(words, mutant, SUITE_PATIENCE)
+    code, output = run(words, mutant, patience)
     if code == 0:
         return ""
     failed = re.search(r"^\[  FAILED  \] ([\w./]+)", output, re.MULTILINE)
@@ -108,8 +109,10 @@ def failing_named(build, killed_by, mutant):
     suite, _, test = killed_by.partition(": ")
     if not suite:
         return ""
-    choice = [f"--gtest_filter={test}"] if test else []
-    failed = failing_test(build, suite, mutant, *choice)
+    if test:
+        failed = failing_test(build, suite, mutant, [f"--gtest_filter={test}"], TEST_PATIENCE)
+    else:
+        failed = failing_test(build, suite, mutant)
     # Whatever way the one test fails, it is that one.
     return killed_by if failed and test else failed
 
