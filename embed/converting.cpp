@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "embed/canceller.hpp"
 #include "embed/hold_record.hpp"
 #include "embed/lock_mode.hpp"
@@ -32,8 +31,7 @@ const Record& grant_of(const Record& record) {
 std::error_code refusal(const HoldRecord& record) {
     if (const auto failure = record.failure()) return failure;
     const bool is_part = record.grant() && !record.locker();
-    const bool is_shared = record.locker() && !record.locker()->is_alone(record) &&
-                           !core::planted(core::Mutant::nested_holds_convert);
+    const bool is_shared = record.locker() && !record.locker()->is_alone(record);
     return is_part || is_shared ? make_error_code(Errc::invalid_argument) : std::error_code{};
 }
 
@@ -60,15 +58,13 @@ std::error_code downgrade(const Record& held, LockMode mode) {
     auto& gate = *record.gate();
     auto waiting = std::make_shared<WaitingThread>();
     const core::DowngradeCall call{gate.next_tag(), grant.facts().operation, to_core(mode)};
-    const bool late = core::planted(core::Mutant::downgraded_when_answered);
-    if (!late && !lower(record, mode)) return Errc::invalid_argument;
+    if (!lower(record, mode)) return Errc::invalid_argument;
     auto ec = gate.submit(call, waiting);
     if (!ec) {
         const auto gives_up = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
         const auto outcome = waiting->wait_until(gives_up);
         ec = outcome ? outcome->error : Errc::no_quorum;
     }
-    if (late && !ec) std::ignore = lower(record, mode);
     if (was_refused(ec)) {
         record.set_mode(before);
         grant.set_mode(before);

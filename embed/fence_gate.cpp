@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/bytes.hpp"
-#include "core/base/mutant.hpp"
 #include "core/base/result.hpp"
 #include "embed/fork_generation.hpp"
 #include "embed/gate_entries.hpp"
@@ -44,15 +43,12 @@ public:
     [[nodiscard]] bool is_forked() const { return generation_.is_forked(); }
 
     bool admit(const std::string& key, std::int64_t token, const void* body, Call call) {
-        std::optional<detail::GateVisit> visit{std::in_place, entries_, key};
-        auto& mark = visit->mark();
+        const detail::GateVisit visit{entries_, key};
+        auto& mark = visit.mark();
         const auto newest = known(key, mark);
         if (token < newest) return false;
-        const bool marks_late = planted(core::Mutant::gate_mark_after_effect);
-        if (token > newest && !marks_late) raise(key, token, mark);
-        if (planted(core::Mutant::gate_effect_unlocked)) visit.reset();
+        if (token > newest) raise(key, token, mark);
         call(body);
-        if (token > newest && marks_late) raise(key, token, mark);
         return true;
     }
 

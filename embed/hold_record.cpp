@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "embed/call_gate.hpp"
 #include "embed/clocks.hpp"
 #include <mortise/errc.hpp>
@@ -50,7 +49,7 @@ FencingToken HoldRecord::token() const {
 // Both times begin before the cluster can count anything for this hold.
 void HoldRecord::begin_work() {
     const auto progress = facts_.progress_timeout;
-    if (progress == core::Nanoseconds{0} || core::planted(core::Mutant::idle_for_ever)) return;
+    if (progress == core::Nanoseconds{0}) return;
     works_until_.store((boot_now() + progress).ns, std::memory_order_release);
 }
 
@@ -84,9 +83,7 @@ bool HoldRecord::end_if_idle(core::Instant boot) {
 
 bool HoldRecord::is_valid() const {
     const auto boot = boot_now();
-    const bool suspended_is_valid =
-        core::planted(core::Mutant::suspended_is_valid) && lease_->is_suspended(boot);
-    return end() == End::none && (boot < valid_until() || suspended_is_valid);
+    return end() == End::none && boot < valid_until();
 }
 
 HoldState HoldRecord::state() const {

@@ -8,7 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "embed/unsound.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
@@ -144,8 +143,7 @@ std::error_code NamedMutex::obstacle() const {
 AcquireOrder NamedMutex::order(LockMode mode, Attempt attempt, Deadline deadline) const {
     AcquireOrder order{name_, options_, attempt, deadline};
     order.options.mode = mode;
-    if (!core::planted(core::Mutant::mutexes_without_lockers))
-        order.options.locker = owners().locker([this] { return new_locker(*node_); });
+    order.options.locker = owners().locker([this] { return new_locker(*node_); });
     order.is_shared = recursion_ == Recursion::yes;
     return order;
 }

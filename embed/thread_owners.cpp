@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/mutant.hpp"
 #include "embed/locker_state.hpp"
 #include <mortise/errc.hpp>
 
@@ -19,9 +18,7 @@ bool ThreadOwners::Order::operator()(const Left& left, const Right& right) const
     const View b = view(right);
     if (const int order = a.name.compare(b.name); order != 0) return order < 0;
     const std::less<const void*> before;
-    const bool is_same_thread =
-        a.thread == b.thread || planted(core::Mutant::mutex_unlocks_by_name);
-    if (!is_same_thread) return before(a.thread, b.thread);
+    if (a.thread != b.thread) return before(a.thread, b.thread);
     return before(a.mutex, b.mutex);
 }
 
@@ -127,10 +124,7 @@ std::optional<std::error_code> ThreadOwners::deepen(const void* mutex, std::stri
     return owned_->with([&](Table& owned) -> std::optional<std::error_code> {
         const auto entry = owned.find(key);
         if (entry == owned.end()) return std::nullopt;
-        const bool is_lost = entry->second.hold.state() == HoldState::lost;
-        if (is_lost && !core::planted(core::Mutant::mutex_recursion_on_lost_hold)) {
-            return Errc::lock_lost;
-        }
+        if (entry->second.hold.state() == HoldState::lost) return Errc::lock_lost;
         if (entry->second.depth >= LockerState::nesting_max) return Errc::resource_exhausted;
         ++entry->second.depth;
         return std::error_code{};

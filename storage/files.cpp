@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/mutant.hpp"
 #include "storage/descriptors.hpp"
 
 namespace mortise::storage {

@@ -2,7 +2,6 @@
 // node might vote twice, or lose entries that it acknowledged.
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "storage/rocks_log_store.hpp"
 #include "storage/torn_tail.hpp"
@@ -111,7 +110,6 @@ private:
     }
 
     [[nodiscard]] bool has_last() const {
-        if (planted(core::Mutant::witness_not_asked)) return true;
         const auto& id = meta_.last.id;
         const auto base = log_.base();
         if (id.index < base.id.index) return true;

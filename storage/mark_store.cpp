@@ -5,7 +5,6 @@
 #include <fcntl.h>
 
 #include "core/base/bytes.hpp"
-#include "core/base/mutant.hpp"
 #include "storage/own_files.hpp"
 #include "storage/own_thread.hpp"
 #include "storage/sealed_row.hpp"
@@ -150,7 +149,7 @@ Result<void> MarkStore::raise(std::string_view key, std::int64_t mark) {
     if (!use) return use.error();
     const auto name = row_key(key);
     rocksdb::WriteOptions synced;
-    synced.sync = !core::planted(core::Mutant::mark_unsynced);
+    synced.sync = true;
     const auto status =
         database_.db->Put(synced, name, sealed_number(name, static_cast<std::uint64_t>(mark)));
     const std::lock_guard guard{mutex_};

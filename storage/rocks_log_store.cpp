@@ -7,7 +7,6 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/write_batch.h>
 
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 
 namespace mortise::storage {
@@ -111,7 +110,7 @@ Result<void> RocksLogStore::carry_out(const Plan& plan) {
     put(plan, *kept, batch);
     if (batch.Count() == 0) return {};
     rocksdb::WriteOptions synced;
-    synced.sync = !planted(core::Mutant::log_write_unsynced);
+    synced.sync = true;
     if (auto status = database_.db->Write(synced, &batch); !status.ok())
         return to_error(status, database_.path);
     if (auto whole = database_.errors->check(database_.path); !whole) return whole;
@@ -141,7 +140,6 @@ Result<void> RocksLogStore::lower_witness(const Plan& plan, const EntryMark& kep
     const auto& named = meta.last.id.index;
     if (plan.reset ? named < kept.id.index : named <= kept.id.index) return {};
     meta.last = plan.reset ? EntryMark{head_.base.id, head_.base_checksum} : kept;
-    if (planted(core::Mutant::witness_not_lowered)) return {};
     return meta_.write(std::move(meta), Durable::yes);
 }
 
@@ -194,8 +192,7 @@ Result<void> RocksLogStore::witness(const Plan& plan) {
     if (!meta.cluster.is_set()) meta.cluster = cluster_of(plan);
     const auto& before = meta_.meta();
     if (meta == before) return {};
-    const bool votes =
-        meta.hard_state != before.hard_state && !planted(core::Mutant::vote_unsynced_in_witness);
+    const bool votes = meta.hard_state != before.hard_state;
     const bool joins = meta.cluster != before.cluster;
     return meta_.write(std::move(meta), votes || joins || plan.reset ? Durable::yes : Durable::no);
 }
@@ -244,7 +241,6 @@ core::LogIndex RocksLogStore::base_index(const Plan& plan) const {
 }
 
 Result<void> RocksLogStore::fail(Error error) {
-    if (planted(core::Mutant::disk_errors_forgotten)) return error;
     if (error.code == Errc::no_space && held_.reserve) held_.reserve->release();
     failed_ = std::move(error);
     return *failed_;

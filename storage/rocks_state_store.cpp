@@ -4,7 +4,6 @@
 
 #include <rocksdb/write_batch.h>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/machine_rows.hpp"
 #include "storage/rocks_state_view.hpp"
 #include "storage/sealed_row.hpp"
@@ -124,7 +123,6 @@ Result<void> RocksStateStore::write(const StateWrite& write) {
 
 Result<core::LogIndex> RocksStateStore::flush() {
     if (failed_) return *failed_;
-    if (planted(core::Mutant::state_durable_unflushed)) return about_.applied.index;
     rocksdb::FlushOptions wait;
     if (auto done = check(database_.db->Flush(wait)); !done) return std::move(done).error();
     return about_.applied.index;
@@ -163,7 +161,6 @@ Result<void> RocksStateStore::install(std::span<const core::Row> rows) {
         if (!row.value) return misuse("a row without a value is installed");
         put(batch, installing_->generation, row);
     }
-    if (planted(core::Mutant::install_switches_early)) put(batch, *installing_);
     return write(batch);
 }
 
@@ -205,7 +202,6 @@ Result<void> RocksStateStore::check(const rocksdb::Status& status) {
 }
 
 Result<void> RocksStateStore::fail(Error error) {
-    if (planted(core::Mutant::disk_errors_forgotten)) return error;
     if (error.code == Errc::no_space && held_.reserve) held_.reserve->release();
     failed_ = std::move(error);
     return *failed_;

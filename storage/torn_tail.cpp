@@ -10,7 +10,6 @@
 #include <rocksdb/file_system.h>
 
 #include "core/base/bytes.hpp"
-#include "core/base/mutant.hpp"
 #include "storage/files.hpp"
 #include "storage/rocks_crc.hpp"
 
@@ -135,9 +134,7 @@ LogShape shape_of_log(std::string_view bytes) {
         }
         const auto record = record_at(bytes.substr(at, block_left));
         if (!record || begins_write(*record) == within_write) {
-            const bool goes_on = write_begins_after(bytes, at);
-            const bool damaged = goes_on && !planted(core::Mutant::damage_taken_for_torn_end);
-            return damaged ? LogShape::damaged : LogShape::cut_short;
+            return write_begins_after(bytes, at) ? LogShape::damaged : LogShape::cut_short;
         }
         within_write = record->type == first || record->type == middle;
         at += record->bytes;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "transport/limits.hpp"
 
 namespace mortise::transport {
@@ -38,8 +37,7 @@ FrameCheck check_frame(std::string_view begin, std::size_t words_max) {
     static_assert(sizeof(std::size_t) > sizeof(std::uint32_t));
     for (std::size_t segment = 0; segment < segments; ++segment)
         size.body_words += number_at(begin, number_bytes * (1 + segment));
-    const bool too_long = size.words() > words_max;
-    if (too_long && !planted(core::Mutant::frame_of_any_length)) return BadFrame::too_long;
+    if (size.words() > words_max) return BadFrame::too_long;
     return size;
 }
 

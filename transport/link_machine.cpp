@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/mutant.hpp"
-
 namespace mortise::transport {
 
 using core::Instant;
@@ -37,7 +35,7 @@ void LinkMachine::handle(const link_event::Greeted& event, Instant now) {
     if (!is(State::greeting, event.attempt)) return;
     // An address may have been reassigned to another node, of another cluster.
     const auto refusal = judge_answer(event.theirs, event.ours, options_.expected);
-    if (refusal && !planted(core::Mutant::anybody_at_the_address)) {
+    if (refusal) {
         ++counters_.refused_by_us;
         out_.emplace_back(link_action::Close{attempt_});
         back_off_refused(*refusal, now);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "transport/wire_size.hpp"
 
@@ -103,7 +102,6 @@ void Outbox::clear() {
 
 // An empty queue accepts a message of any size, which could never be sent otherwise.
 bool Outbox::fits(std::size_t bytes) const {
-    if (planted(core::Mutant::outbox_unbounded)) return true;
     return empty() || bytes_ + bytes <= limits_.bytes_max;
 }
 

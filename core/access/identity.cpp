@@ -6,8 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/mutant.hpp"
-
 namespace mortise::core {
 
 namespace {
@@ -219,10 +217,7 @@ bool Access::may(Right right, std::string_view name) const {
     if (std::ranges::none_of(roles, [&](AccessRole role) { return gives(role, right); }))
         return false;
     return rules.empty() || std::ranges::any_of(rules, [&](const AccessRule& rule) {
-               const std::string_view prefix{rule.prefix};
-               const bool covers = planted(Mutant::prefix_backwards) ? prefix.starts_with(name)
-                                                                     : name.starts_with(prefix);
-               return rule.right == right && covers;
+               return rule.right == right && name.starts_with(rule.prefix);
            });
 }
 

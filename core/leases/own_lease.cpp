@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/base/mutant.hpp"
 #include "core/leases/countdowns.hpp"
 
 namespace mortise::core {
@@ -32,10 +31,7 @@ void OwnLease::sent(std::uint64_t number, Instant boot) {
 }
 
 void OwnLease::applied(std::uint64_t number) {
-    auto named = sent_.find(number);
-    if (planted(Mutant::lease_from_last_request)) {
-        if (!sent_.empty()) named = std::prev(sent_.end());
-    }
+    const auto named = sent_.find(number);
     if (named == sent_.end()) return;
     valid_until_ = std::max(valid_until_, named->second + trust_);
     sent_.erase(sent_.begin(), sent_.upper_bound(number));

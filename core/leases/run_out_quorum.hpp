@@ -38,7 +38,6 @@ public:
     struct Voting {
         const Configuration& configuration;  // its voters count now, whoever reported
         NodeId self;
-        bool alone = false;  // a planted fault: this node is enough
     };
     // The times that have elapsed, each once, including this node's `own`. Reports about a time
     // that does not exist are dropped: they may be late, and if this node is behind, they come
@@ -62,7 +61,6 @@ public:
 private:
     // The reports under this node's id are its own.
     static bool is_agreed(const Voting& voting, bool is_own, const std::set<NodeId>& members) {
-        if (voting.alone && is_own) return true;
         return has_quorum(voting.configuration, [&](NodeId id) {
             return id == voting.self ? is_own : members.contains(id);
         });

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/lock_table.hpp"
 
@@ -18,8 +17,7 @@ std::vector<OperationId> LockTable::holders_under(std::string_view name, Fencing
     const auto* record = find(name);
     if (record == nullptr) return holders;
     for (const auto& grant : record->holders()) {
-        const bool is_it = grant.token == token || planted(Mutant::break_whatever_token);
-        if (is_it && !grant.left) holders.push_back(grant.operation);
+        if (grant.token == token && !grant.left) holders.push_back(grant.operation);
     }
     return holders;
 }
@@ -66,7 +64,7 @@ void LockMachine::on(Session& session, Seq seq, const BreakLock& request) {
     if (opens || !fresh.empty() || request.immediate) outcomes_->push_back(std::move(told));
     LockTable::Grants grants;
     take_away(request, fresh, grants);
-    if (!holds.empty() && (request.immediate || planted(Mutant::broken_name_opens_at_once))) {
+    if (!holds.empty() && request.immediate) {
         for (const auto hold : holds)
             lose_name(hold, request.name);
         table_.take_off(request.name, holds, Predecessor::broken, grants);

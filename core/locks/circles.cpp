@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/deadlocks.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
@@ -38,7 +37,7 @@ void LockMachine::note_turns(const std::map<Seq, Operation>& ended) {
     std::size_t looked_at = 0;
     for (const auto& [seq, operation] : ended) {
         if (++looked_at > holds_looked_at) return;
-        if (operation.held || planted(Mutant::deadlock_missed_at_an_end)) continue;
+        if (operation.held) continue;
         for (const auto& name : operation.names)
             table_.note_turn(name);
     }
@@ -64,7 +63,6 @@ void LockMachine::add_suspects(DeadlockSearch& search, OperationId asked,
         // Those behind it wait for its locker as well, which may wait elsewhere.
         add_requests_of({asked.session, operation_of(asked)->locker}, search);
     }
-    if (planted(Mutant::deadlock_seen_by_who_asks)) return;
     for (const auto locker : let_in_)
         add_requests_of(locker, search);
     for (const auto& name : table_.turned()) {

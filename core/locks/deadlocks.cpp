@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -79,7 +78,7 @@ std::vector<DeadlockSearch::Index> DeadlockSearch::successors(const WaitsFor& wa
 // --- who is stuck -------------------------------------------------------------------------------
 
 bool DeadlockSearch::takes_any(const Node& node) const {
-    if (node.waits_for.size() < 2 || planted(Mutant::deadlock_any_stuck_by_one)) return false;
+    if (node.waits_for.size() < 2) return false;
     const auto* queue = waits_.table().queue_of(node.operation->names.front());
     return queue->find(node.operation->ticket)->part == Part::one_of;
 }
@@ -87,8 +86,7 @@ bool DeadlockSearch::takes_any(const Node& node) const {
 // A request goes on if the number of names on which it still waits is low enough: none; or one less
 // than all, if it wants any of several.
 bool DeadlockSearch::goes_on(const Node& node) const {
-    if (!node.is_known)
-        return node.operation != nullptr || !planted(Mutant::deadlock_with_the_dead);
+    if (!node.is_known) return true;
     return takes_any(node) ? node.blocked < node.waits_for.size() : node.blocked == 0;
 }
 
@@ -149,8 +147,7 @@ std::optional<OperationId> DeadlockSearch::victim() {
 }
 
 bool DeadlockSearch::is_before(const Node& one, const Node& other) {
-    const bool is_older = one.operation->ticket < other.operation->ticket;
-    return is_older != planted(Mutant::deadlock_ends_the_oldest);
+    return one.operation->ticket < other.operation->ticket;
 }
 
 Graph DeadlockSearch::waits_of_the_stuck() const {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/lock_table.hpp"
 
@@ -86,8 +85,7 @@ void LockTable::end_closure(const std::string& name, ClosureId id, Grants& grant
 
 bool LockTable::open(const std::string& name, FencingToken token) {
     const auto record = records_.find(name);
-    const bool leaves = planted(Mutant::break_leaves_lock_delay);
-    if (record == records_.end() || leaves) return false;
+    if (record == records_.end()) return false;
     std::vector<OperationId> gone;
     for (const auto& grant : record->second.holders()) {
         if (grant.left && grant.token == token) gone.push_back(grant.operation);
@@ -126,8 +124,7 @@ bool LockTable::count_max_hold(const std::string& name, OperationId hold, LogInd
     constexpr auto kind = Closure::Kind::max_hold;
     const auto& grant = *records_.at(name).find(hold);
     const auto id = closure_of(grant.closures, kind);
-    const bool is_known = grant.since <= known || planted(Mutant::max_hold_from_the_grant);
-    if (!is_known) return false;
+    if (grant.since > known) return false;
     if (!closures_.contains(id) && grant.is_held())
         begin_closure(name, {id, kind, hold, index_, grant.terms.max_hold_ms, 0});
     return true;
@@ -138,7 +135,7 @@ bool LockTable::is_kept(const std::string& name, OperationId hold) const {
     const auto* extras = extras_of(name);
     return extras != nullptr && std::ranges::any_of(extras->closures, [&](const Closure& closure) {
                const bool keeps = closure.kind == min_hold || closure.kind == lock_delay;
-               return keeps && closure.hold == hold && !planted(Mutant::min_hold_ends_with_release);
+               return keeps && closure.hold == hold;
            });
 }
 
@@ -153,8 +150,7 @@ LockRecord::Keeps LockTable::keeps_on(const std::string& name) {
 bool LockTable::stays_on(const std::string& name, const Grant& grant, Predecessor how) {
     constexpr auto kind = Closure::Kind::lock_delay;
     if (how == Predecessor::broken) return false;
-    const bool delays = how == Predecessor::expired || planted(Mutant::lock_delay_after_release);
-    if (delays && grant.terms.lock_delay_ms != 0 && !planted(Mutant::no_lock_delay)) {
+    if (how == Predecessor::expired && grant.terms.lock_delay_ms != 0) {
         begin_closure(name, {closure_of(grant.closures, kind), kind, grant.operation, index_,
                              grant.terms.lock_delay_ms, 0});
     }
@@ -182,9 +178,8 @@ std::uint64_t at_least(std::uint64_t ms, std::uint32_t rho_ppm) {
 // The holder ends a hold after its max_hold by its own clock, which may be slow. By then no
 // majority may have counted to the end.
 HoldTerms LockMachine::counted(const HoldTerms& terms, std::uint32_t rho_ppm) {
-    const auto rho = planted(Mutant::max_hold_without_rho) ? 0 : rho_ppm;
-    const auto longest = at_least(terms.max_hold_ms, rho) * parts;
-    const auto slow = parts - rho;
+    const auto longest = at_least(terms.max_hold_ms, rho_ppm) * parts;
+    const auto slow = parts - rho_ppm;
     return {to_term((longest + slow - 1) / slow), to_term(at_least(terms.min_hold_ms, rho_ppm)),
             to_term(at_least(terms.lock_delay_ms, rho_ppm))};
 }

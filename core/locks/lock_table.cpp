@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -100,7 +99,7 @@ void LockTable::withdraw(const NameList& names, Ticket ticket, Grants& grants) {
         note_turn(name);
     }
     groups_.erase(ticket);
-    if (!planted(Mutant::leaver_wakes_nobody)) settle(names, grants);
+    settle(names, grants);
 }
 
 LockTable::Cleared LockTable::remove_dead(const std::string& name, std::size_t max) {
@@ -117,7 +116,7 @@ LockTable::Cleared LockTable::remove_dead(const std::string& name, std::size_t m
         return how;
     };
     // Waiters first: whoever waits, waits for a holder, also between two parts of the work.
-    if (slot.queue != queues_.end() && !planted(Mutant::waiter_outlives_session)) {
+    if (slot.queue != queues_.end()) {
         auto& queue = slot.queue->second;
         if (queue.conversion() && left(queue.conversion()->operation)) queue.remove_conversion();
         queue.remove_if([&](const Waiter& one) {

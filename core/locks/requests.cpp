@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/needed_rights.hpp"
@@ -110,8 +109,7 @@ void LockMachine::on(Session& session, Seq seq, const Release& release) {
     auto operation = take_operation(session, release.operation, true);
     const bool lost = session.broken.erase(release.operation) != 0;
     const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
-    const bool expired = release.lost && !planted(Mutant::expired_given_back_cleanly);
-    const auto how = expired ? Predecessor::expired : Predecessor::clean;
+    const auto how = release.lost ? Predecessor::expired : Predecessor::clean;
     if (operation) return give_back(session, seq, release.operation, *operation, {kind, how});
     answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
 }
@@ -177,9 +175,7 @@ void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operati
                             Leaving leaving) {
     LockTable::Grants grants;
     const OperationId grant{session.id, target};
-    const auto upgrade = planted(Mutant::upgrade_outlives_its_hold)
-                             ? std::nullopt
-                             : table_.cancel_upgrade(operation.names.front(), grant);
+    const auto upgrade = table_.cancel_upgrade(operation.names.front(), grant);
     table_.release(operation.names, grant, leaving.how, grants);
     answer(session, seq, {leaving.answer, {}, {}});
     if (upgrade) {

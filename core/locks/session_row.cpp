@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/fields.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/fields.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/row_key.hpp"

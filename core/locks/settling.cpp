@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/lock_table.hpp"
 
 namespace mortise::core {
@@ -33,8 +32,7 @@ void LockTable::grant(const std::string& name, LockRecord& record, const Waiter&
     Grant given{waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker};
     if (waiter.terms.is_set()) begin_terms(name, waiter.terms, given);
     record.add(std::move(given));
-    const bool passes = !planted(Mutant::writers_keep_the_turn);
-    if (is_writer(waiter.mode) && passes) record.turn = Turn::readers;  // after a writer, a batch
+    if (is_writer(waiter.mode)) record.turn = Turn::readers;  // after a writer, a batch
 }
 
 void LockTable::enter(Slot& slot, const Waiter& waiter, Grants& grants) {
@@ -71,7 +69,7 @@ bool LockTable::enter_batch(Slot& slot, Grants& grants) {
     };
     while (const auto* next = queue.first(fits))
         enter(slot, *next, grants);
-    if (!planted(Mutant::readers_keep_the_turn)) pass_turn_to_writers(slot);
+    pass_turn_to_writers(slot);
     return true;
 }
 
@@ -115,9 +113,8 @@ void LockTable::count_overtakings(Slot& slot) {
 // Conversions come first; nobody else enters while one waits (S28).
 bool LockTable::let_in(Slot& slot, Grants& grants) {
     auto& queue = slot.queue->second;
-    const bool keeps_out = !planted(Mutant::newcomer_passes_upgrade);
     if (queue.conversion() && serve_conversion(slot, grants)) return true;
-    if ((queue.conversion() && keeps_out) || queue.size() == 0) return false;
+    if (queue.conversion() || queue.size() == 0) return false;
     const bool phases = slot.record->second.policy() == QueuePolicy::phase_fair;
     const bool moved = (phases && turn_phase(slot, grants)) || enter_unhindered(slot, grants);
     count_overtakings(slot);
@@ -128,12 +125,10 @@ bool LockTable::let_in(Slot& slot, Grants& grants) {
 
 // True if something changed on the name: it is examined again.
 bool LockTable::step(const std::string& name, Grants& grants) {
-    if (!planted(Mutant::dead_holder_in_the_way)) {
-        auto dead = remove_dead(name, std::numeric_limits<std::size_t>::max());
-        if (!dead.gone.empty()) {
-            gone_.emplace_back(name, std::move(dead.gone));
-            return true;
-        }
+    auto dead = remove_dead(name, std::numeric_limits<std::size_t>::max());
+    if (!dead.gone.empty()) {
+        gone_.emplace_back(name, std::move(dead.gone));
+        return true;
     }
     auto slot = slot_of(name);
     return slot.queue != queues_.end() && !slot.queue->second.is_empty() && let_in(slot, grants);
@@ -162,7 +157,7 @@ void LockTable::tidy(const std::string& name) {
     auto& record = slot.record->second;
     if (!record.has_writer() && !waited) record.turn = Turn::writers;
     const bool is_empty = record.holders().empty() && !waited && extras_of(name) == nullptr;
-    if (is_empty && !planted(Mutant::empty_record_kept)) records_.erase(slot.record);
+    if (is_empty) records_.erase(slot.record);
 }
 
 // Lets in every waiter that may enter, until nothing changes. Names are taken in byte order, so

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/lock_table.hpp"
@@ -129,10 +128,7 @@ void LockTable::leave_group(const std::string& name, Ticket ticket) {
 bool LockTable::is_at_head(const Waiter& barrier, const std::string& name) const {
     const auto* queue = queue_of(name);
     if (queue == nullptr) return false;
-    const bool has_upgrade = queue->conversion() && !planted(Mutant::barrier_passes_upgrade);
-    const bool is_head =
-        queue->head()->ticket == barrier.ticket || planted(Mutant::barrier_passes_others);
-    return !has_upgrade && is_head;
+    return !queue->conversion() && queue->head()->ticket == barrier.ticket;
 }
 
 // Removes what ended sessions have on its names. True if there was something.
@@ -176,7 +172,7 @@ void LockTable::leave_other_queues(const Waiter& entering, const std::string& na
     MORTISE_CHECK(!group.empty());
     for (const auto& [other, mode] : group.mapped().names) {
         if (other == name) continue;
-        if (!planted(Mutant::any_of_waits_on)) queues_.at(other).remove(entering.ticket);
+        queues_.at(other).remove(entering.ticket);
         note_turn(other);
         moved_.insert(other);
     }

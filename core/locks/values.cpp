@@ -1,7 +1,6 @@
 // Values of names (S36, S37): the effect on a name, and the outcomes for a session.
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/lock_table.hpp"
@@ -60,7 +59,6 @@ LockTable::Stored LockTable::mark_consistent(const std::string& name, OperationI
 void LockTable::value_is_dirty(const std::string& name) {
     const auto found = extras_.find(name);
     if (found == extras_.end() || !found->second.value) return;
-    if (planted(Mutant::lost_holder_leaves_no_dirt)) return;
     found->second.value->dirty = true;
     changes_.insert(name);
 }
@@ -69,8 +67,7 @@ void LockTable::value_is_dirty(const std::string& name) {
 
 // `stored`: it may. A hold of several names may write each of them.
 AnswerKind LockMachine::may_write(const Session& session, Seq hold, const std::string& name) {
-    const bool held = held_operation(session, hold) != nullptr;
-    if (!held && !planted(Mutant::broken_hold_writes)) return AnswerKind::not_held;
+    if (held_operation(session, hold) == nullptr) return AnswerKind::not_held;
     const auto* record = table_.find(name);
     const auto* grant = record == nullptr ? nullptr : record->find({session.id, hold});
     const bool exclusive = grant != nullptr && grant->mode == LockMode::exclusive;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -58,7 +57,6 @@ Waiter WaitQueue::remove(Ticket ticket) {
 // --- the order ----------------------------------------------------------------------------------
 
 bool WaitQueue::is_preferred(LockMode mode) const {
-    if (planted(Mutant::preference_ignored)) return false;
     if (policy_ == QueuePolicy::prefer_readers) return !is_writer(mode);
     return policy_ == QueuePolicy::prefer_writers && is_writer(mode);
 }
@@ -68,7 +66,6 @@ Rank WaitQueue::rank(LockMode mode, Priority priority, Ticket ticket) const {
     const auto overtaken = static_cast<std::size_t>(overtakers_.end() - younger);
     const auto risen = static_cast<unsigned>(overtaken / overtakings_per_class);
     const auto reached = std::min(top_class, priority + risen);
-    if (planted(Mutant::risen_come_last)) return {top_class - reached, risen != 0, ticket};
     return {top_class - reached, reached < top_class && !is_preferred(mode), ticket};
 }
 
@@ -128,7 +125,6 @@ const Waiter* WaitQueue::first_reader() const {
 
 // The first of a line has its smallest rank.
 bool WaitQueue::is_free_of_earlier(const Rank& rank, LockMode mode) const {
-    if (planted(Mutant::newcomer_overtakes)) return true;
     return std::ranges::none_of(lines_, [&](const auto& entry) {
         const auto& [key, line] = entry;
         return conflict(key.mode, mode) && !is_shut(line) && rank_of(line.begin()->second) < rank;
@@ -173,7 +169,7 @@ const Waiter* WaitQueue::oldest_ranked() const {
 void WaitQueue::count_overtaking(Ticket ticket, Priority priority) {
     const bool prefers =
         policy_ == QueuePolicy::prefer_readers || policy_ == QueuePolicy::prefer_writers;
-    if ((priority == 0 && !prefers) || planted(Mutant::overtaken_for_ever)) return;
+    if (priority == 0 && !prefers) return;
     const auto* first = oldest_ranked();
     if (first == nullptr || ticket < first->ticket) return;
     overtakers_.insert(std::ranges::upper_bound(overtakers_, ticket), ticket);

@@ -24,7 +24,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/command.hpp"
 
 namespace mortise::core {
@@ -154,8 +153,7 @@ private:
     [[nodiscard]] const Waiter* oldest_ranked() const;
     // Behind a barrier; so is the whole line then.
     [[nodiscard]] bool is_shut(const Line& line) const {
-        return !barriers_.empty() && barriers_.begin()->first < line.begin()->first &&
-               !planted(Mutant::barrier_passed);
+        return !barriers_.empty() && barriers_.begin()->first < line.begin()->first;
     }
     template <class Leaves>
     void remove_if(Line& line, const Leaves& leaves);

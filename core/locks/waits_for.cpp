@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/ahead.hpp"
 
 namespace mortise::core {
@@ -29,14 +28,11 @@ enum class Until : std::uint8_t { never, granted, released };
 Until waited_for(QueuePolicy policy, LockMode mode, bool is_barrier, LockMode front,
                  bool front_is_barrier) {
     const bool clash = conflict(front, mode);
-    const bool has_barrier =
-        (is_barrier || front_is_barrier) && !planted(Mutant::deadlock_without_barriers);
-    if (has_barrier) return clash ? Until::released : Until::granted;
+    if (is_barrier || front_is_barrier) return clash ? Until::released : Until::granted;
     if (!clash) return Until::never;
     if (policy != QueuePolicy::phase_fair) return Until::released;
     if (!is_writer(front)) return Until::granted;
-    const bool by_phase = !is_writer(mode) && !planted(Mutant::deadlock_without_phases);
-    return by_phase ? Until::never : Until::released;
+    return is_writer(mode) ? Until::released : Until::never;
 }
 
 template <class Visit>
@@ -81,7 +77,7 @@ WaitsFor WaitFinder::find(const std::string& name, OperationId request, Extent e
                   steps};
     ++steps;
     add_holders(asking);
-    if (!upgrades && !planted(Mutant::deadlock_by_holders_only)) {
+    if (!upgrades) {
         add_conversion(asking);
         add_phase(asking);
         add_ahead(asking, extent);
@@ -93,8 +89,7 @@ void WaitFinder::add_holders(Asking& asking) const {
     const auto& holders = asking.record.holders();
     asking.steps += holders.size() / holders_per_step;
     for (const auto& holder : holders) {
-        const bool is_lost =  // adds no edge
-            !holder.is_held() && !planted(Mutant::deadlock_with_the_broken);
+        const bool is_lost = !holder.is_held();  // adds no edge
         if (is_lost || !conflict(holder.mode, asking.mode) || holder.operation == asking.hold)
             continue;
         const LockerId locker{holder.operation.session, holder.locker.number};

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
@@ -39,7 +38,7 @@ void NodeCore::compare_state_sum(const Entry& entry) {
     if (!said || said->at > applied_) return;
     sum_proposed_ = std::max(sum_proposed_, said->at);
     const auto own = std::ranges::find(sums_, said->at, &StateSum::at);
-    if (own == sums_.end() || *own == *said || planted(Mutant::states_not_compared)) return;
+    if (own == sums_.end() || *own == *said) return;
     throw InvariantBroken{"the state differs from that of the leader of term " +
                           std::to_string(entry.id.term.raw()) + " at index " +
                           std::to_string(said->at.raw())};

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "core/base/mutant.hpp"
-
 namespace mortise::core {
 
 void ContentionWatch::watch(OperationId hold, const std::vector<std::string>& names) {
@@ -11,7 +9,7 @@ void ContentionWatch::watch(OperationId hold, const std::vector<std::string>& na
     for (const auto& name : names) {
         holds_[name].insert(hold);
         // A queue of ten tells each in turn that nine are left: those came before it was granted.
-        if (!planted(Mutant::contention_before_grant_untold)) marked_[name].insert(hold);
+        marked_[name].insert(hold);
     }
     if (auto early = asked_early_.extract(hold); !early.empty())
         asked_.push_back(std::move(early.mapped()));

@@ -11,10 +11,8 @@
 // disks could form a second one.
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/node/node_core.hpp"
-#include "core/raft/quorum.hpp"
 
 namespace mortise::core {
 
@@ -47,10 +45,8 @@ Hello NodeCore::hello() const {
 // A snapshot that was received completely is not in force yet, but its cluster already counts on
 // it.
 bool NodeCore::may_be_founded() const {
-    const bool is_brought_in =
-        raft_.is_installing() && !planted(Mutant::founded_while_state_installs);
     const bool is_empty = raft_.log().last() == LogId{};
-    return !is_formed() && is_empty && !former_cluster_.is_set() && !is_brought_in;
+    return !is_formed() && is_empty && !former_cluster_.is_set() && !raft_.is_installing();
 }
 
 void NodeCore::form_if_unanimous(Now now) {
@@ -64,8 +60,7 @@ void NodeCore::form_if_unanimous(Now now) {
     } else {
         founding_ = {};
     }
-    const bool agreed =
-        founding_.agreed.size() == founding_.asked.size() || planted(Mutant::formation_by_hellos);
+    const bool agreed = founding_.agreed.size() == founding_.asked.size();
     if (!configuration || !agreed) return;
     founding_ = {};
     configuration->cluster = {prng_.next(), prng_.next() | 1U};
@@ -88,12 +83,9 @@ std::optional<Configuration> NodeCore::unanimous_by_hello() const {
         voter.incarnation = is_self  ? options_.incarnation
                             : agrees ? found->second.incarnation
                                      : Incarnation{};
-        if (agrees || !planted(Mutant::formation_by_majority))
-            configuration.voters.push_back(voter);
+        configuration.voters.push_back(voter);
     }
-    const auto needed =
-        planted(Mutant::formation_by_majority) ? majority_of(own.voters.size()) : own.voters.size();
-    if (heard < needed || configuration.voters.empty()) return {};
+    if (heard < own.voters.size() || configuration.voters.empty()) return {};
     return configuration;
 }
 
@@ -133,8 +125,7 @@ void NodeCore::receive(NodeId from, const FormationAnswer& message, Now /*now*/)
 // entry; the configuration has its content.
 void NodeCore::offer_formation(NodeId to) {
     const auto* member = raft_.configuration().find(to);
-    const bool durable = is_formation_durable() || planted(Mutant::offer_before_durable);
-    if (!is_formed() || member == nullptr || !durable) return;
+    if (!is_formed() || member == nullptr || !is_formation_durable()) return;
     if (connected_.at(to).incarnation != member->incarnation) return;  // wiped: nobody's voter
     if (raft_.configuration().founding().has(to, member->incarnation))
         effects_.send.push_back({to, FormationOffer{founding_entry(raft_.configuration())}});
@@ -155,9 +146,8 @@ void NodeCore::receive(NodeId from, const FormationOffer& offer, Now now) {
                               connected->second.incarnation == sender->incarnation;
     const bool sender_belongs = valid && connected != connected_.end() &&
                                 connected->second.cluster == configuration->cluster;
-    const bool is_ours = valid && (planted(Mutant::offer_of_other_list) ||
-                                   std::ranges::equal(configuration->voters, options_.voters, {},
-                                                      &Member::id, &Member::id));
+    const bool is_ours = valid && std::ranges::equal(configuration->voters, options_.voters, {},
+                                                     &Member::id, &Member::id);
     const bool counts = names_us && is_ours && (names_sender || sender_belongs);
     if (!may_be_founded() || !counts) {
         ++refused_messages_;

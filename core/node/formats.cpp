@@ -5,7 +5,6 @@
 #include <string>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
@@ -16,7 +15,6 @@ std::uint8_t NodeCore::common_format() const {
     auto common = options_.command_format;
     for (const auto incarnation : raft_.followers()) {
         const auto said = memory_.command_format(incarnation);
-        if (!said && planted(Mutant::format_gate_misses_one)) continue;
         common = std::min(common, said.value_or(command_format_oldest));
     }
     return common;

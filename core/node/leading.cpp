@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/node/node_core.hpp"
 
@@ -34,7 +33,7 @@ void NodeCore::forward_to_leader(Forward forward) {
 void NodeCore::take_forward(NodeId from, const Forward& forward) {
     if (!raft_.is_leader()) return;  // its sender learns of the new leader and sends again
     auto inbound = look_into(forward);
-    if (from != options_.self && !planted(Mutant::forward_of_anybody)) {
+    if (from != options_.self) {
         const auto owner = owner_of(inbound, from);
         if (owner == Owner::somebody_else) return refuse_forward(from);
         if (owner == Owner::unknown) return keep_early(from, forward);
@@ -106,7 +105,7 @@ void NodeCore::lead(Now now) {
 // transfers leadership to another one, and to the next if that does not help (P7, P10). A leader
 // runs with each heartbeat, so this needs no timer of its own.
 void NodeCore::give_way(Now now) {
-    if (!lags_by_more_than(4) || planted(Mutant::lags_and_leads)) {
+    if (!lags_by_more_than(4)) {
         gives_way_at_ = Instant::never();
         return;
     }
@@ -168,8 +167,7 @@ bool NodeCore::can_propose() const {
 // Grace (S4): a new leader, or one that lost contact, first lets renewals arrive; and it judges no
 // session before it has applied what earlier leaders committed.
 bool NodeCore::may_expire(Now now) const {
-    const auto heartbeats = planted(Mutant::no_grace_for_renewals) ? 0 : grace_heartbeats;
-    const auto grace = options_.heartbeat * heartbeats;
+    const auto grace = options_.heartbeat * grace_heartbeats;
     return now.steady >= raft_.contact_since() + grace && raft_.has_handed_out_own_term();
 }
 
@@ -216,12 +214,9 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
             [&](const RenewalLost& lost) { ended(lost.session); },
             [&](const SessionEnded& end) { ended(end.session); },
             [&](const ClosureBegun& begun) {
-                const auto* holder = machine_.sessions().find(begun.hold.session);
-                const bool late = holder != nullptr && planted(Mutant::closure_from_last_renewal);
-                const auto since = late ? holder->renewed_at : begun.since;
                 // From when the renewal was applied, not from the break.
                 closures_.start(begun.closure, cluster_patience(begun.time_ms, begun.rho_ppm),
-                                countdowns_.elapsed(begun.hold.session, since, now.steady),
+                                countdowns_.elapsed(begun.hold.session, begun.since, now.steady),
                                 now.steady);
             },
             [&](const ClosureEnded& end) {

@@ -2,7 +2,6 @@
 // what earlier ones acknowledged (storage/README.md, "What only others can find").
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
@@ -72,7 +71,7 @@ bool NodeCore::is_believed(NodeId from, const RaftMessage& message) {
     if (memory_.believe(hello.incarnation, message)) return true;
     if (was_sound) {
         refuse_life(from, hello);
-    } else if (!planted(Mutant::superseded_told_once)) {
+    } else {
         tell_superseded(from, hello);
     }
     return false;
@@ -100,8 +99,7 @@ void NodeCore::remember_replicated() {
 // begins. What they learn later, this node learns, too.
 void NodeCore::judge_own_life(Now now) {
     const auto newest = machine_.sessions().newest_epoch(options_.incarnation);
-    const bool outlived = newest > options_.boot_epoch && !planted(Mutant::outlived_by_the_state);
-    if (outlived) effects_.superseded = true;
+    if (newest > options_.boot_epoch) effects_.superseded = true;
     doubts_.advance(now.steady);
     raft_.set_doubted(!doubts_.is_empty(), now.steady);
     if (doubts_.is_empty()) {

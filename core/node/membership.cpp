@@ -1,7 +1,6 @@
 // Whom this node listens to, and how members that lost their directory come back.
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/node/node_core.hpp"
@@ -53,8 +52,6 @@ bool NodeCore::is_admitted(NodeId from, const RaftMessage& message) {
         return leads && own;
     }
     if (!is_of_cluster(hello)) return false;
-    if (planted(Mutant::former_disk_admitted) && raft_.configuration().find(from) != nullptr)
-        return true;
     return raft_.configuration().has(from, hello.incarnation) ||
            is_admitted_outsider(from, message);
 }

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -81,8 +80,7 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
 Nanoseconds NodeCore::saved_elapsed(const Session& session) const {
     const auto saved = saved_countdowns_.find(session.id);
     const bool same =
-        saved != saved_countdowns_.end() && (saved->second.renewed_at == session.renewed_at ||
-                                             planted(Mutant::countdown_of_earlier_renewal));
+        saved != saved_countdowns_.end() && saved->second.renewed_at == session.renewed_at;
     return same ? saved->second.elapsed : Nanoseconds{};
 }
 
@@ -206,7 +204,6 @@ void NodeCore::watch_leadership(Now now) {
         renewals_due_ = Instant::never();
         gives_way_at_ = Instant::never();
     }
-    if (planted(Mutant::countdown_restarts_at_failover)) restart_countdowns({}, now);
     agent_.on_leader(leader.has_value(), now);
     // Questions to the old leader may never be answered.
     reads_.ask_all_again();
@@ -245,8 +242,7 @@ void NodeCore::on(Received& event, Now now) {
     if (!current) {
         ++refused_messages_;
         const auto outlived = outlived_.find(event.from);
-        const bool is_told = planted(Mutant::superseded_told_once);
-        if (outlived != outlived_.end() && !is_told) tell_superseded(event.from, outlived->second);
+        if (outlived != outlived_.end()) tell_superseded(event.from, outlived->second);
         return;
     }
     std::visit([&](auto& message) { receive(event.from, message, now); }, event.message);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 
 namespace mortise::core {
@@ -38,7 +37,7 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, BootEpoch newest_sessio
     auto& known = known_[hello.incarnation];
     if (hello.boot_epoch == known.epoch && hello.life == known.life) return Verdict::same_life;
     const bool outlived = hello.boot_epoch <= known.epoch || hello.boot_epoch < newest_session;
-    if (outlived && !planted(Mutant::earlier_life_welcome)) return Verdict::outlived;
+    if (outlived) return Verdict::outlived;
     known.epoch = hello.boot_epoch;
     known.life = hello.life;
     known.command_format = hello.command_format;
@@ -48,7 +47,7 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, BootEpoch newest_sessio
     // It was restored from a time before it learned of the cluster: it would learn again, and vote
     // (S47).
     const bool lost_all = hello.is_empty() && known.acknowledged_before > LogId{};
-    known.forgot = known.forgot || (lost_all && !planted(Mutant::emptied_directory_welcome));
+    known.forgot = known.forgot || lost_all;
     return Verdict::new_life;
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/locks/needed_rights.hpp"
 #include "core/node/node_core.hpp"
@@ -192,7 +191,7 @@ bool NodeCore::is_members_certificate(NodeId peer) const {
 // Only the certificate on its connection shows whether it may vote.
 ChangeResult NodeCore::promote(NodeId id, Now now) {
     const bool is_learner = raft_.is_leader() && raft_.configuration().is_learner(id);
-    if (is_learner && !planted(Mutant::promoted_without_role)) {
+    if (is_learner) {
         if (!connected_.contains(id)) return MembershipRefusal::not_connected;
         if (!is_voters_certificate(id)) return MembershipRefusal::not_a_voters_certificate;
     }

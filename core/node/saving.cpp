@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
@@ -53,20 +52,18 @@ bool NodeCore::takes_endings() const {
 }
 
 bool NodeCore::takes_entries() const {
-    return !lags_by_more_than(planted(Mutant::cancels_keep_renewals_out) ? 5 : 6);
+    return !lags_by_more_than(6);
 }
 
 bool NodeCore::lags_by_more_than(std::size_t quarters) const {
-    return lag_.bytes() > options_.state_lag_bytes_max / 4 * quarters &&
-           !planted(Mutant::state_lag_ignored);
+    return lag_.bytes() > options_.state_lag_bytes_max / 4 * quarters;
 }
 
 // The log is kept until the slowest member has it, within limits: a member that is further behind
 // is cut off.
 void NodeCore::on(const StateDurable& event, Now /*now*/) {
     lag_.durable(event.index);
-    const auto saved = planted(Mutant::purge_ahead_of_state) ? applied_ : event.index;
-    auto target = std::min({saved, applied_, raft_.durable_index()});
+    auto target = std::min({event.index, applied_, raft_.durable_index()});
     const auto bytes = raft_.log().bytes();
     if (bytes <= options_.log_bytes_max) target = std::min(target, raft_.replicated_index());
     // Who is being sent a state goes on from there; were that gone it would need another one (S12).

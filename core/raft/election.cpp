@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
 
@@ -13,7 +12,6 @@ void Raft::become_pre_candidate(Instant now) {
         become_follower(std::nullopt, now);
         return;
     }
-    if (planted(Mutant::no_pre_vote)) return become_candidate(false, now);
     PreCandidate asking;
     asking.round = ++round_;
     asking.granted.insert(self());
@@ -63,9 +61,8 @@ void Raft::become_candidate(bool transfer, Instant now) {
 void Raft::campaign_if_durable(Instant now) {
     auto* candidate = std::get_if<Candidate>(&role_);
     if (candidate == nullptr || candidate->requests_sent) return;
-    const bool early = planted(Mutant::campaign_before_durable);
-    if (writes_.hard_state() != hard_state_ && !early) return;
-    MORTISE_CHECK(writes_.durable() == log_.last().index || early);
+    if (writes_.hard_state() != hard_state_) return;
+    MORTISE_CHECK(writes_.durable() == log_.last().index);
     candidate->requests_sent = true;
     candidate->granted.insert(self());
     const VoteRequest request{term(), candidate->round, log_.last(), candidate->transfer};
@@ -111,7 +108,6 @@ bool Raft::stands_by_leader(Instant now) const {
 }
 
 bool Raft::is_at_least_ours(LogId last) const {
-    if (planted(Mutant::vote_by_length)) return last.index >= log_.last().index;
     return last >= log_.last();
 }
 
@@ -125,10 +121,6 @@ void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
     // Nothing changes here, not even a timer: a node without a connection to the others may ask for
     // ever (V6).
     const bool newer = request.term.next() > term() && request.last >= log_.last();
-    auto* asked = std::get_if<Follower>(&role_);
-    if (asked != nullptr && planted(Mutant::pre_vote_resets_timer)) {
-        asked->election_at = draw_election_deadline(now);
-    }
     const bool granted =
         newer && !is_doubted_ && !stands_by_leader(now) && may_be_voted_for(from, request.last);
     // A term shown to others must survive a restart.
@@ -161,10 +153,6 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
     if (granted) {
         vote_for(from);
         follower->election_at = draw_election_deadline(now);  // let it win (V5)
-    }
-    if (planted(Mutant::vote_before_durable)) {
-        send(from, VoteReply{term(), request.round, granted});
-        return;
     }
     owed_votes_.push_back({from, request.round, granted});
 }

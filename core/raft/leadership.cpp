@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
 
@@ -24,10 +23,9 @@ void Raft::check_leadership(Instant now) {
     if (now > last_event_ + options_.election_timeout) leader.contact_since = now;
     const auto stalled = writes_.waiting_since();
     const bool hangs = stalled && now > *stalled + options_.election_timeout;
-    if (hangs && !planted(Mutant::leads_with_stalled_disk)) {
+    if (hangs) {
         step_down(Note::Kind::disk_stalled, now);
-    } else if (now > quorum_contact(leader, now) + options_.election_timeout &&
-               !planted(Mutant::no_check_quorum)) {
+    } else if (now > quorum_contact(leader, now) + options_.election_timeout) {
         step_down(Note::Kind::lost_quorum, now);
     }
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
@@ -26,7 +25,6 @@ std::optional<MembershipRefusal> Raft::may_not_change() const {
     if (!has_committed_own_term() || is_transferring() || !is_member()) {
         return MembershipRefusal::leader_not_ready;
     }
-    if (planted(Mutant::two_changes_at_once)) return std::nullopt;
     if (!is_configuration_committed() || configuration().is_joint()) {
         return MembershipRefusal::change_in_progress;
     }
@@ -99,7 +97,7 @@ bool Raft::is_caught_up(NodeId peer, Instant now) const {
     if (progress == nullptr || progress->state != Progress::State::replicate) return false;
     if (now > progress->heard + options_.election_timeout) return false;
     const bool knows_it = progress->match >= configuration_id().index;
-    if (!knows_it && !planted(Mutant::promoted_with_nothing)) return false;
+    if (!knows_it) return false;
     return progress->match.raw() + caught_up_entries >= log_.last().index.raw();
 }
 
@@ -144,7 +142,7 @@ void Raft::sync_progress_with_configuration(Leader& leader) {
         auto& progress = leader.peers[id];
         progress.leaves_at.reset();
         const bool same = progress.incarnation == incarnation && progress.next.is_set();
-        if (same || (progress.next.is_set() && planted(Mutant::progress_of_former_disk))) continue;
+        if (same) continue;
         progress = {};
         progress.incarnation = incarnation;
         progress.next = log_.last().index.next();

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/base/instant.hpp"
-#include "core/base/mutant.hpp"
 #include "core/raft/configuration.hpp"
 
 namespace mortise::core {
@@ -40,9 +39,8 @@ bool has_quorum(const Configuration& configuration, const Agrees& agrees) {
         });
         return static_cast<std::size_t>(votes) >= majority_of(members.size());
     };
-    const bool one_suffices = planted(Mutant::joint_by_new_alone);
     return carries(configuration.voters) &&
-           (!configuration.is_joint() || one_suffices || carries(configuration.outgoing));
+           (!configuration.is_joint() || carries(configuration.outgoing));
 }
 
 // The greatest value that a quorum has reached, where `reached(id)` is the value of a voter: with

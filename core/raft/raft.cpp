@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/raft/bounds.hpp"
 #include "core/raft/quorum.hpp"
@@ -78,7 +77,7 @@ std::optional<NodeId> Raft::leader() const {
 }
 
 bool Raft::can_campaign() const {
-    const bool votes = configuration().is_voter(self()) || planted(Mutant::learner_campaigns);
+    const bool votes = configuration().is_voter(self());
     const bool may_vote = is_member() && votes && !dismissed_ && !is_installing() && !is_doubted_;
     return configuration().is_formed() && may_vote && is_in_bounds(term().next());
 }
@@ -213,7 +212,6 @@ void Raft::become_follower(std::optional<NodeId> leader, Instant now) {
     follower.verified = commit_;
     follower.election_at = can_campaign() ? draw_election_deadline(now) : Instant::never();
     role_ = follower;
-    if (planted(Mutant::vote_forgotten)) hard_state_.voted_for = {};
     note(Note::Kind::became_follower, leader.value_or(NodeId{}));
 }
 
@@ -262,8 +260,7 @@ void Raft::send(NodeId to, RaftMessage message) {
 }
 
 bool Raft::has_decided() const {
-    const bool replaced = is_installing() && !planted(Mutant::applied_behind_install);
-    return handed_out_ < commit_ && !replaced;
+    return handed_out_ < commit_ && !is_installing();
 }
 
 RaftDecided Raft::take_decided() {
@@ -271,9 +268,7 @@ RaftDecided Raft::take_decided() {
     RaftDecided decided{{}, std::exchange(granted_reads_, {})};
     if (!has_decided()) return decided;
     const auto left = static_cast<std::size_t>(commit_.raw() - handed_out_.raw());
-    auto bytes_max = options_.decided_bytes_max;
-    if (planted(Mutant::backlog_in_one_step)) bytes_max = std::numeric_limits<std::size_t>::max();
-    decided.committed = log_.slice(handed_out_.next(), bytes_max, left);
+    decided.committed = log_.slice(handed_out_.next(), options_.decided_bytes_max, left);
     handed_out_ = decided.committed.back().id.index;
     return decided;
 }
@@ -289,7 +284,6 @@ RaftOutput Raft::collect(Instant now) {
     send_owed_votes();
     send_owed_replies();
     if (is_leader()) {
-        if (planted(Mutant::self_ack_before_durable)) advance_commit();
         send_appends();
         resign_if_removed();
     }

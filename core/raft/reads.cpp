@@ -2,7 +2,6 @@
 // once a majority has confirmed, in a round begun after it, that this node is still the leader.
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
 
@@ -44,9 +43,8 @@ void Raft::remember_read(Leader& leader, NodeId from, ReadId id) {
 void Raft::start_read_round() {
     auto* leader = std::get_if<Leader>(&role_);
     if (leader == nullptr || leader->reads.empty() || leader->reads.back().round != 0) return;
-    if (!has_committed_own_term() && !planted(Mutant::read_before_own_commit)) return;
-    const bool reuses = planted(Mutant::read_joins_open_round) && leader->read_round != 0;
-    if (!reuses) ++leader->read_round;
+    if (!has_committed_own_term()) return;
+    ++leader->read_round;
     for (auto read = leader->reads.rbegin(); read != leader->reads.rend(); ++read) {
         if (read->round != 0) break;
         read->round = leader->read_round;

@@ -4,7 +4,6 @@
 #include <array>
 #include <variant>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/raft/bounds.hpp"
@@ -54,7 +53,7 @@ const char* name_of(const RaftMessage& message) {
 
 bool Raft::refuses(NodeId from, const RaftMessage& message) {
     const char* why = nullptr;
-    if (!has_sound_numbers(message) && !planted(Mutant::any_term_taken)) {
+    if (!has_sound_numbers(message)) {
         why = out_of_bounds;
     } else {
         why = std::visit([&](const auto& m) { return why_refused(from, m); }, message);
@@ -72,7 +71,7 @@ void Raft::refuse(NodeId from, const char* message, const char* why) {
 // For an AppendRequest or a SnapshotChunk: a term has one leader, and a node acknowledges entries
 // to that one alone.
 bool Raft::is_second_leader(NodeId from, Term of) const {
-    if (of != term() || planted(Mutant::second_leader_taken)) return false;
+    if (of != term()) return false;
     const auto leads = leader();
     return leads.has_value() && *leads != from;
 }
@@ -104,9 +103,7 @@ const char* Raft::why_refused(NodeId from, const AppendRequest& request) const {
         request.entries.front().kind != EntryKind::configuration)
         return malformed;
     const auto certain = certain_for(from, request.term);
-    const auto differs = [&](LogId id) {
-        return id.index <= certain && !log_.has(id) && !planted(Mutant::contradiction_taken);
-    };
+    const auto differs = [&](LogId id) { return id.index <= certain && !log_.has(id); };
     if (differs(request.previous)) return contradicts;
     for (const auto& entry : request.entries) {
         if (differs(entry.id)) return contradicts;
@@ -122,13 +119,12 @@ const char* Raft::why_refused(NodeId from, const SnapshotChunk& chunk) const {
     if (is_second_leader(from, chunk.term)) return second_leader;
     if (is_of_other_cluster(chunk.configuration)) return other_cluster;
     const bool differs = chunk.last.index <= certain_for(from, chunk.term) && !log_.has(chunk.last);
-    return differs && !planted(Mutant::contradiction_taken) ? contradicts : nullptr;
+    return differs ? contradicts : nullptr;
 }
 
 const char* Raft::why_refused(NodeId from, const AppendReply& reply) const {
     const auto* progress = progress_of(from);
-    const bool of_this_term = reply.term == term() || planted(Mutant::append_reply_any_term);
-    if (progress == nullptr || !of_this_term) return nullptr;
+    if (progress == nullptr || reply.term != term()) return nullptr;
     if (reply.read_round > std::get<Leader>(role_).read_round)
         return "it confirms a read that was not asked for";
     if (reply.match > progress->named) return "it has what was never sent";

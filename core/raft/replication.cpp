@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
@@ -46,7 +45,7 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
         rejection.rejected = true;
         return;
     }
-    if (!log_.has(request.previous) && !planted(Mutant::append_without_previous)) {
+    if (!log_.has(request.previous)) {
         const auto before =
             request.previous.index.is_set() ? request.previous.index.previous() : LogIndex{};
         const LogId limit{request.previous.term, before};
@@ -114,12 +113,10 @@ void Raft::send_owed_replies() {
         return;
     }
     if (!std::exchange(follower->reply_owed, false)) return;
-    auto match = std::min(writes_.durable(), follower->verified);
-    if (planted(Mutant::ack_unverified_tail)) match = writes_.durable();
     AppendReply reply;
     reply.term = term();
     reply.read_round = follower->read_round;
-    reply.match = match;
+    reply.match = std::min(writes_.durable(), follower->verified);
     send(*follower->leader, reply);
 }
 
@@ -127,8 +124,7 @@ void Raft::send_owed_replies() {
 
 void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
     auto* leader = std::get_if<Leader>(&role_);
-    const bool of_this_term = reply.term == term() || planted(Mutant::append_reply_any_term);
-    if (leader == nullptr || !of_this_term) return;
+    if (leader == nullptr || reply.term != term()) return;
     const auto peer = leader->peers.find(from);
     if (peer == leader->peers.end()) return;
     auto& progress = peer->second;
@@ -207,17 +203,14 @@ void Raft::advance_everything(Leader& leader) {
 void Raft::advance_commit() {
     auto& leader = std::get<Leader>(role_);
     const auto reached = [&](NodeId id) {
-        if (id == self()) {
-            return planted(Mutant::self_ack_before_durable) ? log_.last().index : writes_.durable();
-        }
+        if (id == self()) return writes_.durable();
         const auto peer = leader.peers.find(id);
         return peer == leader.peers.end() ? LogIndex{} : peer->second.match;
     };
     const auto agreed = quorum_value(configuration(), reached);
     if (agreed <= commit_) return;
     // An entry of an earlier term may be on a majority and still be replaced (thesis 3.6.2).
-    const bool own = log_.term_at(agreed) == term();
-    if (!own && !planted(Mutant::commit_earlier_term)) return;
+    if (log_.term_at(agreed) != term()) return;
     commit_to(agreed);
 }
 

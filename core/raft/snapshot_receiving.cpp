@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/raft/raft.hpp"
 #include "core/raft/snapshot_sum.hpp"
 
@@ -41,10 +40,8 @@ void Raft::on(NodeId from, SnapshotChunk& chunk, Instant now) {
 }
 
 void Raft::take_chunk(NodeId from, SnapshotChunk& chunk) {
-    const bool same =
-        receiving_ &&
-        (planted(Mutant::chunk_of_other_state) ||
-         (receiving_->last == chunk.last && receiving_->configuration == chunk.configuration));
+    const bool same = receiving_ && receiving_->last == chunk.last &&
+                      receiving_->configuration == chunk.configuration;
     if (is_installing()) return;
     if (!same) {
         if (chunk.position != 0) return;  // of a snapshot whose beginning we do not have (S6)
@@ -102,7 +99,7 @@ void Raft::send_owed_snapshot_reply() {
     if (!follower.snapshot_reply) return;
     auto& reply = *follower.snapshot_reply;
     // P11: or all of a state would be in memory while the disk does not keep up.
-    if (!has_room_for_state_ && !reply.refused && !planted(Mutant::chunks_without_bound)) return;
+    if (!has_room_for_state_ && !reply.refused) return;
     reply.installed = reply.last.index <= commit_;
     if (reply.installed && reply.last.index > writes_.durable()) return;  // soon
     send(*follower.leader, reply);

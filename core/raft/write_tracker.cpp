@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -18,10 +17,9 @@ void WriteTracker::submit(Write& write, LogIndex last, Instant now) {
     }
     if (write.truncate_from) {
         const auto kept = write.truncate_from->previous();
-        if (!planted(Mutant::durable_mark_not_lowered)) durable_ = std::min(durable_, kept);
+        durable_ = std::min(durable_, kept);
         for (auto& earlier : in_flight_) {
-            if (!planted(Mutant::old_completion_counts))
-                earlier.last = std::min(earlier.last, kept);
+            earlier.last = std::min(earlier.last, kept);
         }
     }
     // A write of hard state alone says nothing about the log: the write before it in the queue
