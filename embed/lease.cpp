@@ -35,7 +35,7 @@ bool Lease::extend(core::Instant valid_until) {
         if (present >= valid_until.ns) return true;
         if (!valid_until_.compare_exchange_weak(present, valid_until.ns)) continue;
         // The lease may have ended between the reading of the clock and the exchange.
-        if (boot_now().ns < present || revives) return true;
+        if (boot_now().ns < present) return true;
         end();
         return false;
     }

@@ -211,7 +211,6 @@ Result<void> remove_file(const std::filesystem::path& path, FileProbe* probe) {
 }
 
 Result<void> sync_directory(const std::filesystem::path& path, FileProbe* probe) {
-    if (planted(core::Mutant::directory_unsynced)) return {};
     // Opened by its name inside the directory, because `path` may be a symbolic link.
     auto directory = File::open(path / ".", O_RDONLY | O_DIRECTORY, probe);
     if (!directory) return std::move(directory).error();

@@ -133,7 +133,6 @@ private:
     void on(const Request& command);
     void on(const EndClosure& command);
 
-    [[nodiscard]] bool is_next(const Session& session, Seq seq);
     void tell_again(const Session& session, Seq seq);
     [[nodiscard]] static bool has_too_many_answers(const Session& session);
     [[nodiscard]] static bool is_too_much(const Session& session, const RequestBody& body);

@@ -63,10 +63,7 @@ bool LockTable::enter_batch(Slot& slot, Grants& grants) {
     enter(slot, *leader, grants);
     // A mode that did not fit once will not fit later: the waiters that enter only add to what is
     // in its way.
-    const auto fits = [&](LockMode mode) {
-        const bool belongs = !is_writer(mode) || planted(Mutant::writers_in_a_batch);
-        return belongs && record.admits(mode) && !planted(Mutant::batch_of_one);
-    };
+    const auto fits = [&](LockMode mode) { return !is_writer(mode) && record.admits(mode); };
     while (const auto* next = queue.first(fits))
         enter(slot, *next, grants);
     pass_turn_to_writers(slot);

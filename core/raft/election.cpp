@@ -130,8 +130,7 @@ void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
 void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
     auto* asking = std::get_if<PreCandidate>(&role_);
     // Only a reply to this question counts, not one to an earlier question or another kind (V3).
-    const bool of_this_round = asking != nullptr && (asking->round == reply.round ||
-                                                     planted(Mutant::vote_of_earlier_round));
+    const bool of_this_round = asking != nullptr && asking->round == reply.round;
     if (!of_this_round || !reply.granted) return;
     asking->granted.insert(from);
     count_votes(now);

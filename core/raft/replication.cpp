@@ -84,7 +84,7 @@ void Raft::take_entries(AppendRequest& request) {
     bool appended = false;
     for (auto& entry : request.entries) {
         verified = entry.id.index;
-        if (log_.has(entry.id) && !planted(Mutant::truncate_without_conflict)) continue;
+        if (log_.has(entry.id)) continue;
         // Only a real conflict truncates; an old message whose entries we all have does not.
         if (entry.id.index <= log_.last().index) truncate_log(entry.id.index);
         append_to_log(std::move(entry));
@@ -92,9 +92,7 @@ void Raft::take_entries(AppendRequest& request) {
     }
     follower.verified = std::max(follower.verified, verified);
     // At most what was checked against this leader: beyond that our log may differ from its (C1).
-    const auto checked =
-        planted(Mutant::commit_unverified_tail) ? log_.last().index : follower.verified;
-    commit_to(std::min(request.commit, checked));
+    commit_to(std::min(request.commit, follower.verified));
     replicated_ = std::max(replicated_, std::min(request.replicated, commit_));
     // A reply now would say nothing that the completion of the write does not say better.
     if (!appended) follower.reply_owed = true;
