@@ -225,7 +225,8 @@ RequestBody get_request(ByteReader& in, std::uint8_t kind, Seq seq) {
         // Of braces the first is evaluated first.
         case RequestKind::release: return Release{operation(), get_flag(in)};
         case RequestKind::cancel: return Cancel{operation()};
-        case RequestKind::downgrade: return Downgrade{operation(), get_enum(in, LockMode::exclusive)};
+        case RequestKind::downgrade:
+            return Downgrade{operation(), get_enum(in, LockMode::exclusive)};
         case RequestKind::upgrade: return Upgrade{operation(), get_flag(in)};
         case RequestKind::set_value: return get_set_value(in, seq);
         case RequestKind::mark_consistent: return MarkConsistent{operation(), get_name(in)};

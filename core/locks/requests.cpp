@@ -16,8 +16,8 @@ void LockMachine::on(const Request& command) {
     const auto* session = sessions_.find(command.session);
     if (session == nullptr) return;  // its node learns that by SessionEnded or RenewalLost
     if (command.seq <= session->applied) return tell_again(*session, command.seq);
-    // What comes ahead of a request that is missing leaves no trace: its node sends it again, behind
-    // that one.
+    // What comes ahead of a request that is missing leaves no trace: its node sends it again,
+    // behind that one.
     if (command.seq != session->applied.next()) return;
     if (has_too_many_answers(*session)) return;
     auto& changed = *sessions_.change(command.session);
