@@ -146,8 +146,8 @@ protected:
 
     // In its place: requests before it that no delivery tells of release what nobody has.
     void come(const Command& command) {
-        const auto* asked = std::get_if<Request>(&command);
-        if (asked != nullptr) fill_up_to(asked->session, asked->seq.previous());
+        const auto* other = std::get_if<Request>(&command);
+        if (other != nullptr) fill_up_to(other->session, other->seq.previous());
         take(command);
     }
     void fill_up_to(SessionId session, Seq last) {
