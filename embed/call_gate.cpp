@@ -66,7 +66,8 @@ void CallGate::wake(State& state) noexcept {
     try {
         state.wake();
         state.is_awake = true;
-    } catch (const std::exception&) {  // no memory: it looks here now and then by itself
+        // no memory: the core thread looks here by itself now and then
+    } catch (const std::exception&) {
     }
 }
 

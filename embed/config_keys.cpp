@@ -42,7 +42,7 @@ std::string take_text(std::string_view text, std::string& value) {
 }
 
 std::string take_text(std::string_view text, std::filesystem::path& value) {
-    // A zero byte would end the path early, and name another file.
+    // A zero byte would end the path early and name another file.
     if (text.find('\0') != std::string_view::npos) return in_quotes(text) + " is not a path";
     value = text;
     return {};

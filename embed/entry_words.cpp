@@ -31,7 +31,7 @@ std::string milliseconds(std::string_view what, std::uint32_t time) {
                      : ", " + std::string{what} + ' ' + std::to_string(time) + " ms";
 }
 
-// What requests for one name and for several have besides.
+// The common part of requests for one name and for several.
 template <class Request>
 std::string ways_of(const Request& request) {
     std::string words = request.wait ? ", waits" : ", does not wait";
@@ -116,7 +116,7 @@ struct Words {
                number(command.renewed_at);
     }
     std::string operator()(const core::Sweep&) const {
-        return "clear what ended sessions left behind";
+        return "remove what ended sessions left behind";
     }
     std::string operator()(const core::Acknowledge& command) const {
         return session(command.session) + " has received the answers up to index " +
@@ -127,7 +127,7 @@ struct Words {
                std::visit(Body{}, command.body);
     }
     std::string operator()(const core::EndClosure& command) const {
-        return "end closure " + number(command.closure);
+        return "end quorum timer " + number(command.closure);
     }
 };
 
@@ -161,8 +161,9 @@ std::string words_of_configuration(const core::Bytes& payload) {
 
 std::string words_of_sum(const core::Bytes& payload) {
     const auto found = core::decode_state_sum(payload);
-    if (!found) return "no sum that this version reads";
-    return "the state after index " + number(found->at) + " sums to " + hexadecimal(found->sum);
+    if (!found) return "no checksum that this version reads";
+    return "the state after index " + number(found->at) + " has the checksum " +
+           hexadecimal(found->sum);
 }
 
 }  // namespace

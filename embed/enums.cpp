@@ -1,7 +1,7 @@
 #include <mortise/enums.hpp>
 #include <mortise/event.hpp>
 
-// Every switch is without a default, so that the compiler asks for a new enumerator's name here.
+// No switch has a default, so that the compiler reports a new enumerator without a name.
 namespace mortise {
 
 std::string_view to_string(LockMode mode) noexcept {

@@ -12,7 +12,7 @@ namespace mortise::detail {
 
 namespace {
 
-// False when one name is wanted in two modes (S32).
+// False if a name is requested in two modes (S32).
 bool collapse(std::vector<LockRequest>& requests) {
     std::map<std::string, LockMode, std::less<>> modes;
     bool agree = true;
@@ -25,7 +25,8 @@ bool collapse(std::vector<LockRequest>& requests) {
 }
 
 std::error_code check(SeveralNames& several, const AcquireOptions& options) {
-    const bool is_odd = several.all && options.priority != 0;  // who wants all has none
+    // a request for all names has no priority
+    const bool is_odd = several.all && options.priority != 0;
     const bool is_sound = !is_odd && collapse(several.requests) && !several.requests.empty() &&
                           several.requests.size() <= core::names_at_once_max;
     if (!is_sound) return Errc::invalid_argument;
@@ -55,7 +56,7 @@ core::Instant to_instant(Deadline deadline) {
 }
 
 std::error_code check(AcquireOrder& order) {
-    // One attempt does not wait, so it has no use for a limit.
+    // A single attempt does not wait, so a time limit for it is an error.
     if (order.attempt == Attempt::once && order.options.wait_max.is_set()) {
         return Errc::invalid_argument;
     }

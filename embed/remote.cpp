@@ -54,7 +54,7 @@ public:
         return reports;
     }
 
-    // Of the first member that knows.
+    // Asks the members until one can answer.
     std::vector<LockInfo> list(const transport::ListRequest& request) {
         Failures failures;
         for (const auto& address : addresses_) {
@@ -80,14 +80,15 @@ public:
     }
 
 private:
-    // The last of each kind.
+    // The last failure of each kind.
     struct Failures {
-        std::optional<std::error_code> answer;  // a member said that it cannot say
-        std::string why;                        // of that, as far as there is more to say
-        std::optional<core::Error> contact;     // names the member
+        std::optional<std::error_code> answer;  // a member answered that it cannot tell
+        std::string why;                        // its reason, if there is more to say
+        std::optional<core::Error> contact;     // with the member's name
     };
 
-    // At the first member that can be asked. Once it was, nobody else is: who knows what it did.
+    // Asks the first member that can be reached. After that no other member is asked, since its
+    // effect is unknown.
     template <class Ask>
     detail::ChangeOutcome ask_once(Ask ask) const {
         std::optional<core::Error> contact;
@@ -125,7 +126,7 @@ private:
         return report;
     }
 
-    // Empty when this member cannot say.
+    // Empty if this member cannot tell.
     std::optional<std::vector<LockInfo>> list_of(const std::string& address,
                                                  transport::ListRequest request,
                                                  Failures& failures) const {
@@ -143,7 +144,7 @@ private:
             request.limit = wanted - locks.size();
             auto answer = client.list(request);
             if (!answer && answer.error().code == std::errc::timed_out && !request.local) {
-                failures.answer = Errc::no_quorum;  // it is there, and waits for the others
+                failures.answer = Errc::no_quorum;  // it runs, and waits for the others
                 return std::nullopt;
             }
             if (!answer) return failed(std::move(answer).error());

@@ -15,7 +15,7 @@ namespace {
 
 std::atomic<bool> is_too_late{false};
 
-// Nothing destroys it: whoever is late looks at it.
+// Never destroyed, because late threads use it.
 std::shared_timed_mutex& work() {
     static auto& mutex = *new std::shared_timed_mutex;
     return mutex;
@@ -28,8 +28,8 @@ std::timed_mutex& first_turn() {
     return mutex;
 }
 
-// As long as a node waits for its end. There is an end to it: a disk may hang, and a fork copies
-// what others were at.
+// The time that closing a node waits, too. It is limited, since a disk may be unresponsive, and a
+// fork copies locks that other threads hold.
 constexpr std::chrono::seconds patience{5};
 
 void end_work() {
@@ -38,8 +38,8 @@ void end_work() {
     if (is_alone) work().unlock();
 }
 
-// Before main(), as the only thing of its kind: a thread may open the first database while exit()
-// is on its way. RocksDB's library was there before, so it ends behind this.
+// Registered before main(), as the only object of this kind: a thread may open the first database
+// while exit() is running. RocksDB's library was initialized before, so it is destroyed after this.
 [[maybe_unused]] const int watched_from_the_start = std::atexit(end_work);
 
 }  // namespace
@@ -51,7 +51,7 @@ void keep_for_good(const void* object) noexcept {
     try {
         if (kept == nullptr) kept = std::make_unique<std::vector<const void*>>().release();
         kept->push_back(object);
-    } catch (const std::bad_alloc&) {  // then it is not found
+    } catch (const std::bad_alloc&) {  // then a leak checker does not find it
     }
 }
 
@@ -65,7 +65,7 @@ BeforeExit::~BeforeExit() {
 }
 
 void BeforeExit::watch() noexcept {
-    std::atexit(end_work);  // fails for want of memory only, and then exit() is as it was
+    std::atexit(end_work);  // fails only without memory; then exit() does not wait
 }
 
 FirstOpening::FirstOpening() {

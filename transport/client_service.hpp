@@ -17,7 +17,7 @@ namespace mortise::transport {
 
 struct MemberInfo {
     core::Member member;
-    bool is_voter = true;  // or a learner
+    bool is_voter = true;  // otherwise a learner
     bool is_connected = false;
     core::LogIndex match;  // on the leader
     bool is_leaving = false;
@@ -44,13 +44,14 @@ struct MemberStatus {
     std::string cluster_name;
     std::optional<core::SessionId> session;  // of the member's own program
     bool insecure = false;                   // other machines reach it, without TLS
-    std::string why_not_ready;               // empty: no more than the rest tells
-    bool removed = false;                    // it is no member any more, and knows so
+    std::string why_not_ready;  // empty: nothing beyond the other members of this struct
+    bool removed = false;       // it knows that it is not a member any more
 
     friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
 };
 
-// `prefix` and what follows `after`; or, as inspect, exactly the name `prefix`.
+// Lists names with `prefix` that are greater than `after`; or, as inspect, the name `prefix`
+// itself.
 struct ListRequest {
     std::string prefix;
     std::string after;
@@ -78,9 +79,9 @@ public:
     virtual ~ClientService() = default;
 
     [[nodiscard]] virtual MemberStatus status() const = 0;
-    // The answer is given on the same thread: at once or later, exactly once unless the node stops.
+    // Answered on the same thread, at once or later, exactly once unless the node stops.
     virtual void list(ListRequest request, std::function<void(ListAnswer)> answer) = 0;
-    // Likewise. Whether the caller may ask for it was looked at before (client_rights.hpp).
+    // The same. The caller's rights were checked before (client_rights.hpp).
     virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(ChangeAnswer)> answer) = 0;
     virtual void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) = 0;

@@ -11,7 +11,7 @@ namespace mortise::transport {
 
 namespace {
 
-// Known by their numbers on both sides.
+// The enumerators have the same numbers on both sides.
 static_assert(static_cast<int>(core::LockMode::exclusive) ==
               static_cast<int>(wire::LockMode::EXCLUSIVE));
 static_assert(static_cast<int>(core::QueuePolicy::prefer_writers) ==
@@ -23,7 +23,7 @@ unsigned size_of(std::size_t size) {
     return static_cast<unsigned>(size);
 }
 
-// Holders and waiters look alike but for the token.
+// Holders and waiters have the same fields except the token.
 template <class Party>
 Party get_party(CheckedReading& reading, auto from, core::LockView& view, const char* what) {
     Party party;
@@ -118,7 +118,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
     return view;
 }
 
-// What is told of a lock, at most so many bytes.
+// An upper bound of the bytes that describe a lock.
 std::size_t told_bytes(const core::LockView& view) {
     constexpr std::size_t party_bytes = 11 * word_bytes;
     constexpr std::size_t closing_bytes = 3 * word_bytes;

@@ -1,7 +1,7 @@
-// Looks at the head of a Cap'n Proto frame before Cap'n Proto does, which would allocate what the
-// head asks for, and add one to a segment count that is at its maximum. A frame is: the number of
-// segments less one, the size of each in words (all u32, little-endian), padding to a whole word,
-// the segments.
+// Checks the head of a Cap'n Proto frame before Cap'n Proto reads it. Cap'n Proto would allocate
+// what the head asks for, and would add one to a segment count that may be at its maximum. A frame
+// consists of the number of segments less one, the size of each in words (all u32, little-endian),
+// padding to a whole word, and the segments.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace mortise::transport {
 enum class BadFrame : std::uint8_t {
     too_many_segments,
     too_long,
-    empty,  // its first segment has no room for a root
+    empty,  // its first segment is too small for a root
 };
 
 struct MoreNeeded {
-    std::size_t bytes = 0;  // of the frame's beginning, in all
+    std::size_t bytes = 0;  // the length of the beginning
 };
 
 struct FrameSize {
@@ -30,7 +30,8 @@ struct FrameSize {
 
 using FrameCheck = std::variant<MoreNeeded, FrameSize, BadFrame>;
 
-// `begin` is what there is of a frame, from its first byte on. `words_max` is for head and body.
+// `begin` is what has arrived of a frame, from its first byte on. `words_max` limits head and body
+// together.
 [[nodiscard]] FrameCheck check_frame(std::string_view begin, std::size_t words_max);
 
 }  // namespace mortise::transport

@@ -25,7 +25,7 @@ core::Error failure(std::errc code, std::string what) {
     return {std::make_error_code(code), std::move(what)};
 }
 core::Error nonsense() {
-    return failure(std::errc::bad_message, "the member's answer makes no sense");
+    return failure(std::errc::bad_message, "the member's answer is invalid");
 }
 
 }  // namespace
@@ -42,11 +42,11 @@ public:
     void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
     void close();
 
-    // Makes a request of the member, now or when others have been answered, and answers with what
+    // Sends a request to the member, now or when earlier ones were answered, and passes on what
     // `take` reads from the response.
     template <class T, class Make, class Take>
     void call(Done<T> done, Make make, Take take);
-    // Called out, once KJ is off the stack.
+    // Runs `what` when KJ is not on the stack any more.
     void later(std::function<void()> what) {
         if (!closed_) to_call_.push_back(std::move(what));
     }
@@ -67,7 +67,7 @@ private:
     void give_up(core::Error error);
     void broken();
     void settle();
-    // For what the program calls: nothing is called back from within.
+    // For calls of the program: no callback is called from within.
     template <class Work>
     void run(Work work);
 
@@ -82,7 +82,7 @@ private:
     std::unique_ptr<RpcConnection> connection_;
     std::optional<wire::Member::Client> member_;
     std::deque<std::function<void()>> to_call_;
-    // A member closes a connection with too many questions open.
+    // A member closes a connection with too many open questions.
     std::size_t in_flight_ = 0;
     std::deque<std::function<void()>> waiting_;
     bool closed_ = false;
@@ -157,7 +157,7 @@ void MemberClient::Impl::say_hello(kj::Own<SocketStream> stream) {
 }
 
 void MemberClient::Impl::greeted(wire::HelloAnswer::Reader answer) {
-    if (!connecting_) return;  // given up
+    if (!connecting_) return;  // cancelled
     if (answer.isRefused()) {
         const auto refusal = read(answer.getRefused());
         return give_up(
@@ -254,7 +254,7 @@ void MemberClient::Impl::settle() {
         });
     }
     settling_ = false;
-    // The loop must not go while it is on the stack.
+    // The loop must not be destroyed while it is on the stack.
     if (alive.use_count() == 1) asio::post(loop_.io(), [alive] {});
 }
 
@@ -265,7 +265,7 @@ MemberClient::MemberClient(asio::io_context& io, core::ClusterId cluster,
 MemberClient::~MemberClient() {
     try {
         close();
-    } catch (...) {  // what could not be closed goes with the members
+    } catch (...) {  // what cannot be closed is destroyed with the members
     }
 }
 

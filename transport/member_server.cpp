@@ -48,9 +48,9 @@ private:
         return !visit || visit->is_congested();
     }
     kj::Promise<ListAnswer> ask(ListRequest request);
-    // Empty when the caller may do that.
+    // Empty if the caller is allowed to do that.
     [[nodiscard]] std::optional<core::Denied> denied(core::Right right, std::string_view name);
-    // `begin` asks the service.
+    // `begin` calls the service.
     using Answered = std::function<void(const ChangeAnswer&)>;
     kj::Promise<ChangeAnswer> ask_to_change(const std::function<void(Answered)>& begin);
 
@@ -68,7 +68,7 @@ kj::Promise<void> Member::status(StatusContext context) {
     return kj::READY_NOW;
 }
 
-// The service may answer when this connection, or even the loop, is gone.
+// The service may answer after this connection, or even the loop, is gone.
 kj::Promise<ListAnswer> Member::ask(ListRequest request) {
     auto own = own_lists_.take();
     auto place = own ? all_lists_.take() : nullptr;
@@ -88,7 +88,7 @@ kj::Promise<void> Member::list(ListContext context) {
     if (!is_open()) return useless();
     auto request = read_guarded([&] { return context.getParams().getRequest(); });
     if (!request) return malformed();
-    // The names with a prefix may all be observed if and only if the prefix may.
+    // A client may list the names with a prefix if it may observe the prefix.
     if (auto refused = denied(core::Right::observe, request->prefix)) {
         write(ListAnswer{std::move(*refused)}, context.getResults().initAnswer());
         return kj::READY_NOW;

@@ -6,8 +6,8 @@ namespace mortise::transport {
 
 namespace {
 
-// A struct is its data words, one word for each pointer, and what those lead to. A list of structs
-// has one word before its elements.
+// A struct has its data words, one word for each pointer, and what those point to. A list of
+// structs has one word before its elements.
 constexpr std::size_t log_id_words = 2;
 constexpr std::size_t renewal_words = 2;
 constexpr std::size_t run_out_words = 2;

@@ -1,5 +1,5 @@
-// What things take in a message, by the layout of peer.capnp: to weigh them without building one,
-// and to reserve room in one piece.
+// The sizes of values in a message, by the layout of peer.capnp: to measure them without building a
+// message, and to reserve memory in one piece.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,6 @@
 
 #include "core/base/check.hpp"
 #include "core/base/fields.hpp"
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/codec/request_codec.hpp"
 #include "core/locks/fields.hpp"
@@ -70,8 +69,7 @@ void put_run(ByteWriter& out, const RequestRun& run) {
 }
 
 bool goes_on(const RequestRun& run, const Request& request) {
-    const bool same = request.session == run.session || planted(Mutant::run_of_two_sessions);
-    return same && (request.seq == run.next || planted(Mutant::run_over_a_gap));
+    return request.session == run.session && request.seq == run.next;
 }
 
 OpenSession get_opening(ByteReader& in) {
@@ -158,7 +156,7 @@ void BatchBuilder::add_request(const Request& request) {
 // Those have a run of their own, if they have requests.
 void BatchBuilder::add_encoded(std::string_view commands, std::size_t count, std::uint8_t format) {
     commands_.raw(commands);
-    if (!planted(Mutant::run_goes_on_behind_others)) run_ = {};
+    run_ = {};
     count_ += count;
     needed_ = std::max(needed_, format);
 }

@@ -12,7 +12,7 @@ namespace mortise::core {
 namespace {
 
 // Numbers of the log's format: never changed, never used again.
-enum class Kind : std::uint8_t {
+enum class RequestKind : std::uint8_t {
     acquire = first_request_kind,
     acquire_several = 9,
     release = 10,
@@ -88,7 +88,7 @@ public:
     BodyWriter(ByteWriter& out, Seq seq) : out_{out}, seq_{seq} {}
 
     void operator()(const Acquire& c) {
-        begin(Kind::acquire);
+        begin(RequestKind::acquire);
         out_.u8(flags_of(c));
         out_.text(c.name);
         put_enum(out_, c.mode);
@@ -96,7 +96,7 @@ public:
     }
     void operator()(const AcquireSeveral& c) {
         const bool any = c.which == AcquireSeveral::Which::any;
-        begin(Kind::acquire_several);
+        begin(RequestKind::acquire_several);
         out_.u8(static_cast<std::uint8_t>(flags_of(c) | (any ? acquire_any : 0)));
         out_.varint(c.names.size());
         for (const auto& [name, mode] : c.names) {
@@ -106,29 +106,29 @@ public:
         put_options(out_, c);
     }
     void operator()(const Release& c) {
-        begin(Kind::release, c.operation);
+        begin(RequestKind::release, c.operation);
         put_flag(out_, c.lost);
     }
-    void operator()(const Cancel& c) { begin(Kind::cancel, c.operation); }
+    void operator()(const Cancel& c) { begin(RequestKind::cancel, c.operation); }
     void operator()(const Downgrade& c) {
-        begin(Kind::downgrade, c.operation);
+        begin(RequestKind::downgrade, c.operation);
         put_enum(out_, c.mode);
     }
     void operator()(const Upgrade& c) {
-        begin(Kind::upgrade, c.operation);
+        begin(RequestKind::upgrade, c.operation);
         put_flag(out_, c.wait);
     }
     void operator()(const SetValue& c) {
-        begin(Kind::set_value, c.operation);
+        begin(RequestKind::set_value, c.operation);
         out_.text(c.name);
         out_.text(c.bytes);
     }
     void operator()(const MarkConsistent& c) {
-        begin(Kind::mark_consistent, c.operation);
+        begin(RequestKind::mark_consistent, c.operation);
         out_.text(c.name);
     }
     void operator()(const BreakLock& c) {
-        begin(Kind::break_lock);
+        begin(RequestKind::break_lock);
         put_flag(out_, c.immediate);
         out_.text(c.name);
         out_.varint(c.expected.raw());
@@ -136,18 +136,18 @@ public:
         out_.text(c.asked_by);
     }
     void operator()(const AskRelease& c) {
-        begin(Kind::ask_release);
+        begin(RequestKind::ask_release);
         out_.text(c.name);
         out_.text(c.reason);
     }
-    void operator()(const Declined& /*c*/) { begin(Kind::declined); }
-    void operator()(const CloseSession& /*c*/) { begin(Kind::close_session); }
+    void operator()(const Declined& /*c*/) { begin(RequestKind::declined); }
+    void operator()(const CloseSession& /*c*/) { begin(RequestKind::close_session); }
 
 private:
-    void begin(Kind kind) { put_enum(out_, kind); }
+    void begin(RequestKind kind) { put_enum(out_, kind); }
     // How far back the request is that it names: mostly a small number. What is not behind it, and
     // so names nothing, wraps around.
-    void begin(Kind kind, Seq operation) {
+    void begin(RequestKind kind, Seq operation) {
         begin(kind);
         out_.varint(seq_.raw() - operation.raw());
     }
@@ -219,20 +219,21 @@ void put_request(ByteWriter& out, const Request& request) {
 
 RequestBody get_request(ByteReader& in, std::uint8_t kind, Seq seq) {
     const auto operation = [&] { return get_operation(in, seq); };
-    switch (static_cast<Kind>(kind)) {
-        case Kind::acquire: return get_acquire(in);
-        case Kind::acquire_several: return get_acquire_several(in);
+    switch (static_cast<RequestKind>(kind)) {
+        case RequestKind::acquire: return get_acquire(in);
+        case RequestKind::acquire_several: return get_acquire_several(in);
         // Of braces the first is evaluated first.
-        case Kind::release: return Release{operation(), get_flag(in)};
-        case Kind::cancel: return Cancel{operation()};
-        case Kind::downgrade: return Downgrade{operation(), get_enum(in, LockMode::exclusive)};
-        case Kind::upgrade: return Upgrade{operation(), get_flag(in)};
-        case Kind::set_value: return get_set_value(in, seq);
-        case Kind::mark_consistent: return MarkConsistent{operation(), get_name(in)};
-        case Kind::break_lock: return get_break_lock(in);
-        case Kind::ask_release: return get_ask_release(in);
-        case Kind::declined: return Declined{};
-        case Kind::close_session: return CloseSession{};
+        case RequestKind::release: return Release{operation(), get_flag(in)};
+        case RequestKind::cancel: return Cancel{operation()};
+        case RequestKind::downgrade:
+            return Downgrade{operation(), get_enum(in, LockMode::exclusive)};
+        case RequestKind::upgrade: return Upgrade{operation(), get_flag(in)};
+        case RequestKind::set_value: return get_set_value(in, seq);
+        case RequestKind::mark_consistent: return MarkConsistent{operation(), get_name(in)};
+        case RequestKind::break_lock: return get_break_lock(in);
+        case RequestKind::ask_release: return get_ask_release(in);
+        case RequestKind::declined: return Declined{};
+        case RequestKind::close_session: return CloseSession{};
     }
     in.fail();
     return Declined{};

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -90,8 +89,7 @@ void LockMachine::on(const OpenSession& command) {
         outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::epoch_not_newer});
         return;
     }
-    const bool ends_former = command.former_life_ended && !planted(Mutant::former_life_lives_on);
-    if (ends_former) end_former_life(command.incarnation);
+    if (command.former_life_ended) end_former_life(command.incarnation);
     if (sessions_.all().size() >= sessions_max) {
         outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::table_full});
         return;
@@ -117,14 +115,11 @@ void LockMachine::on(const Renew& command) {
             continue;
         }
         // A late duplicate would prolong the life of the dead (P8).
-        if (renewal.number <= found->renewal_number && !planted(Mutant::renewal_of_any_number))
-            continue;
+        if (renewal.number <= found->renewal_number) continue;
         auto* session = sessions_.change(renewal.session);
         session->renewal_number = renewal.number;
         session->renewed_at = index_;
-        const bool tells = !planted(Mutant::renewal_silent_of_broken);
-        std::vector<Seq> broken;
-        if (tells) broken.assign(session->broken.begin(), session->broken.end());
+        std::vector<Seq> broken(session->broken.begin(), session->broken.end());
         outcomes_->push_back(SessionRenewed{renewal.session, renewal.number, std::move(broken)});
     }
 }
@@ -132,7 +127,7 @@ void LockMachine::on(const Renew& command) {
 void LockMachine::on(const Expire& command) {
     const auto* session = sessions_.find(command.session);
     const bool renewed = session != nullptr && session->renewed_at != command.renewed_at;
-    if (session == nullptr || (renewed && !planted(Mutant::expiry_despite_renewal))) return;
+    if (session == nullptr || renewed) return;
     end_session(command.session, SessionEnd::expired);
 }
 
@@ -143,9 +138,7 @@ void LockMachine::end_session(SessionId id, SessionEnd how) {
     ++endings_;
     waited_cursor_.clear();
     waited_done_ = false;
-    const bool is_clean =
-        how == SessionEnd::closed || planted(Mutant::expired_session_leaves_cleanly);
-    const auto left = is_clean ? Predecessor::clean : Predecessor::expired;
+    const auto left = how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
     if (lockers_.is_anybody_tied()) note_turns(session.operations);
     if (!session.operations.empty()) {
         ended_[id] = {left, std::move(session.operations)};

@@ -5,7 +5,6 @@
 
 #include "core/base/check.hpp"
 #include "core/base/fields.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/name_row.hpp"
 #include "core/locks/row_key.hpp"
@@ -135,9 +134,7 @@ bool MachineLoader::add_totals(std::string_view value) {
     totals_ = decode_totals(value);
     if (!totals_) return false;
     machine_.sessions_.restore_newest(totals_->newest_session);
-    const bool goes_on = !planted(Mutant::token_restarts_on_restore);
-    machine_.table_.restore_newest(goes_on ? totals_->newest_token : FencingToken{},
-                                   totals_->newest_closure);
+    machine_.table_.restore_newest(totals_->newest_token, totals_->newest_closure);
     machine_.endings_ = totals_->endings;
     machine_.waited_cursor_ = totals_->waited_cursor;
     machine_.waited_done_ = totals_->waited_done;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/needed_rights.hpp"
@@ -16,26 +15,18 @@ namespace mortise::core {
 void LockMachine::on(const Request& command) {
     const auto* session = sessions_.find(command.session);
     if (session == nullptr) return;  // its node learns that by SessionEnded or RenewalLost
-    const bool is_repeat = command.seq <= session->applied;
-    if (is_repeat && !planted(Mutant::request_taken_twice))
-        return tell_again(*session, command.seq);
-    if (!is_repeat && !is_next(*session, command.seq)) return;
+    if (command.seq <= session->applied) return tell_again(*session, command.seq);
+    // What comes ahead of a request that is missing leaves no trace: its node sends it again,
+    // behind that one.
+    if (command.seq != session->applied.next()) return;
     if (has_too_many_answers(*session)) return;
     auto& changed = *sessions_.change(command.session);
     changed.applied = command.seq;
     if (is_too_much(changed, command.body))
         return answer(changed, command.seq, {AnswerKind::resource_exhausted, {}, {}});
-    if (missing_right(changed.opened.access, command.body) && !planted(Mutant::access_unchecked))
+    if (missing_right(changed.opened.access, command.body))
         return answer(changed, command.seq, {AnswerKind::permission_denied, {}, {}});
     std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
-}
-
-// What comes ahead of a request that is missing leaves no trace: its node sends it again, behind
-// that one.
-bool LockMachine::is_next(const Session& session, Seq seq) {
-    if (seq == session.applied.next() || planted(Mutant::gap_applied)) return true;
-    if (planted(Mutant::gap_counts_as_applied)) sessions_.change(session.id)->applied = seq;
-    return false;
 }
 
 // Whoever still waits attaches to its place again.
@@ -54,8 +45,7 @@ void LockMachine::tell_again(const Session& session, Seq seq) {
 // No session makes the state grow without bound (P11). Its node refuses long before: only one that
 // goes wrong and acknowledges nothing gets here. Its stream goes on once it does.
 bool LockMachine::has_too_many_answers(const Session& session) {
-    return session.answers.size() >= session_requests_max &&
-           !planted(Mutant::answers_without_bound);
+    return session.answers.size() >= session_requests_max;
 }
 
 // A request that takes up something. It is answered, so that those that end something go on.
@@ -65,7 +55,7 @@ bool LockMachine::is_too_much(const Session& session, const RequestBody& body) {
     const bool has_too_much = session.answers.size() >= session_acquires_max ||
                               session.names >= session_operations_max ||
                               session.broken.size() >= session_acquires_max;
-    return acquires && has_too_much && !planted(Mutant::acquires_without_bound);
+    return acquires && has_too_much;
 }
 
 void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
@@ -110,8 +100,7 @@ void LockMachine::on(Session& session, Seq seq, const Release& release) {
     auto operation = take_operation(session, release.operation, true);
     const bool lost = session.broken.erase(release.operation) != 0;
     const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
-    const bool expired = release.lost && !planted(Mutant::expired_given_back_cleanly);
-    const auto how = expired ? Predecessor::expired : Predecessor::clean;
+    const auto how = release.lost ? Predecessor::expired : Predecessor::clean;
     if (operation) return give_back(session, seq, release.operation, *operation, {kind, how});
     answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
 }
@@ -126,7 +115,6 @@ void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
 }
 
 void LockMachine::on(Session& session, Seq seq, const Declined& /*request*/) {
-    if (planted(Mutant::declined_still_waits)) return;
     answer(session, seq, {AnswerKind::resource_exhausted, {}, {}});
 }
 
@@ -177,9 +165,7 @@ void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operati
                             Leaving leaving) {
     LockTable::Grants grants;
     const OperationId grant{session.id, target};
-    const auto upgrade = planted(Mutant::upgrade_outlives_its_hold)
-                             ? std::nullopt
-                             : table_.cancel_upgrade(operation.names.front(), grant);
+    const auto upgrade = table_.cancel_upgrade(operation.names.front(), grant);
     table_.release(operation.names, grant, leaving.how, grants);
     answer(session, seq, {leaving.answer, {}, {}});
     if (upgrade) {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/fields.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/fields.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/row_key.hpp"
@@ -78,7 +77,6 @@ std::vector<CircleStep> get_circle(ByteReader& in) {
 }
 
 void put_answers(ByteWriter& out, const KeptAnswers& answers) {
-    if (planted(Mutant::answers_not_saved)) return out.varint(0);
     out.varint(answers.size());
     answers.each([&](LogIndex at, Seq seq, const Answer& answer) {
         out.varint(at.raw());
@@ -119,21 +117,14 @@ void get_broken(ByteReader& in, Session& session) {
     }
 }
 
-void put_opened(ByteWriter& out, const OpenSession& opened) {
-    if (!planted(Mutant::access_not_saved)) return put(out, opened);
-    auto without = opened;
-    without.access = Access::all();
-    put(out, without);
-}
-
 }  // namespace
 
 std::string encode_session(const Session& session) {
     auto out = begin_row();
-    put_opened(out, session.opened);
+    put(out, session.opened);
     out.varint(session.renewed_at.raw());
     out.varint(session.renewal_number);
-    out.varint(planted(Mutant::applied_not_saved) ? 0 : session.applied.raw());
+    out.varint(session.applied.raw());
     put_answers(out, session.answers);
     put_broken(out, session);
     return out.take();

@@ -1,8 +1,7 @@
-// What this node's program asks for; and reads, which need no log entry (S20, S46).
+// Calls of this node's program; and reads, which need no log entry (S20, S46).
 #include <algorithm>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/node/node_core.hpp"
 
@@ -10,8 +9,8 @@ namespace mortise::core {
 
 namespace {
 
-// The counter takes 40 bits: at a million reads a second a life of twelve days, and then the next
-// epoch's ids begin, which no life uses before its millionth start.
+// The counter has 40 bits: at a million reads a second they last for twelve days, and then the ids
+// of the next epoch follow, which no run uses before its millionth start.
 ReadId read_id(BootEpoch epoch, std::uint64_t count) {
     return ReadId{(epoch.raw() << 40U) + count};
 }
@@ -34,7 +33,7 @@ void NodeCore::call(AcquireCall& call, Now now) {
     }
 }
 
-// Any of several names likewise.
+// The same for any of several names.
 void NodeCore::call(AcquireSeveralCall& call, Now now) {
     const auto& request = call.request;
     const bool is_try = !request.wait && request.which == AcquireSeveral::Which::any;
@@ -91,7 +90,7 @@ void NodeCore::call(const ToldCall& call, Now /*now*/) {
 }
 
 void NodeCore::call(InspectCall& call, Now now) {
-    if (call.local || planted(Mutant::inspect_asks_nobody)) {
+    if (call.local) {
         Call local{std::move(call)};
         answer_read(local, now);
         return;
@@ -108,11 +107,11 @@ void NodeCore::call(const CloseCall& call, Now now) {
     agent_.on_close(call, now);
 }
 
-// It may go through the log after that, and has the same time for both (S48).
+// It may go through the log after that, and has the same deadline for both (S48).
 template <class AnyAcquireCall>
 void NodeCore::ask_try(AnyAcquireCall& call, OperationId behind, Now now) {
     const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
-    if (!planted(Mutant::try_has_time_twice)) call.deadline = gives_up;
+    call.deadline = gives_up;
     ask_read(std::move(call), gives_up, behind);
 }
 
@@ -124,8 +123,8 @@ void NodeCore::ask_read(Call call, Instant gives_up, OperationId behind) {
     reads_.add(std::move(call), gives_up, behind);
 }
 
-// One question for all that a step asks for. Again under a new id: an answer to the old one may be
-// too old by now (etcd 20418).
+// One question for all reads of a step. A repeated question has a new id: an answer to the old one
+// may be too old by now (etcd 20418).
 void NodeCore::ask_leader(Now now) {
     if (!reads_.is_to_ask()) return;
     const auto id = read_id(options_.boot_epoch, ++reads_asked_);
@@ -139,7 +138,7 @@ void NodeCore::read_overdue(Now now) {
     reads_.ask_again(now.steady, options_.election_timeout / 2);
 }
 
-// Listings take their time, and the log must move on meanwhile: the next step follows at once.
+// Listings take time, and the log must progress meanwhile: the next step follows at once.
 void NodeCore::answer_reads(Now now) {
     const auto is_applied = [this](OperationId request) { return agent_.is_applied(request); };
     for (std::size_t inspected = 0; inspected < inspects_per_step_max;) {
@@ -179,7 +178,7 @@ void NodeCore::answer_read(InspectCall& inspect, Now now) {
     effects_.answers.push_back({inspect.tag, std::move(viewed)});
 }
 
-// By this node's own countdown, which decides nothing alone: the name opens once a majority agrees.
+// By this node's own countdown, which decides nothing alone: the name opens when a majority agrees.
 void NodeCore::tell_times(LockView& lock, Now now) const {
     for (auto& closing : lock.closings) {
         for (const auto closure : closing.closures) {
@@ -198,7 +197,7 @@ void NodeCore::answer_try(AnyAcquireCall& call, bool goes_on, const std::string&
     }
 }
 
-// That is no busy answer, and the log says what it is (S31).
+// It is not a busy answer: the log decides (S31).
 template <class AnyAcquire>
 bool NodeCore::names_other_policy(const AnyAcquire& request, const std::string& name) const {
     const auto* record = machine_.table().find(name);

@@ -1,4 +1,4 @@
-// Everything one peer sends another.
+// All messages between peers.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace mortise::core {
 
-// The founding entry, for an empty node that it names (S47).
+// The first entry of the cluster, for an empty node that it names (S47).
 struct FormationOffer {
     Entry founding;
 };
 
-// Whether this life of a voter is still empty, now that every voter has said once that it is (S47).
+// Asks whether this run of a voter is still empty, now that every voter has said so once (S47).
 struct FormationQuestion {
     std::uint64_t round = 0;
-    std::uint64_t life = 0;  // whom it asks, as it said in its hello
+    std::uint64_t life = 0;  // the run that is asked, from its hello
 };
 
-// It is, and agrees to be a voter of what the asker founds.
+// It is still empty, and agrees to be a voter of the asker's cluster.
 struct FormationAnswer {
     std::uint64_t round = 0;
 };
@@ -35,12 +35,12 @@ struct MembershipRequest {
     MembershipGoal goal;
     LogIndex configuration;
     Term term;
-    bool begun = false;  // as an earlier reply said
+    bool begun = false;  // from an earlier reply
 };
 
 struct MembershipReply {
     enum class State : std::uint8_t {
-        looked,   // ask with this configuration and this term
+        looked,   // request the change with this configuration and this term
         begun,    // ask again whether it is done
         not_yet,  // nothing has begun, for a reason that passes by itself
         refused,
@@ -51,7 +51,7 @@ struct MembershipReply {
     State state = State::looked;
     MembershipRefusal why{};  // not_yet, refused
     LogIndex configuration;   // looked
-    Term term;                // likewise
+    Term term;                // the same
 };
 
 // "This directory has forgotten what it promised, or another life of it was here since." To the

@@ -1,5 +1,6 @@
-// One node, whole and pure: consensus, formation, the lock machine, leases, and what this node's
-// own program asks for. Time and chance come in; everything that happens is one step.
+// One complete node, without side effects: consensus, bootstrap, the lock machine, leases, and the
+// calls of this node's own program. Time and randomness are inputs; everything that happens is one
+// step.
 #pragma once
 
 #include <deque>
@@ -36,8 +37,8 @@ struct NodeOptions {
     Incarnation incarnation;
     BootEpoch boot_epoch;
     bool former_life_ended = false;  // see AgentOptions
-    // As configured, ascending, incarnations not set, with self. None: this node founds no cluster,
-    // it waits until it is added to one.
+    // As configured, ascending, without incarnations, including self. Empty: this node bootstraps
+    // no cluster, but waits until it is added to one.
     std::vector<Member> voters;
     Nanoseconds election_timeout{std::chrono::seconds{1}};
     Nanoseconds heartbeat{std::chrono::milliseconds{100}};
@@ -46,23 +47,23 @@ struct NodeOptions {
     Nanoseconds call_timeout{std::chrono::seconds{10}};
     std::size_t log_bytes_max = std::size_t{256} << 20U;       // kept for slow members
     std::size_t snapshot_bytes_max = std::size_t{512} << 10U;  // of a chunk
-    // Of a state that comes from another, handed over and not on disk yet; or a single chunk.
+    // The part of a snapshot that was passed on and is not on disk yet; or a single chunk.
     std::size_t install_bytes_max = std::size_t{4} << 20U;
-    // Applied in one step, or a single entry: a few milliseconds of work for what locks and
-    // unlocks.
+    // Applied in one step, or a single larger entry: a few milliseconds of work for acquires and
+    // releases.
     std::size_t apply_bytes_max = std::size_t{4} << 10U;
-    // What changed is handed to the state on disk at most so much later.
+    // Changes are passed to the state on disk after this time at most.
     Nanoseconds state_interval{std::chrono::milliseconds{250}};
-    std::uint64_t compare_every = 1'024;  // entries, between two comparisons of the state
+    std::uint64_t compare_every = 1'024;  // entries between two comparisons of the state
     std::size_t uncommitted_bytes_max = std::size_t{16} << 20U;  // beyond it nothing is proposed
-    // Of what is in memory until the state on disk has it. Beyond it no acquire is taken in, beyond
-    // a quarter more nothing but renewals, and nothing at all beyond half more.
+    // Memory for what the state on disk lacks. Beyond it acquires are rejected, beyond a quarter
+    // more everything except renewals, and beyond half more everything.
     std::size_t state_lag_bytes_max = std::size_t{256} << 20U;
     std::size_t window = 2'048;  // see AgentOptions
     std::uint64_t seed = 0;
-    // The newest form of commands that this node reads; another one plays an older version.
+    // The newest format of commands that this node reads; another value simulates an older version.
     std::uint8_t command_format = command_format_newest;
-    std::uint64_t life = 0;         // see Hello; true chance, and another one at each start
+    std::uint64_t life = 0;         // see Hello; random, and different at each start
     std::string cluster_name{};     // see Hello
     Access access = Access::all();  // what the certificate of this node allows
 };
@@ -70,10 +71,11 @@ struct NodeOptions {
 // What was found on disk at start.
 struct NodeState {
     RaftState raft;
-    LockMachine machine;  // with everything up to raft.applied
+    LockMachine machine;  // includes everything up to raft.applied
     std::vector<SavedCountdown> countdowns;
-    // Set when this directory belonged to a cluster but its log and state are gone. The node forms
-    // no other one; it follows, as a learner, when a leader of that cluster sends to it.
+    // Set if this directory belonged to a cluster but its log and state are gone. The node
+    // bootstraps no other cluster; it follows, as a learner, when a leader of that cluster sends to
+    // it.
     ClusterId former_cluster{};
 };
 
@@ -81,7 +83,7 @@ class NodeCore {
 public:
     NodeCore(NodeOptions options, NodeState state, Now now);
 
-    // Throws InvariantBroken when this core is wrong: do not touch it again.
+    // Throws InvariantBroken if this core has an error: do not use it again.
     Effects step(Event event, Now now);
 
     // What to say on a new connection. Changes when the cluster is formed.
@@ -90,15 +92,15 @@ public:
     [[nodiscard]] const Raft& raft() const { return raft_; }
     [[nodiscard]] const LockMachine& machine() const { return machine_; }
     [[nodiscard]] const SessionAgent& agent() const { return agent_; }
-    // Up to here the machine has everything.
+    // The machine has everything up to here.
     [[nodiscard]] LogIndex applied_index() const { return applied_; }
     // In memory until the state on disk has it.
     [[nodiscard]] std::size_t state_lag_bytes() const { return lag_.bytes(); }
-    // Messages dropped because their sender is not who the configuration says, or not yet, or
-    // because they are malformed.
+    // Messages dropped because their sender is not the node that the configuration names, or not
+    // yet, or because they are malformed.
     [[nodiscard]] std::uint64_t refused_messages() const { return refused_messages_; }
 
-    // Throws InvariantBroken. Walks this node's own operations, not the table.
+    // Throws InvariantBroken. Iterates over this node's own operations, not the table.
     void check_invariants() const;
 
 private:
@@ -283,22 +285,23 @@ private:
     SessionAgent agent_;
     ContentionWatch contentions_;
     Countdowns countdowns_;
-    std::map<SessionId, SavedCountdown> saved_countdowns_;  // as found at start
+    std::map<SessionId, SavedCountdown> saved_countdowns_;  // as found at the start
     ExpiryQuorum expiry_;
     ClosureCountdowns closures_;
     ClosureQuorum closure_quorum_;
     Proposer proposer_;
     StreamPositions streams_;
     std::map<NodeId, std::vector<Forward>> early_forwards_;  // of a leader; a few of each peer
-    SessionId newest_when_early_;                            // when the first of them came
+    SessionId newest_when_early_;  // the newest session when the first of them came
 
     std::map<NodeId, Hello> connected_;
-    std::map<NodeId, Hello> outlived_;  // these are on the line, and are nobody
+    std::map<NodeId, Hello> outlived_;  // connected, but not counted
     PeerMemory memory_;
-    LogIndex replicated_known_;  // the newest that others are known to have
+    LogIndex replicated_known_;  // the newest entry that all others are known to have
     LifeDoubts doubts_;
     Instant doubts_ask_at_ = Instant::never();
-    // What this node is about to found: who was asked, as they were then, and who agreed since.
+    // The bootstrap that this node is about to make: who was asked, with their incarnations then,
+    // and who has agreed.
     struct Founding {
         std::uint64_t round = 0;
         std::map<NodeId, Hello> asked;
@@ -306,44 +309,45 @@ private:
         Instant ask_at = Instant::never();
     };
     Founding founding_;
-    std::set<NodeId> unfounded_;  // connected, said it is empty, not heard of as a member yet
-    std::uint8_t format_in_log_ = command_format_oldest;  // the newest of its commands
+    // connected and empty by their hellos, and not seen as members yet
+    std::set<NodeId> unfounded_;
+    std::uint8_t format_in_log_ = command_format_oldest;  // the newest format of its commands
     ClusterId former_cluster_;
 
-    // Of the state that is being received.
+    // For the snapshot that is being received.
     std::optional<MachineLoader> loading_;
     std::optional<LockMachine> loaded_;
     InstallLag install_lag_;
 
     PendingReads reads_;
     std::uint64_t reads_asked_ = 0;
-    Instant reads_due_ = Instant::never();  // more than one step answers
+    Instant reads_due_ = Instant::never();  // there are more answers than one step may give
 
     struct Outsider {
         std::string address;
         Instant until;
     };
     MembershipCalls changes_;
-    // Newcomers that this leader was asked to add, and who was a member until now.
+    // New nodes that this leader was asked to add, and recently removed members.
     std::map<NodeId, Outsider> outsiders_;
-    LogId told_peers_of_;  // the configuration
+    LogId told_peers_of_;  // the entry of that configuration
     std::map<NodeId, std::string> members_told_;
 
-    std::optional<NodeId> leader_;  // as the agent was told, and in which term
+    std::optional<NodeId> leader_;  // as reported to the agent, and in which term
     Term leader_term_;
     Instant renewals_due_ = Instant::never();
-    LogIndex handed_over_;  // the state on disk was given everything up to here
+    LogIndex handed_over_;  // everything up to here was passed to the state on disk
     StateLag lag_;
     Instant state_due_ = Instant::never();
-    Instant gives_way_at_ = Instant::never();  // of a leader whose state on disk lags
-    NodeId gave_way_to_;                       // the newest of them
+    Instant gives_way_at_ = Instant::never();  // for a leader whose state on disk lags
+    NodeId gave_way_to_;                       // the last target
     std::deque<StateSum> sums_;                // of this node's own state
-    LogIndex sum_proposed_;                    // the newest in the log, as far as known
+    LogIndex sum_proposed_;                    // the newest one in the log, as far as known
     LogIndex sweep_at_;                        // a Sweep is in the log up to here
     Instant stepped_at_;                       // of the steady clock, which may show less than zero
     bool was_removed_ = false;                 // likewise
     std::uint64_t refused_messages_ = 0;
-    mutable std::uint64_t checks_ = 0;  // of the invariants; what is dear is not checked each time
+    mutable std::uint64_t checks_ = 0;  // the number of checks; expensive ones do not run each time
     Effects effects_;
 };
 

@@ -3,15 +3,13 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
 void PendingReads::add(Call call, Instant gives_up, OperationId behind) {
     const auto tag = tag_of(call);
     // What was asked before the call may be answered with what was so before it.
-    const bool joins = planted(Mutant::read_joins_open_question) && !questions_.empty();
-    const auto question = joins ? questions_.rbegin()->first : ReadId{};
+    const auto question = ReadId{};
     const bool is_new =
         pending_.emplace(tag, Pending{std::move(call), gives_up, question, {}, behind}).second;
     MORTISE_CHECK(is_new);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t bytes_waiting_for_acquires = std::size_t{4} << 20U;
 constexpr std::size_t bytes_waiting_max = std::size_t{32} << 20U;
 
-// Encoded, at most: two numbers of ten bytes; and what is around them.
+// Encoded, at most: two numbers of ten bytes, and their frame.
 constexpr std::size_t renewal_bytes_max = 20;
 constexpr std::size_t renew_bytes_around_max = 16;
 
@@ -46,13 +46,13 @@ bool Proposer::has_an_entry() const {
 void Proposer::add(const Command& command) {
     BatchBuilder one;
     one.add(command);
-    // However much waits: what the leader itself has to say is little, and nobody says it again.
+    // Whatever else waits: the leader's own commands are few, and nobody repeats them.
     const bool added = add_to(own_, {one.take(), 1});
     MORTISE_CHECK(added);
 }
 
 void Proposer::add_renewal(const Renewal& renewal) {
-    if (renewal.number == 0) return;  // that is the opening
+    if (renewal.number == 0) return;  // the opening of the session
     auto& gathered = renewals_[renewal.session];
     if (renewal.number <= gathered.number) return;
     if (gathered.number == 0 || gathered.proposed) ++unproposed_renewals_;
@@ -90,7 +90,7 @@ std::size_t Proposer::renewals_beside_commands() const {
     return std::min(entry_commands_max, (batch_bytes_max - bytes) / renewal_bytes_max);
 }
 
-// Neither may keep the other out for ever: renewals that had to stay behind go first the next time.
+// Neither may exclude the other for ever: renewals that did not fit go first the next time.
 Renew Proposer::gather_renewals(std::size_t count_max) {
     Renew renew;
     for (auto& [session, gathered] : renewals_) {

@@ -1,5 +1,5 @@
-// What waits at the leader to be proposed. Everything that queued up while the previous write was
-// in flight becomes entries of one more: no timer, and there are more of them under load.
+// The commands that wait at the leader to be proposed. Everything that arrives during the previous
+// writes becomes the entries of the next one: there is no timer, and batches grow under load.
 #pragma once
 
 #include <deque>
@@ -21,9 +21,10 @@ public:
     [[nodiscard]] bool has_room() const;
     // As much as an entry can hold waits.
     [[nodiscard]] bool has_an_entry() const;
-    // The leader's own: always taken.
+    // A command of the leader itself: always accepted.
     void add(const Command& command);
-    // Gathered, the newest of each session, until a batch goes out anyway or they are due (S2).
+    // Keeps the newest renewal of each session until a batch is proposed anyway or they are due
+    // (S2).
     void add_renewal(const Renewal& renewal);
 
     // A renewal was received and is not applied yet: its session must not be expired (S4).
@@ -39,10 +40,10 @@ public:
     // The next entry's payload; requires that there is something. In that form, or in a newer one
     // that something of it was forwarded in: whoever did knows that all members read it.
     [[nodiscard]] Bytes take_batch(std::uint8_t format = command_format_oldest);
-    // The same of renewals alone; requires some.
+    // The same for renewals alone; there must be some.
     [[nodiscard]] Bytes take_renewals(std::uint8_t format = command_format_oldest);
 
-    // Leadership is over: what waits here is sent again to whoever leads then.
+    // Leadership has ended: the senders send everything again to the next leader.
     void clear();
 
 private:

@@ -1,11 +1,10 @@
-// What certificates allow, and where that is looked at (S50): at the call of this node's program,
-// at the leader when a peer forwards commands to it, and in apply (locks/requests.cpp), which alone
-// decides. docs/decisions/0031 says why in three places.
+// Where the rights of certificates are checked (S50): at the call of this node's program, at the
+// leader when a peer forwards commands to it, and in apply (locks/requests.cpp), which decides.
+// docs/decisions/0031 gives the reasons.
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/locks/needed_rights.hpp"
 #include "core/node/node_core.hpp"
@@ -85,7 +84,7 @@ NodeCore::Inbound NodeCore::look_into(const Forward& forward) {
     return inbound;
 }
 
-// One that is not there although a later one was opened has ended: what is asked of it has no
+// A session that does not exist although a later one was opened has ended: requests for it have no
 // effect.
 NodeCore::Owner NodeCore::owner_of(SessionId session, NodeId sender) const {
     const auto* found = machine_.sessions().find(session);
@@ -94,7 +93,8 @@ NodeCore::Owner NodeCore::owner_of(SessionId session, NodeId sender) const {
     return session > machine_.sessions().newest() ? Owner::unknown : Owner::sender;
 }
 
-// An opening ends the sessions of earlier starts of that directory (S10), so it may name no other.
+// An opening ends the sessions of earlier starts of its directory (S10), so it may name no other
+// directory.
 bool NodeCore::opens_for_itself(const OpenSession& opening, NodeId sender) const {
     const auto found = connected_.find(sender);
     return found != connected_.end() && opening.node == sender &&
@@ -102,7 +102,7 @@ bool NodeCore::opens_for_itself(const OpenSession& opening, NodeId sender) const
            opening.boot_epoch == found->second.boot_epoch;
 }
 
-// The others are a leader's own.
+// Other commands are made by leaders only.
 NodeCore::Owner NodeCore::owner_of(const Command& command, NodeId sender) const {
     return std::visit(
         Overloaded{[&](const OpenSession& one) {
@@ -131,9 +131,9 @@ void NodeCore::refuse_forward(NodeId from) {
     raft_.note_refused(from);
 }
 
-// Its sender has applied more than this leader has. To let it wait for its next attempt would cost
-// it an election timeout, at each start and each change of the leader. About as much of each peer
-// is kept as a session sends at once: more would be a way to fill the memory.
+// Its sender has applied more than this leader. Waiting for the next attempt would cost an election
+// timeout, at each start and each change of the leader. The number kept for each peer is about what
+// a session sends at once: more would be a way to fill the memory.
 void NodeCore::keep_early(NodeId from, const Forward& forward) {
     if (early_forwards_.empty()) newest_when_early_ = machine_.sessions().newest();
     auto& kept = early_forwards_[from];
@@ -155,7 +155,6 @@ void NodeCore::take_early_forwards() {
 // member says that it reads does not count either, or a member could lift the rules for all by
 // claiming to be old: every version that knows certificates reads such commands.
 void NodeCore::set_access(Inbound& inbound, NodeId opener) const {
-    if (planted(Mutant::access_as_claimed)) return;
     const auto peer = connected_.find(opener);
     const bool is_self = opener == options_.self;
     if (!is_self && peer == connected_.end()) return;
@@ -191,7 +190,7 @@ bool NodeCore::is_members_certificate(NodeId peer) const {
 // Only the certificate on its connection shows whether it may vote.
 ChangeResult NodeCore::promote(NodeId id, Now now) {
     const bool is_learner = raft_.is_leader() && raft_.configuration().is_learner(id);
-    if (is_learner && !planted(Mutant::promoted_without_role)) {
+    if (is_learner) {
         if (!connected_.contains(id)) return MembershipRefusal::not_connected;
         if (!is_voters_certificate(id)) return MembershipRefusal::not_a_voters_certificate;
     }

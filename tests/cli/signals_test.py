@@ -70,7 +70,7 @@ class Signals(unittest.TestCase):
         self.expect(*lines)
         text = self.config.read_text(encoding="utf-8")
         first = ["read the certificates again"] if WITH_TLS else []
-        for change, line in ((text + "# another one\n", "it counts from the next start"),
+        for change, line in ((text + "# another one\n", "it takes effect at the next start"),
                              (text.replace('"3s"', '"3 sheep"'), "session_ttl"),
                              (text, "there is nothing to read again")):
             self.config.write_text(change, encoding="utf-8")
@@ -81,7 +81,7 @@ class Signals(unittest.TestCase):
             self.expect(*lines)
         self.config.unlink()
         node.send_signal(signal.SIGHUP)
-        self.expect(*lines, *first, "goes on with the former one")
+        self.expect(*lines, *first, "keeps the former one")
         self.assertTrue(self.is_ready())
         self.end(node)
 
@@ -94,7 +94,7 @@ class Signals(unittest.TestCase):
         for one in ignored:
             node.send_signal(one)
         node.send_signal(signal.SIGUSR2)
-        self.expect("SIGUSR2 means nothing to a node")
+        self.expect("SIGUSR2 has no effect on a node")
         self.assertTrue(self.is_ready())
         self.end(node)
 

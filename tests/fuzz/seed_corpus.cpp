@@ -127,8 +127,7 @@ void add_messages(Seeds& seeds, const Talk& talk) {
     }
 }
 
-// --- what the log has
-// ------------------------------------------------------------------------------
+// --- what the log has ---------------------------------------------------------------------------
 
 constexpr std::uint64_t scripts = 16;
 constexpr std::size_t input_bytes_max = 4'096;

@@ -70,8 +70,7 @@ LockHistory::LockHistory(Violations& violations, Tally& tally, Clocks clocks,
       beliefs_{violations, tally, clocks_},
       suspensions_{violations, tally, trust} {}
 
-// --- the log
-// --------------------------------------------------------------------------------------
+// --- the log ------------------------------------------------------------------------------------
 
 void LockHistory::applied(core::NodeId node, const core::Applied& applied) {
     const auto index = applied.entry.id.index;
@@ -111,8 +110,7 @@ void LockHistory::check_circles(core::NodeId node, core::LogIndex index) {
     if (!circle.empty()) report(node, "circle: at index " + in_words(index) + " " + circle);
 }
 
-// --- calls
-// ----------------------------------------------------------------------------------------
+// --- calls --------------------------------------------------------------------------------------
 
 void LockHistory::asked(core::NodeId node, const core::AcquireCall& call) {
     asked_[{node, call.tag}] = {answered_up_to_, {{call.request.name, call.request.mode}}, {}};
@@ -290,8 +288,7 @@ void LockHistory::on(core::NodeId node, const Asked& asked, const core::Deadlock
     answered_up_to_ = std::max(answered_up_to_, at);
 }
 
-// --- belief
-// ---------------------------------------------------------------------------------------
+// --- belief -------------------------------------------------------------------------------------
 
 void LockHistory::lease_changed(core::NodeId node, const core::LeaseChanged& lease) {
     beliefs_.lease_changed(node, lease);

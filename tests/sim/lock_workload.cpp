@@ -189,8 +189,7 @@ void LockWorkload::transfer() {
     cluster_.call(leader, core::TransferLeadership{target});
 }
 
-// --- holding
-// --------------------------------------------------------------------------------------
+// --- holding ------------------------------------------------------------------------------------
 
 void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
     const auto* given = history_.book().find(hold);
@@ -239,8 +238,7 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
     if (prng_.one_in(8) && can_call(node)) acquire(node);
 }
 
-// --- converting
-// --------------------------------------------------------------------------------------
+// --- converting ---------------------------------------------------------------------------------
 
 void LockWorkload::convert_sometimes(core::NodeId node, core::OperationId hold, SimTime within) {
     if (!core_.empty() || prng_.below(100) >= world_.swarm.workload.conversion_percent) return;
@@ -278,8 +276,7 @@ void LockWorkload::conversion_answered(const core::CallAnswer& answer) {
     convert_sometimes(held->second.node, hold, world_.swarm.election_timeout.count());
 }
 
-// --- what nodes publish
-// ---------------------------------------------------------------------------
+// --- what nodes publish -------------------------------------------------------------------------
 
 void LockWorkload::node_started(core::NodeId node) {
     if (outside_) outside_->node_started(node);
@@ -410,8 +407,7 @@ void LockWorkload::contest(core::NodeId holder, SimTime length) {
     }
 }
 
-// --- liveness
-// -------------------------------------------------------------------------------------
+// --- liveness -----------------------------------------------------------------------------------
 
 void LockWorkload::begin_liveness(const std::vector<core::NodeId>& core) {
     stopped_ = true;

@@ -24,7 +24,7 @@ std::string in_words(Duration left) {
 }
 
 std::string time_left(const ClosureInfo& closure) {
-    if (!closure.left.is_set()) return "nobody here knows for how long";
+    if (!closure.left.is_set()) return "for an unknown time";
     return "for at most " + in_words(closure.left);
 }
 

@@ -61,7 +61,7 @@ NodeSignals::Asked NodeSignals::wait_for(std::chrono::nanoseconds time) {
         case SIGUSR1:
         case SIGUSR2:
             std::cerr << "mortise: " << (came == SIGUSR1 ? "SIGUSR1" : "SIGUSR2")
-                      << " means nothing to a node" << std::endl;
+                      << " has no effect on a node" << std::endl;
             return Asked::nothing;
         default: return Asked::nothing;
     }

@@ -25,19 +25,20 @@ struct NodeEvent {
         session_opened,   // `session`
         session_expired,  // `session`; its holds are lost
         hold_lost,        // `name`, `token`, `reason`
-        not_held,         // `name` was unlocked by somebody who did not hold it
-        loop_overrun,     // `took`: this node was late with everything
-        slow_callback,    // `took`: the program kept a callback of its own
-        stopped,          // the node failed, `text` says why; the last event. Not after close()
-        members_changed,  // `text` says who is one now
-        removed,          // this node is not a member of its cluster any more
-        lock_broken,      // `name`, `token`; by node `peer`, on behalf of `asked_by`, if
-                          // anybody, who says why in `text`. Of names that this node may observe
-        certificate_expires,  // within 30, 7 or 1 days, or it has expired; `text` says which
+        not_held,         // `name` was unlocked by a thread that did not hold it
+        loop_overrun,     // `took`: a step of this node took too long
+        slow_callback,    // `took`: a callback of the program took too long
+        stopped,  // the node failed, `text` says why; the last event. Not sent after close()
+        members_changed,  // `text` lists the members
+        removed,          // this node was removed from its cluster
+        // `name`, `token`; node `peer` asked for it, for the user `asked_by` if there is one;
+        // `text` is the reason. Sent only for names that this node may observe.
+        lock_broken,
+        certificate_expires,  // within 30, 7 or 1 days, or it has expired; `text` names it
     };
 
     Kind kind = Kind::ready;
-    std::string text{};  // one line for a person, where the other members do not say it all
+    std::string text{};  // one line for a person, if the other members do not say it all
     NodeId peer = 0;
     SessionId session = 0;
     std::string name{};
@@ -45,7 +46,7 @@ struct NodeEvent {
     LossReason reason = LossReason::none;
     std::error_code error{};
     Duration took{};
-    std::string asked_by{};  // "user alice": an operator, with TLS
+    std::string asked_by{};  // "user alice": the operator, with TLS
 
     friend bool operator==(const NodeEvent&, const NodeEvent&) = default;
 };

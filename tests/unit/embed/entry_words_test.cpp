@@ -33,8 +33,8 @@ TEST(EntryWords, SessionsAreNamedByTheirNumbers) {
               "expire session 5, last renewed at index 8");
     EXPECT_EQ(words_of(core::Acknowledge{SessionId{5}, core::LogIndex{8}}),
               "session 5 has received the answers up to index 8");
-    EXPECT_EQ(words_of(core::Sweep{}), "clear what ended sessions left behind");
-    EXPECT_EQ(words_of(core::EndClosure{core::ClosureId{4}}), "end closure 4");
+    EXPECT_EQ(words_of(core::Sweep{}), "remove what ended sessions left behind");
+    EXPECT_EQ(words_of(core::EndClosure{core::ClosureId{4}}), "end quorum timer 4");
 }
 
 TEST(EntryWords, AnAcquireTellsWhatItAsksFor) {
@@ -112,8 +112,9 @@ TEST(EntryWords, EachKindOfEntryHasItsWords) {
               std::vector<std::string>{
                   "cluster 00000000000000010000000000000002, voter 1 at 127.0.0.1:1 (incarnation "
                   "0000000000000003), learner 4 at 127.0.0.1:4 (incarnation 0000000000000005)"});
-    EXPECT_EQ(words(core::EntryKind::state_sum, core::encode_state_sum({core::LogIndex{9}, 0xff})),
-              std::vector<std::string>{"the state after index 9 sums to 00000000000000ff"});
+    EXPECT_EQ(
+        words(core::EntryKind::state_sum, core::encode_state_sum({core::LogIndex{9}, 0xff})),
+        std::vector<std::string>{"the state after index 9 has the checksum 00000000000000ff"});
     EXPECT_EQ(words(core::EntryKind::noop, {}), std::vector<std::string>{"a leader's first entry"});
     EXPECT_EQ(word_of(core::EntryKind::commands), "commands");
 }

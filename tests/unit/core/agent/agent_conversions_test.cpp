@@ -163,7 +163,7 @@ TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesWhatThereIs) {
 // The first had no effect, the second has: what is granted too late goes back to that one's mode.
 TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesTheNext) {
     downgrade(LockMode::shared);
-    downgrade(LockMode::shared);
+    of.agent.on_downgrade({again, hold, LockMode::shared}, of.now);
     of.sent();
     of.answered(Seq{2}, AnswerKind::invalid_argument);
     of.answered(Seq{3}, AnswerKind::converted);

@@ -50,7 +50,7 @@ TEST(KeptAnswers, AgreeWithAList) {
     Prng prng{5};
     KeptAnswers kept;
     std::vector<std::tuple<LogIndex, Seq, Answer>> expected;
-    std::uint64_t newest = 0;
+    std::uint64_t newest = 1;
     LogIndex index{1};
     for (int step = 0; step < 4'000; ++step) {
         if (prng.one_in(2)) index = index.next();

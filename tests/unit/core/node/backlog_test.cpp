@@ -23,6 +23,9 @@ RaftState disk() {
 
 // Node 1 has started with all of the log behind its state; it is connected with node 2, and four
 // entries are a piece.
+// A later form than there is, of the same commands.
+constexpr std::uint8_t invented = command_format_newest + 1;
+
 struct Backlog {
     Backlog() : Backlog{disk()} {}
     explicit Backlog(const RaftState& state) : node{options(), state} {
@@ -30,6 +33,7 @@ struct Backlog {
     }
     static NodeOptions options() {
         auto options = node_options(1, {1, 2, 3});
+        options.command_format = invented;
         options.apply_bytes_max = 4 * weight(make_entry(log_id(1, 2), EntryKind::noop, {}));
         return options;
     }
@@ -230,8 +234,7 @@ TEST(Backlog, WhoIsAddedMustReadWhatIsYetToBeApplied) {
     rest.erase(rest.begin(), rest.begin() + 2);
     BatchBuilder newer;
     newer.add(Request{SessionId{9}, Seq{1}, Upgrade{Seq{1}, true}});
-    rest.back() =
-        make_entry(rest.back().id, EntryKind::commands, newer.take(command_format_newest));
+    rest.back() = make_entry(rest.back().id, EntryKind::commands, newer.take(invented));
     Backlog it{begun};
     it.node.receive(n2, RaftMessage{append(1, log_id(1, 2), rest, 2)});
     it.node.complete_writes();

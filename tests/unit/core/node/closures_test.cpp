@@ -206,8 +206,7 @@ LockMachine machine_with(Closure::Kind kind) {
     machine.apply(LogIndex{2}, {opening_of(first, ttl_ms)}, outcomes);
     const auto session = machine.sessions().newest();
     machine.apply(LogIndex{3},
-                  {Request{session, Seq{1}, acquire}, Request{session, Seq{2}, leaving}},
-                  outcomes);
+                  {Request{session, Seq{1}, acquire}, Request{session, Seq{2}, leaving}}, outcomes);
     machine.apply(LogIndex{4}, {Renew{{{session, 1}}}}, outcomes);
     return machine;
 }

@@ -18,8 +18,7 @@ Bytes one(const Command& command) {
 
 // Of a session that is over: only their weight matters.
 Bytes acquire(SessionId over) {
-    return one(Request{over,
-                       Seq{1},
+    return one(Request{over, Seq{1},
                        Acquire{std::string(400, 'n'), LockMode::exclusive, true, {}, false, {}}});
 }
 Bytes ending(SessionId over) {
@@ -128,8 +127,10 @@ struct HandingOver : testing::Test {
         node.complete_writes();
         ASSERT_TRUE(node.raft().is_leader());
         over = opened_and_closed(node, n2, [&] {
-            node.complete_writes();
-            hear_of({n2});
+            for (int i = 0; i < 2; ++i) {
+                node.complete_writes();
+                hear_of({n2});
+            }
         });
         fill(n2);
     }

@@ -22,8 +22,8 @@ Bytes heavy_batch(SessionId session) {
     BatchBuilder out;
     const std::string name(name_bytes_max, 'n');
     for (std::uint64_t seq = 1; seq <= entry_commands_max; ++seq)
-        out.add(Request{
-            session, Seq{seq}, Acquire{name, LockMode::exclusive, true, {}, false, {}}});
+        out.add(
+            Request{session, Seq{seq}, Acquire{name, LockMode::exclusive, true, {}, false, {}}});
     return out.take();
 }
 
@@ -59,10 +59,11 @@ protected:
 TEST_F(Leading, AFloodDoesNotStopTheLeader) {
     const auto heavy = heavy_batch(session_that_is_over());
     const auto session = open_session();
-    forward(batch(
-        Request{session, Seq{1}, Acquire{"y", LockMode::exclusive, true, {}, false, {}}}));
+    forward(
+        batch(Request{session, Seq{1}, Acquire{"y", LockMode::exclusive, true, {}, false, {}}}));
     cluster.settle();
-    forward(batch(Request{session, Seq{2}, CloseSession{}}));  // leaves a name to sweep, behind the flood
+    forward(batch(
+        Request{session, Seq{2}, CloseSession{}}));  // leaves a name to sweep, behind the flood
     const auto flood = [&] {
         for (int i = 0; i < 300; ++i)
             forward(heavy);
@@ -120,12 +121,11 @@ TEST_F(Leading, ARenewalOfASessionThatEndsMakesNoTimerFireForEver) {
 
 // P11: each is answered under its own number, instead of timing out, and what is behind it goes on.
 TEST_F(Leading, TooManyAcquiresAreDeclined) {
-    const NodeId other{leader->raft().configuration().voters.back().id};
-    const auto session = cluster[other].core().agent().open_session().value();
+    const auto session = open_session();
     leader->acquire(1, "first");
     // Its disk takes its time, so that everything gathers.
     for (int i = 0; i < 200; ++i)
-        leader->receive(other, forward_of(heavy_batch(session)));
+        forward(heavy_batch(session));
     leader->acquire(2, "late");
     cluster.settle();
     ASSERT_TRUE(leader->was_answered<CallError>(2));
@@ -144,7 +144,7 @@ protected:
     void say(std::uint64_t round, std::vector<std::uint64_t> numbers) {
         BatchBuilder out;
         for (const auto seq : numbers)
-            out.add(Request{session, Seq{seq}, Acquire{"name " + std::to_string(seq)}});
+            out.add(Request{session, Seq{seq}, Release{Seq{seq}}});
         leader->receive(asker, Forward{round, out.take(), {}});
         cluster.settle();
     }

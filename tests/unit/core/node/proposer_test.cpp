@@ -42,9 +42,7 @@ protected:
             }
         }
     }
-    bool add(const Bytes& batch) {
-        return proposer.add(batch, decode_batch(batch).value().size());
-    }
+    bool add(const Bytes& batch) { return proposer.add(batch, decode_batch(batch).value().size()); }
     void fill() {
         const auto batch = batch_of(1, batch_bytes_max);
         while (add(batch)) {
@@ -80,7 +78,7 @@ TEST_F(ProposerTest, WritesTheFormThatItIsAskedFor) {
 // What was sent first goes first, whoever sent it.
 TEST_F(ProposerTest, KeepsTheOrderOfWhatIsForwarded) {
     BatchBuilder first;
-    first.add(Request{SessionId{1}, Seq{1}, Acquire{"a"}});
+    first.add(Request{SessionId{1}, Seq{1}, Upgrade{Seq{1}, true}});
     BatchBuilder second;
     second.add(Request{SessionId{1}, Seq{2}, Release{Seq{1}}});
     add(first.take());

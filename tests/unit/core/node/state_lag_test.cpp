@@ -232,7 +232,7 @@ TEST(Lagging, EachDeltaSaysOfHowMuchLogItIs) {
     it.node.deltas.clear();
     const auto applied = it.node.applied.size();
     for (std::uint64_t seq = 1; seq <= 3; ++seq)
-        it.ask({{}, it.acquire(seq), {}});
+        it.ask(forward_of(it.acquire(seq)));
     it.hand_over();
     ASSERT_EQ(it.node.deltas.size(), 1U);
     std::size_t bytes = 0;
@@ -247,12 +247,14 @@ TEST(Lagging, ADeltaComesEarlierAfterMuchLog) {
     options.state_lag_bytes_max = std::size_t{1} << 30U;
     Lagging it{options};
     BatchBuilder batch;
-    while (batch.count() < entry_commands_max)
-        batch.add_encoded(commands_of(it.acquire(1)), 1, format_of(it.acquire(1)));
+    for (std::uint64_t seq = 1; seq <= entry_commands_max; ++seq) {
+        const auto one = decode_batch(it.acquire(seq)).value();
+        batch.add(one.front());
+    }
     const auto heavy = batch.take();
     it.node.deltas.clear();
-    for (int i = 0; i < 80; ++i)
-        it.ask({{}, heavy, {}});
+    for (int i = 0; i < 100; ++i)
+        it.ask(forward_of(heavy));
     EXPECT_EQ(it.node.deltas.size(), 1U);
 }
 
@@ -305,9 +307,7 @@ struct Installing {
         for (std::uint64_t seq = 1; seq <= 9; ++seq) {
             const auto name = std::to_string(seq) + std::string(400, 'n');
             machine.apply(LogIndex{2 + seq},
-                          {Request{session,
-                                   Seq{seq},
-                                   {},
+                          {Request{session, Seq{seq},
                                    Acquire{name, LockMode::exclusive, true, {}, false, {}}}},
                           outcomes);
         }
