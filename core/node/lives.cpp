@@ -36,6 +36,9 @@ void NodeCore::on(const PeerUp& event, Now now) {
     outlived_.erase(peer);
     connected_[peer] = event.hello;
     keep_pace();
+    // What was said on the former connection may not have arrived, whether or not its end was
+    // noticed.
+    if (peer == leader_) agent_.on_leader(true, now);
     if (memory_.has_forgotten(incarnation)) return refuse_life(peer, event.hello);
     if (!event.hello.is_empty()) return;
     unfounded_.insert(peer);

@@ -44,6 +44,8 @@ std::size_t SimNode::unread_from(core::NodeId peer) const {
 void SimNode::step(core::Event event) {
     const auto kind = event.index();
     if (const auto* done = std::get_if<core::WriteDone>(&event)) forget_write(done->id);
+    if (const auto* up = std::get_if<core::PeerUp>(&event))
+        world_.streams.connected(id_, up->hello.node);
     const auto refused = driver_->core().refused_messages();
     world_.count_step();
     effects_ = {};

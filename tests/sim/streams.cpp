@@ -48,6 +48,7 @@ void Streams::sent(core::NodeId from, core::NodeId to, const core::Forward& forw
     sender.round = forward.round;
     sender.next = run.last.next();
     sender.leader = to;
+    sender.reconnected = false;
     follow(sender, to, run, applied);
 }
 
@@ -62,6 +63,7 @@ void Streams::check_round(core::NodeId from, core::NodeId to, std::uint64_t roun
     const bool follows = run.session == sender.session && run.first == sender.next;
     if (!follows) report(from, first + " does not follow in its round");
     if (to != sender.leader) report(from, first + " goes to another leader in the same round");
+    if (sender.reconnected) report(from, first + " goes on in its round on a new connection");
 }
 
 void Streams::follow(Sender& sender, core::NodeId to, const Run& run, core::Seq applied) {
@@ -85,6 +87,11 @@ void Streams::follow(Sender& sender, core::NodeId to, const Run& run, core::Seq 
     }
     if (to_a_third) tally_.probe("stream sent again to a third leader");
     if (after_install) tally_.probe("stream sent again after a state was installed");
+}
+
+void Streams::connected(core::NodeId node, core::NodeId peer) {
+    auto& sender = senders_[node];
+    if (sender.leader == peer) sender.reconnected = true;
 }
 
 void Streams::state_replaced(core::NodeId node) {

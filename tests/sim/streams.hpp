@@ -1,8 +1,8 @@
 // The judge of the streams of requests (S17, docs/decisions/0039), with an account of its own:
 //
 //   (1) a node sends numbers without a gap: in one message, and from one message of a round to the
-//       next. A round is of one session, goes to one leader, and begins with nothing left out that
-//       its node has not seen applied;
+//       next. A round is of one session, goes to one leader on one connection, and begins with
+//       nothing left out that its node has not seen applied;
 //   (2) the requests of a session take effect in the order of their numbers, and none is left out:
 //       each that the log has at its turn has an outcome in that entry, and no other one has;
 //   (3) each takes effect once: whatever is told of it later is the answer that it was given;
@@ -31,6 +31,8 @@ public:
     // What a node hands over for a leader; with the sessions as it has applied them.
     void sent(core::NodeId from, core::NodeId to, const core::Forward& forward,
               const core::SessionTable& sessions);
+    // A connection with that peer has come up, and takes the place of a former one.
+    void connected(core::NodeId node, core::NodeId peer);
     // It has the state of another.
     void state_replaced(core::NodeId node);
     void node_lost(core::NodeId node) { senders_.erase(node); }
@@ -57,6 +59,7 @@ private:
         std::uint64_t round = 0;
         core::Seq next;  // of that round
         core::NodeId leader;
+        bool reconnected = false;  // to it, since that round was sent last
         std::map<core::Seq, Trail> trails;
     };
     struct Stream {

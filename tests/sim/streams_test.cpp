@@ -244,6 +244,19 @@ TEST_F(StreamsTest, SeeTwoLeadersInARound) {
     EXPECT_VIOLATION("operation 1/2 goes to another leader in the same round");
 }
 
+TEST_F(StreamsTest, SeeTwoConnectionsInARound) {
+    send(1, {1});
+    streams_.connected(sender, b);
+    send(1, {2});
+    EXPECT_EQ(found(), "");
+    streams_.connected(sender, a);
+    send(2, {1, 2});
+    EXPECT_EQ(found(), "");
+    streams_.connected(sender, a);
+    send(2, {3});
+    EXPECT_VIOLATION("operation 1/3 goes on in its round on a new connection");
+}
+
 TEST_F(StreamsTest, BeginAnewWithTheProcess) {
     send(5, {1, 2});
     streams_.node_lost(sender);
