@@ -128,9 +128,12 @@ struct HandingOver : testing::Test {
         node.receive(n2, RaftMessage{VoteReply{Term{2}, node.newest<VoteRequest>(n2).round, true}});
         node.complete_writes();
         ASSERT_TRUE(node.raft().is_leader());
+        // Node 2 is asked where its log agrees before it is sent what follows.
         over = opened_and_closed(node, n2, [&] {
-            node.complete_writes();
-            hear_of({n2});
+            for (int rounds = 0; rounds < 2; ++rounds) {
+                node.complete_writes();
+                hear_of({n2});
+            }
         });
         fill(n2);
     }
