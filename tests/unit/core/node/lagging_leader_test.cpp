@@ -126,6 +126,7 @@ struct HandingOver : testing::Test {
         node.receive(n2, RaftMessage{VoteReply{Term{2}, node.newest<VoteRequest>(n2).round, true}});
         node.complete_writes();
         ASSERT_TRUE(node.raft().is_leader());
+        // Node 2 is asked where its log agrees before it is sent what follows.
         over = opened_and_closed(node, n2, [&] {
             for (int i = 0; i < 2; ++i) {
                 node.complete_writes();
