@@ -31,6 +31,15 @@ core::Forward get(CheckedReading& reading, wire::Forward::Reader from) {
     return m;
 }
 
+void put(const core::StreamGap& m, wire::StreamGap::Builder to) {
+    to.setSession(m.session.raw());
+    to.setRound(m.round);
+}
+
+core::StreamGap get(wire::StreamGap::Reader from) {
+    return {core::SessionId{from.getSession()}, from.getRound()};
+}
+
 void put(const core::Superseded& m, wire::Superseded::Builder to) {
     to.setIncarnation(m.incarnation.raw());
     to.setBootEpoch(m.boot_epoch.raw());
@@ -60,6 +69,7 @@ core::PeerMessage get(CheckedReading& reading, wire::PeerMessage::Reader from) {
         case Which::FORWARD: return get(reading, from.getForward());
         case Which::MEMBERSHIP_REQUEST: return get_membership(reading, from.getMembershipRequest());
         case Which::MEMBERSHIP_REPLY: return get_membership(reading, from.getMembershipReply());
+        case Which::STREAM_GAP: return get(from.getStreamGap());
         case Which::SUPERSEDED: return get(from.getSuperseded());
         case Which::FORMATION_QUESTION: return get(from.getFormationQuestion());
         case Which::FORMATION_ANSWER:
@@ -82,6 +92,7 @@ void write(const core::PeerMessage& message, wire::PeerMessage::Builder to) {
                 put_membership(m, to.initMembershipRequest());
             },
             [&](const core::MembershipReply& m) { put_membership(m, to.initMembershipReply()); },
+            [&](const core::StreamGap& m) { put(m, to.initStreamGap()); },
             [&](const core::Superseded& m) { put(m, to.initSuperseded()); },
             [&](const core::FormationQuestion& m) { put(m, to.initFormationQuestion()); },
             [&](const core::FormationAnswer& m) { to.initFormationAnswer().setRound(m.round); },

@@ -132,6 +132,7 @@ struct PeerMessage {
     superseded @16 :Superseded;
     formationQuestion @17 :FormationQuestion;
     formationAnswer @18 :FormationAnswer;
+    streamGap @19 :StreamGap;
   }
 }
 
@@ -265,6 +266,12 @@ struct Forward {
   round @0 :UInt64;
   batch @1 :Data;  # of commands, or nothing
   renewal @2 :Renewal;
+}
+
+struct StreamGap {
+  # The leader misses something of this session's requests in that round.
+  session @0 :UInt64;
+  round @1 :UInt64;
 }
 
 struct Superseded {

@@ -78,6 +78,9 @@ std::size_t words(const core::MembershipRequest& m) {
 std::size_t words(const core::MembershipReply& /*m*/) {
     return 4;
 }
+std::size_t words(const core::StreamGap& /*m*/) {
+    return 2;
+}
 std::size_t words(const core::Superseded& /*m*/) {
     return 3;
 }

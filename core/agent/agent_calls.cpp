@@ -1,5 +1,6 @@
 // What the program asks for, and calls that are given up: by their caller or by their time.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/agent/session_agent.hpp"
@@ -12,7 +13,7 @@ namespace mortise::core {
 namespace {
 
 // No step of a node takes long because many calls end at once (P10).
-constexpr std::size_t calls_per_step_max = 1'024;
+constexpr std::size_t given_up_per_step_max = 1'024;
 
 }  // namespace
 
@@ -209,7 +210,7 @@ CallError SessionAgent::why_not_taken(Now now) const {
 // The rest with the next step, which is due at once.
 void SessionAgent::give_up_overdue(Now now) {
     const auto is_waiting = [this](CallTag tag, Instant at) { return is_current(tag, at); };
-    for (std::size_t count = 0; count < calls_per_step_max; ++count) {
+    for (std::size_t count = 0; count < given_up_per_step_max; ++count) {
         const auto tag = deadlines_.take_due(now.steady, is_waiting);
         if (!tag.is_set()) return;
         give_up(tag, now);
@@ -232,7 +233,8 @@ void SessionAgent::give_up(CallTag tag, Now now) {
 // Not before there is a session: with that, what a former life of this node held is free (S10). Nor
 // when something is still to be numbered: it goes first, and then the try through the log.
 std::optional<OperationId> SessionAgent::read_behind(const Names& names) const {
-    const bool is_lost_here = !parked_.are_none() && parked_.must_wait(names);
+    constexpr auto last = std::numeric_limits<std::uint64_t>::max();
+    const bool is_lost_here = !parked_.are_none() && parked_.must_wait(names, last);
     if (!open_session() || !endings_.empty() || is_lost_here) return std::nullopt;
     return OperationId{*session_.id(), window_.newest()};
 }

@@ -9,6 +9,7 @@ namespace mortise::core {
 
 void OpenCalls::add(CallTag tag, OpenCall call) {
     names_ += call.names;
+    call.arrival = ++arrivals_;
     calls_.insert(tag, std::move(call));
     if (arrived_.size() >= sweep_at_) sweep();
     arrived_.push_back(tag);

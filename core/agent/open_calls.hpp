@@ -21,9 +21,10 @@ struct OpenCall {
     Seq seq;            // not set: it has no number yet
     Seq hold;           // that it upgrades
     std::size_t names = 1;
-    bool queued = false;    // the cluster has it in its queues, and no answer
-    bool suspends = false;  // the hold that comes of it
-    bool writes = false;    // see WriteCall
+    std::uint64_t arrival = 0;  // in which order the calls were asked
+    bool queued = false;        // the cluster has it in its queues, and no answer
+    bool suspends = false;      // the hold that comes of it
+    bool writes = false;        // see WriteCall
 };
 
 class OpenCalls {
@@ -71,6 +72,7 @@ private:
     Ring<CallTag> arrived_;   // with some that ended meanwhile
     Ring<CallTag> returned_;  // likewise
     std::size_t names_ = 0;
+    std::uint64_t arrivals_ = 0;
     std::size_t sweep_at_ = 1'024;  // so many in those two: then the ended ones go
 };
 

@@ -24,8 +24,9 @@ public:
 
     // Nothing is shut and nobody waits, which is nearly always so.
     [[nodiscard]] bool are_none() const { return shut_.empty() && calls_.empty(); }
-    [[nodiscard]] bool must_wait(const Names& names) const;
-    void add(CallTag tag, Names names);
+    // A name is shut, or somebody who asked earlier waits for it.
+    [[nodiscard]] bool must_wait(const Names& names, std::uint64_t arrival) const;
+    void add(CallTag tag, Names names, std::uint64_t arrival);
     // Its call ended. Nothing when it is not here.
     void remove(CallTag tag, std::vector<CallTag>& freed);
     [[nodiscard]] std::size_t size() const { return calls_.size(); }
@@ -40,12 +41,12 @@ private:
     using Arrivals = std::map<std::uint64_t, CallTag>;
 
     [[nodiscard]] bool is_first(const Parked& parked) const;
-    void free_first(const std::string& name, std::vector<CallTag>& freed);
+    void take_off(const Parked& parked);
+    void free_first(Names names, std::vector<CallTag>& freed);
 
     std::multiset<std::string> shut_;
     std::map<CallTag, Parked> calls_;
     std::map<std::string, Arrivals> by_name_;
-    std::uint64_t arrivals_ = 0;
 };
 
 }  // namespace mortise::core

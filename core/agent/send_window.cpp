@@ -16,6 +16,8 @@ constexpr std::size_t resent_max = 1'024;
 // A batch carries requests for so many names; opening and acknowledging come on top.
 constexpr std::size_t names_per_batch_max = entry_commands_max - 4;
 
+constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
+
 bool has_capacity(const BatchBuilder& batch) {
     return batch.names() < names_per_batch_max && batch.bytes() < batch_bytes_max / 4;
 }
@@ -35,7 +37,9 @@ Seq SendWindow::add(Outgoing request, Now now) {
 Outgoing SendWindow::take_next(Now now) {
     auto request = sent_.pop_front();
     first_ = first_.next();
-    allowance_ = std::numeric_limits<std::size_t>::max();
+    // An old copy of what is sent again may be applied. So each that is applied makes room for
+    // one more of those, until everything was sent again that had been sent before.
+    if (allowance_ != unlimited) ++allowance_;
     resend_at_ = sent_.empty() ? Instant::never() : now.steady + resend_after_;
     if (next_to_send_ < first_) {
         next_to_send_ = first_;
@@ -55,7 +59,7 @@ const Outgoing* SendWindow::find(Seq seq) const {
 void SendWindow::begin_round() {
     ++round_;
     next_to_send_ = first_;
-    allowance_ = std::numeric_limits<std::size_t>::max();
+    allowance_ = unlimited;
 }
 
 void SendWindow::on_timer(Now now) {
@@ -71,7 +75,9 @@ bool SendWindow::send(SessionId session, BatchBuilder& batch) {
         const auto& request = *find(next_to_send_);
         batch.add(Request{session, next_to_send_, request.body}, request.names);
         next_to_send_ = next_to_send_.next();
-        --allowance_;
+        if (next_to_send_ > sent_to_) allowance_ = unlimited;
+        sent_to_ = std::max(sent_to_, next_to_send_);
+        if (allowance_ != unlimited) --allowance_;
     }
     return next_to_send_ != before;
 }
@@ -79,6 +85,7 @@ bool SendWindow::send(SessionId session, BatchBuilder& batch) {
 void SendWindow::clear() {
     sent_.clear();
     first_ = Seq{1};
+    sent_to_ = Seq{1};
     resend_at_ = Instant::never();
     begin_round();
 }

@@ -76,7 +76,8 @@ private:
     Seq first_{1};         // the number of the first of them
     Seq next_to_send_{1};  // in this round
     std::uint64_t round_ = 1;
-    std::size_t allowance_ = SIZE_MAX;  // how many may be sent until something is applied
+    Seq sent_to_{1};                    // the first that was never sent
+    std::size_t allowance_ = SIZE_MAX;  // how many more may be sent
     Instant resend_at_ = Instant::never();
 };
 

@@ -13,6 +13,7 @@ namespace {
 
 // A step hands over no more than so many batches (P10); the next step follows at once.
 constexpr int forwards_per_step_max = 4;
+constexpr int calls_per_step_max = 1'024;
 
 }  // namespace
 
@@ -155,6 +156,10 @@ void SessionAgent::on_leader(bool known, Now now) {
     if (known) window_.begin_round();
 }
 
+void SessionAgent::on_gap(SessionId session, std::uint64_t round) {
+    if (session_.id() == session && round == window_.round()) window_.begin_round();
+}
+
 void SessionAgent::on_timer(Now now) {
     session_.on_timer(now);
     window_.on_timer(now);
@@ -182,7 +187,7 @@ bool SessionAgent::may_number_calls() const {
 }
 
 void SessionAgent::number_calls(Now now) {
-    while (may_number_calls()) {
+    for (int count = 0; count < calls_per_step_max && may_number_calls(); ++count) {
         const auto tag = calls_.next_to_send();
         if (!tag.is_set()) return;
         calls_.took_next();
@@ -223,8 +228,8 @@ bool SessionAgent::is_held_back(CallTag tag, const OpenCall& call) {
     }
     if (parked_.are_none()) return false;
     auto names = held != nullptr ? held->names : names_in(call.asked);
-    if (!parked_.must_wait(names)) return false;
-    parked_.add(tag, std::move(names));
+    if (!parked_.must_wait(names, call.arrival)) return false;
+    parked_.add(tag, std::move(names), call.arrival);
     return true;
 }
 

@@ -20,6 +20,13 @@ constexpr std::size_t writes_in_flight_max = 2;
 constexpr int entries_per_write_max = 32;
 constexpr int grace_heartbeats = 3;
 
+Bytes batch_of(const std::vector<Command>& commands) {
+    BatchBuilder batch;
+    for (const auto& command : commands)
+        batch.add(command);
+    return batch.take();
+}
+
 }  // namespace
 
 void NodeCore::forward_to_leader(Forward forward) {
@@ -41,32 +48,46 @@ void NodeCore::take_forward(NodeId from, const Forward& forward) {
     set_access(inbound, from);
     // Whatever becomes of the rest: no session is lost over a batch that was not taken.
     if (forward.renewal && forward.renewal->session.is_set()) take_renewal(*forward.renewal);
-    if (!inbound.batch.empty()) take_requests(std::move(inbound));
+    if (!inbound.batch.empty()) take_requests(from, std::move(inbound));
 }
 
-// A batch that is not taken is sent again, in a new round.
-void NodeCore::take_requests(Inbound inbound) {
+// What is not taken is sent again, in a new round.
+void NodeCore::take_requests(NodeId from, Inbound inbound) {
     // While nothing of it is proposed its senders send it again and again, and all that would have
     // to be proposed before anything new.
     if (!takes_endings() && proposer_.has_an_entry()) return;
-    const bool has_requests = inbound.session.is_set();
-    if (has_requests && !streams_.takes(inbound.session, inbound.round, inbound.first)) return;
-    if (!takes_acquires() && decline_what_begins(inbound)) {
-        BatchBuilder batch;
-        for (const auto& command : inbound.commands)
-            batch.add(command);
-        inbound.batch = batch.take();
-    }
+    if (inbound.session.is_set() && !follows(from, inbound)) leave_out_requests(inbound);
+    if (!takes_acquires()) decline_what_begins(inbound);
+    if (inbound.commands.empty()) return;
     if (!proposer_.add(inbound.batch, inbound.commands.size())) {
         ++refused_messages_;
-    } else if (has_requests) {
+    } else if (inbound.session.is_set()) {
         streams_.took(inbound.session, inbound.round, inbound.last);
     }
 }
 
-// P11: each is answered under its own number, so the releases behind it go on. True when there were
-// some.
-bool NodeCore::decline_what_begins(Inbound& inbound) {
+// May its requests be proposed? Those of a session that ended would have no effect.
+bool NodeCore::follows(NodeId from, const Inbound& inbound) {
+    if (machine_.sessions().find(inbound.session) == nullptr) return false;
+    if (streams_.takes(inbound.session, inbound.round, inbound.first)) return true;
+    if (!streams_.is_gap_to_tell(inbound.session, inbound.round, inbound.first)) return false;
+    if (from == options_.self) {
+        agent_.on_gap(inbound.session, inbound.round);
+    } else {
+        effects_.send.push_back({from, StreamGap{inbound.session, inbound.round}});
+    }
+    return false;
+}
+
+void NodeCore::leave_out_requests(Inbound& inbound) {
+    std::erase_if(inbound.commands,
+                  [](const auto& command) { return std::holds_alternative<Request>(command); });
+    inbound.session = {};
+    inbound.batch = batch_of(inbound.commands);
+}
+
+// P11: each is answered under its own number, so the releases behind it go on.
+void NodeCore::decline_what_begins(Inbound& inbound) {
     bool declines = false;
     for (auto& command : inbound.commands) {
         auto* request = std::get_if<Request>(&command);
@@ -74,7 +95,7 @@ bool NodeCore::decline_what_begins(Inbound& inbound) {
         request->body = Declined{};
         declines = true;
     }
-    return declines;
+    if (declines) inbound.batch = batch_of(inbound.commands);
 }
 
 // A late repeat of one that was applied would never be: its session could not expire any more.

@@ -54,6 +54,13 @@ struct MembershipReply {
     Term term;                // the same
 };
 
+// "In that round I miss something of your session's stream: begin another one." Told once a round,
+// to the node that forwards it.
+struct StreamGap {
+    SessionId session;
+    std::uint64_t round = 0;
+};
+
 // "This directory has forgotten what it promised, or another life of it was here since." To the
 // life that it names; nothing that it says counts.
 struct Superseded {
@@ -62,8 +69,9 @@ struct Superseded {
     std::uint64_t life = 0;
 };
 
-using PeerMessage = std::variant<RaftMessage, FormationOffer, Forward, MembershipRequest,
-                                 MembershipReply, Superseded, FormationQuestion, FormationAnswer>;
+using PeerMessage =
+    std::variant<RaftMessage, FormationOffer, Forward, MembershipRequest, MembershipReply,
+                 Superseded, FormationQuestion, FormationAnswer, StreamGap>;
 
 struct Envelope {
     NodeId to;

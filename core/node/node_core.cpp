@@ -275,6 +275,10 @@ void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {
     take_forward(from, message);
 }
 
+void NodeCore::receive(NodeId from, const StreamGap& message, Now /*now*/) {
+    if (is_trusted(from)) agent_.on_gap(message.session, message.round);
+}
+
 void NodeCore::on(const WriteDone& event, Now now) {
     const bool was_durable = raft_.durable_index() >= LogIndex{1};
     raft_.on_write_done(event.id, now.steady);

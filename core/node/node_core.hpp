@@ -118,6 +118,7 @@ private:
     void receive(NodeId from, const FormationQuestion& message, Now now);
     void receive(NodeId from, const FormationAnswer& message, Now now);
     void receive(NodeId from, const Forward& message, Now now);
+    void receive(NodeId from, const StreamGap& message, Now now);
     void receive(NodeId from, const Superseded& message, Now now);
     void take_decided(Now now);
     void take_raft_output(Now now);
@@ -177,8 +178,10 @@ private:
     [[nodiscard]] std::optional<NodeId> next_to_lead(Now now) const;
     void forward_to_leader(Forward forward);
     void take_forward(NodeId from, const Forward& forward);
-    void take_requests(Inbound inbound);
-    static bool decline_what_begins(Inbound& inbound);
+    void take_requests(NodeId from, Inbound inbound);
+    [[nodiscard]] bool follows(NodeId from, const Inbound& inbound);
+    static void leave_out_requests(Inbound& inbound);
+    static void decline_what_begins(Inbound& inbound);
     void take_renewal(const Renewal& renewal);
     void on_applied_outcome(const Outcome& outcome, LogIndex index, Now now);
     void note_waiter(OperationId waiter);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "core/base/id_table.hpp"
 #include "core/base/ids.hpp"
@@ -18,12 +19,19 @@ public:
         const auto* at = positions_.find(session);
         return at == nullptr || round > at->round || (round == at->round && first == at->next);
     }
+    // Not so, for something before them in that round did not come: is its sender to be told? Once
+    // a round.
+    [[nodiscard]] bool is_gap_to_tell(SessionId session, std::uint64_t round, Seq first) {
+        auto* at = positions_.find(session);
+        if (at == nullptr || round != at->round || first < at->next) return false;
+        return !std::exchange(at->told, true);
+    }
     // They are proposed, up to `last`.
     void took(SessionId session, std::uint64_t round, Seq last) {
         if (auto* at = positions_.find(session)) {
-            *at = {round, last.next()};
+            *at = {round, last.next(), round == at->round && at->told};
         } else {
-            positions_.insert(session, {round, last.next()});
+            positions_.insert(session, {round, last.next(), false});
         }
     }
     // The session ended.
@@ -35,6 +43,7 @@ private:
     struct Position {
         std::uint64_t round = 0;
         Seq next;
+        bool told = false;  // that something of this round is missing
     };
 
     IdTable<SessionId, Position> positions_;

@@ -101,9 +101,9 @@ class Signals(unittest.TestCase):
     def test_signals_without_a_meaning_do_nothing(self):
         node = self.start()
         node.send_signal(signal.SIGUSR1)
-        self.expect("SIGUSR1 means nothing")
+        self.expect("SIGUSR1 has no effect on a node")
         node.send_signal(signal.SIGUSR2)
-        self.expect("SIGUSR1 means nothing", "SIGUSR2 means nothing")
+        self.expect("SIGUSR1 has no effect on a node", "SIGUSR2 has no effect on a node")
         node.send_signal(signal.SIGPIPE)
         self.assertTrue(self.is_ready())
         self.end(node)

@@ -14,6 +14,7 @@ void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& 
                    [](const core::MembershipRequest&) {},
                    [](const core::MembershipReply&) {},
                    [](const core::Superseded&) {},
+                   [](const core::StreamGap&) {},
                    [](const core::FormationQuestion&) {},
                    [](const core::FormationAnswer&) {},
                    [&](const core::FormationOffer& offer) {

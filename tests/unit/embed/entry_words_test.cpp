@@ -102,7 +102,7 @@ TEST(EntryWords, EachKindOfEntryHasItsWords) {
     batch.add(core::Sweep{});
     batch.add(core::Request{SessionId{1}, Seq{2}, core::CloseSession{}});
     EXPECT_EQ(words(core::EntryKind::commands, batch.take()),
-              (std::vector<std::string>{"clear what ended sessions left behind",
+              (std::vector<std::string>{"remove what ended sessions left behind",
                                         "session 1, request 2: close the session"}));
     core::Configuration configuration;
     configuration.cluster = {1, 2};

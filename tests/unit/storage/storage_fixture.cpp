@@ -42,7 +42,7 @@ LogContent purged(LogContent log, const LogBase& base) {
 }
 
 core::Command request(std::uint64_t session, std::uint64_t seq, core::RequestBody body) {
-    return core::Request{core::SessionId{session}, core::Seq{seq}, {}, std::move(body)};
+    return core::Request{core::SessionId{session}, core::Seq{seq}, std::move(body)};
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ core::MembershipReply membership_reply(Prng& prng) {
             static_cast<core::MembershipRefusal>(prng.below(15)), index(prng), any_term(prng)};
 }
 
-constexpr std::uint64_t message_kinds = 19;
+constexpr std::uint64_t message_kinds = 20;
 
 core::PeerMessage message(Prng& prng, std::uint64_t kind) {
     const Term term{number(prng, core::term_end - 1)};
@@ -157,6 +157,7 @@ core::PeerMessage message(Prng& prng, std::uint64_t kind) {
                                     number(prng)};
         case 16: return core::FormationQuestion{number(prng), number(prng)};
         case 17: return core::FormationAnswer{number(prng)};
+        case 18: return core::StreamGap{core::SessionId{number(prng)}, number(prng)};
         default: return forward(prng);
     }
 }

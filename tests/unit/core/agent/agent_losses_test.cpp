@@ -120,6 +120,41 @@ TEST_F(AgentLosses, GoBeforeWhatIsAskedOfTheirNames) {  // S20
     EXPECT_EQ(std::get<AcquireSeveral>(then[2].body).names.front().name, "other");
 }
 
+// What was freed by one name stays before what came later and waits for another.
+TEST_F(AgentLosses, WhoMayGoOnStaysBeforeWhoCameLater) {  // S20
+    acquire(11, {"a", "b"});
+    agent.send_all();
+    const Answer granted{
+        AnswerKind::granted, {}, {}, {{"a", FencingToken{5}, {}}, {"b", FencingToken{6}, {}}}};
+    agent.agent.on_outcome(Answered{{session, Seq{2}}, granted}, LogIndex{++agent.index},
+                           agent.now);
+    lapse();  // of "name", and of "a" and "b"
+    acquire(12, {"name"});
+    acquire(13, {"name", "a"});
+    agent.agent.on_told({session, Seq{1}});
+    const auto sent = agent.sent();
+    ASSERT_EQ(sent.size(), 2U);
+    EXPECT_EQ(sent[0].body, (RequestBody{Release{Seq{1}, true}}));
+    EXPECT_EQ(std::get<AcquireSeveral>(sent[1].body).names.size(), 1U);
+    agent.agent.on_told({session, Seq{2}});
+    EXPECT_EQ(agent.sent().size(), 2U);
+}
+
+// However many wait for one name: no stack grows with them, and a step does so many of them.
+TEST_F(AgentLosses, ManyMayGoOnAtOnce) {  // P10
+    lapse();
+    constexpr std::uint64_t many = 60'000;
+    for (std::uint64_t tag = 100; tag < 100 + many; ++tag)
+        acquire(tag, {"name"});
+    for (int steps = 0; steps < 100; ++steps)
+        EXPECT_TRUE(agent.sent().empty());
+    tell();
+    std::size_t sent = 0;
+    for (auto some = agent.sent(); !some.empty(); some = agent.sent())
+        sent += some.size();
+    EXPECT_EQ(sent, 2'048U);
+}
+
 TEST_F(AgentLosses, OfSeveralNamesGoBackAsOne) {  // S23, S32
     acquire(11, {"a", "b"});
     agent.send_all();

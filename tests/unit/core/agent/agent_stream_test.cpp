@@ -197,8 +197,22 @@ TEST_F(AgentStream, ALeaderThatShowsNothingGetsASliceOnly) {
     EXPECT_EQ(numbers(of.send_all()), from_to(1, 1'024));
     of.pass(Agent::options().resend_after);
     EXPECT_EQ(numbers(of.send_all()), from_to(1, 1'024));
-    of.queued(Seq{1});  // it takes them
-    EXPECT_EQ(numbers(of.send_all()), from_to(1'025, 1'500));
+    of.queued(Seq{1});  // perhaps an old copy
+    EXPECT_EQ(numbers(of.send_all()), from_to(1'025, 1'025));
+    for (std::uint64_t at = 2; at <= 476; ++at)
+        of.queued(Seq{at});
+    ask("new");
+    EXPECT_EQ(numbers(of.send_all()), from_to(1'026, 1'501));
+}
+
+TEST_F(AgentStream, BeginsARoundWhenTheLeaderMissesSomething) {
+    ask("a");
+    const auto first = of.agent.collect(of.now);
+    of.agent.on_gap(session, round_of(first) + 1);
+    of.agent.on_gap(SessionId{1}, round_of(first));
+    EXPECT_TRUE(of.sent().empty()) << "that was not meant";
+    of.agent.on_gap(session, round_of(first));
+    EXPECT_EQ(numbers(of.sent()), from_to(1, 1));
 }
 
 // P8, S21: they would be behind a gap one second after the other otherwise.

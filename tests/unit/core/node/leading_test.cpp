@@ -167,6 +167,43 @@ TEST_F(LeadingStreams, WithinARoundNothingIsLeftOut) {
     EXPECT_EQ(applied(), Seq{4});
 }
 
+TEST_F(LeadingStreams, TheSenderIsToldOnceThatSomethingIsMissing) {
+    const auto told = [&] {
+        leader->sent.clear();
+        say(1, {3});
+        return leader->sent_to<StreamGap>(asker);
+    };
+    say(1, {1});
+    EXPECT_EQ(told(), 1U);
+    EXPECT_EQ(told(), 0U);
+    say(2, {2});
+    EXPECT_EQ(applied(), Seq{2});
+}
+
+// What travels with requests that are not taken counts all the same.
+TEST_F(LeadingStreams, AnAcknowledgementIsTakenBesideAGap) {
+    say(1, {1});
+    const auto& sessions = leader->core().machine().sessions();
+    ASSERT_EQ(sessions.find(session)->answers.size(), 1U);
+    BatchBuilder out;
+    out.add(Request{session, Seq{3}, Release{Seq{1}}});
+    out.add(Acknowledge{session, leader->core().applied_index()});
+    leader->receive(asker, Forward{1, out.take(), {}});
+    cluster.settle();
+    EXPECT_EQ(sessions.find(session)->answers.size(), 0U);
+    EXPECT_EQ(applied(), Seq{1});
+}
+
+TEST_F(LeadingStreams, WhatASessionThatEndedAsksForIsLeftOut) {
+    BatchBuilder out;
+    out.add(Request{session, Seq{1}, CloseSession{}});
+    leader->receive(asker, Forward{1, out.take(), {}});
+    cluster.settle();
+    const auto before = last();
+    say(1, {2});
+    EXPECT_EQ(last(), before);
+}
+
 TEST_F(LeadingStreams, ANewRoundBeginsWithAnyNumber) {
     say(1, {1, 2});
     say(2, {2, 3});
