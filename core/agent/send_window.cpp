@@ -75,9 +75,9 @@ bool SendWindow::send(SessionId session, BatchBuilder& batch) {
         const auto& request = *find(next_to_send_);
         batch.add(Request{session, next_to_send_, request.body}, request.names);
         next_to_send_ = next_to_send_.next();
-        if (next_to_send_ > sent_to_) allowance_ = unlimited;
-        sent_to_ = std::max(sent_to_, next_to_send_);
         if (allowance_ != unlimited) --allowance_;
+        if (next_to_send_ >= sent_to_) allowance_ = unlimited;
+        sent_to_ = std::max(sent_to_, next_to_send_);
     }
     return next_to_send_ != before;
 }

@@ -270,9 +270,10 @@ inline Forward forward_of(Bytes batch, std::optional<Renewal> renewal = {}) {
     static std::uint64_t round = 0;
     return {++round, std::move(batch), renewal};
 }
-// A session that such a member opened and closed. Commands of it have no effect, but their weight.
+// A session that such a member opened, and that has applied its first request. More copies of that
+// one, and requests ahead of the second, have no effect but their weight.
 template <class Settle>
-SessionId opened_and_closed(HandDrivenNode& leader, NodeId id, Settle settle) {
+SessionId played_session(HandDrivenNode& leader, NodeId id, Settle settle) {
     const auto say = [&](const Command& command) {
         BatchBuilder batch;
         batch.add(command);
@@ -287,7 +288,7 @@ SessionId opened_and_closed(HandDrivenNode& leader, NodeId id, Settle settle) {
         all, [&](const auto& each) { return each.second.opened.nonce == opening.nonce; });
     if (opened == all.end()) throw std::runtime_error{"the session was not opened"};
     const auto session = opened->first;
-    say(Request{session, Seq{1}, CloseSession{}});
+    say(Request{session, Seq{1}, Declined{}});
     return session;
 }
 

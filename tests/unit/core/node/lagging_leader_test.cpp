@@ -16,7 +16,7 @@ Bytes one(const Command& command) {
     return batch.take();
 }
 
-// Of a session that is over: only their weight matters.
+// Without effect (node_fixture.hpp): only their weight matters.
 Bytes acquire(SessionId over) {
     return one(Request{over, Seq{1},
                        Acquire{std::string(400, 'n'), LockMode::exclusive, true, {}, false, {}}});
@@ -33,7 +33,7 @@ struct LaggingLeader : testing::Test {
         ASSERT_NE(cluster.leader(), nullptr);
         first = id_of_leader();
         cluster.add_played(asker);
-        over = opened_and_closed(cluster[first], asker, [&] { cluster.settle(); });
+        over = played_session(cluster[first], asker, [&] { cluster.settle(); });
         flush();
     }
     [[nodiscard]] NodeId id_of_leader() {
@@ -127,7 +127,7 @@ struct HandingOver : testing::Test {
         node.complete_writes();
         ASSERT_TRUE(node.raft().is_leader());
         // Node 2 is asked where its log agrees before it is sent what follows.
-        over = opened_and_closed(node, n2, [&] {
+        over = played_session(node, n2, [&] {
             for (int i = 0; i < 2; ++i) {
                 node.complete_writes();
                 hear_of({n2});

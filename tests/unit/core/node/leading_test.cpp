@@ -42,11 +42,10 @@ protected:
     void forward(Bytes batch, std::optional<Renewal> renewal = {}) {
         leader->receive(asker, forward_of(std::move(batch), renewal));
     }
-    SessionId session_that_is_over() {
-        return opened_and_closed(*leader, asker, [&] { cluster.settle(); });
-    }
     SessionId open_session() {
-        forward(batch(opening_of(asker, 60'000)));
+        auto opening = opening_of(asker, 60'000);
+        opening.nonce += ++opened;  // each is another one
+        forward(batch(opening));
         cluster.settle();
         return leader->core().machine().sessions().newest();
     }
@@ -54,10 +53,11 @@ protected:
     static constexpr NodeId asker{77};
     NodeCluster cluster{1, 2, 3};
     HandDrivenNode* leader = nullptr;
+    std::uint64_t opened = 0;
 };
 
 TEST_F(Leading, AFloodDoesNotStopTheLeader) {
-    const auto heavy = heavy_batch(session_that_is_over());
+    const auto heavy = heavy_batch(open_session());
     const auto session = open_session();
     forward(
         batch(Request{session, Seq{1}, Acquire{"y", LockMode::exclusive, true, {}, false, {}}}));
@@ -83,7 +83,7 @@ TEST_F(Leading, AFloodDoesNotStopTheLeader) {
 // P10: an entry is applied in one piece, and a slow disk is not asked for each of them alone.
 TEST_F(Leading, MuchThatWaitsIsOneWriteOfSmallEntries) {
     constexpr std::size_t batches = 5;
-    const auto heavy = heavy_batch(session_that_is_over());
+    const auto heavy = heavy_batch(open_session());
     for (std::size_t i = 0; i < batches + 2; ++i)
         forward(heavy);
     ASSERT_EQ(leader->writes.size(), 2U);  // the first two; the rest gathers behind them
@@ -170,7 +170,9 @@ TEST_F(LeadingStreams, WithinARoundNothingIsLeftOut) {
 TEST_F(LeadingStreams, TheSenderIsToldOnceThatSomethingIsMissing) {
     const auto told = [&] {
         leader->sent.clear();
-        say(1, {3});
+        BatchBuilder out;
+        out.add(Request{session, Seq{3}, Release{Seq{1}}});
+        leader->receive(asker, Forward{1, out.take(), {}});
         return leader->sent_to<StreamGap>(asker);
     };
     say(1, {1});

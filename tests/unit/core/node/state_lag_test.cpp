@@ -58,13 +58,13 @@ struct Lagging {
         node.step(PeerUp{played_hello(n2, node.hello())});
         node.change(1, {MembershipGoal::Kind::learner, n2, "host2:7000"}, election_timeout);
         finish();
-        over = opened_and_closed(node, n2, [&] { finish(); });
+        over = played_session(node, n2, [&] { finish(); });
         hand_over();
         node.step(StateDurable{node.core().applied_index()});
     }
     [[nodiscard]] Bytes acquire(std::uint64_t seq) const {
         const Acquire request{std::string(400, 'n'), LockMode::exclusive, true, {}, false, {}};
-        return one(Request{over, Seq{seq}, request});
+        return one(Request{over, Seq{1'000 + seq}, request});
     }
     [[nodiscard]] Bytes ending() const { return one(Request{over, Seq{1}, CloseSession{}}); }
     static NodeOptions options() {
@@ -125,7 +125,7 @@ TEST(Lagging, ALeaderTakesNoMoreAcquires) {
     const auto& entry = it.node.raft().log().at(it.last());
     const auto commands = decode_batch(entry.payload).value();
     ASSERT_EQ(commands.size(), 1U);
-    EXPECT_EQ(std::get<Request>(commands.front()), (Request{it.over, Seq{200}, Declined{}}));
+    EXPECT_EQ(std::get<Request>(commands.front()), (Request{it.over, Seq{1'200}, Declined{}}));
 }
 
 TEST(Lagging, ItsOwnProgramIsTold) {
@@ -210,7 +210,7 @@ TEST(Lagging, OfWhatIsSentAgainNoMoreThanAnEntryWaits) {
     it.fill_with_endings();
     BatchBuilder many;
     for (std::size_t i = 0; i < entry_commands_max; ++i)
-        many.add(Request{it.over, Seq{1 + i}, Declined{}});
+        many.add(Request{it.over, Seq{1'000 + i}, Declined{}});
     const auto again = many.take();
     constexpr std::size_t copies = 100;
     for (std::size_t i = 0; i < copies; ++i)
