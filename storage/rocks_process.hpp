@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include <rocksdb/db.h>
@@ -20,7 +19,7 @@ public:
     BeforeExit(const BeforeExit&) = delete;
     BeforeExit& operator=(const BeforeExit&) = delete;
 
-    // False when it has come to them already.
+    // False when exit() is on its way to them already.
     explicit operator bool() const noexcept { return is_early_; }
 
     // From now on exit() is watched: what was there before the call is destroyed later.
@@ -45,7 +44,7 @@ public:
     static void go_on() noexcept;
 
 private:
-    std::unique_lock<std::timed_mutex> alone_;
+    bool is_alone_ = false;
 };
 
 // Opens a database, unless the process ends.
