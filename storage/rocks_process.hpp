@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include <rocksdb/db.h>
@@ -46,7 +45,7 @@ public:
     static void go_on() noexcept;
 
 private:
-    std::unique_lock<std::timed_mutex> alone_;
+    bool is_alone_ = false;
 };
 
 // Opens a database, unless the process is ending.
