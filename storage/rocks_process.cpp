@@ -17,18 +17,12 @@ namespace {
 // one that another thread has locked, and the thread sanitizer of g++ 12 does not know the locks
 // whose waiting has a limit.
 std::atomic<bool> is_too_late{false};
-
-// Never destroyed, because late threads use it.
-std::shared_timed_mutex& work() {
-    static auto& mutex = *new std::shared_timed_mutex;
-    return mutex;
-}
-
+std::atomic<int> at_work{0};
 std::atomic<bool> was_opened{false};
 std::atomic<bool> first_opens{false};
 
-// The time that closing a node waits, too. It is limited, since a disk may be unresponsive, and a
-// fork copies locks that other threads hold.
+// As long as a node waits for its end. There is an end to it: a disk may hang, and a fork copies
+// what others were at.
 constexpr std::chrono::seconds patience{5};
 
 template <class Condition>
@@ -45,9 +39,18 @@ void end_work() {
     wait_for([] { return at_work == 0; });
 }
 
-// Registered before main(), as the only object of this kind: a thread may open the first database
-// while exit() is running. RocksDB's library was initialized before, so it is destroyed after this.
-[[maybe_unused]] const int watched_from_the_start = std::atexit(end_work);
+// Before main(), as the only thing of its kind: a thread may open the first database while exit()
+// is on its way. RocksDB's library was there before, so it ends behind this. A destructor is called
+// when a plug-in is unloaded as well; what atexit() was told is too, but not with the thread
+// sanitizer, which calls it at the end, when its code is gone.
+class FromTheStart {
+public:
+    constexpr FromTheStart() = default;
+    ~FromTheStart() { end_work(); }
+    FromTheStart(const FromTheStart&) = delete;
+    FromTheStart& operator=(const FromTheStart&) = delete;
+};
+[[maybe_unused]] const FromTheStart watched_from_the_start;
 
 }  // namespace
 
@@ -58,7 +61,7 @@ void keep_for_good(const void* object) noexcept {
     try {
         if (kept == nullptr) kept = std::make_unique<std::vector<const void*>>().release();
         kept->push_back(object);
-    } catch (const std::bad_alloc&) {  // then a leak checker does not find it
+    } catch (const std::bad_alloc&) {  // then it is not found
     }
 }
 
@@ -75,7 +78,7 @@ BeforeExit::~BeforeExit() {
 }
 
 void BeforeExit::watch() noexcept {
-    std::atexit(end_work);  // fails only without memory; then exit() does not wait
+    std::atexit(end_work);  // fails for want of memory only, and then exit() is as it was
 }
 
 FirstOpening::FirstOpening() {

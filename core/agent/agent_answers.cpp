@@ -61,7 +61,7 @@ void SessionAgent::on_answered(Seq seq, const Answer& given, Now now) {
     take_answer({std::move(call.asked), tag, call.hold, call.names}, seq, given, now);
 }
 
-void SessionAgent::take_answer(Outgoing sent, Seq seq, const Answer& given, Now now) {
+void SessionAgent::take_answer(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
     const bool is_granted = given.kind == AnswerKind::granted;
     if (ends_operation(sent.body)) {
         --endings_open_;

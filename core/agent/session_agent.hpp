@@ -150,7 +150,7 @@ private:
     // --- what comes back
     void on_answered(Seq seq, const Answer& given, Now now);
     void on_queued(Seq seq, Now now);
-    void take_answer(Outgoing sent, Seq seq, const Answer& given, Now now);
+    void take_answer(const Outgoing& sent, Seq seq, const Answer& given, Now now);
     void on_call_answered(const Outgoing& sent, Seq seq, const Answer& given, Now now);
     void on_granted(const Outgoing& sent, Seq seq, const Answer& given, Now now);
     void on_refused(CallTag tag, AnswerKind kind);
