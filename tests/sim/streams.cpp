@@ -80,10 +80,10 @@ void Streams::follow(Sender& sender, core::NodeId to, const Run& run, core::Seq 
         auto& trail = place->second;
         trail.withdrawn = run.withdrawn.contains(seq);
         if (is_new) continue;
-        after_install = after_install || std::exchange(trail.installed, false);
+        if (std::exchange(trail.installed, false)) after_install = true;
         if (trail.leader == to) continue;
         trail.leader = to;
-        to_a_third = to_a_third || ++trail.changes == 2;
+        if (++trail.changes == 2) to_a_third = true;
     }
     if (to_a_third) tally_.probe("stream sent again to a third leader");
     if (after_install) tally_.probe("stream sent again after a state was installed");
