@@ -231,9 +231,9 @@ struct CloseSession {
     friend bool operator==(const CloseSession&, const CloseSession&) = default;
 };
 
-using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral,
-                                 SetValue, MarkConsistent, BreakLock, AskRelease, Declined,
-                                 CloseSession>;
+using RequestBody =
+    std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral, SetValue,
+                 MarkConsistent, BreakLock, AskRelease, Declined, CloseSession>;
 
 // It takes up nothing, so a leader without capacity never declines it (S21, P11).
 [[nodiscard]] inline bool ends_something(const RequestBody& body) {
