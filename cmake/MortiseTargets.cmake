@@ -1,4 +1,5 @@
 # Every target is made here, so a flag is set in one place.
+include(MortiseMutants)
 
 add_library(mortise_build_flags INTERFACE)
 target_compile_features(mortise_build_flags INTERFACE cxx_std_20)
@@ -7,9 +8,6 @@ target_compile_options(mortise_build_flags INTERFACE
   # g++ 12 cries wolf over every variant that is moved.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   $<$<BOOL:${MORTISE_WERROR}>:-Werror>)
-if(MORTISE_MUTANTS)
-  target_compile_definitions(mortise_build_flags INTERFACE MORTISE_MUTANTS)
-endif()
 if(MORTISE_SANITIZE)
   list(JOIN MORTISE_SANITIZE "," mortise_sanitizers)
   target_compile_options(mortise_build_flags INTERFACE
@@ -28,7 +26,11 @@ endif()
 file(RELATIVE_PATH mortise_up ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 string(REGEX REPLACE "/$" "" mortise_up "${mortise_up}")
 # Of those that fit, g++ takes the last.
-foreach(folder IN ITEMS . ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${mortise_up})
+set(mortise_folders . ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${mortise_up})
+if(MORTISE_MUTANTS)
+  list(APPEND mortise_folders ${mortise_woven_dir} woven)
+endif()
+foreach(folder IN LISTS mortise_folders)
   target_compile_options(mortise_build_flags INTERFACE -fmacro-prefix-map=${folder}/=)
   if(PROJECT_IS_TOP_LEVEL)
     target_compile_options(mortise_build_flags INTERFACE
@@ -72,6 +74,9 @@ endfunction()
 function(mortise_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;PUBLIC_HEADERS;USES;PRIVATE_USES")
   mortise_refuse_leftovers(${name})
+  if(MORTISE_MUTANTS)
+    mortise_take_woven(arg_SOURCES)
+  endif()
   add_library(mortise_${name} OBJECT ${arg_SOURCES})
   add_library(mortise::${name} ALIAS mortise_${name})
   # Header sets, so that CMAKE_VERIFY_INTERFACE_HEADER_SETS compiles each header on its own.
@@ -80,6 +85,11 @@ function(mortise_module name)
   if(arg_PUBLIC_HEADERS)
     target_sources(mortise_${name} PUBLIC FILE_SET public_headers TYPE HEADERS
       BASE_DIRS include FILES ${arg_PUBLIC_HEADERS})
+  endif()
+  if(MORTISE_MUTANTS)
+    # Before the folder of the sources: it has some headers as well.
+    target_include_directories(mortise_${name} BEFORE PUBLIC
+      $<BUILD_INTERFACE:${mortise_woven_dir}>)
   endif()
   target_link_libraries(mortise_${name} PUBLIC ${arg_USES}
     PRIVATE ${arg_PRIVATE_USES} mortise_build_flags)
@@ -97,7 +107,13 @@ endfunction()
 function(mortise_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES")
   mortise_refuse_leftovers(${name})
+  if(MORTISE_MUTANTS)
+    mortise_take_woven(arg_SOURCES)
+  endif()
   add_executable(${name} ${arg_SOURCES})
+  if(MORTISE_MUTANTS)  # before the folder of the sources, which has some of the headers as well
+    target_include_directories(${name} PRIVATE ${mortise_woven_dir})
+  endif()
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_USES} mortise_build_flags)
   set_target_properties(${name} PROPERTIES

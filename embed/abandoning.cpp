@@ -1,6 +1,7 @@
-// A node whose descriptors the program closed, as daemons do it that close all they find. It stops
-// at once and says so; and what would use its descriptors, or close them, is left alone for ever:
-// their numbers are soon those of files of the program (docs/decisions/0034).
+// Abandons a node whose descriptors the program has closed, as daemons do that close all
+// descriptors. The node stops at once and reports why. Whatever would use or close its descriptors
+// is never touched again, because their numbers soon belong to files of the program
+// (docs/decisions/0034).
 #include <new>
 
 #include "embed/core_loop.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr const char* why_abandoned = "the program closed descriptors of the node";
 
-// What must not be destroyed, kept where a search for leaks finds it.
+// Objects that must not be destroyed; a leak checker still finds them reachable here.
 struct Abandoned {
     NodeRuntime* node = nullptr;
     Abandoned* next = nullptr;
@@ -37,9 +38,9 @@ void NodeRuntime::destroy(NodeRuntime* node) noexcept {
     }
 }
 
-// In place of io_.run(), which neither sleeps nor ends once the program has closed the descriptors
-// of the loop. If the program opened an epoll of its own under that number, its events are not
-// taken.
+// Replaces io_.run(), which neither sleeps nor ends once the program has closed the descriptors of
+// the loop. If the program has opened an epoll of its own with the same number, this does not take
+// its events.
 void NodeRuntime::run_loop() {
     constexpr auto look_again = std::chrono::milliseconds{100};
     while (!io_.stopped()) {
@@ -51,14 +52,14 @@ void NodeRuntime::run_loop() {
     }
 }
 
-// On any thread. Looks at them now.
+// Checks the descriptors now. May be called on any thread.
 bool NodeRuntime::has_descriptors() noexcept {
     if (!is_abandoned_ && !descriptors_.is_whole()) abandon();
     return !is_abandoned_;
 }
 
-// The core thread ends by itself; the stores are closed like others, since their files know what is
-// theirs.
+// The core thread ends by itself. The stores are closed as usual, since their files know which
+// descriptors are still their own.
 void NodeRuntime::abandon() noexcept {
     if (is_abandoned_.exchange(true)) return;
     readiness_.stop(why_abandoned);
@@ -67,11 +68,11 @@ void NodeRuntime::abandon() noexcept {
         refuse_calls();
         questions_.close();
         refuse_reopening();
-    } catch (const std::bad_alloc&) {  // the core thread does it all again
+    } catch (const std::bad_alloc&) {  // the core thread does it again
     }
 }
 
-// Their owners are told as when a lease runs out, by whoever finds out.
+// The owners are notified as when a lease ends, by the thread that detects it.
 void NodeRuntime::lose_holds() {
     const auto lease = leases_.watched();
     if (!lease) return;

@@ -1,4 +1,4 @@
-// Acquires and releases, waited for by a thread or by a handler: <mortise/detail/start.hpp>.
+// Acquires and releases that a thread or a handler waits for: <mortise/detail/start.hpp>.
 #include <functional>
 #include <mutex>
 #include <new>
@@ -19,7 +19,7 @@ namespace mortise::detail {
 
 namespace {
 
-// The rest of an asynchronous call: lives until its handler was called.
+// The state of an asynchronous call. It lives until the handler was called.
 class AsyncCall final : public Completion,
                         public Notifier::Job,
                         public std::enable_shared_from_this<AsyncCall> {
@@ -27,8 +27,8 @@ public:
     AsyncCall(std::shared_ptr<CallGate> gate, Attempt attempt, std::unique_ptr<Finish> finish)
         : gate_{std::move(gate)}, attempt_{attempt}, finish_{std::move(finish)} {}
 
-    // After the call is under way: a cancellation that came before it would be for nothing. By then
-    // it may be over, too.
+    // Called after the call has begun, since a cancellation before that would have no effect. The
+    // call may be over by then.
     void cancel_with(const std::stop_token& token, std::shared_ptr<Canceller> canceller) noexcept {
         const std::scoped_lock lock{mutex_};
         if (finish_ && token.stop_possible()) stop_.emplace(token, Cancel{std::move(canceller)});
@@ -36,9 +36,9 @@ public:
 
     void complete(CallOutcome outcome) noexcept override {
         outcome_.emplace(std::move(outcome));
-        const auto self = weak_from_this().lock();  // shared_from_this() may throw, says its type
-        // A node that is closed has no threads any more. Without any at all it is told here: late
-        // is worse than from within.
+        const auto self = weak_from_this().lock();  // shared_from_this() is declared to throw
+        // A closed node has no threads any more, so another thread calls the handler. If there is
+        // none either, it is called here: that is better than never.
         if (!gate_->notifier().post(self) && !run_elsewhere(self)) run_here(*self);
     }
 
@@ -79,7 +79,7 @@ Hold watched(Hold hold, HoldWishes wishes) {
     return hold;
 }
 
-// For a handler.
+// Completes a call that a handler waits for.
 class WatchedFinish final : public Finish {
 public:
     WatchedFinish(HoldWishes wishes, std::unique_ptr<Finish> next)
@@ -100,7 +100,7 @@ private:
     const std::unique_ptr<Finish> next_;
 };
 
-// For what has no node.
+// Completes a call that has no node.
 void finish_elsewhere(std::unique_ptr<Finish> finish, Errc error) {
     const auto task = [error, finish = std::shared_ptr<Finish>{std::move(finish)}] {
         (*finish)(error, Hold{});
@@ -120,7 +120,7 @@ Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
     auto begun = begin(*gate, order);
     auto waiting = std::make_shared<WaitingThread>();
     Canceller canceller{gate, begun.tag};
-    ec = gate->submit(std::move(begun.call), waiting);
+    ec = gate->submit(std::move(begun.call), waiting, begun.progress_timeout);
     if (ec) return {};
     const std::stop_callback on_cancel{order.options.cancel, [&] { canceller.cancel(); }};
     auto outcome = waiting->wait_until(begun.gives_up);
@@ -136,7 +136,7 @@ Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
     return std::move(outcome->hold);
 }
 
-// From add() on release_all() may end it, on another thread, and whoever watches it.
+// After add() another thread may end the wait through release_all(), and so may the cancellation.
 Hold ask_for_several(const std::shared_ptr<CallGate>& gate, AcquireOrder order, HoldWishes wishes,
                      std::error_code& ec, LockInfo* busy) {
     const auto locker = LockerState::of(order.options.locker);
@@ -147,7 +147,7 @@ Hold ask_for_several(const std::shared_ptr<CallGate>& gate, AcquireOrder order, 
     return hold;
 }
 
-// Alone, or one name for a locker.
+// An acquire of several names without sharing, or of one name for a locker.
 Hold ask_in_turn(const std::shared_ptr<CallGate>& gate, std::shared_ptr<LockerState> locker,
                  AcquireOrder order, std::error_code& ec, LockInfo* busy) {
     if (!locker) return ask_cluster(gate, std::move(order), ec, busy);
@@ -175,10 +175,10 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
                    std::move(wishes));
 }
 
-// Takes all the memory that it needs before anything begins: what has begun comes to its end.
+// Allocates everything before the call begins, so that a call that has begun always completes.
 std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                     std::unique_ptr<Finish> finish) {
-    if (!node) {  // of a Node that was moved from
+    if (!node) {  // the Node was moved from
         finish_elsewhere(std::move(finish), Errc::node_stopped);
         return [] {};
     }
@@ -186,7 +186,8 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     auto bad = check(order);
     auto locker = LockerState::of(order.options.locker);
     LockerFinish* of_locker = nullptr;
-    if (locker && order.several) {  // within the next: what joins is watched already
+    // inside the next block, where the sharing hold is already watched
+    if (locker && order.several) {
         if (locker->gate() != gate) bad = Errc::invalid_argument;
         finish = std::make_unique<JoiningFinish>(std::exchange(locker, nullptr), std::move(finish));
     }
@@ -210,9 +211,9 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
         }
         of_locker->begin(std::move(locker));
     }
-    // What is cancelled already is not begun.
+    // A call that is already cancelled is not begun.
     if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
-    if (!bad) bad = gate->submit(std::move(begun.call), call);
+    if (!bad) bad = gate->submit(std::move(begun.call), call, begun.progress_timeout);
     if (bad) {
         call->complete({bad, {}, {}});
     } else {

@@ -1,4 +1,4 @@
-// A thread of the program asks the node something that is no acquire, and waits for the answer.
+// Blocking calls of the program that are not acquires.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace mortise::detail {
 
-// Answers within call_timeout and a moment. No answer at all: of a read no_quorum, of what changes
-// something outcome_unknown.
+// Returns within call_timeout and a moment. Without an answer the error is no_quorum for a read,
+// and outcome_unknown for a change.
 [[nodiscard]] CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::InspectCall call);
 [[nodiscard]] CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::WriteCall call);
 
-// As LockError, with the name and, as far as there is more to say than the code does, why.
+// Throws LockError with the name and, if more than the code is known, the reason.
 void throw_if(std::error_code ec, std::string_view name, std::string_view why = {});
 
 }  // namespace mortise::detail

@@ -1,4 +1,4 @@
-// Locks that are taken away from whoever has them, or asked for (S24).
+// break_lock() and request_release() (S24).
 #include <string>
 #include <utility>
 
@@ -15,7 +15,7 @@ namespace {
 
 struct Written {
     std::error_code error;
-    std::string why;  // as far as there is more to say
+    std::string why;  // if there is more to say than the code
 };
 
 Written write(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view unsound,
@@ -23,7 +23,8 @@ Written write(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_v
     if (!runtime) return {Errc::node_stopped, {}};
     if (runtime->is_forked()) return {Errc::forked, {}};
     if (!unsound.empty()) return {Errc::invalid_argument, std::string{unsound}};
-    const auto gate = runtime->gate();  // outlives a node that goes while this waits
+    // keeps the gate alive if the node is destroyed during the wait
+    const auto gate = runtime->gate();
     auto outcome = detail::ask(gate, core::WriteCall{{}, {}, std::move(body)});
     return {outcome.error, std::move(outcome.reason)};
 }

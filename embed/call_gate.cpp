@@ -21,7 +21,8 @@ bool begins_something(const core::Call& call) {
 
 }  // namespace
 
-std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> completion) {
+std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> completion,
+                                 core::Nanoseconds progress_timeout) {
     if (generation_.is_forked()) return Errc::forked;
     return state_.with([&](State& state) -> std::error_code {
         if (!state.open) return Errc::node_stopped;
@@ -33,7 +34,7 @@ std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> co
             if (is_full) return Errc::resource_exhausted;
         }
         SubmittedCalls one;
-        one.push_back({std::move(call), std::move(completion), std::move(place)});
+        one.push_back({std::move(call), std::move(completion), std::move(place), progress_timeout});
         state.queue.splice(state.queue.end(), one);
         wake(state);
         return {};
@@ -65,7 +66,8 @@ void CallGate::wake(State& state) noexcept {
     try {
         state.wake();
         state.is_awake = true;
-    } catch (const std::exception&) {  // no memory: it looks here now and then by itself
+        // no memory: the core thread looks here by itself now and then
+    } catch (const std::exception&) {
     }
 }
 

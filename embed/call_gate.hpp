@@ -1,5 +1,5 @@
-// The way into the core thread: bounded, with one wake for a burst. Outlives the node, so that
-// holds and mutexes that do find a closed door instead of nothing.
+// The queue of calls to the core thread. It is bounded, and wakes the core thread once for a burst
+// of calls. It outlives the node, so that later calls of holds and mutexes get an error.
 #pragma once
 
 #include <atomic>
@@ -18,35 +18,39 @@
 
 namespace mortise::detail {
 
-// One of the calls that may be under way at once, until it is destroyed; before its gate is.
+// The place of a call among the calls in progress, until it is destroyed. It must be destroyed
+// before its gate.
 struct LeavePlace {
     void operator()(std::atomic<std::size_t>* taken) const { --*taken; }
 };
 using CallPlace = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
 
-// One call, and who waits for it; null for what nobody waits for.
+// A call and its completion, which is null if nobody waits.
 struct Submitted {
     core::Call call;
     std::shared_ptr<Completion> completion;
-    CallPlace place;                                  // of a call that begins something
+    CallPlace place;  // of a call that begins something
+    // Of the hold that comes of it (S8). Zero: none. The core has no use for it.
+    core::Nanoseconds progress_timeout{0};
     core::Instant gives_up = core::Instant::never();  // while it waits for another life of the node
 };
 
-// In the order of their coming. Goes from hand to hand without taking memory.
+// In the order of submission. Passing the list on needs no memory.
 using SubmittedCalls = std::list<Submitted>;
 
-// A call that is ready to be submitted at any time.
+// A call whose memory is allocated in advance, so that it can be submitted at any time.
 [[nodiscard]] inline SubmittedCalls prepared(core::Call call) {
     SubmittedCalls one;
-    one.push_back({std::move(call), nullptr, nullptr, core::Instant::never()});
+    one.emplace_back().call = std::move(call);
     return one;
 }
 
 // Thread-safe.
 class CallGate {
 public:
-    // `wake` is called from any thread when the gate was empty; when it throws, again with the next
-    // call, and nobody is told. `call_timeout` is for callers that wait for what they submitted.
+    // `wake` is called from any thread when the gate was empty. If it throws, the exception is
+    // dropped, and the next call wakes again. `call_timeout` is for callers that wait for what they
+    // submitted.
     CallGate(std::function<void()> wake, core::Nanoseconds call_timeout,
              std::shared_ptr<Notifier> notifier, std::size_t calls_max = 65'536)
         : calls_max_{calls_max},
@@ -57,23 +61,24 @@ public:
     [[nodiscard]] core::CallTag next_tag() { return core::CallTag{++newest_tag_}; }
     [[nodiscard]] core::Nanoseconds call_timeout() const { return call_timeout_; }
 
-    // Where handlers of calls run.
+    // The threads on which handlers of calls run.
     [[nodiscard]] Notifier& notifier() const { return *notifier_; }
 
     // forked, node_stopped, or resource_exhausted for a call that begins something while
     // `calls_max` of those are under way. What ends something is always taken (P11). On an error
     // nothing was queued; neither when there is no memory, which is thrown.
-    std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
+    std::error_code submit(core::Call call, std::shared_ptr<Completion> completion,
+                           core::Nanoseconds progress_timeout = {});
     // For what ends something: takes what was prepared for it, and no memory. Does nothing when it
     // was taken before, also by another thread.
     std::error_code submit(SubmittedCalls& prepared) noexcept;
-    // Likewise, in front of what was submitted before and not taken yet.
+    // The same, ahead of the calls that were submitted and not taken yet.
     std::error_code submit_first(SubmittedCalls& prepared) noexcept;
-    // The oldest of what was submitted and not taken yet. `wake` is called again for the rest.
+    // Takes the oldest calls that were submitted. `wake` is called again for the rest.
     [[nodiscard]] SubmittedCalls take(std::size_t max = std::numeric_limits<std::size_t>::max());
     [[nodiscard]] std::uint64_t refused() const { return refused_; }
-    // Answers what was submitted and not taken yet, and lets nothing in any more. Afterwards `wake`
-    // is not called and not running.
+    // Closes the gate and returns the calls that were not taken. After it returns, `wake` is not
+    // called and not running.
     [[nodiscard]] SubmittedCalls close();
 
 private:
@@ -81,7 +86,7 @@ private:
         std::function<void()> wake;
         SubmittedCalls queue;
         bool open = false;
-        bool is_awake = false;  // take() will follow
+        bool is_awake = false;  // take() will be called
     };
 
     std::error_code submit(SubmittedCalls& prepared, bool first) noexcept;
@@ -94,7 +99,7 @@ private:
     std::atomic<std::uint64_t> newest_tag_{0};
     std::atomic<std::uint64_t> refused_{0};
     std::atomic<std::size_t> under_way_{0};
-    Guarded<State> state_;  // goes first: there are places in it
+    Guarded<State> state_;  // destroyed after the calls, which hold places in it
 };
 
 }  // namespace mortise::detail

@@ -1,4 +1,4 @@
-// Ends a call early.
+// Cancels a call.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace mortise::detail {
 
-// What that takes is made before the call begins.
+// Its memory is allocated before the call begins.
 class Canceller {
 public:
     Canceller(std::shared_ptr<CallGate> gate, core::CallTag tag)
         : gate_{std::move(gate)}, cancel_{prepared(core::CancelCall{tag})} {}
 
-    // From any thread; the first time counts.
+    // May be called from any thread; only the first call has an effect.
     void cancel() noexcept { gate_->submit(cancel_); }
 
 private:

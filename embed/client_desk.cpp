@@ -14,7 +14,7 @@ namespace mortise::detail {
 
 namespace {
 
-// Of one page; one more than is told of one lock tells whether there are more.
+// The number on one page. One more holder or waiter is requested, to learn whether there are more.
 constexpr std::size_t parties_max = transport::list_holders_max + 1;
 
 std::size_t parties_of(const std::vector<core::LockView>& locks) {
@@ -86,7 +86,7 @@ void ClientDesk::list(transport::ListRequest request,
     call.is_prefix = !request.is_exact;
     call.local = request.local;
     call.after = std::move(request.after);
-    call.limit = request.is_exact ? 1 : limit + 1;  // one more tells whether there are more
+    call.limit = request.is_exact ? 1 : limit + 1;  // one more, to learn whether there are more
     call.parties_max = parties_max;
     loop_.submit(std::move(call), [limit, is_exact = request.is_exact,
                                    answer = std::move(answer)](core::CallAnswer& given) {
@@ -122,18 +122,5 @@ void ClientDesk::break_lock(core::BreakLock request,
         core::WriteCall{{}, {}, std::move(request)},
         [answer = std::move(answer)](core::CallAnswer& given) { answer(change_answer_of(given)); });
 }
-
-// Nobody knows yet whose commands these are: a stranger's would end anybody's session
-// (docs/decisions/0009).
-transport::ForwardReply ClientDesk::forward(core::Forward /*forward*/) {
-    return {false, loop_.driver().core().raft().leader()};
-}
-
-transport::SubscribeAnswer ClientDesk::subscribe(const transport::OutcomesRequest& /*request*/,
-                                                 transport::OutcomeSink& /*sink*/) {
-    return transport::StreamEnd::unspecified;
-}
-
-void ClientDesk::unsubscribe(transport::SubscriptionId /*id*/) {}
 
 }  // namespace mortise::detail

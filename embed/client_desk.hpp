@@ -1,5 +1,5 @@
-// What this node does for those who ask from outside (transport/client_service.hpp): it tells, and
-// takes no commands and streams no outcomes until client nodes exist. On the core thread.
+// What this node does for those who ask from outside (transport/client_service.hpp). On the core
+// thread.
 #pragma once
 
 #include "transport/client_service.hpp"
@@ -20,10 +20,6 @@ public:
                 std::function<void(transport::ChangeAnswer)> answer) override;
     void break_lock(core::BreakLock request,
                     std::function<void(transport::ChangeAnswer)> answer) override;
-    [[nodiscard]] transport::ForwardReply forward(core::Forward forward) override;
-    [[nodiscard]] transport::SubscribeAnswer subscribe(const transport::OutcomesRequest& request,
-                                                       transport::OutcomeSink& sink) override;
-    void unsubscribe(transport::SubscriptionId id) override;
 
 private:
     CoreLoop& loop_;

@@ -1,5 +1,5 @@
-// The clocks of this machine that leases rest on (S5). core and the driver read none: the time is
-// handed to them. Elsewhere the time-outs of calls and sockets read the steady clock themselves.
+// The clocks of this machine on which leases are based (S5). core and the driver read no clocks;
+// the time is passed to them. Timeouts of calls and sockets use the steady clock directly.
 #pragma once
 
 #include <ctime>

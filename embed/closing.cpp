@@ -1,4 +1,4 @@
-// The end of the loop: asked for, or because the node failed.
+// The end of the loop: by close(), or because the node failed.
 #include <optional>
 #include <utility>
 
@@ -18,7 +18,8 @@ void CoreLoop::begin_close(std::function<void()> done) {
     step(std::move(calls));
 }
 
-// After the releases: a new leader would first have to come to office to take them.
+// This comes after the releases, because a new leader would first have to be elected before it
+// could accept them.
 void CoreLoop::hand_over_leadership() {
     const auto& raft = driver_->core().raft();
     std::optional<core::NodeId> best;
@@ -36,12 +37,13 @@ void CoreLoop::hand_over_leadership() {
     watch_hand_over();
 }
 
-// Until the other one stands for election, which ends the transfer here, or it failed.
+// Waits until the other node campaigns, which ends the transfer here, or until the transfer has
+// failed.
 void CoreLoop::watch_hand_over() {
     if (handing_over_ && !driver_->core().raft().is_transferring()) closed();
 }
 
-// Everything is done that wants the network.
+// Everything that needs the network is done.
 void CoreLoop::closed() {
     handing_over_ = false;
     if (closed_) std::exchange(closed_, {})();
@@ -61,7 +63,8 @@ void CoreLoop::stop_network() {
     if (network_) network_->stop();
 }
 
-// Clients are not answered: that would be written to whatever has the number now.
+// Clients get no answer, because it would be written to a descriptor that may belong to the program
+// now.
 void CoreLoop::abandon(const std::string& reason) {
     ended_ = true;
     ready_ = false;
@@ -80,11 +83,11 @@ void CoreLoop::stopped(const std::string& reason) {
     parts_.readiness.stop(reason);
     ready_ = false;
     lose_everything();
-    // The rest takes memory.
+    // The rest allocates memory.
     parts_.log.error("stopped", "stopped: " + reason);
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
-    // Not from within one of its own calls.
+    // It must not be called from within one of the network's own calls.
     asio::post(parts_.io, [this] {
         if (ended_) return;
         end();
@@ -92,7 +95,7 @@ void CoreLoop::stopped(const std::string& reason) {
     });
 }
 
-// Takes no memory: it may be for want of it that the node stops.
+// Allocates nothing: the node may be stopping because there is no memory.
 void CoreLoop::lose_everything() {
     holds_.lose_everything(LossReason::node_stopped);
     auto refused = parts_.gate->close();
@@ -111,7 +114,7 @@ void CoreLoop::fail_pending(core::CallError error, core::CallError of_those_unkn
                                 call.is_unknown_unanswered ? of_those_unknown : error};
         try {
             complete(call, answer);
-        } catch (const std::exception&) {  // that it cannot be told to a client
+        } catch (const std::exception&) {  // the client cannot be answered
         }
     }
 }

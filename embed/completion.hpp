@@ -1,4 +1,4 @@
-// The way out of the core thread for one call: whoever waits for its answer.
+// The result of one call, passed from the core thread to the caller.
 #pragma once
 
 #include <chrono>
@@ -17,16 +17,16 @@ namespace mortise::detail {
 
 struct CallOutcome {
     std::error_code error;
-    Hold hold;                                // of an acquire; empty and no error: busy
-    std::vector<LockInfo> locks;              // of a look; of a busy acquire, who has it
-    std::string reason{};                     // in more words than the error, as far as there are
+    Hold hold;                                // of an acquire; empty without an error: busy
+    std::vector<LockInfo> locks;              // of a listing; of a busy acquire, the holders
+    std::string reason{};                     // more words than the error has, if there are any
     bool is_busy = false;                     // of a try
-    std::vector<ErrorDetail::Wait> circle{};  // of a deadlock
+    std::vector<ErrorDetail::Wait> circle{};  // of a deadlock: the wait cycle
 };
 
-// Completed once, on the node's core thread: short, taking no memory, and running nothing of the
-// user's. Whoever completes it must not fail, or somebody would wait for ever. An outcome
-// that nobody wants any more is dropped, and with it the Hold, which gives itself back.
+// Completed once, on the core thread. It must be short, allocate nothing, and run no code of the
+// program. It must not fail, because a caller would then wait for ever. If the caller has gone, the
+// outcome is dropped, and its Hold releases itself.
 class Completion {
 public:
     Completion() = default;
@@ -36,22 +36,22 @@ public:
     virtual void complete(CallOutcome outcome) noexcept = 0;
 };
 
-// For a thread that waits.
+// The completion of a thread that waits.
 class WaitingThread final : public Completion {
 public:
     void complete(CallOutcome outcome) noexcept override { tell(std::move(outcome)); }
 
-    // False when nobody waits any more.
+    // False if the thread has stopped waiting.
     bool tell(CallOutcome outcome) noexcept {
         std::unique_lock lock{mutex_};
-        if (abandoned_) return false;  // its Hold goes when the lock is gone: it is a parameter
+        if (abandoned_) return false;  // the Hold is a parameter, so it is released after the lock
         outcome_.emplace(std::move(outcome));
         lock.unlock();
         done_.notify_one();
         return true;
     }
 
-    // Empty when the time was over first; then nothing comes any more.
+    // Empty if the time ended first; a later outcome is dropped.
     std::optional<CallOutcome> wait_until(std::chrono::steady_clock::time_point deadline) {
         std::unique_lock lock{mutex_};
         const auto is_done = [this] { return outcome_.has_value(); };

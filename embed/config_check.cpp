@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t cluster_bytes_max = 64;
 constexpr std::size_t voters_max = 7;
 constexpr Duration shortest = 1ms;
-// Below these a node would mostly wait for the scheduler, and nobody would be warned of a loss.
+// With shorter times a node would mostly wait for the scheduler, and losses could not be announced.
 constexpr Duration session_ttl_min = 200ms;
 constexpr Duration election_timeout_min = 20ms;
 constexpr Duration longest = 24h;
@@ -26,7 +26,7 @@ constexpr int election_heartbeats_min = 3;
 constexpr double clock_rate_bound_min = 0.0001;
 constexpr double clock_rate_bound_max = 0.1;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
-constexpr std::uint64_t calls_max = 65'536;  // what a session may have under way (S17)
+constexpr std::uint64_t calls_max = 65'536;  // the limit of one session (S17)
 constexpr std::uint64_t bytes_max = 1'024 * mebibyte;
 constexpr std::uint64_t connections_max = 10'000;
 
@@ -36,7 +36,6 @@ public:
         : config_{config}, origin_{origin} {}
 
     void run() const {
-        check_what_is_missing_here();
         check_names();
         check_peers();
         check_own_peer();
@@ -52,15 +51,10 @@ private:
     [[noreturn]] void refuse(std::string_view key, const std::string& problem) const {
         throw ConfigError{Errc::invalid_argument, origin_.place(key), problem};
     }
-    // Two keys do not fit together: points to the one that was written.
+    // Two keys contradict each other. The error points to the one that was given.
     [[noreturn]] void refuse_pair(std::string_view key, std::string_view other,
                                   const std::string& problem) const {
         refuse(origin_.has(key) || !origin_.has(other) ? key : other, problem);
-    }
-
-    void check_what_is_missing_here() const {
-        if (config_.role == Role::client)
-            refuse("role", "client is not available in this version yet; voter and learner are");
     }
 
     void check_tls() const {
@@ -131,7 +125,7 @@ private:
         }
     }
 
-    // A forgotten list of peers would found a cluster beside that of the others.
+    // Without this check a forgotten list of peers would bootstrap a second cluster.
     void check_alone() const {
         if (config_.node_id <= 1 || config_.memory_only) return;
         refuse("peer", "missing: node_id " + std::to_string(config_.node_id) +
@@ -139,7 +133,7 @@ private:
                            "alone");
     }
 
-    // It joins a cluster that there is, and need not be among the peers that it names.
+    // A learner joins an existing cluster and need not be among the peers that it names.
     void check_learner() const {
         const auto others = std::ranges::count_if(
             config_.peers, [this](const auto& peer) { return peer.id != config_.node_id; });
@@ -171,7 +165,7 @@ private:
         if (config_.listen.empty()) return;
         const auto address = check_address("listen", config_.listen);
         if (config_.tls.is_set() || config_.tls.insecure) return;
-        // What a name means is seen when it is bound.
+        // A host name is checked when it is resolved.
         if (!is_numeric(address) || is_loopback(address)) return;
         refuse("listen",
                in_quotes(config_.listen) +

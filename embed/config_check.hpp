@@ -1,4 +1,4 @@
-// What makes a configuration valid, and where to point when it is not.
+// Checks a configuration, and finds the place of an error.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace mortise::detail {
 
-// Where the keys were written. A key of the second peer is "peer[1].address" here, and is shown as
-// "peer.address".
+// Where the keys were written. A key of the second peer is "peer[1].address" here, and is displayed
+// as "peer.address".
 struct ConfigOrigin {
     std::string file{};
     bool is_environment = false;
@@ -22,10 +22,10 @@ struct ConfigOrigin {
     [[nodiscard]] bool has(std::string_view key) const { return lines.contains(key); }
 };
 
-// "MORTISE_TIMING_SESSION_TTL"; of every key of a peer "MORTISE_PEER_LIST".
+// "MORTISE_TIMING_SESSION_TTL"; for every key of a peer "MORTISE_PEER_LIST".
 std::string variable_of(std::string_view key);
 
-// Throws ConfigError for the first thing that is wrong.
+// Throws ConfigError for the first error.
 void check(const Config& config, const ConfigOrigin& origin);
 
 }  // namespace mortise::detail

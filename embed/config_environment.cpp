@@ -33,13 +33,14 @@ PeerConfig parse_peer(std::string_view item) {
     return peer;
 }
 
-// An empty variable counts as none. Values come from files with line ends of any kind.
+// An empty variable counts as unset. Values that were read from files may have line ends of any
+// kind.
 std::string_view variable(const std::string& name) {
     const char* const value = std::getenv(name.c_str());
     return trimmed(value != nullptr ? value : "");
 }
 
-// Unlike a shell, service managers and containers hand quotes on: a path would begin with one.
+// Unlike a shell, service managers and containers pass quotes on; a path would then begin with one.
 std::string in_vain_quoted(std::string_view text) {
     const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
                            (text.front() == '"' || text.front() == '\'');

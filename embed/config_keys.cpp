@@ -42,7 +42,7 @@ std::string take_text(std::string_view text, std::string& value) {
 }
 
 std::string take_text(std::string_view text, std::filesystem::path& value) {
-    // A zero byte would end the path early, and name another file.
+    // A zero byte would end the path early and name another file.
     if (text.find('\0') != std::string_view::npos) return in_quotes(text) + " is not a path";
     value = text;
     return {};
@@ -73,7 +73,7 @@ std::string take_text(std::string_view text, Duration& value) {
 }
 
 std::string take_text(std::string_view text, Role& value) {
-    return take_name(text, value, std::array{Role::voter, Role::learner, Role::client});
+    return take_name(text, value, std::array{Role::voter, Role::learner});
 }
 
 std::string take_text(std::string_view text, LogLevel& value) {

@@ -1,5 +1,5 @@
-// Every key of the configuration, once. The file and the environment both go through this list; the
-// peers are theirs to read.
+// The list of all keys of the configuration except the peers. The file and the environment both use
+// it.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace mortise::detail {
 
-// visit("timing.session_ttl", config.timing.session_ttl), and so on.
+// Calls visit("timing.session_ttl", config.timing.session_ttl), and so on.
 template <class Visit>
 void for_each_key(Config& config, Visit&& visit) {
     visit("cluster", config.cluster);
@@ -37,7 +37,7 @@ void for_each_key(Config& config, Visit&& visit) {
     visit("limits.clients", config.limits.clients);
 }
 
-// Reads a value from text. Gives back what is wrong with it, or nothing.
+// Reads a value from text. Returns what is wrong with it, or nothing.
 std::string take_text(std::string_view text, std::string& value);
 std::string take_text(std::string_view text, std::filesystem::path& value);
 std::string take_text(std::string_view text, std::uint64_t& value);
@@ -47,7 +47,7 @@ std::string take_text(std::string_view text, Duration& value);
 std::string take_text(std::string_view text, Role& value);
 std::string take_text(std::string_view text, LogLevel& value);
 
-// The text as it may stand in a message.
+// The text, quoted and escaped for a message.
 std::string in_quotes(std::string_view text);
 
 }  // namespace mortise::detail

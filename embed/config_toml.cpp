@@ -43,7 +43,7 @@ constexpr std::string_view wanted<double> = "a number";
 template <>
 constexpr std::string_view wanted<Duration> = R"(a duration in quotes, "10s")";
 
-// Gives back what is wrong, or nothing.
+// Returns what is wrong, or nothing.
 template <class Value>
 std::string take_node(const toml::node& node, Value& value) {
     if constexpr (std::is_same_v<Value, std::uint64_t>) {
@@ -68,14 +68,14 @@ std::string take_node(const toml::node& node, Value& value) {
     return "must be " + std::string{wanted<Value>} + ", not " + std::string{kind_of(node)};
 }
 
-// A key as a step of a path. One with a dot in it is not to be taken for two.
+// A key as a step of a path. A key with a dot in it is quoted, so that it is not taken for two.
 std::string step(const toml::key& key) {
     const auto text = escaped(key.str());
     return text.find('.') == std::string::npos ? text : '"' + text + '"';
 }
 
-// Goes through the whole file before it complains, so that it complains of the first line that is
-// wrong; tables keep no order.
+// Reads the whole file and then reports the error on the first line, because TOML tables have no
+// order.
 class TomlReader {
 public:
     TomlReader(Config& config, detail::ConfigOrigin& origin) : config_{config}, origin_{origin} {}
@@ -147,7 +147,7 @@ private:
                        Value& value) {
         const auto* node = table.get(std::string_view{key}.substr(key.rfind('.') + 1));
         if (node != nullptr) return take(key, take_node(*node, value));
-        if (is_misspelt) return;  // whatever is unknown there may be this one
+        if (is_misspelt) return;  // an unknown key may be this one, misspelt
         origin_.lines[key] = table.source().begin.line;
         take(key, "missing");
     }
@@ -167,7 +167,7 @@ private:
         }
     }
 
-    // A key of that name that is at home elsewhere; else what is known here.
+    // The table in which a key of this name exists; otherwise the keys known here.
     std::string hint(const std::string& name, const std::string& prefix) const {
         for (const auto& key : known_) {
             if (key == name || key.ends_with("." + name)) return "did you mean " + key + "?";
@@ -175,7 +175,7 @@ private:
         return "known here: " + names_in(prefix);
     }
 
-    // The known keys and tables right below.
+    // The known keys and tables directly below the prefix.
     std::string names_in(std::string_view prefix) const {
         std::set<std::string> names;
         for (const std::string_view key : known_) {
@@ -199,7 +199,7 @@ toml::table parse(std::string_view text, const std::string& file) {
     try {
         return toml::parse(text);
     } catch (const toml::parse_error& error) {
-        // It quotes the text, which may be anything.
+        // The parser's message quotes the text, which may contain anything.
         throw ConfigError{Errc::invalid_argument,
                           {.file = file, .line = error.source().begin.line},
                           escaped(error.description())};

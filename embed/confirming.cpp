@@ -1,4 +1,4 @@
-// Whether a hold is held, as the cluster says (S6).
+// Hold::confirm (S6).
 #include <algorithm>
 #include <chrono>
 #include <memory>

@@ -1,11 +1,10 @@
-// Holds that change their mode (S27).
+// Conversions of holds (S27).
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "embed/canceller.hpp"
 #include "embed/hold_record.hpp"
 #include "embed/lock_mode.hpp"
@@ -23,21 +22,20 @@ namespace {
 
 using Record = std::shared_ptr<HoldRecord>;
 
-// What the cluster knows of it.
+// The grant that the cluster knows.
 const Record& grant_of(const Record& record) {
     return record->locker() ? record->grant() : record;
 }
 
-// Why it is not converted whatever the mode is.
+// Why it cannot be converted to any mode.
 std::error_code refusal(const HoldRecord& record) {
     if (const auto failure = record.failure()) return failure;
     const bool is_part = record.grant() && !record.locker();
-    const bool is_shared = record.locker() && !record.locker()->is_alone(record) &&
-                           !core::planted(core::Mutant::nested_holds_convert);
+    const bool is_shared = record.locker() && !record.locker()->is_alone(record);
     return is_part || is_shared ? make_error_code(Errc::invalid_argument) : std::error_code{};
 }
 
-// Before the request is sent: whoever asks valid() from now on asks for the new mode.
+// Called before the request is sent: from now on valid() is about the new mode.
 bool lower(HoldRecord& record, LockMode mode) {
     if (record.locker() && !record.locker()->lower(record, mode)) return false;
     record.set_mode(mode);
@@ -60,15 +58,13 @@ std::error_code downgrade(const Record& held, LockMode mode) {
     auto& gate = *record.gate();
     auto waiting = std::make_shared<WaitingThread>();
     const core::DowngradeCall call{gate.next_tag(), grant.facts().operation, to_core(mode)};
-    const bool late = core::planted(core::Mutant::downgraded_when_answered);
-    if (!late && !lower(record, mode)) return Errc::invalid_argument;
+    if (!lower(record, mode)) return Errc::invalid_argument;
     auto ec = gate.submit(call, waiting);
     if (!ec) {
         const auto gives_up = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
         const auto outcome = waiting->wait_until(gives_up);
         ec = outcome ? outcome->error : Errc::no_quorum;
     }
-    if (late && !ec) std::ignore = lower(record, mode);
     if (was_refused(ec)) {
         record.set_mode(before);
         grant.set_mode(before);
@@ -76,8 +72,8 @@ std::error_code downgrade(const Record& held, LockMode mode) {
     return ec;
 }
 
-// A thread that waits for an upgrade. If it gives up its hold is what it was: what the cluster did
-// too late is undone, before whatever its owner asked for since then.
+// A thread that waits for an upgrade. If it gives up, the hold stays as it was: an upgrade that the
+// cluster grants too late is undone, before anything that the owner requests later.
 class UpgradingThread final : public Completion {
 public:
     explicit UpgradingThread(Record grant)
@@ -101,7 +97,7 @@ private:
     WaitingThread waiting_;
 };
 
-// True when it is exclusive now; false with an error, or because others have it.
+// True if the hold is exclusive now. False with an error, or because others hold the name.
 bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     auto& record = *held;
     const auto& grant = grant_of(held);
@@ -109,7 +105,8 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     const bool is_legal = record.mode() == LockMode::update || record.mode() == LockMode::shared;
     if (!ec && !is_legal) ec = Errc::invalid_argument;
     if (ec) return false;
-    const auto gate = record.gate();  // outlives a hold that goes while this waits
+    // keeps the gate alive if the hold is destroyed during the wait
+    const auto gate = record.gate();
     const auto now = std::chrono::steady_clock::now();
     const bool wait = deadline > now;
     if (!wait) deadline = now + gate->call_timeout();
@@ -127,7 +124,7 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     grant->set_mode(LockMode::exclusive);
     record.set_mode(LockMode::exclusive);
     ec = record.failure();
-    // Suspended, it is exclusive when it is held again: valid() tells of the rest (S6).
+    // A suspended hold is exclusive when it is held again; valid() covers the rest (S6).
     if (ec == Errc::no_quorum) ec = {};
     return !ec;
 }

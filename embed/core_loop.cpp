@@ -1,4 +1,5 @@
-// Events in: what arrives becomes a step of the driver, and every step ends in the same few looks.
+// Events of the core: everything that arrives becomes a step of the driver, and every step ends
+// with the same checks.
 #include "embed/core_loop.hpp"
 
 #include <utility>
@@ -14,7 +15,8 @@ namespace mortise::detail {
 namespace {
 
 constexpr auto turn_max = std::chrono::milliseconds{5};  // P10
-// Begun in one step; the rest comes behind whatever arrived meanwhile (P10).
+// The number of calls begun in one step; the others follow after events that arrived meanwhile
+// (P10).
 constexpr std::size_t calls_per_step_max = 64;
 
 LogLevel level_of(transport::LogLevel level) {
@@ -50,13 +52,13 @@ transport::NetworkOptions network_options(const LoopParts& parts, std::uint64_t 
     return options;
 }
 
-// The same addresses again, with the port that any was asked for.
+// The same addresses, each with the port that was assigned for port 0.
 std::string with_port_of(const std::string& listen, const std::string& listening_at) {
     const auto port_of = [](const std::string& address) { return address.rfind(':') + 1; };
     return listen.substr(0, port_of(listen)) + listening_at.substr(port_of(listening_at));
 }
 
-// Overdue at half of it, as far as that is not over anyway.
+// A hold is at risk when half of this time has passed, if it has not ended before.
 core::Nanoseconds risk_margin(const core::NodeOptions& options) {
     const core::Nanoseconds ttl = std::chrono::milliseconds{options.session_ttl_ms};
     return core::holder_trust(options.session_ttl_ms, options.clock_rate_bound_ppm) - ttl / 2;
@@ -137,7 +139,7 @@ void CoreLoop::begin_calls(SubmittedCalls taken) {
     try {
         for (; !taken.empty(); taken.pop_front())
             calls.calls.push_back(begin_call(taken.front()));
-    } catch (...) {  // no memory: the node stops, and all that were not begun are to hear of it
+    } catch (...) {  // no memory: the node stops, and the calls that were not begun have to fail
         waiting_.keep(taken);
         throw;
     }
@@ -150,6 +152,7 @@ core::Call CoreLoop::begin_call(Submitted& submitted) {
     if (submitted.completion) {
         PendingCall pending;
         pending.completion = submitted.completion;
+        pending.progress_timeout = submitted.progress_timeout;
         pending.is_unknown_unanswered = is_unknown_unanswered(submitted.call);
         remember_asked(pending, submitted.call);
         if (!pending.asked.empty()) ++metrics_.acquires;
@@ -164,11 +167,9 @@ void CoreLoop::remember_asked(PendingCall& pending, const core::Call& call) {
     if (const auto* acquire = std::get_if<core::AcquireCall>(&call)) {
         pending.asked = {{acquire->request.name, acquire->request.mode}};
         pending.suspends = acquire->suspends;
-        pending.progress_timeout = acquire->progress_timeout;
     } else if (const auto* several = std::get_if<core::AcquireSeveralCall>(&call)) {
         pending.asked = several->request.names;
         pending.suspends = several->suspends;
-        pending.progress_timeout = several->progress_timeout;
         pending.all = several->request.which == core::AcquireSeveral::Which::all;
     } else if (const auto* upgrade = std::get_if<core::UpgradeCall>(&call)) {
         pending.upgrades = upgrade->hold;
@@ -200,7 +201,7 @@ void CoreLoop::set_credentials(std::shared_ptr<const transport::TlsCredentials> 
 
 core::Hello CoreLoop::hello() {
     auto hello = driver_->hello();
-    // Before it is a member it has no address to tell.
+    // Before the node is a member it has no address to announce.
     const auto& advertised = parts_.config.advertise;
     if (!advertised.empty() && !hello.address.empty()) hello.address = advertised;
     return hello;
@@ -238,8 +239,7 @@ core::Instant CoreLoop::deadline() const {
     return std::min(next, clocks.steady + (idle_at - clocks.boot));
 }
 
-// Deadlines move on with almost every message; a timer that is set too early is only looked at
-// again.
+// Deadlines move with almost every message. A timer that fires too early only checks again.
 void CoreLoop::set_timer() {
     const auto due = deadline();
     if (due == core::Instant::never() || due >= timer_at_) return;
@@ -253,7 +253,7 @@ void CoreLoop::set_timer() {
 void CoreLoop::timer_fired() {
     timer_at_ = core::Instant::never();
     if (ended_) return;
-    take_calls();  // there may have been no memory to wake this for them
+    take_calls();  // the wake for them may have failed without memory
     auto releases = holds_.end_idle(boot_now());
     if (!releases.calls.empty()) step(std::move(releases));
     if (deadline() > steady_now()) {

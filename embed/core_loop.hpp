@@ -1,5 +1,5 @@
-// What lives on the core thread: the driver with its ports, the network, the calls under way and
-// the holds. One piece of work at a time, none of which waits for anything.
+// What lives on the core thread: the driver with its ports, the network, the calls in progress, and
+// the holds. It handles one event at a time and waits for nothing.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@
 
 namespace mortise::detail {
 
-// What the loop is given. All of it outlives the loop.
+// The parameters of the loop. All of them outlive the loop.
 struct LoopParts {
     asio::io_context& io;
     const Config& config;
@@ -40,14 +40,16 @@ struct LoopParts {
     LeaseThread& leases;
     Readiness& readiness;
     NodeLog& log;
-    // Empty without TLS. Of the moment: new ones are told to set_credentials().
+    // Empty without TLS. These are the credentials at the start; new ones come with
+    // set_credentials().
     std::shared_ptr<const transport::TlsCredentials> credentials;
-    // The data directory is not to be used any more as it is (core::Effects::superseded).
+    // Called when the data directory must not be used as it is any more
+    // (core::Effects::superseded).
     std::function<void()> begin_anew;
     DescriptorWatch& descriptors;
 };
 
-// What one life of the node leaves to the next one in the same process.
+// What one run of the node leaves to the next one in the same process.
 struct Estate {
     std::string listening_at;
     Metrics counters;
@@ -59,12 +61,12 @@ public:
     ~CoreLoop() override;
 
     // --- before the thread runs
-    // Binds what the configuration says. Throws std::system_error with one clear line.
+    // Binds the configured addresses. Throws std::system_error with one line.
     void listen();
     void open(core::NodeState state, LogWriter& log, StateWriter& writer);
 
     // --- on the core thread
-    // With calls that were taken from the gate before.
+    // Starts with calls that were taken from the gate before.
     void begin(SubmittedCalls calls = {});
     void take_calls();
     void written(core::WriteId id) { step(core::WriteDone{id}); }
@@ -75,27 +77,28 @@ public:
     void state_installed(core::StateInstalled installed) { step(installed); }
     // The node stops for good (P5).
     void fail(const std::string& reason);
-    // It speaks to nobody and holds nothing from here on. Calls wait for the next life, or until
-    // it is clear that they will not get an answer in time.
+    // The node stops communicating and holds nothing from here on. Calls wait until it runs again,
+    // or until they can no longer be answered in time.
     void suspend(const std::string& why);
-    // It is tried again.
+    // Another attempt to resume has failed.
     void stay_suspended(const std::string& why);
     [[nodiscard]] Estate estate() const { return {listening_at_, counters()}; }
-    // For the next life. Nothing happens here any more.
+    // Hands the calls over to the next run of the node. Nothing happens here any more.
     [[nodiscard]] SubmittedCalls leave_calls();
-    // Releases everything, hands leadership over, and calls `done`, perhaps at once.
+    // Releases everything, transfers leadership, and calls `done`, perhaps at once.
     void begin_close(std::function<void()> done);
     // Closes sockets and timers; nothing happens here any more.
     void end();
-    // The node stops for good, and nothing is closed, cancelled or sent: the program closed the
-    // descriptors.
+    // Stops the node for good without closing, cancelling or sending anything: the program has
+    // closed its descriptors.
     void abandon(const std::string& reason);
     [[nodiscard]] Status status() const;
-    // From its cluster, as far as this node knows.
+    // True if it was removed from its cluster, as far as this node knows.
     [[nodiscard]] bool is_removed() const;
-    // It is a cluster of its own, and is configured to be one with others.
+    // True if it is a cluster of one although it is configured with peers.
     [[nodiscard]] bool is_alone_by_mistake() const;
-    // What only this node knows of it; empty when it is ready, or when there is nothing to add.
+    // What only this node knows about why it is not ready; empty if it is ready, or if there is
+    // nothing to add.
     [[nodiscard]] std::string why_not_ready() const;
     [[nodiscard]] Metrics metrics() const;
 
@@ -145,7 +148,7 @@ private:
     void members_changed();
     void connect_to_peers();
     [[nodiscard]] std::optional<std::string> moved_to(core::NodeId id) const;
-    // Of addresses that an unknown caller names.
+    // Whether only loopback addresses are dialled of those that an unknown caller names.
     [[nodiscard]] bool dials_loopback_only() const;
 
     // closing.cpp
@@ -183,7 +186,7 @@ private:
     std::unique_ptr<Driver> driver_;
     ClientDesk desk_;
     std::unique_ptr<transport::PeerNetwork> network_;
-    std::vector<int> doors_;  // that are watched
+    std::vector<int> doors_;  // listening sockets that are watched
 
     PendingCalls pending_;
     HoldTable holds_;
@@ -192,19 +195,22 @@ private:
         transport::Refusal why;
         core::Instant at;
     };
-    std::map<core::NodeId, Refused> refused_by_;            // until they are up again
-    std::map<core::NodeId, std::string> warned_of_timing_;  // what differed
-    std::vector<core::Member> peers_;                       // as the core told them
-    std::map<core::NodeId, std::string> introduced_;  // since then: who says that it is a member
+    // the peers that refuse this node, until they are up again
+    std::map<core::NodeId, Refused> refused_by_;
+    // the differing times that were reported
+    std::map<core::NodeId, std::string> warned_of_timing_;
+    std::vector<core::Member> peers_;  // the peers as the core named them
+    // callers that claimed to be members since then
+    std::map<core::NodeId, std::string> introduced_;
     std::optional<core::NodeId> leader_;
     core::CallTag close_tag_;
     std::function<void()> closed_;
     bool handing_over_ = false;
     bool ready_ = false;
     bool ended_ = false;
-    std::optional<std::string> suspended_;  // why
-    std::string listening_at_;              // when suspended
-    WaitingCalls waiting_;                  // likewise; or there was no memory to begin them
+    std::optional<std::string> suspended_;  // the reason
+    std::string listening_at_;              // while suspended
+    WaitingCalls waiting_;  // calls while suspended, or when there was no memory to begin them
     core::Instant began_;
     asio::steady_timer insecurity_;
     Metrics metrics_;

@@ -59,7 +59,7 @@ std::string why_not_ample(const DescriptorBudget& budget) {
            " descriptors (RLIMIT_NOFILE): this node may need " + std::to_string(budget.needed) +
            ", and leaves " + std::to_string(of_program) +
            " to the program if it can; so it admits " + std::to_string(budget.strangers_max) +
-           " connections without a hello and " + std::to_string(budget.clients_max) +
+           " unauthenticated connections and " + std::to_string(budget.clients_max) +
            " clients. Raise the limit to " + std::to_string(budget.recommended()) + " or more";
 }
 

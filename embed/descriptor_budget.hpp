@@ -11,9 +11,10 @@ namespace mortise::detail {
 
 struct DescriptorBudget {
     std::uint64_t limit = 0;   // RLIMIT_NOFILE
-    std::uint64_t least = 0;   // below that the node does not get as far as to work
-    std::uint64_t needed = 0;  // of its files and of the connections with its peers, at most
-    // Bounds for others, such that the program keeps 64, or half of what is left if that is less.
+    std::uint64_t least = 0;   // with fewer the node cannot start
+    std::uint64_t needed = 0;  // for its files and the connections with its peers, at most
+    // Limits for inbound connections, chosen so that the program keeps 64 descriptors, or half of
+    // the rest if that is less.
     std::size_t strangers_max = 0;
     std::size_t clients_max = 0;
 
@@ -24,7 +25,7 @@ struct DescriptorBudget {
 
 [[nodiscard]] DescriptorBudget descriptor_budget(std::uint64_t limit, const Config& config);
 
-// One line each, for whoever may raise the limit.
+// One line each, for the operator.
 [[nodiscard]] std::string why_not_enough(const DescriptorBudget& budget);
 [[nodiscard]] std::string why_not_ample(const DescriptorBudget& budget);
 

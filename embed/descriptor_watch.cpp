@@ -11,8 +11,8 @@ namespace {
 
 using Reactor = asio::detail::epoll_reactor;
 
-// Asio tells nobody which descriptors its loop has. The explicit instantiation of a template may
-// name private members, and so it is found out by the compiler if they are called otherwise.
+// Asio does not tell which descriptors its loop has. An explicit instantiation of a template may
+// name private members, so this fails to compile if they are renamed.
 template <class Member, typename Member::Type pointer>
 struct Reveal {
     friend typename Member::Type reveal(Member /*member*/) { return pointer; }
@@ -33,7 +33,7 @@ template struct Reveal<Epoll, &Reactor::epoll_fd_>;
 template struct Reveal<Timer, &Reactor::timer_fd_>;
 template struct Reveal<Interrupter, &Reactor::interrupter_>;
 
-// That of epoll first.
+// The descriptor of epoll comes first.
 std::array<int, 3> descriptors_of(asio::io_context& io) {
     auto& reactor = asio::use_service<Reactor>(io);
     return {reactor.*reveal(Epoll{}), reactor.*reveal(Timer{}),
@@ -62,7 +62,7 @@ void DescriptorWatch::remove(int descriptor) {
 }
 
 void DescriptorWatch::set_directory(std::function<bool()> is_held) {
-    // What it was is let go of outside.
+    // The former function is destroyed outside the lock.
     watched_.with([&](Watched& watched) { watched.is_held.swap(is_held); });
 }
 

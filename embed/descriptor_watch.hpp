@@ -1,6 +1,6 @@
-// Whether the descriptors of a node are still its own. The program may close any of them: daemons
-// close all that they find. Then the event loop neither wakes up nor sleeps, the directory may be
-// opened by somebody else, and the numbers are soon those of files of the program
+// Checks whether the descriptors of a node are still its own. The program may close any of them:
+// daemons close all that they find. Then the event loop neither wakes up nor sleeps, another
+// process may open the directory, and the numbers soon belong to files of the program
 // (docs/decisions/0034).
 #pragma once
 
@@ -16,21 +16,21 @@
 
 namespace mortise::detail {
 
-// Thread-safe; needs no descriptor.
+// Thread-safe; uses no descriptor.
 class DescriptorWatch {
 public:
-    // Of this loop, from the beginning.
+    // Watches the descriptors of this loop from the beginning.
     explicit DescriptorWatch(asio::io_context& io);
 
-    // Until it is removed, which is before it is closed.
+    // The descriptor is watched until it is removed, which must happen before it is closed.
     void add(int descriptor);
     void remove(int descriptor);
-    // Says whether the directory is still this node's; empty when there is none.
+    // `is_held` tells whether the directory is still this node's; empty if there is none.
     void set_directory(std::function<bool()> is_held);
 
-    // Looks at all of them: half a microsecond each.
+    // Checks all of them; each takes half a microsecond.
     [[nodiscard]] bool is_whole() const;
-    // At what the loop waits with alone.
+    // Checks the descriptor on which the loop waits.
     [[nodiscard]] bool has_loop() const noexcept { return epoll_.second.seems_at(epoll_.first); }
 
 private:
@@ -44,7 +44,7 @@ private:
     Guarded<Watched> watched_;
 };
 
-// Likewise for a loop that lives for one call: whether it has its descriptors.
+// The same for a loop that lives for one call: whether it still has its descriptors.
 [[nodiscard]] std::function<bool()> watch_loop(asio::io_context& io);
 
 }  // namespace mortise::detail

@@ -12,7 +12,7 @@ core::Instant Driver::deadline() const {
 }
 
 void Driver::handle(core::Event event, core::Now now) {
-    if (stepping_) {  // a port called back from within a step: its turn comes next
+    if (stepping_) {  // a port called back from within a step: this event comes next
         waiting_.emplace_back(std::move(event), now);
         return;
     }
@@ -33,7 +33,7 @@ void Driver::step(core::Event event, core::Now now) {
         if (check_every_step_) core_.check_invariants();
         carry_out(std::move(effects));
     } catch (const std::exception& broken) {
-        halt();  // first: to tell of it may fail as well
+        halt();  // first, since reporting may fail as well
         ports_.publisher.stopped(broken.what());
     }
 }
@@ -57,8 +57,6 @@ void Driver::carry_out(core::Effects effects) {
         ports_.publisher.answered(std::move(answer));
     for (const auto& contended : effects.contended)
         ports_.publisher.contended(contended);
-    for (const auto& answer : effects.membership)
-        ports_.publisher.membership_answered(answer);
     if (effects.purge_log_to) ports_.log.purge_to(*effects.purge_log_to);
     for (auto& step : effects.install)
         ports_.state.install(std::move(step));

@@ -1,5 +1,5 @@
-// Carries out what the core asks for, in its order. No thread, no Asio, no clock: whoever owns the
-// driver calls handle() from one thread at a time. The simulator runs this very class.
+// Executes the effects of the core in their order. It has no thread, no Asio and no clock: its
+// owner calls handle() from one thread at a time. The simulator runs this class too.
 #pragma once
 
 #include <deque>
@@ -11,56 +11,58 @@
 
 namespace mortise {
 
-// Writes to disk, in the order of the calls, what `write` says in the order in which it says it:
-// the reset first. Each write is reported as core::WriteDone, in the same order, once it is synced;
-// from within submit() too, if it can be that fast. A failure is reported by Driver::fail, and
-// nothing after it is reported as done.
+// Writes to disk in the order of the calls. The parts of a `write` are written in their order, the
+// reset first. Each write is reported as core::WriteDone, in the same order, once it is synced; the
+// report may come from within submit(). A failure is reported by Driver::fail, and nothing after it
+// is reported as done.
 class LogWriter {
 public:
     virtual ~LogWriter() = default;
     virtual void submit(const core::Write& write) = 0;
-    // Entries up to and including that of `base` are not needed any more; a start is told of `base`
-    // instead. May happen whenever it suits, or, if a crash comes before that, not at all.
+    // Entries up to and including `base` are not needed any more; the next start gets `base`
+    // instead. It may be done at any time, or not at all if a crash comes first.
     virtual void purge_to(const core::LogBase& base) = 0;
 };
 
-// The state on disk, behind the log; what it loses in a crash the log replays.
+// The state on disk, which may be older than the log. What a crash loses is replayed from the log.
 class StateWriter {
 public:
     virtual ~StateWriter() = default;
-    // Takes effect on disk whole and in the order of the calls, so that a crash loses the newest
-    // ones and nothing else. Never ahead of the log: not before every write that was submitted
-    // before it is done. (That the disk has an entry at `delta.applied` is not enough: it may be
-    // one that a write under way replaces.) Reports core::StateDurable{delta.applied.index} of the
-    // newest one that no crash can take back, whenever it suits.
+    // Takes effect on disk as a whole and in the order of the calls, so that a crash loses the
+    // newest deltas only. It is never ahead of the log: it waits for every write that was submitted
+    // before it. (It is not enough that the disk has an entry at `delta.applied`: a write in
+    // progress may replace that entry.) Reports core::StateDurable{delta.applied.index} for the
+    // newest delta that no crash can lose, at any time.
     virtual void save(core::StateDelta delta) = 0;
-    // What this node's countdowns have run (S4). Unsynced, and the newest is enough.
+    // Saves this node's countdowns (S4), without a sync; only the newest ones matter.
     virtual void save_countdowns(std::vector<core::SavedCountdown> countdowns) = 0;
-    // Answered with one core::SnapshotRows each, in the order of the calls, from a view of the
-    // state that stays as it was when it was opened. What cannot be read is not answered.
+    // Each read is answered with one core::SnapshotRows, in the order of the calls, from a view
+    // that does not change after it was opened. A read that fails is not answered.
     virtual void read_snapshot(core::SnapshotRead read) = 0;
-    // That peer's view is not needed any more; none may be open.
+    // The view for that peer is not needed any more; it may not exist.
     virtual void close_snapshot(core::NodeId peer) = 0;
-    // In the order of the calls, save() included, and not before every write that was submitted
-    // before it is done. Reports core::InstallTaken of each, when it is not in memory any more, and
-    // core::StateInstalled when a step that is `done` is durable.
+    // Executed in the order of the calls, save() included, and not before every write that was
+    // submitted before it is done. Reports core::InstallTaken for each step when its memory is
+    // free, and core::StateInstalled when a step that is `done` is durable.
     virtual void install(core::InstallStep step) = 0;
 };
 
-// One-way; may lose, repeat, delay and reorder, but delivers nothing damaged.
+// Sends messages without waiting for answers. It may lose, repeat, delay and reorder them, but
+// delivers nothing damaged.
 class PeerSender {
 public:
     virtual ~PeerSender() = default;
-    // Must not leave before the step is carried out: what it tells of is marked lost later in it.
+    // The message must not leave before the step is executed: the holds whose loss it reports are
+    // marked lost later in the step.
     virtual void send(core::NodeId to, core::PeerMessage message) = 0;
-    // Whom to be connected with from now on, and nobody else. A network that connects everybody
-    // has nothing to do.
+    // The peers to be connected with from now on, and no others. A network that connects everybody
+    // ignores it.
     virtual void set_peers(const std::vector<core::Member>& /*peers*/) {}
-    // Closes the connections with that peer, which may make new ones.
+    // Closes the connections with that peer, which may open new ones.
     virtual void disconnect(core::NodeId /*peer*/) {}
 };
 
-// Told of what became final, in this order within a step.
+// Receives what became final, in this order within a step.
 class Publisher {
 public:
     virtual ~Publisher() = default;
@@ -69,20 +71,19 @@ public:
     virtual void suspended(core::OperationId hold) = 0;
     virtual void lease_changed(const core::LeaseChanged& lease) = 0;
     virtual void answered(core::CallAnswer answer) = 0;
-    // Of holds that are watched (core::WatchCall); the simulator watches them itself.
+    // Contention on holds that are watched (core::WatchCall); the simulator watches them itself.
     virtual void contended(const core::Contended& /*contended*/) {}
-    // Of single steps that are begun by hand; what programs ask for is answered like any call.
-    virtual void membership_answered(core::MembershipAnswer /*answer*/) {}
     // This node was too far behind: its state is now that of others as of `last`, and what happened
     // in between it will not be told.
     virtual void state_replaced(core::LogId last) = 0;
     virtual void noted(const core::Note& note) = 0;
-    // Nothing that this node says counts any more, and it says nothing any more: it is to begin
-    // anew (core::Effects).
+    // Nothing that this node says counts any more, and it says nothing any more: it has to start
+    // with an empty directory (core::Effects).
     virtual void superseded() = 0;
-    // Likewise, and it is to stop: a copy of its directory is in use elsewhere.
+    // The same, but it has to stop: a copy of its directory is in use elsewhere.
     virtual void copied() = 0;
-    // The node has stopped for good, and why. Every hold is lost, no call is answered any more.
+    // The node has stopped for good, with the reason. Every hold is lost, and no call is answered
+    // any more.
     virtual void stopped(const std::string& reason) = 0;
 };
 
@@ -98,11 +99,11 @@ public:
     // References in `ports` outlive the driver.
     Driver(core::NodeOptions options, core::NodeState state, DriverPorts ports, core::Now now);
 
-    // One step and all its effects. Does nothing once stopped.
+    // Runs one step and executes its effects. Has no effect once stopped.
     void handle(core::Event event, core::Now now);
-    // The disk failed, or something else that a node cannot survive: it stops (P5).
+    // Reports an error that a node cannot survive, such as a disk error: it stops (P5).
     void fail(const std::string& reason);
-    // Does nothing any more, and tells nobody.
+    // Stops without telling anybody.
     void halt();
 
     [[nodiscard]] core::Instant deadline() const;
@@ -121,7 +122,7 @@ private:
     bool stopped_ = false;
     bool check_every_step_ = false;
     bool stepping_ = false;
-    std::deque<std::pair<core::Event, core::Now>> waiting_;  // arrived from within a step
+    std::deque<std::pair<core::Event, core::Now>> waiting_;  // events that arrived within a step
 };
 
 }  // namespace mortise

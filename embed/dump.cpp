@@ -19,7 +19,7 @@ namespace {
 
 using storage::DirectoryContent;
 
-// The newest that is in the log, or behind it.
+// The newest configuration in the log, or its base.
 core::Configuration configuration_of(const DirectoryContent& content) {
     for (auto entry = content.entries.rbegin(); entry != content.entries.rend(); ++entry) {
         if (entry->kind != core::EntryKind::configuration) continue;
@@ -29,7 +29,7 @@ core::Configuration configuration_of(const DirectoryContent& content) {
                                                   : content.applied_configuration;
 }
 
-// By id, and an id that is there twice in the order voter, leaving, learner.
+// Ordered by id. An id with two entries has the order voter, leaving, learner.
 std::vector<MemberInfo> members_of(const core::Configuration& configuration) {
     std::multimap<NodeId, MemberInfo> members;
     const auto add = [&members](const std::vector<core::Member>& list, Role role, bool leaving) {
@@ -56,8 +56,8 @@ std::vector<MemberInfo> members_of(const core::Configuration& configuration) {
     return list;
 }
 
-// A sum is put into the log of what its leader had applied, hence of what was committed; and what
-// the only voter has is.
+// The leader logs a checksum of what it had applied, so that was committed. The entries of a
+// cluster's only voter are committed too.
 core::LogIndex committed_in(const DirectoryContent& content) {
     auto committed = std::max(content.applied.index, content.base.index);
     for (const auto& entry : content.entries) {
@@ -100,11 +100,11 @@ private:
             dump_.is_newer = dump_.is_newer || error.code == storage::Errc::newer_format;
         }
         if (content_.is_torn)
-            note("the newest write of the log was cut short by a crash; nobody was told of it");
+            note("the newest write of the log was cut short by a crash; it was not acknowledged");
         if (content_.is_copy)
             note("this is a copy, or was restored: it is not where its node had it last");
         if (content_.set_aside != 0)
-            note("a start had begun to put the content aside, into damaged-" +
+            note("a start had begun to move the content aside, into damaged-" +
                  std::to_string(content_.set_aside));
     }
     void tell_log() {
@@ -136,7 +136,8 @@ private:
             after = page.back().name;
         }
     }
-    // As a start does once it hears that they are committed. Up to where it went.
+    // Applies entries as a node does once they are committed, and returns the last index it
+    // reached.
     core::LogIndex replay(core::LockMachine& machine) {
         auto applied = content_.applied.index;
         const auto at = std::ranges::find(content_.entries, applied,
@@ -158,7 +159,7 @@ private:
     bool apply(core::LockMachine& machine, const core::Entry& entry) {
         if (entry.kind != core::EntryKind::commands) return true;
         const auto batch = core::decode_batch(entry.payload);
-        // What makes no sense in a form that is known is no command to anybody.
+        // Commands in a known format that cannot be decoded are skipped by all nodes.
         if (!batch) return core::format_of(entry.payload) <= core::command_format_newest;
         try {
             core::Outcomes outcomes;

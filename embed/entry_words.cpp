@@ -31,7 +31,7 @@ std::string milliseconds(std::string_view what, std::uint32_t time) {
                      : ", " + std::string{what} + ' ' + std::to_string(time) + " ms";
 }
 
-// What requests for one name and for several have besides.
+// The common part of requests for one name and for several.
 template <class Request>
 std::string ways_of(const Request& request) {
     std::string words = request.wait ? ", waits" : ", does not wait";
@@ -91,6 +91,10 @@ struct Body {
         return "ask for the release of " + in_quotes(body.name) + ", reason " +
                in_quotes(body.reason);
     }
+    std::string operator()(const core::Declined&) const {
+        return "in place of one that the leader had no capacity for";
+    }
+    std::string operator()(const core::CloseSession&) const { return "close the session"; }
 };
 
 struct Words {
@@ -107,15 +111,12 @@ struct Words {
                      std::to_string(renewal.number) + ")";
         return words;
     }
-    std::string operator()(const core::CloseSession& command) const {
-        return "close " + session(command.session);
-    }
     std::string operator()(const core::Expire& command) const {
         return "expire " + session(command.session) + ", last renewed at index " +
                number(command.renewed_at);
     }
     std::string operator()(const core::Sweep&) const {
-        return "clear what ended sessions left behind";
+        return "remove what ended sessions left behind";
     }
     std::string operator()(const core::Acknowledge& command) const {
         return session(command.session) + " has received the answers up to index " +
@@ -126,7 +127,7 @@ struct Words {
                std::visit(Body{}, command.body);
     }
     std::string operator()(const core::EndClosure& command) const {
-        return "end closure " + number(command.closure);
+        return "end quorum timer " + number(command.closure);
     }
 };
 
@@ -160,8 +161,9 @@ std::string words_of_configuration(const core::Bytes& payload) {
 
 std::string words_of_sum(const core::Bytes& payload) {
     const auto found = core::decode_state_sum(payload);
-    if (!found) return "no sum that this version reads";
-    return "the state after index " + number(found->at) + " sums to " + hexadecimal(found->sum);
+    if (!found) return "no checksum that this version reads";
+    return "the state after index " + number(found->at) + " has the checksum " +
+           hexadecimal(found->sum);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is in an entry of the log, in words for a person.
+// Describes an entry of the log in words.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace mortise::detail {
 
 [[nodiscard]] std::string_view word_of(core::EntryKind kind);
-// A sentence for each command.
+// One sentence for each command.
 [[nodiscard]] std::vector<std::string> words_of(const core::Entry& entry);
 [[nodiscard]] std::string words_of(const core::Command& command);
 

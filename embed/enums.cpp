@@ -1,7 +1,7 @@
 #include <mortise/enums.hpp>
 #include <mortise/event.hpp>
 
-// Every switch is without a default, so that the compiler asks for a new enumerator's name here.
+// No switch has a default, so that the compiler reports a new enumerator without a name.
 namespace mortise {
 
 std::string_view to_string(LockMode mode) noexcept {
@@ -83,14 +83,6 @@ std::string_view to_string(OnUncertain choice) noexcept {
     return "unknown";
 }
 
-std::string_view to_string(Caching caching) noexcept {
-    switch (caching) {
-        case Caching::adaptive: return "adaptive";
-        case Caching::off: return "off";
-    }
-    return "unknown";
-}
-
 std::string_view to_string(ReadLevel level) noexcept {
     switch (level) {
         case ReadLevel::linearizable: return "linearizable";
@@ -103,7 +95,6 @@ std::string_view to_string(Role role) noexcept {
     switch (role) {
         case Role::voter: return "voter";
         case Role::learner: return "learner";
-        case Role::client: return "client";
     }
     return "unknown";
 }
@@ -125,21 +116,6 @@ std::string_view to_string(LogLevel level) noexcept {
         case LogLevel::warn: return "warn";
         case LogLevel::error: return "error";
         case LogLevel::off: return "off";
-    }
-    return "unknown";
-}
-
-std::string_view to_string(Event::Kind kind) noexcept {
-    switch (kind) {
-        case Event::Kind::gap: return "gap";
-        case Event::Kind::held: return "held";
-        case Event::Kind::waiting: return "waiting";
-        case Event::Kind::granted: return "granted";
-        case Event::Kind::queued: return "queued";
-        case Event::Kind::withdrawn: return "withdrawn";
-        case Event::Kind::released: return "released";
-        case Event::Kind::expired: return "expired";
-        case Event::Kind::broken: return "broken";
     }
     return "unknown";
 }

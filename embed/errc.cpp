@@ -20,18 +20,20 @@ struct Row {
 // In the order of the enumerators, which begin at 1.
 constexpr std::array rows{
     Row{Errc::timed_out, "timed_out",
-        "the time was over before the lock was free; nothing is held, try again or wait longer",
-        true, std::errc::timed_out},
-    Row{Errc::cancelled, "cancelled", "cancelled at the caller's wish; nothing is held", false,
+        "the time ended before the lock was free; nothing is held, try again or wait longer", true,
+        std::errc::timed_out},
+    Row{Errc::cancelled, "cancelled", "cancelled by the caller; nothing is held", false,
         std::errc::operation_canceled},
     Row{Errc::session_expired, "session_expired",
-        "this node was out of touch for too long and its session ended; acquire again", true},
+        "this node had no contact with its cluster for too long and its session expired; acquire "
+        "again",
+        true},
     Row{Errc::lock_lost, "lock_lost",
         "the lock was lost before it was released; stop what it protects and acquire again"},
     Row{Errc::not_held, "not_held", "nothing is held here; check which hold is used, and how often",
         false, std::errc::operation_not_permitted},
     Row{Errc::outcome_unknown, "outcome_unknown",
-        "sent, but no answer came in time; look what happened before doing it again"},
+        "sent, but no answer came in time; check what happened before repeating it"},
     Row{Errc::no_quorum, "no_quorum",
         "no majority of the members answered in time; try again, or look at the network", true,
         std::errc::resource_unavailable_try_again},
@@ -39,10 +41,11 @@ constexpr std::array rows{
         "the node is not in its cluster, or not yet; wait until it is ready and try again", true,
         std::errc::resource_unavailable_try_again},
     Row{Errc::deadlock, "deadlock",
-        "waiting here would close a circle; release what is held, then try again", false,
+        "waiting here would complete a wait cycle; release what is held, then try again", false,
         std::errc::resource_deadlock_would_occur},
     Row{Errc::resource_exhausted, "resource_exhausted",
-        "too much of this kind is under way, or a configured limit is reached; try again later",
+        "too many calls of this kind are in progress, or a configured limit is reached; try again "
+        "later",
         true, std::errc::no_lock_available},
     Row{Errc::invalid_argument, "invalid_argument",
         "the call or the configuration is not valid; correct it", false,
@@ -54,7 +57,7 @@ constexpr std::array rows{
     Row{Errc::forked, "forked",
         "this belongs to the process that forked; open a node in the child"},
     Row{Errc::permission_denied, "permission_denied",
-        "not allowed for this node; ask whoever runs the cluster", false,
+        "not allowed for this node or user; ask the operator of the cluster", false,
         std::errc::permission_denied},
     Row{Errc::incompatible, "incompatible",
         "the other side speaks another version; upgrade the older one", false,
@@ -70,7 +73,7 @@ constexpr bool codes_count_from_one() {
 static_assert(codes_count_from_one());
 
 const Row* find(int code) noexcept {
-    const auto place = static_cast<std::size_t>(code) - 1;  // 0 wraps to far behind the end
+    const auto place = static_cast<std::size_t>(code) - 1;  // 0 wraps to a value beyond the end
     return place < rows.size() ? &rows[place] : nullptr;
 }
 

@@ -13,12 +13,13 @@ struct Lead {
     std::uint8_t mask;
     std::uint8_t bits;
     std::size_t length;
-    char32_t lowest;  // what is smaller has a shorter form, and is no UTF-8
+    char32_t lowest;  // a smaller value has a shorter form, and is not valid UTF-8
 };
 constexpr std::array leads{Lead{0x80, 0x00, 1, 0}, Lead{0xe0, 0xc0, 2, 0x80},
                            Lead{0xf0, 0xe0, 3, 0x800}, Lead{0xf8, 0xf0, 4, 0x10000}};
 
-// Moves the cursor, hides text or turns its direction, so that a line reads as what it is not.
+// Moves the cursor, hides text or reverses its direction, so that a line looks different from what
+// it is.
 bool misleads(char32_t point) {
     const auto within = [point](char32_t first, char32_t last) {
         return first <= point && point <= last;
@@ -28,7 +29,7 @@ bool misleads(char32_t point) {
            within(0xd800, 0xdfff) || within(0xe0000, 0xe0fff) || point > 0x10ffff;
 }
 
-// The length of the character which `bytes` begin with, if it may be shown; otherwise 0.
+// The length of the first character of `bytes`, if it may be shown; otherwise 0.
 std::size_t shown_length(std::string_view bytes) {
     const auto first = static_cast<std::uint8_t>(bytes[0]);
     const auto* lead = std::find_if(leads.begin(), leads.end(), [first](const Lead& candidate) {

@@ -11,12 +11,12 @@
 
 namespace mortise::detail {
 
-// One subscriber.
+// One subscriber and its queue.
 class EventHub::Line : public std::enable_shared_from_this<Line> {
 public:
     explicit Line(NodeEventSink sink) : sink_{std::move(sink)} {}
 
-    // True when deliver() has to be called.
+    // True if deliver() has to be called.
     bool add(const NodeEvent& event) {
         const std::scoped_lock lock{mutex_};
         if (ended_ || waiting_.size() >= waiting_max) return false;
@@ -33,7 +33,7 @@ public:
             lock.unlock();
             try {
                 sink_(event);
-            } catch (...) {  // theirs
+            } catch (...) {  // an exception of the sink
             }
             lock.lock();
             caller_ = {};
@@ -42,14 +42,15 @@ public:
         is_delivering_ = false;
     }
 
-    // There was no memory for it: with the next event it is tried again.
+    // There was no memory to deliver; the next event tries again.
     void not_delivering() {
         const std::scoped_lock lock{mutex_};
         is_delivering_ = false;
     }
 
     void end() {
-        if (generation_.is_forked()) return;  // the thread in the sink, if any, is not here
+        // the thread that may be in the sink does not exist in the child
+        if (generation_.is_forked()) return;
         std::unique_lock lock{mutex_};
         ended_ = true;
         returned_.wait(lock, [this] {
@@ -58,7 +59,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t waiting_max = 4'096;  // a sink that slow misses some
+    static constexpr std::size_t waiting_max = 4'096;  // a slower sink misses events
 
     const ForkGeneration generation_;
     const NodeEventSink sink_;
@@ -87,7 +88,7 @@ void EventHub::publish(const NodeEvent& event) noexcept {
         for (const auto& weak : lines) {
             if (const auto line = weak.lock(); line && line->add(event)) deliver(line);
         }
-    } catch (const std::bad_alloc&) {  // an event is not worth a node
+    } catch (const std::bad_alloc&) {  // losing an event is better than losing the node
     }
 }
 

@@ -1,5 +1,5 @@
-// Hands a node's events to those who subscribed, on the notifier's threads: to each in order and
-// one at a time.
+// Delivers a node's events to its subscribers on the notifier's threads, to each subscriber in
+// order and one at a time.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ public:
     explicit EventHub(Notifier& notifier) : notifier_{notifier} {}
 
     [[nodiscard]] Subscription subscribe(NodeEventSink sink);
-    // Whoever cannot be told, for want of memory or of patience, misses it.
+    // A subscriber that is too slow, or for which there is no memory, misses the event.
     void publish(const NodeEvent& event) noexcept;
 
 private:

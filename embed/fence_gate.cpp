@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/bytes.hpp"
-#include "core/base/mutant.hpp"
 #include "core/base/result.hpp"
 #include "embed/fork_generation.hpp"
 #include "embed/gate_entries.hpp"
@@ -27,7 +26,7 @@ constexpr std::size_t resource_bytes_max = 4096;
     throw detail::in_one_line(error);
 }
 
-// The marks of a resource and of its slots never meet.
+// The keys of a resource and of its slots differ always.
 std::string mark_key(std::string_view resource, const std::uint32_t* slot) {
     core::ByteWriter key;
     key.u8(slot != nullptr ? 1 : 0);
@@ -44,15 +43,12 @@ public:
     [[nodiscard]] bool is_forked() const { return generation_.is_forked(); }
 
     bool admit(const std::string& key, std::int64_t token, const void* body, Call call) {
-        std::optional<detail::GateVisit> visit{std::in_place, entries_, key};
-        auto& mark = visit->mark();
+        const detail::GateVisit visit{entries_, key};
+        auto& mark = visit.mark();
         const auto newest = known(key, mark);
         if (token < newest) return false;
-        const bool marks_late = planted(core::Mutant::gate_mark_after_effect);
-        if (token > newest && !marks_late) raise(key, token, mark);
-        if (planted(core::Mutant::gate_effect_unlocked)) visit.reset();
+        if (token > newest) raise(key, token, mark);
         call(body);
-        if (token > newest && marks_late) raise(key, token, mark);
         return true;
     }
 
@@ -65,7 +61,7 @@ private:
         return mark.emplace(stored->value_or(0));
     }
 
-    // After an error the mark is whatever the disk has, and no one is admitted any more.
+    // After an error the mark is whatever the disk has, and nobody is admitted any more.
     void raise(const std::string& key, std::int64_t token, std::optional<std::int64_t>& mark) {
         const storage::IgnoredSignal file_too_large{SIGXFSZ};
         mark.reset();
@@ -81,7 +77,7 @@ private:
 FenceGate FenceGate::open(const std::filesystem::path& directory) {
     detail::stay_loaded();
     const storage::IgnoredSignal file_too_large{SIGXFSZ};
-    // The program may go to another working directory later; daemons do.
+    // An absolute path, since the program may change its working directory later, as daemons do.
     auto marks = storage::MarkStore::open(std::filesystem::absolute(directory));
     if (!marks) fail(marks.error());
     return FenceGate{std::make_unique<Impl>(*std::move(marks))};
@@ -96,7 +92,7 @@ FenceGate& FenceGate::operator=(FenceGate&& other) noexcept {
     return *this;
 }
 
-// In the child of a fork the database's threads are not there to be waited for.
+// In the child of a fork the database's threads do not exist, so nothing may wait for them.
 FenceGate::~FenceGate() {
     if (impl_ && impl_->is_forked()) static_cast<void>(impl_.release());
     const storage::IgnoredSignal file_too_large{SIGXFSZ};

@@ -12,7 +12,7 @@ std::string to_string(FencingToken token) {
     return token.to_string();
 }
 
-// Not as a number, which the stream's locale and flags would decorate.
+// Written as text: the stream's locale and flags would change a number.
 std::ostream& operator<<(std::ostream& out, FencingToken token) {
     return out << token.to_string();
 }

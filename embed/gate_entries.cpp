@@ -12,13 +12,13 @@ namespace mortise::detail {
 
 namespace {
 
-// Who waits for what, in all gates of this process: an effect may use several, and so a circle may
-// go through several. Only those who have to wait come here.
+// The wait graph of all gates of this process. An effect may use several gates, so a wait cycle may
+// go through several. Only threads that have to wait come here.
 class Waits {
 public:
     static Waits& of_this_process();
 
-    // False when it would be for ever.
+    // False if the wait would never end.
     bool add(GateEntry& wanted);
     void remove() noexcept;
 
@@ -26,10 +26,10 @@ private:
     const ForkGeneration generation_;
     std::mutex mutex_;
     std::map<std::thread::id, GateEntry*> waits_;
-    std::unique_ptr<Waits> of_parent_;  // nobody in this process can have locked it
+    std::unique_ptr<Waits> of_parent_;  // no thread of this process can have locked it
 };
 
-// That of the parent of a fork may be locked by a thread that is not there.
+// A thread that does not exist in the child may have locked the object of the parent.
 Waits& Waits::of_this_process() {
     static std::atomic<Waits*> present{nullptr};
     auto* known = present.load();
@@ -42,8 +42,8 @@ Waits& Waits::of_this_process() {
     return *known;
 }
 
-// An entry that somebody waits for stays, and so does who is admitted to it while they wait: what
-// is found under the mutex is a circle, and the last one to come finds it.
+// An entry with waiters stays, and so does its admitted thread while they wait. So a cycle found
+// under the mutex is real, and the thread that completes it finds it.
 bool Waits::add(GateEntry& wanted) {
     const auto self = std::this_thread::get_id();
     const std::scoped_lock lock{mutex_};
@@ -76,7 +76,7 @@ void admit_to(GateEntry& entry) {
         auto& waits = Waits::of_this_process();
         if (!waits.add(entry)) fail_for_a_circle();
         entry.admitting.lock();
-        waits.remove();  // before it says who is admitted: nobody waits for themselves
+        waits.remove();  // before it is recorded as admitted: no thread waits for itself
     }
     entry.admitted = self;
 }

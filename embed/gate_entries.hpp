@@ -1,4 +1,4 @@
-// Who is at which resource of a FenceGate, and who waits for it.
+// Which thread is admitted to each resource of a FenceGate, and which threads wait for it.
 #pragma once
 
 #include <atomic>
@@ -11,21 +11,21 @@
 
 namespace mortise::detail {
 
-// What somebody is being admitted to, or waits for.
+// One resource that threads are admitted to or wait for.
 struct GateEntry {
     std::mutex admitting;
-    std::optional<std::int64_t> mark;  // guarded by `admitting`; empty: not known yet
+    std::optional<std::int64_t> mark;  // guarded by `admitting`; empty: not read yet
     int users = 0;                     // guarded by the table's mutex
-    // None while nobody is admitted. Looked at by those who wait in any gate.
+    // The admitted thread, or none. Threads that wait in any gate read it.
     std::atomic<std::thread::id> admitted;
 };
 
-// The entries of one gate, and no others: a resource nobody is at costs no memory.
+// The entries of one gate that are in use. An unused resource needs no memory.
 class GateEntries {
 public:
-    // Waits until nobody else is admitted. Throws std::system_error with Errc::deadlock when that
-    // would be for ever: for the effect of the very resource, and for one that waits, perhaps
-    // through others and other gates, for who waits for it.
+    // Waits until no other thread is admitted. Throws std::system_error with Errc::deadlock if that
+    // would never end: for a resource whose effect is the caller, and if the wait would complete a
+    // cycle, perhaps through other gates.
     GateEntry& enter(const std::string& key);
     void leave(const std::string& key, GateEntry& entry) noexcept;
 
@@ -33,7 +33,7 @@ private:
     void give_up(const std::string& key, GateEntry& entry) noexcept;
 
     std::mutex mutex_;
-    std::unordered_map<std::string, GateEntry> entries_;  // their places do not change
+    std::unordered_map<std::string, GateEntry> entries_;  // the entries do not move
 };
 
 class GateVisit {

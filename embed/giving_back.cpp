@@ -13,12 +13,13 @@ namespace mortise::detail {
 GivenBack give_back(HoldRecord& record, core::CallTag tag,
                     std::shared_ptr<Completion> waiting) noexcept {
     const bool is_released = record.mark_released();
-    record.forget_watcher();  // its owner lets go of what was lost, too
+    record.forget_watcher();  // the owner also releases a lost hold
     GivenBack given;
     if (!record.grant()) {
         std::ignore = record.leave();
         if (is_released) return submit_release(record, tag, std::move(waiting));
-        // By its locker: what this thread asks for next must not find it in its own way (S20).
+        // Its locker released it on another thread. The next request of this thread must not find
+        // the old hold in its way (S20).
         if (record.is_released()) record.wait_until_given_back();
     } else if (record.locker() && record.leave()) {
         given = record.locker()->leave(record, tag, std::move(waiting));
@@ -36,7 +37,7 @@ GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
 }
 
 std::error_code wait_for_release(WaitingThread& waiting, const CallGate& gate) {
-    // The core answers by then; if it is stuck, the answer is the same.
+    // The core answers within that time. If it is stuck, the answer is the same.
     constexpr auto slack = std::chrono::milliseconds{100};
     const auto deadline = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
     const auto outcome = waiting.wait_until(deadline);

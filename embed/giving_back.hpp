@@ -1,4 +1,4 @@
-// The way of a hold back to the cluster, which takes no memory.
+// The release of a hold, which allocates no memory.
 #pragma once
 
 #include <memory>
@@ -10,21 +10,22 @@
 namespace mortise::detail {
 
 struct GivenBack {
-    bool asked = false;     // the cluster, and `waiting` hears what it says
-    std::error_code error;  // otherwise this is the answer; none when others still share the grant
+    bool asked = false;  // the cluster was asked, and `waiting` gets its answer
+    // otherwise this is the answer; no error if others still share the grant
+    std::error_code error;
 };
 
-// Its owner lets go of it, by whatever call comes first. The grant goes back when nobody else
-// shares it.
+// The owner releases the hold, by whichever call comes first. The grant is released when nobody
+// else shares it.
 GivenBack give_back(HoldRecord& record, core::CallTag tag,
                     std::shared_ptr<Completion> waiting) noexcept;
 
-// For whom mark_released() of this grant was true.
+// For the caller for whom mark_released() of this grant was true.
 GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
                          std::shared_ptr<Completion> waiting) noexcept;
 
-// Waits for what the cluster says to a release that was submitted just now; outcome_unknown when
-// it is late.
+// Waits for the answer of the cluster to a release that was just submitted; outcome_unknown if it
+// is late.
 std::error_code wait_for_release(WaitingThread& waiting, const CallGate& gate);
 
 }  // namespace mortise::detail

@@ -6,8 +6,8 @@
 
 namespace mortise {
 
-// A value that can be reached only under its lock. Keep what runs there short: no I/O, no code of
-// the program around us, no second Guarded, and no reference to the value may leave.
+// A value that can be accessed only under its lock. Code under the lock must be short: no I/O, no
+// code of the program, no second Guarded, and no reference to the value may escape.
 template <class T>
 class Guarded {
 public:

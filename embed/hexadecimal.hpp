@@ -6,7 +6,7 @@
 
 namespace mortise::detail {
 
-// 16 digits, as incarnations are shown.
+// 16 digits, the form in which incarnations are shown.
 [[nodiscard]] inline std::string hexadecimal(std::uint64_t number) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string text(16, '0');

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "embed/call_gate.hpp"
 #include "embed/clocks.hpp"
 #include <mortise/errc.hpp>
@@ -47,10 +46,10 @@ FencingToken HoldRecord::token() const {
     return FencingToken::from_raw(token_.load(std::memory_order_acquire));
 }
 
-// Both began before the cluster could count anything of this hold.
+// Both times begin before the cluster can count anything for this hold.
 void HoldRecord::begin_work() {
     const auto progress = facts_.progress_timeout;
-    if (progress == core::Nanoseconds{0} || core::planted(core::Mutant::idle_for_ever)) return;
+    if (progress == core::Nanoseconds{0}) return;
     works_until_.store((boot_now() + progress).ns, std::memory_order_release);
 }
 
@@ -75,7 +74,7 @@ void HoldRecord::checkpoint() {
     works_until_.compare_exchange_strong(until.ns, (boot + progress).ns);
 }
 
-// Whoever says at the same time that it gets on is too late, or this is too early.
+// A checkpoint at the same moment is either too late or comes first.
 bool HoldRecord::end_if_idle(core::Instant boot) {
     auto until = works_until();
     if (boot < until) return false;
@@ -84,9 +83,7 @@ bool HoldRecord::end_if_idle(core::Instant boot) {
 
 bool HoldRecord::is_valid() const {
     const auto boot = boot_now();
-    const bool suspended_is_valid =
-        core::planted(core::Mutant::suspended_is_valid) && lease_->is_suspended(boot);
-    return end() == End::none && (boot < valid_until() || suspended_is_valid);
+    return end() == End::none && boot < valid_until();
 }
 
 HoldState HoldRecord::state() const {
@@ -109,7 +106,7 @@ LossReason HoldRecord::why_lost() const {
         case End::released: return LossReason::none;
         case End::none: break;
     }
-    // Over, and nobody has got to this hold yet.
+    // The lease has ended, and this hold was not marked lost yet.
     const auto boot = boot_now();
     const bool may_be_held = lease_->is_valid(boot) || lease_->is_suspended(boot);
     return may_be_held && boot < ends_at() ? LossReason::none : LossReason::expired;
@@ -136,7 +133,7 @@ void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wis
     }
     if (!record->watcher_->wants_contentions()) return;
     record->lease_->add_listener(record->facts_.operation, record);
-    // A node that stopped has nobody who wants anything.
+    // If the node has stopped, nothing wants to watch.
     (void)record->gate_->submit(core::WatchCall{{}, record->facts_.operation}, nullptr);
 }
 
@@ -178,8 +175,8 @@ HoldRecord::End HoldRecord::end() const {
     return grant_ ? grant_->end() : End::none;
 }
 
-// Of a grant that is gone nothing is left to release; nor of one that is over since its worker was
-// silent for too long, which nobody but the table gives back, as what was lost (S23).
+// A lost grant has nothing left to release. A grant whose progress_timeout has passed is given back
+// by the table alone, as a lost one (S23).
 bool HoldRecord::mark_released() {
     const bool is_over = grant_ ? end() != End::none : generation_.is_forked();
     const auto until = works_until();
@@ -206,7 +203,7 @@ SubmittedCalls HoldRecord::take_release(core::CallTag tag,
     return std::exchange(release_, {});
 }
 
-// Nobody gives back what was lost: the place of its release is free.
+// A lost hold is not released by its owner, so its prepared release is free to be used.
 void HoldRecord::run() {
     if (is_released()) return;
     stop_.request_stop();

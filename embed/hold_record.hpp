@@ -1,4 +1,4 @@
-// What a Hold points at: one grant, and how it ended.
+// The record of one grant, to which a Hold points, and how it ended.
 #pragma once
 
 #include <atomic>
@@ -29,20 +29,21 @@ struct GrantFacts {
     FencingToken token;
     core::OperationId operation;
     Previous previous;
-    bool suspends = false;  // rather than being lost when its lease runs out (S6)
-    core::Instant ends = core::Instant::never();  // of the boot clock: by its max_hold (S8)
+    bool suspends = false;                        // instead of being lost when its lease ends (S6)
+    core::Instant ends = core::Instant::never();  // by the boot clock: the end of its max_hold (S8)
     core::Nanoseconds progress_timeout{0};        // zero: none
 };
 
-// Thread-safe. It ends once: released by its owner, or lost. In the child of a fork it is lost.
+// Thread-safe. A record ends once: released by its owner, or lost. In the child of a fork it is
+// lost.
 //
-// A locker's grant is a record that nobody sees; its owners have records that share it, each
-// released by itself and lost with the grant (S22). So is the grant of several names at once, whose
-// parts are released with it alone (S32).
+// A locker's grant is a record without a Hold. The locker's Holds have records that share it; each
+// is released by itself, and all are lost with the grant (S22). The grant of several names is such
+// a record too; its parts are released only together (S32).
 //
-// What its end takes is made with it, so that no want of memory leaves a grant that nobody owns: it
-// is the job of telling its owner of a loss, and keeps a release ready, in whose place the core is
-// told that this was done.
+// Everything that its end needs is allocated with it, so that a lack of memory never leaves a grant
+// without an owner: the record is the job that notifies the owner of a loss, and it has a prepared
+// release. After a loss this prepared call tells the core that the owner was notified.
 class HoldRecord final : public Notifier::Job {
 public:
     HoldRecord(GrantFacts facts, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate,
@@ -56,14 +57,14 @@ public:
           token_{facts_.token.raw()} {
         begin_work();
     }
-    // Shares a grant of that locker, in a mode that the grant's covers.
+    // Shares a grant of that locker, in a mode that the grant covers.
     HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
                std::shared_ptr<LockerState> locker);
 
     // One of the parts of a grant.
     HoldRecord(std::shared_ptr<HoldRecord> grant, const GrantFacts& part);
 
-    // Often on the core thread, which is told of a release last.
+    // Often runs on the core thread, which learns of a release last.
     ~HoldRecord() override;
     HoldRecord(const HoldRecord&) = delete;
     HoldRecord& operator=(const HoldRecord&) = delete;
@@ -73,26 +74,28 @@ public:
     static const std::shared_ptr<HoldRecord>& of(const Hold& hold) { return hold.record_; }
     static std::shared_ptr<HoldRecord> take(Hold& hold) { return std::move(hold.record_); }
 
-    // As it was granted.
+    // The facts of the grant.
     [[nodiscard]] const GrantFacts& facts() const { return facts_; }
     [[nodiscard]] const std::vector<GrantFacts>& parts() const { return parts_; }
-    // As it is now (S27).
+    // The present mode (S27).
     [[nodiscard]] LockMode mode() const { return mode_.load(std::memory_order_acquire); }
     [[nodiscard]] FencingToken token() const;
     void set_mode(LockMode mode) { mode_.store(mode, std::memory_order_release); }
-    // Before whoever asked for that sets the mode, so that who sees it sees the token that came
-    // with it. If nobody waits for it any more the mode stays, and the token is that of the grant.
+    // Called before the waiting caller sets the mode, so that whoever reads the new mode also reads
+    // its token. If the caller has stopped waiting, the mode stays, and the token is that of the
+    // grant.
     void upgraded(FencingToken token) { token_.store(token.raw(), std::memory_order_release); }
     [[nodiscard]] const std::shared_ptr<Lease>& lease() const { return lease_; }
     [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
 
-    // Of the boot clock: valid until then, if nothing else happens.
+    // The end of its validity by the boot clock, if nothing else happens.
     [[nodiscard]] core::Instant valid_until() const;
-    // Its worker gets on: progress_timeout begins anew, unless it is over (S8).
+    // Reports progress: progress_timeout begins anew, unless it has passed (S8).
     void checkpoint();
-    // Until when its worker has to have said so, of the boot clock; never without progress_timeout.
+    // The time by which the next checkpoint is due, by the boot clock; never without
+    // progress_timeout.
     [[nodiscard]] core::Instant works_until() const;
-    // True, and it stays so, when that is over.
+    // True if that time has passed; it stays true.
     [[nodiscard]] bool end_if_idle(core::Instant boot);
 
     [[nodiscard]] bool is_released() const { return end() == End::released; }
@@ -104,44 +107,46 @@ public:
         return grant_ ? grant_->lost() : stop_.get_token();
     }
 
-    // On the caller's thread, before the owner has the hold.
+    // Called on the caller's thread before the owner gets the hold.
     static void watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wishes);
     void forget_watcher();
-    // Tells the owner that it is at risk, or suspended, if that was not said: on the notifier's
+    // Notifies the owner that the hold is at risk or suspended, once. Runs on the notifier's
     // threads only.
     void tell_trouble();
-    // Others want what it has: its owner is told on those threads. Of one that nobody watches, and
-    // of one that is over, nothing is told.
+    // Others want the lock: the owner is notified on those threads, unless the hold is not watched
+    // or has ended.
     static void contended(const std::shared_ptr<HoldRecord>& record, Contention contention);
 
-    // Null for what nobody shares.
+    // Null if the record shares no grant.
     [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const { return grant_; }
     [[nodiscard]] const std::shared_ptr<LockerState>& locker() const { return locker_; }
-    // True once: its locker has not been told yet that the owner let go of it.
+    // True once: its locker was not told yet that the owner has released it.
     bool leave() { return !has_left_.exchange(true); }
     [[nodiscard]] bool has_left() const { return has_left_; }
 
-    // True when this call ended it; only then there is something to tell the cluster.
+    // True if this call ended it; only then the cluster has to be told.
     bool mark_released();
     bool mark_lost(LossReason why);
-    // By whoever marked it released: the cluster hears of it before whatever is asked from now on.
+    // Called by the thread that marked it released: the cluster learns of it before any later
+    // request.
     void set_given_back() noexcept;
-    // Of a grant that another thread released: until it said so, a moment later.
+    // For a grant that another thread is releasing: waits until that thread has called
+    // set_given_back(), a moment later.
     void wait_until_given_back() const noexcept;
-    // The release of a grant, for whom mark_released() was true.
+    // The release of the grant, for the caller for whom mark_released() was true.
     [[nodiscard]] SubmittedCalls take_release(core::CallTag tag,
                                               std::shared_ptr<Completion> completion) noexcept;
-    // Runs what the user registered, unless it was given back just before, and tells the core,
-    // which lets nobody else have it before that (S6): on the notifier's threads only.
+    // Runs the callbacks of a loss, unless the hold was released just before, and then tells the
+    // core, which keeps the name from others until then (S6). Runs on the notifier's threads only.
     void run() override;
 
 private:
     enum class End : std::uint8_t { none, released, expired, broken, node_stopped, forked };
 
     void begin_work();
-    // Of what it shares, or its own.
+    // The grant that it shares, or itself.
     [[nodiscard]] const HoldRecord& whole() const { return grant_ ? *grant_ : *this; }
-    // What it is lost by besides its lease.
+    // The end of the hold by anything but its lease.
     [[nodiscard]] core::Instant ends_at() const;
     [[nodiscard]] End end() const;
     bool end_with(End end);
@@ -161,7 +166,8 @@ private:
     std::atomic<bool> has_left_{false};
     std::atomic<bool> given_back_{false};
     std::stop_source stop_;
-    std::shared_ptr<HoldWatcher> watcher_;  // set before anybody else sees it, and few have one
+    // set before others can see the record; few holds have one
+    std::shared_ptr<HoldWatcher> watcher_;
 };
 
 }  // namespace mortise::detail

@@ -44,9 +44,9 @@ void HoldTable::given_back(core::OperationId hold) {
     if (found != holds_.end()) take(found);
 }
 
-// All that hang on that lease are, and their owners, of a locker's grant several, are told
-// together. The lease thread may have said so before, or not: it does not when the core found the
-// lease over.
+// All holds of that lease are suspended, and the owners of a locker's grant are notified together.
+// The lease thread may have notified them before; it does not if the core found the end of the
+// lease.
 void HoldTable::suspended(core::OperationId hold) {
     const auto found = holds_.find(hold);
     if (found == holds_.end()) return;
@@ -57,7 +57,7 @@ void HoldTable::suspended(core::OperationId hold) {
         parts_.losses.post([owned] { owned->tell_trouble(); });
 }
 
-// Its owners, of a locker's grant all that want to hear of it.
+// Notifies the owners; of a locker's grant, all owners that asked for it.
 void HoldTable::contended(const core::Contended& contended) {
     const auto found = holds_.find(contended.hold);
     if (found == holds_.end()) return;
@@ -71,8 +71,8 @@ void HoldTable::upgraded(core::OperationId hold, FencingToken token) {
     if (found != holds_.end()) found->second.record->upgraded(token);
 }
 
-// Once for each hold, as it is taken off the list. The lease thread may have marked it before; then
-// it told its owner as well. What its owner gave back meanwhile was not lost.
+// Called once for each hold, as it leaves the list. The lease thread may have marked it lost
+// before; then it also notified the owner. A hold that its owner released meanwhile was not lost.
 void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
     const bool marked = hold->mark_lost(why);
     hold->lease()->remove(hold.get());
@@ -88,7 +88,7 @@ void HoldTable::report_lost(const HoldRecord& hold) noexcept {
         for (const auto& part : hold.parts())
             publish_lost(hold, part.name, part.token);
         if (hold.parts().empty()) publish_lost(hold, hold.facts().name, hold.token());
-    } catch (const std::bad_alloc&) {  // the others are to be told of theirs
+    } catch (const std::bad_alloc&) {  // the other owners are notified all the same
     }
 }
 
@@ -105,19 +105,19 @@ void HoldTable::lost(const core::HoldLost& lost) {
     if (found == holds_.end()) return;
     const auto hold = take(found);
     const bool expired = lost.reason == core::HoldLost::Reason::expired;
-    // One flag for all that depend on it, before the first of them is told.
+    // One flag ends all holds of the lease before the first owner is notified.
     if (expired) hold->lease()->end();
     lose(hold, reason_of(lost.reason));
 }
 
-// Most have said so, or are gone: a timer for each word would cost more.
+// Most owners have reported progress, or are gone; a timer per report would cost more.
 core::Calls HoldTable::end_idle(core::Instant boot) {
     core::Calls releases;
     while (!by_idle_.empty() && by_idle_.begin()->first <= boot) {
         const auto operation = by_idle_.begin()->second;
         const auto found = holds_.find(operation);
         auto& listed = found->second;
-        if (listed.record->is_released()) {  // its release is under way
+        if (listed.record->is_released()) {  // its release is in progress
             take(found);
             continue;
         }
@@ -148,7 +148,7 @@ core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
             releases = give_back_holds_of(*lease_);
             if (!same) session_expired();
         }
-        // Even if nothing is left of it: what is granted hangs on some lease.
+        // Created even for a lease without any time left: every grant refers to a lease.
         lease_ = std::make_shared<Lease>(lease.session, lease.valid_until, margin_, lasting_);
         if (!same) {
             parts_.events.publish(
@@ -165,14 +165,14 @@ void HoldTable::session_expired() {
         {.kind = NodeEvent::Kind::session_expired, .session = lease_->session().raw()});
 }
 
-// The lease thread found it over just before the renewal arrived that would have saved it: the core
-// still counts on these holds, their owners do not.
+// The lease thread ended the lease just before the renewal arrived that would have extended it. The
+// core still counts these holds as held; their owners do not.
 core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
     core::Calls releases;
     for (auto next = holds_.begin(); next != holds_.end();) {
         const auto hold = next++;
         if (hold->second.record->lease().get() != &lease) continue;
-        if (hold->second.record->is_released()) {  // its release is under way
+        if (hold->second.record->is_released()) {  // its release is in progress
             take(hold);
             continue;
         }

@@ -1,4 +1,5 @@
-// What this node's program holds, and the lease that all of it hangs on. On the core thread.
+// What this node's program holds, and the lease on which all of it depends. It runs on the core
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace mortise::detail {
 
-// All of it outlives the table.
+// The parameters of the table. All of them outlive it.
 struct HoldTableParts {
     std::shared_ptr<CallGate> gate;
     EventHub& events;
@@ -28,41 +29,41 @@ struct HoldTableParts {
 
 class HoldTable {
 public:
-    // A lease of which less than `margin` is left is at risk.
+    // A lease with less than `margin` left is at risk.
     HoldTable(HoldTableParts parts, core::Nanoseconds margin)
         : parts_{std::move(parts)}, margin_{margin} {}
 
-    // What was granted, of several names each a part. Requires that the session's lease was told
-    // before.
+    // Adds a grant; a grant of several names has one part for each. The lease of the session must
+    // be known before.
     [[nodiscard]] Hold add(GrantFacts facts, std::vector<GrantFacts> parts = {});
     void upgraded(core::OperationId hold, FencingToken token);
     void given_back(core::OperationId hold);
     void lost(const core::HoldLost& lost);
     void suspended(core::OperationId hold);
     void contended(const core::Contended& contended);
-    // Answers what the core has to release once their owners were told: holds it still counts on,
-    // and they do not.
+    // Returns the holds that the core still counts and that their owners have lost. The core
+    // releases them once the owners were notified.
     [[nodiscard]] core::Calls lease_changed(const core::LeaseChanged& lease);
-    // Those whose workers have not said for too long that they get on are lost (S8): answers what
-    // the core has to release once their owners were told.
+    // Ends the holds whose progress_timeout has passed (S8). Returns what the core has to release
+    // once their owners were notified.
     [[nodiscard]] core::Calls end_idle(core::Instant boot);
-    // When to ask for that next, of the boot clock.
+    // When to call end_idle() next, by the boot clock.
     [[nodiscard]] core::Instant idle_at() const {
         return by_idle_.empty() ? core::Instant::never() : by_idle_.begin()->first;
     }
-    // The node stops, or gives its session up.
+    // The node stops or abandons its session.
     void lose_everything(LossReason why);
 
     [[nodiscard]] bool has_valid_lease() const;
     [[nodiscard]] std::size_t size() const { return holds_.size(); }
-    // Since the start.
+    // The number since the start.
     [[nodiscard]] std::uint64_t holds_lost() const { return holds_lost_; }
     [[nodiscard]] std::uint64_t sessions_expired() const { return sessions_expired_; }
 
 private:
     struct Listed {
         std::shared_ptr<HoldRecord> record;
-        core::Instant looked_at = core::Instant::never();  // when by_idle_ has it
+        core::Instant looked_at = core::Instant::never();  // its place in by_idle_
     };
     using Holds = std::map<core::OperationId, Listed>;
 
@@ -76,10 +77,12 @@ private:
     const HoldTableParts parts_;
     const core::Nanoseconds margin_;
     Holds holds_;
-    std::set<std::pair<core::Instant, core::OperationId>> by_idle_;  // those looked at some time
+    // holds to be checked at that time
+    std::set<std::pair<core::Instant, core::OperationId>> by_idle_;
     std::shared_ptr<Lease> lease_;
-    std::shared_ptr<Lease> lasting_;  // of the same session
-    core::Instant ran_out_at_;        // the lasting one, when its owners were told last
+    std::shared_ptr<Lease> lasting_;  // the lease, while its session is the same
+    // when the owners were last notified that the lasting lease had ended
+    core::Instant ran_out_at_;
     std::uint64_t holds_lost_ = 0;
     std::uint64_t sessions_expired_ = 0;
 };

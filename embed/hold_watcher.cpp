@@ -7,7 +7,7 @@ namespace mortise::detail {
 
 namespace {
 
-// Different reasons that an owner has not been told of.
+// The number of different reasons kept for an owner that was not notified of them yet.
 constexpr std::size_t contentions_max = 16;
 
 }  // namespace
@@ -44,7 +44,7 @@ void HoldWatcher::tell_contentions() {
     }
 }
 
-// What it throws is dropped: the next is to be told all the same.
+// Exceptions are dropped: the next notification must be delivered.
 void HoldWatcher::tell(const Contention& one) const noexcept {
     try {
         wishes_.on_contended(one.mode, one.waiters, one.reason);

@@ -1,4 +1,4 @@
-// What a hold's owner wants to hear while it has it (S6, S24), and has not been told yet.
+// What a hold's owner asked to be notified of (S6, S24), and was not notified of yet.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@
 
 namespace mortise::detail {
 
-// Others want what this hold has.
+// A request that conflicts with this hold.
 struct Contention {
     LockMode mode = LockMode::exclusive;
     std::size_t waiters = 0;
-    std::string reason;  // of who asked for it
+    std::string reason;  // of Node::request_release()
 };
 
-// As named in AcquireOptions.
+// The callbacks of AcquireOptions.
 struct HoldWishes {
     std::function<void(Duration remaining)> on_at_risk;
     std::function<void()> on_suspended;
@@ -32,8 +32,9 @@ struct HoldWishes {
     explicit operator bool() const { return on_at_risk || on_suspended || on_contended; }
 };
 
-// Thread-safe. What tells runs code of the program: on the notifier's threads only. What goes with
-// it may do so, too: so it is a job there, for its own end.
+// Thread-safe. Notifications run code of the program, so they run on the notifier's threads only.
+// Destroying the callbacks may run such code too: so the watcher is a job there for its own
+// destruction.
 class HoldWatcher final : public Notifier::Job {
 public:
     explicit HoldWatcher(HoldWishes wishes) : wishes_{std::move(wishes)} {}
@@ -41,11 +42,11 @@ public:
     [[nodiscard]] bool wants_trouble() const { return wishes_.on_at_risk || wishes_.on_suspended; }
     [[nodiscard]] bool wants_contentions() const { return static_cast<bool>(wishes_.on_contended); }
 
-    // Each time, once: of a lease that is valid until then.
+    // Once each time: for a lease that is valid until then.
     void tell_at_risk(core::Instant until, core::Instant boot);
     void tell_suspended(core::Instant until);
-    // However slow the owner is, it is told one thing at a time: the newest waiter, and what was
-    // asked last. False when somebody is telling already, or about to.
+    // A slow owner gets one notification at a time: the newest waiter and the last request. False
+    // if a notification is running or about to run.
     [[nodiscard]] bool add(Contention contention);
     void tell_contentions();
     void run() override {}

@@ -53,7 +53,7 @@ std::optional<HostPort> parse_host_port(std::string_view text) {
         if (!is_ipv6(host)) return std::nullopt;
         return HostPort{std::move(host), *port};
     }
-    // No name consists of digits: that would be a misspelt address.
+    // A host of digits and dots is a misspelt address: no name looks like that.
     const bool digits = host.find_first_not_of("0123456789.") == std::string::npos;
     if (!is_name(host) || (digits && !is_ipv4(host))) return std::nullopt;
     return HostPort{std::move(host), *port};

@@ -8,24 +8,24 @@
 namespace mortise::detail {
 
 struct HostPort {
-    std::string host;  // a name or a literal address, IPv6 without its brackets
+    std::string host;  // a name or a literal address, IPv6 without brackets
     std::uint16_t port = 0;
 
     friend bool operator==(const HostPort&, const HostPort&) = default;
 };
 
-// "node-1.example:7401", "127.0.0.1:7401", "[::1]:7401". Empty for anything else.
+// Parses "node-1.example:7401", "127.0.0.1:7401", "[::1]:7401". Empty for any other text.
 std::optional<HostPort> parse_host_port(std::string_view text);
 
-// Why that is none, in words for whoever wrote it.
+// Why the text is not an address, in words for its author.
 std::string not_an_address(std::string_view text);
 
-// The one way to write it, of the many that name the same: for comparing. No look-up.
+// One form for all spellings of an address, for comparisons. Does not resolve names.
 std::string canonical(const HostPort& address);
 
-// Whether the host is an address rather than a name.
+// Whether the host is an address and not a name.
 [[nodiscard]] bool is_numeric(const HostPort& address);
-// Whether it is an address that only this machine reaches. A name is none: see what it resolves to.
+// Whether only this machine reaches the address. False for a name: check what it resolves to.
 [[nodiscard]] bool is_loopback(const HostPort& address);
 
 }  // namespace mortise::detail

@@ -1,6 +1,5 @@
 #include "embed/lease.hpp"
 
-#include "core/base/mutant.hpp"
 #include "embed/clocks.hpp"
 #include "embed/hold_record.hpp"
 
@@ -32,12 +31,11 @@ bool Lease::extend(core::Instant valid_until) {
         if (valid_until_.compare_exchange_weak(present, valid_until.ns)) return true;
     }
     if (lasts_) return present != over;
-    const bool revives = planted(core::Mutant::lease_revived);
-    while (present != over && (revives || !end_if_run_out(boot_now()))) {
+    while (present != over && !end_if_run_out(boot_now())) {
         if (present >= valid_until.ns) return true;
         if (!valid_until_.compare_exchange_weak(present, valid_until.ns)) continue;
-        // It may have run out between the look at the clock and the exchange.
-        if (boot_now().ns < present || revives) return true;
+        // The lease may have ended between the reading of the clock and the exchange.
+        if (boot_now().ns < present) return true;
         end();
         return false;
     }

@@ -1,9 +1,8 @@
-// One run of a session's lease, from a renewal that began it to when it ran out; what holds look at
-// when they are asked whether they are valid. Whoever notices first that it is over, the lease
-// thread or the core, ends it for all its holds by one atomic; a renewal that comes later begins
-// another one (S6, S7). Holds that outlive it (OnUncertain::suspend) have a lasting one for as long
-// as the session lives: it is not valid either once it has run out, but is again when it is
-// extended.
+// One run of a session's lease, from the renewal that began it to its end. Holds use it to find out
+// whether they are valid. The lease thread or the core, whichever detects the end first, ends the
+// lease for all its holds with one atomic; a later renewal begins another lease (S6, S7). Holds
+// that outlive it (OnUncertain::suspend) have a lasting lease, which lives as long as the session:
+// it is not valid after its end, but is valid again when it is extended.
 #pragma once
 
 #include <atomic>
@@ -24,8 +23,8 @@ class HoldRecord;
 // Thread-safe.
 class Lease {
 public:
-    // At risk when less than `margin` is left: a renewal is overdue then. `lasting`: that of its
-    // session.
+    // At risk when less than `margin` is left: a renewal is overdue then. `lasting` is the lasting
+    // lease of its session.
     Lease(core::SessionId session, core::Instant valid_until, core::Nanoseconds margin,
           std::shared_ptr<Lease> lasting = {})
         : session_{session},
@@ -36,13 +35,13 @@ public:
                                                core::Nanoseconds margin);
 
     [[nodiscard]] core::SessionId session() const { return session_; }
-    // Null for one that is lasting itself.
+    // Null if this lease is a lasting one.
     [[nodiscard]] const std::shared_ptr<Lease>& lasting() const { return lasting_; }
-    // It has run out, and may yet be extended.
+    // True if it has ended and may still be extended.
     [[nodiscard]] bool is_suspended(core::Instant boot) const {
         return lasts_ && !is_over() && !is_valid(boot);
     }
-    // Of the boot clock; the distant past once it is over.
+    // By the boot clock; the distant past once it is over.
     [[nodiscard]] core::Instant valid_until() const {
         return {valid_until_.load(std::memory_order_acquire)};
     }
@@ -51,28 +50,28 @@ public:
     [[nodiscard]] bool is_at_risk(core::Instant boot) const {
         return boot + margin_ >= valid_until();
     }
-    // From when on it is, unless it is extended; the distant past once it is over.
+    // The time from which it is at risk, unless it is extended; the distant past once it is over.
     [[nodiscard]] core::Instant at_risk_from() const { return valid_until() - margin_; }
 
-    // False when it is over: it stays so. What has run out is over, whether anybody noticed or not:
-    // its owners may have. A lasting one is over when it was ended.
+    // False if it is over, for ever. A lease whose time has passed is over even if no thread has
+    // noticed: its owners may have. A lasting lease is over only when it was ended.
     bool extend(core::Instant valid_until);
-    // Ends it, if it had run out by `boot`, and is not lasting. True when this call did.
+    // Ends it if its time had passed at `boot` and it is not lasting. True if this call ended it.
     bool end_if_run_out(core::Instant boot);
-    // True when this call ended it.
+    // True if this call ended it.
     bool end() { return valid_until_.exchange(over, std::memory_order_acq_rel) != over; }
 
-    // The holds that end with it. Those that are gone by themselves are taken off.
+    // The holds that end with it. Holds that have ended by themselves are removed.
     void add(const std::shared_ptr<HoldRecord>& hold);
     void remove(const HoldRecord* hold);
     [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> take_holds();
 
-    // The holds whose owners want to hear when it is at risk, or suspended.
+    // The holds whose owners asked to be notified when it is at risk or suspended.
     void add_wary(const std::shared_ptr<HoldRecord>& hold);
     void remove_wary(const HoldRecord* hold);
     [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> wary_holds() const;
 
-    // The holds of that grant whose owners want to hear who else wants what it has.
+    // The holds of that grant whose owners asked to be notified of contention.
     void add_listener(core::OperationId grant, const std::shared_ptr<HoldRecord>& hold);
     void remove_listener(core::OperationId grant, const HoldRecord* hold);
     void remove_listeners(core::OperationId grant);

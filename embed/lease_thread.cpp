@@ -32,12 +32,12 @@ void LeaseThread::stop() {
 
 void LeaseThread::watch(std::shared_ptr<Lease> lease) {
     const auto from = lease->at_risk_from();
-    // What it was is let go of outside.
+    // The former lease is destroyed outside the lock.
     watched_.with([&](auto& watched) { watched.swap(lease); });
     arm(from);
 }
 
-// Wakes nobody: the thread looks at this often enough.
+// Wakes no thread: the lease thread reads this often enough.
 void LeaseThread::arm(core::Instant boot) {
     due_.store(boot.ns);
 }
@@ -69,7 +69,7 @@ void LeaseThread::look() {
         const auto until = lease->valid_until();
         look_at(lease);
         if (!lease->is_over()) arm(next_look(*lease));
-        // Whoever extended or replaced it meanwhile may have set the time before we did.
+        // Another thread may have extended or replaced the lease meanwhile, and set the time first.
         auto present = watched();
         if (present == lease && lease->valid_until() <= until) return;
         lease = std::move(present);
@@ -81,16 +81,15 @@ void LeaseThread::look_at(const std::shared_ptr<Lease>& lease) {
     const auto now = boot_now();
     const bool ended = lease->end_if_run_out(now);
     const bool warns = lease->is_valid(now) && lease->is_at_risk(now) && warned_until_ != until;
-    if (ended) worst_delay_ns_.store(std::max(worst_delay_ns_.load(), (now - until).count()));
     if (warns) warned_until_ = until;
     try {
         if (warns) on_risk_(lease);
         if (ended) on_over_(lease);
-    } catch (const std::exception&) {  // no memory: the core will find it over, too
+    } catch (const std::exception&) {  // no memory: the core will also detect the end
     }
 }
 
-// Once it was said to be at risk, its end.
+// After the warning the next time is the end of the lease.
 core::Instant LeaseThread::next_look(const Lease& lease) const {
     const auto until = lease.valid_until();
     return warned_until_ == until ? until : lease.at_risk_from();

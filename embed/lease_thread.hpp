@@ -1,8 +1,8 @@
-// Watches the lease of this node's session, on the clock that counts suspend: says when it is at
-// risk, and ends it when it has run out, whatever disk, network or the core thread are doing (S7).
-// Runs nothing of the user's and takes no lock that anybody holds while doing I/O. It has no
-// descriptor, which the program might close: it sleeps for a moment, again and again, and looks at
-// the clock.
+// Watches the lease of this node's session on the clock that counts suspend. It reports when the
+// lease is at risk, and ends it when its time has passed, whatever the disk, the network and the
+// core thread are doing (S7). It runs no code of the program and takes no lock that another thread
+// holds during I/O. It has no descriptor, which the program might close: it sleeps for short times
+// and reads the clock.
 #pragma once
 
 #include <atomic>
@@ -22,24 +22,23 @@ class LeaseThread {
 public:
     using Told = std::function<void(std::shared_ptr<Lease>)>;
 
-    // Called on the thread, and short, as it watches nothing meanwhile: `on_risk` each time that a
-    // renewal is overdue, `on_over` for each lease that it ended, `look_around` each time that it
-    // wakes up, which must not throw. Throws std::system_error when there is no thread to be had.
+    // The callbacks run on this thread and must be short, because it watches nothing meanwhile.
+    // `on_risk` is called each time that a renewal is overdue, `on_over` for each lease that it
+    // ended, and `look_around`, which must not throw, each time that it wakes up. Throws
+    // std::system_error if no thread can be started.
     LeaseThread(Told on_risk, Told on_over, std::function<void()> look_around = {});
     ~LeaseThread();
     LeaseThread(const LeaseThread&) = delete;
     LeaseThread& operator=(const LeaseThread&) = delete;
 
-    // Watches this one from now on; call it again when it was extended. One thread at a time.
+    // Watches this lease from now on. Call it again after an extension. One thread at a time.
     void watch(std::shared_ptr<Lease> lease);
-    // Nothing is watched any more.
+    // Stops watching.
     void stop();
     [[nodiscard]] std::shared_ptr<Lease> watched() const;
-    // The latest that a tick ever came, in nanoseconds.
-    [[nodiscard]] std::int64_t worst_delay_ns() const { return worst_delay_ns_.load(); }
 
 private:
-    // So much later than it ran out the end of a lease is told at most, after the machine slept.
+    // The end of a lease is detected at most this long after the machine resumes from suspend.
     static constexpr std::chrono::milliseconds pause_max{25};
 
     void run();
@@ -52,12 +51,11 @@ private:
     const Told on_risk_;
     const Told on_over_;
     const std::function<void()> look_around_;
-    std::atomic<std::int64_t> due_ = core::Instant::never().ns;  // when to look at the lease
+    std::atomic<std::int64_t> due_ = core::Instant::never().ns;  // when to check the lease
     std::mutex stopping_;
     std::condition_variable stopped_;
     bool is_stopped_ = false;
     Guarded<std::shared_ptr<Lease>> watched_;
-    std::atomic<std::int64_t> worst_delay_ns_{0};
     core::Instant warned_until_{};  // of the last lease said to be at risk; on the thread
     std::thread thread_;
 };

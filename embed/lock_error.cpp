@@ -7,7 +7,7 @@ namespace mortise {
 
 namespace {
 
-// "orders/42 (a waits for b, b waits for a)", as far as it is known.
+// "orders/42 (a waits for b, b waits for a)", as far as known.
 std::string in_words(const ErrorDetail& detail) {
     std::string text = escaped(detail.name);
     std::string circle;
@@ -22,7 +22,7 @@ std::string in_words(const ErrorDetail& detail) {
 
 std::system_error in_words(std::error_code code, const ErrorDetail& detail) {
     auto subject = in_words(detail);
-    // The one thing that is wrong with a call and has no name.
+    // An invalid call that has no name to report.
     if (subject.empty() && code == Errc::invalid_argument) subject = R"("")";
     return subject.empty() ? std::system_error{code} : std::system_error{code, subject};
 }

@@ -1,4 +1,4 @@
-// The public modes and those of the core, which have the same order.
+// The public modes and those of the core have the same order.
 #pragma once
 
 #include "core/locks/lock_mode.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <new>
 
-#include "core/base/mutant.hpp"
 #include "embed/lock_mode.hpp"
 #include <mortise/errc.hpp>
 
@@ -19,12 +18,9 @@ LockerState::Turn LockerState::begin(const std::string& name, LockMode mode) {
     if (is_new) return {};
     if (!known.grant) return {{}, Errc::invalid_argument};
     const auto lost = known.grant->failure();
-    if (lost && !planted(core::Mutant::recursion_on_lost_hold)) return {{}, lost};
+    if (lost) return {{}, lost};
     if (!core::covers(to_core(known.grant->mode()), to_core(mode))) return {{}, Errc::deadlock};
-    const bool is_full = known.holds >= nesting_max;
-    if (is_full && !planted(core::Mutant::recursion_without_end)) {
-        return {{}, Errc::resource_exhausted};
-    }
+    if (known.holds >= nesting_max) return {{}, Errc::resource_exhausted};
     return {share(known, mode), {}};
 }
 
@@ -41,7 +37,7 @@ Hold LockerState::ended(const std::string& name, Hold granted) {
         auto shared = share(known, granted.mode());
         HoldRecord::take(granted);
         return shared;
-    } catch (...) {  // no memory: what was granted goes back
+    } catch (...) {  // no memory: the grant is released
         names_.erase(found);
         throw;
     }
@@ -87,8 +83,7 @@ GivenBack LockerState::leave(const HoldRecord& hold, core::CallTag tag,
     const auto found = names_.find(hold.facts().name);
     // After release_all() there may be another grant of the name.
     if (found == names_.end()) return {};
-    const bool is_former = found->second.grant != hold.grant();
-    if (is_former && !core::planted(core::Mutant::former_grant_frees_the_next)) return {};
+    if (found->second.grant != hold.grant()) return {};
     if (--found->second.holds > 0) return {};
     const auto grant = std::move(names_.extract(found).mapped().grant);
     if (!grant->mark_released()) return {false, grant->failure()};
@@ -110,7 +105,7 @@ std::size_t LockerState::hold_count() const {
 
 namespace {
 
-// Null without memory.
+// Null if there is no memory.
 std::shared_ptr<WaitingThread> add_waiting(std::vector<std::shared_ptr<WaitingThread>>& to) {
     try {
         return to.emplace_back(std::make_shared<WaitingThread>());

@@ -1,5 +1,5 @@
-// What a Locker stands for: per name one grant of the cluster, and the holds that share it (S22).
-// What it has of several names at once (S32) is a hold by itself, which is shared with no other.
+// The state of a Locker: for each name one grant of the cluster and the holds that share it (S22).
+// A hold of several names (S32) stands alone and is not shared.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 
 namespace mortise::detail {
 
-// Thread-safe. A release is submitted while the table is locked: so the next acquire of the name,
-// which another thread may begin at once, comes behind it.
+// Thread-safe. A release is submitted under the lock of the table, so the next acquire of the name,
+// which another thread may begin at once, comes after it.
 class LockerState : public std::enable_shared_from_this<LockerState> {
 public:
     // How many holds may share a grant.
@@ -33,36 +33,37 @@ public:
     static Locker locker(std::shared_ptr<LockerState> state) { return Locker{std::move(state)}; }
 
     [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
-    // As the cluster knows it, among those of this node's sessions.
+    // Its number in the cluster, unique among the lockers of this node's sessions.
     [[nodiscard]] core::LockerTag tag() const { return {number_, label_}; }
 
     struct Turn {
         Hold nested;
         std::error_code error;
-        // Neither hold nor error: the cluster is to be asked, and ended() told what came of it.
+        // True if there is neither a hold nor an error: the cluster must be asked, and ended()
+        // called with the result.
         [[nodiscard]] bool asks() const { return !error && !nested; }
     };
     [[nodiscard]] Turn begin(const std::string& name, LockMode mode);
-    // What the caller gets for what the cluster granted; empty for an empty hold.
+    // The caller's hold for what the cluster granted; empty for an empty hold.
     [[nodiscard]] Hold ended(const std::string& name, Hold granted);
 
-    // Of several names at once: one more of its holds. Throws std::bad_alloc.
+    // Adds a hold of several names. Throws std::bad_alloc.
     void add(const Hold& granted);
 
-    // Lowers the mode of the grant of that hold: from now on it is shared in no stronger one.
-    // False, and nothing happens, unless nobody else shares it (S22).
+    // Lowers the mode of the hold's grant, which limits later shares. False, without an effect, if
+    // others share the grant (S22).
     [[nodiscard]] bool lower(const HoldRecord& hold, LockMode mode);
     [[nodiscard]] bool is_alone(const HoldRecord& hold) const;
 
-    // The owner of one of its holds let go of it, lost or not.
+    // The owner of one of its holds releases it, lost or not.
     GivenBack leave(const HoldRecord& hold, core::CallTag tag,
                     std::shared_ptr<Completion> waiting) noexcept;
     [[nodiscard]] std::size_t hold_count() const;
     struct Released {
-        std::vector<std::shared_ptr<WaitingThread>> asked;  // to be waited for
-        bool more = false;  // for want of memory there is no waiting for some
+        std::vector<std::shared_ptr<WaitingThread>> asked;  // releases to wait for
+        bool more = false;  // without memory some releases cannot be waited for
     };
-    // Whatever it holds, lost or not; requests under way go on.
+    // Releases everything it holds, lost or not; acquires in progress continue.
     [[nodiscard]] Released release_all() noexcept;
 
 private:
@@ -75,7 +76,7 @@ private:
     static void release(HoldRecord& grant, Released& released) noexcept;
     [[nodiscard]] bool is_only_one(const HoldRecord& hold) const;
 
-    const ForkGeneration generation_;  // in a child nothing here is touched
+    const ForkGeneration generation_;  // in a child nothing in this object may be used
     const std::shared_ptr<CallGate> gate_;
     const std::string label_;
     const std::uint64_t number_;

@@ -1,4 +1,4 @@
-// One acquire on behalf of a locker, from its question to its answer.
+// One acquire of a locker, from its request to its answer.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace mortise::detail {
     return locker.begin(order.name, order.options.mode);
 }
 
-// For a thread that waits: tells the locker what came of it, whatever way the call goes.
+// Tells the locker the result for a thread that waits, however the call ends.
 class LockerTurn {
 public:
     LockerTurn(std::shared_ptr<LockerState> locker, const std::string& name)
@@ -46,7 +46,8 @@ public:
     LockerFinish(std::string name, std::unique_ptr<Finish> next)
         : name_{std::move(name)}, next_{std::move(next)} {}
 
-    // The cluster is being asked for that locker: from now on this ends it, called or not.
+    // The cluster is being asked for that locker: from now on this object reports the end, whether
+    // it is called or not.
     void begin(std::shared_ptr<LockerState> locker) { turn_.emplace(std::move(locker), name_); }
 
     void operator()(std::error_code ec, Hold hold) override {
@@ -65,7 +66,7 @@ private:
     std::optional<LockerTurn> turn_;
 };
 
-// For a handler, of several names.
+// The same for a handler of several names.
 class JoiningFinish final : public Finish {
 public:
     JoiningFinish(std::shared_ptr<LockerState> locker, std::unique_ptr<Finish> next)

@@ -41,7 +41,7 @@ LogLevel from_spdlog(spdlog::level::level_enum level) {
     }
 }
 
-// Hands lines to the program. No lock is held while its code runs.
+// Passes lines to the program. No lock is held while the program's code runs.
 class ProgramSink final : public spdlog::sinks::sink {
 public:
     explicit ProgramSink(std::function<void(LogLevel, std::string_view)> program)
@@ -86,10 +86,10 @@ std::shared_ptr<StderrSink> make_stderr_sink() {
 
 struct NodeLog::State {
     Guarded<RateLimit> limit;
-    std::shared_ptr<StderrSink> standard_error;  // unless the program takes the lines
+    std::shared_ptr<StderrSink> standard_error;  // unless the program receives the lines
 };
 
-// Not through the registry of spdlog, which all of the process shares.
+// spdlog's registry is not used, because the whole process shares it.
 NodeLog::NodeLog(const LogConfig& config, NodeId node) : state_{std::make_unique<State>()} {
     spdlog::sink_ptr sink;
     if (config.sink) {
@@ -100,7 +100,7 @@ NodeLog::NodeLog(const LogConfig& config, NodeId node) : state_{std::make_unique
     logger_ = std::make_unique<spdlog::logger>("mortise node " + std::to_string(node), sink);
     logger_->set_level(to_spdlog(config.level));
     logger_->flush_on(spdlog::level::warn);
-    // Its own handler writes to stderr, whatever sink was asked for.
+    // spdlog's own error handler writes to stderr, whatever sink is configured.
     logger_->set_error_handler([](const std::string&) {});
 }
 

@@ -1,5 +1,5 @@
-// The log of one node. Nothing here is shared with other nodes of the process or with a logger of
-// the program around us.
+// The log of one node. It shares nothing with other nodes of the process or with a logger of the
+// program.
 #pragma once
 
 #include <memory>
@@ -14,23 +14,23 @@ class logger;
 
 namespace mortise::detail {
 
-// Thread-safe. Nothing throws; a line that cannot be written is dropped.
+// Thread-safe. No member throws; a line that cannot be written is dropped.
 class NodeLog {
 public:
-    // Lines go to config.sink, or to stderr if there is none, as far as it takes them at once. On
-    // stderr a line is
+    // Lines go to config.sink, or to stderr if there is none; a line that stderr does not accept at
+    // once is dropped. On stderr a line is
     //   2026-11-21T16:30:00.123Z warn mortise node 1: text
-    // and a sink gets what is behind the level, "mortise node 1: text".
+    // and a sink receives the part after the level, "mortise node 1: text".
     NodeLog(const LogConfig& config, NodeId node);
     ~NodeLog();
     NodeLog(const NodeLog&) = delete;
     NodeLog& operator=(const NodeLog&) = delete;
 
-    // Would a line of this level be written? For lines that are dear to put together.
+    // Whether a line of this level would be written. Use it before composing an expensive line.
     [[nodiscard]] bool wants(LogLevel level) const noexcept;
-    // One line, whatever is in `text`: see escaped(). `cause` names the place in the code, in a
-    // word or two; a cause that comes back too often is cut short, and the next line of it says how
-    // many were left out.
+    // Writes one line; `text` is escaped (escaped()). `cause` names the place in the code in a word
+    // or two. If a cause repeats too often, its lines are dropped, and its next line reports their
+    // number.
     void write(LogLevel level, std::string_view cause, std::string_view text) noexcept;
 
     void debug(std::string_view cause, std::string_view text) noexcept;
@@ -38,7 +38,7 @@ public:
     void warn(std::string_view cause, std::string_view text) noexcept;
     void error(std::string_view cause, std::string_view text) noexcept;
 
-    // Lines that were, or that stderr did not take.
+    // The number of dropped lines.
     [[nodiscard]] std::uint64_t left_out() const noexcept;
 
 private:

@@ -8,7 +8,7 @@ namespace mortise::detail {
 
 DiskFailure failure_of(const storage::Error& error) {
     const auto* const what =
-        error.code == storage::Errc::no_space   ? "there is no room on the disk: "
+        error.code == storage::Errc::no_space   ? "there is no space on the disk: "
         : error.code == storage::Errc::shortage ? "there are no descriptors or threads left: "
                                                 : "";
     return {what + error.what, storage::may_pass(error), error.code == storage::Errc::closed};
@@ -105,7 +105,7 @@ void LogThread::write_all(const std::vector<core::Write>& writes) {
         events_.written(write.id);
 }
 
-// A disk that failed once is not asked again (P5).
+// A disk that failed once is not used again (P5).
 void LogThread::fail(DiskFailure failure) {
     {
         const std::scoped_lock lock{mutex_};

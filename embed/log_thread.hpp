@@ -1,5 +1,5 @@
-// The thread that waits for the disk. Everything that was submitted while one write was under way
-// becomes the next one: one sync for all of it.
+// The thread that writes the log and waits for the disk. Everything that is submitted during a
+// write becomes the next write, with one sync for all of it.
 #pragma once
 
 #include <atomic>
@@ -19,10 +19,10 @@
 
 namespace mortise::detail {
 
-// Why a store is of no use any more.
+// Why a store cannot be used any more.
 struct DiskFailure {
     std::string why;
-    bool may_pass = false;   // another life may find it well: there may be room again
+    bool may_pass = false;   // reopening may succeed later, for example when there is space again
     bool is_closed = false;  // the program closed its descriptors
 };
 
@@ -34,15 +34,15 @@ struct LogWrite {
 
 [[nodiscard]] DiskFailure failure_of(const storage::Error& error);
 
-// What the disk threads tell, on those threads.
+// What the disk threads report, on those threads.
 struct DiskEvents {
-    std::function<void(core::WriteId)> written;  // each, in order
+    std::function<void(core::WriteId)> written;  // every write, in order
     std::function<void(core::LogIndex)> state_durable;
     std::function<void(core::SnapshotRows)> snapshot_rows;
     std::function<void()> install_taken;
     std::function<void(core::StateInstalled)> state_installed;
-    std::function<void(DiskFailure)> failed;  // once per thread; it does nothing any more
-    std::function<void(LogWrite)> measured;   // each that was done; may be empty
+    std::function<void(DiskFailure)> failed;  // once per thread, which does nothing any more
+    std::function<void(LogWrite)> measured;   // every completed write; may be empty
 };
 
 class LogThread final : public LogWriter {
@@ -53,10 +53,10 @@ public:
     // Called on the core thread.
     void submit(const core::Write& write) override;
     void purge_to(const core::LogBase& base) override;
-    // The newest that was submitted; written counts from 0 up to it.
+    // The newest write that was submitted.
     [[nodiscard]] core::WriteId newest_submitted() const { return newest_submitted_; }
 
-    // Any thread: waits until that write is on disk. False: it never will be.
+    // Waits until that write is on disk; may be called from any thread. False: it never will be.
     bool wait_written(core::WriteId id);
     // Writes what was submitted, then ends the thread.
     void stop();

@@ -60,7 +60,8 @@ ChangeOutcome change(const std::shared_ptr<NodeRuntime>& runtime, core::Membersh
     if (!runtime) return {Errc::node_stopped, {}};
     if (runtime->is_forked()) return {Errc::forked, {}};
     if (auto wrong = detail::check_goal(goal); wrong.error) return wrong;
-    const auto gate = runtime->gate();  // outlives a node that goes while this waits
+    // keeps the gate alive if the node is destroyed during the wait
+    const auto gate = runtime->gate();
     const auto deadline = std::chrono::steady_clock::now() + gate->call_timeout();
     const core::ChangeCall call{gate->next_tag(), std::move(goal),
                                 core::Instant{deadline.time_since_epoch().count()}};

@@ -1,4 +1,4 @@
-// What Node and Remote share of asking for changes of the membership.
+// The common part of Node's and Remote's membership calls.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace mortise::detail {
 
 struct ChangeOutcome {
     std::error_code error;
-    std::string reason;  // in more words, as far as there are
+    std::string reason;  // more words, if there are any
 };
 
-// What no cluster would do; no error when it is fine.
+// Checks what no cluster would accept; no error if the change is valid.
 [[nodiscard]] ChangeOutcome check_goal(const core::MembershipGoal& goal);
 [[nodiscard]] ChangeOutcome outcome_of(const transport::ChangeAnswer& answer);
 // Throws LockError unless there is no error.

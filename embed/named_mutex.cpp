@@ -8,7 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "embed/unsound.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
@@ -17,12 +16,12 @@ namespace mortise::detail {
 
 namespace {
 
-// The calls themselves wait for the cluster; this only keeps a quick refusal from being repeated
-// without a breath.
+// Blocking calls wait for the cluster. This pause only prevents that an immediate error is retried
+// in a busy loop.
 constexpr std::chrono::milliseconds pause{20};
 
-// Asking again may well be answered otherwise. The caller never learns of these: that a mutex is
-// not locked yet is all that they mean to it.
+// Errors for which the call is repeated. The caller does not see them: to it the mutex is just not
+// locked yet.
 bool passes(std::error_code ec) {
     static constexpr std::array passing{Errc::session_expired, Errc::no_quorum,
                                         Errc::not_ready,       Errc::lock_lost,
@@ -31,7 +30,7 @@ bool passes(std::error_code ec) {
                        [&](Errc code) { return ec == make_error_code(code); });
 }
 
-// What a try calls false.
+// Errors for which a try returns false.
 bool is_no(std::error_code ec) {
     return passes(ec) || ec == Errc::deadlock || ec == Errc::cancelled;
 }
@@ -64,7 +63,7 @@ NamedMutex::~NamedMutex() {
 void NamedMutex::lock(LockMode mode) {
     if (recurse()) return;
     for (;;) {
-        // What this thread has through another mutex may be lost while it waits.
+        // A hold of this thread through another mutex may be lost during the wait.
         if (const auto ec = obstacle()) fail(ec);
         std::error_code ec;
         ErrorDetail detail;
@@ -72,9 +71,9 @@ void NamedMutex::lock(LockMode mode) {
         asked.detail = &detail;
         if (try_once(std::move(asked), ec)) return;
         if (!passes(ec)) fail(ec, std::move(detail));
-        // Nothing that this node could wait for: perhaps nobody adds it again.
+        // Waiting is pointless: the node may never be added again.
         if (is_removed(*node_)) {
-            detail.reason = "this node is no member of its cluster: it was removed";
+            detail.reason = "this node is not a member of its cluster: it was removed";
             fail(Errc::not_ready, std::move(detail));
         }
         std::this_thread::sleep_for(pause);
@@ -113,7 +112,8 @@ void NamedMutex::unlock(LockMode mode) noexcept {
     if (owners().is_forked()) return;
     try {
         if (!owners().unlock(this, name_, mode)) report_not_held(*node_, name_);
-    } catch (const std::bad_alloc&) {  // only who has nothing locked needs any: it is not reported
+        // without memory the event is not reported; only a thread without a hold gets here
+    } catch (const std::bad_alloc&) {
     }
 }
 
@@ -123,7 +123,7 @@ const Hold& NamedMutex::hold() const {
     return hold != nullptr ? *hold : none_;
 }
 
-// True when the caller had it locked already, and has it once more now.
+// True if the caller had locked it already, and has locked it once more now.
 bool NamedMutex::recurse() const {
     if (owners().is_forked()) fail(Errc::forked);
     if (recursion_ == Recursion::no) return false;
@@ -132,8 +132,8 @@ bool NamedMutex::recurse() const {
     return deeper.has_value();
 }
 
-// What the caller has of that name through this mutex or another one. That a recursive one was lost
-// and not unlocked yet is told by tries as well.
+// What the caller holds of that name through this mutex or another one. A recursive mutex that was
+// lost and is not unlocked yet is reported by tries as well.
 std::error_code NamedMutex::obstacle() const {
     const auto ec = owners().obstacle(name_, recursion_);
     if (ec == Errc::lock_lost) fail(ec);
@@ -143,13 +143,12 @@ std::error_code NamedMutex::obstacle() const {
 AcquireOrder NamedMutex::order(LockMode mode, Attempt attempt, Deadline deadline) const {
     AcquireOrder order{name_, options_, attempt, deadline};
     order.options.mode = mode;
-    if (!core::planted(core::Mutant::mutexes_without_lockers))
-        order.options.locker = owners().locker([this] { return new_locker(*node_); });
+    order.options.locker = owners().locker([this] { return new_locker(*node_); });
     order.is_shared = recursion_ == Recursion::yes;
     return order;
 }
 
-// The caller has nothing of that name but perhaps a hold that it lost.
+// The caller holds nothing of that name, except perhaps a lost hold.
 bool NamedMutex::try_once(AcquireOrder order, std::error_code& ec) {
     owners().drop_lost(this, name_);
     Hold hold = acquire(node_, std::move(order), ec);

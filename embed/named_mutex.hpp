@@ -1,4 +1,4 @@
-// What Mutex, SharedMutex and RecursiveMutex have in common: a name that threads lock.
+// The common part of Mutex, SharedMutex and RecursiveMutex.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace mortise::detail {
 
-// Thread-safe. The members do what the public classes say.
+// Thread-safe. The members do what the public classes describe.
 class NamedMutex {
 public:
     NamedMutex(const Node& node, std::string_view name, AcquireOptions options,

@@ -49,7 +49,8 @@ std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::In
                            Failure& failure) {
     auto& ec = failure.error;
     if (is_gone(runtime, ec)) return {};
-    const auto gate = runtime->gate();  // outlives a node that goes while this waits
+    // keeps the gate alive if the node is destroyed during the wait
+    const auto gate = runtime->gate();
     call.tag = gate->next_tag();
     auto waiting = std::make_shared<detail::WaitingThread>();
     ec = gate->submit(std::move(call), waiting);
@@ -126,7 +127,7 @@ Node& Node::operator=(Node&& other) noexcept {
 }
 
 bool Node::wait_ready(Deadline deadline, std::error_code& ec) {
-    const auto runtime = runtime_;  // while this waits the node may go
+    const auto runtime = runtime_;  // the node may be destroyed during the wait
     if (is_gone(runtime, ec)) return false;
     const bool ready = runtime->readiness().wait_until(deadline);
     if (!ready && runtime->readiness().why_stopped()) ec = Errc::node_stopped;

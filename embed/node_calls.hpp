@@ -1,4 +1,4 @@
-// What the members of Node have in common.
+// The common part of Node's members.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace mortise::detail {
 
-// A node that was moved from is like one that was closed.
+// A node that was moved from counts as closed.
 inline bool is_gone(const std::shared_ptr<NodeRuntime>& runtime, std::error_code& ec) {
     ec.clear();
     if (!runtime) {

@@ -25,15 +25,15 @@ namespace mortise::detail {
 namespace {
 
 constexpr std::uint64_t reserve_bytes = std::uint64_t{64} << 20U;
-constexpr auto moment = std::chrono::seconds{1};  // for the threads to end
+constexpr auto moment = std::chrono::seconds{1};  // the time for the threads to end
 
-// The program may go to another working directory later; daemons do.
+// The program may change its working directory later, as daemons do.
 void make_absolute(std::filesystem::path& path) {
     if (!path.empty()) path = std::filesystem::absolute(path);
 }
 
-// A start without the list of the peers founded it, or all others were removed. By itself it would
-// grant what the cluster of its peers has granted (S1).
+// The directory was bootstrapped without the list of peers, or all other members were removed.
+// Alone this node would grant what the cluster of its peers has granted (S1).
 [[noreturn]] void throw_alone_by_mistake(const Config& config) {
     throw ConfigError{Errc::invalid_argument,
                       {{}, 0, "peer"},
@@ -43,7 +43,7 @@ void make_absolute(std::filesystem::path& path) {
                           "other peer, and add the others as members then"};
 }
 
-// Before anything is opened.
+// Called before anything is opened.
 Config checked(Config config) {
     config.validate();
     for (auto* path : {&config.data_dir, &config.tls.certificate, &config.tls.key, &config.tls.ca})
@@ -73,8 +73,8 @@ LeaseThread::Told warn_holds(Notifier& notifier) {
     };
 }
 
-// The lease ran out while nobody else was looking: one job each, since any of them may take its
-// time.
+// The lease thread ended the lease. Each hold is a job of its own, since its callbacks may take
+// long.
 LeaseThread::Told tell_holds(Notifier& losses) {
     return [&losses](const std::shared_ptr<Lease>& lease) {
         for (const auto& hold : lease->take_holds()) {
@@ -135,8 +135,8 @@ NodeRuntime::~NodeRuntime() {
 void NodeRuntime::report(const storage::Opened& opened) {
     if (!opened.set_aside.empty()) {
         log_.error("storage",
-                   "the data directory cannot be used any more and is put aside within it; "
-                   "this node begins anew, without a vote, when its cluster takes it: " +
+                   "the data directory cannot be used any more and is moved aside within it; this "
+                   "node starts empty, without a vote, when its cluster adds it: " +
                        opened.set_aside + ". Look at that copy, and remove it when nobody " +
                        "needs it: nothing else does");
     }
@@ -164,7 +164,7 @@ void NodeRuntime::reload_tls() {
     if (const auto reloaded = tls_->reload(); !reloaded) throw in_one_line(reloaded.error());
 }
 
-// Once, when it starts: what is too little is not too little for a moment.
+// Reported once at the start, because these limits do not change.
 void NodeRuntime::report_limits() {
     const auto budget = descriptor_budget(storage::descriptor_limit(), config_);
     if (!budget.is_ample()) log_.warn("limits", why_not_ample(budget));
@@ -249,7 +249,7 @@ DiskEvents NodeRuntime::disk_events() {
 }
 
 void NodeRuntime::start_threads() {
-    if (tls_) tls_->start();  // before the one that has to be joined whatever fails
+    if (tls_) tls_->start();  // started before the thread that must be joined if anything fails
     core_thread_ = start_thread_named("mortise-core", [this] { run_core_thread(); });
 }
 
@@ -267,17 +267,17 @@ void NodeRuntime::run_core_thread() {
     }
 }
 
-// Nothing of ours throws there but for want of memory. Whatever did: the host must not end for it
+// The library throws there only std::bad_alloc. Whatever it was, the host process must not end
 // (P5).
 void NodeRuntime::core_broke(const char* what) noexcept {
     try {
-        loop_->fail(std::string{"the core thread broke: "} + what);
+        loop_->fail(std::string{"the core thread failed: "} + what);
         return;
-    } catch (const std::exception&) {  // there is not enough even for that
+    } catch (const std::exception&) {  // there is not even memory for that
     }
     try {
         loop_->fail("no memory");
-    } catch (const std::exception&) {  // what could be told of it was told
+    } catch (const std::exception&) {  // everything that could be reported was reported
     }
 }
 
@@ -303,10 +303,10 @@ Status NodeRuntime::status() {
         auto status = questions_.ask([this] { return loop_->status(); }, gate_->call_timeout());
         if (status) {
             last_status_.with([&](Status& last) { last = *status; });
-            if (!readiness_.why_stopped()) return *status;  // nor meanwhile
+            if (!readiness_.why_stopped()) return *status;  // still not stopped
         }
     }
-    const auto why_stopped = readiness_.why_stopped();  // perhaps while we waited
+    const auto why_stopped = readiness_.why_stopped();  // it may have stopped during the wait
     auto status = last_status_.with([](const Status& last) { return last; });
     status.id = config_.own_id();
     status.ready = false;
@@ -333,7 +333,7 @@ Metrics NodeRuntime::with_log(Metrics metrics) const {
     return metrics;
 }
 
-// One thread writes these, others read.
+// One thread writes these counters, others read them.
 void LogCounters::count(const LogWrite& write) {
     ++writes;
     bytes += write.bytes;
@@ -342,7 +342,8 @@ void LogCounters::count(const LogWrite& write) {
 
 namespace {
 
-constexpr auto answer_patience = std::chrono::milliseconds{100};  // the caller's deadline is over
+// the caller's deadline has passed
+constexpr auto answer_patience = std::chrono::milliseconds{100};
 
 }  // namespace
 
@@ -364,14 +365,15 @@ bool NodeRuntime::is_own_thread() {
            io_.get_executor().running_in_this_thread();
 }
 
-// A thread cannot wait for itself. Nor does anybody wait for a disk that hangs, which may be for
-// ever: what is left of the node waits for it, on a thread that owns it.
+// A thread cannot wait for itself. And no caller waits for an unresponsive disk, which might be for
+// ever: a thread that owns the rest of the node waits for it.
 void NodeRuntime::close() {
     if (is_forked() || closed_) return;
     const bool is_own = is_own_thread();
     const auto closed = close_elsewhere();
     if (is_own && !closed) {
-        // No thread to be had, and the last owner may be about to go: it lives on, for nobody.
+        // No thread can be started, and the last owner may be about to go. So the node stays alive
+        // without an owner.
         refuse_calls();
         kept_ = shared_from_this();
     }
@@ -389,11 +391,11 @@ void NodeRuntime::close_in_time() noexcept {
     if (is_forked() || closed_) return;
     if (is_own_thread()) return close();
     const auto closed = close_elsewhere();
-    if (!closed) return close_here();  // takes no memory
+    if (!closed) return close_here();  // allocates nothing
     closed->wait_for(config_.timing.close_timeout.to_nanoseconds() + moment);
 }
 
-// Empty without a thread. Whoever waits is the last to let go of this.
+// Empty if no thread can be started. The waiting thread is the last owner of this object.
 std::optional<std::future<void>> NodeRuntime::close_elsewhere() noexcept {
     try {
         const auto closed = std::make_shared<std::promise<void>>();
@@ -430,7 +432,7 @@ void NodeRuntime::end_core_thread() noexcept {
     try {
         if (has_descriptors()) asio::post(io_, [this] { end_loop(); });
         is_asked = true;
-    } catch (const std::bad_alloc&) {  // then it just stops, and the rest is done here
+    } catch (const std::bad_alloc&) {  // then the node stops without it, and the rest is done here
         io_.stop();
     }
     core_thread_.join();
@@ -441,7 +443,7 @@ void NodeRuntime::end_loop() {
     if (!has_descriptors()) return;
     try {
         snapshot();
-    } catch (const std::bad_alloc&) {  // what was known before has to do
+    } catch (const std::bad_alloc&) {  // the last known status is used
     }
     readiness_.stop("it was closed");
     questions_.close();
@@ -450,7 +452,7 @@ void NodeRuntime::end_loop() {
     io_.stop();
 }
 
-// Leadership is handed over without waiting for the result beyond the same time.
+// Leadership is transferred, but its result is not awaited beyond the same time.
 void NodeRuntime::wait_released() noexcept {
     constexpr auto look_again = std::chrono::milliseconds{20};
     if (!has_descriptors()) return;
@@ -464,11 +466,11 @@ void NodeRuntime::wait_released() noexcept {
         while (!is_abandoned_ && std::chrono::steady_clock::now() < give_up) {
             if (future.wait_for(look_again) == std::future_status::ready) return;
         }
-    } catch (const std::bad_alloc&) {  // its session ends by itself then
+    } catch (const std::bad_alloc&) {  // its session then expires by itself
     }
 }
 
-// First all that runs something of the program's, which is owed an answer however the disk is.
+// First ends what runs code of the program, which must get its answers whatever the disk does.
 void NodeRuntime::stop_threads() {
     refuse_reopening();
     if (tls_) tls_->begin_stop();
@@ -485,7 +487,7 @@ void NodeRuntime::stop_disk_threads() {
     await_reopening();
     if (state_thread_) state_thread_->stop();
     if (log_thread_) log_thread_->stop();
-    // The directory is free for the next life; holds and mutexes may keep the rest.
+    // The next run may use the directory; holds and mutexes may keep the rest.
     descriptors_.set_directory({});
     state_thread_.reset();
     log_thread_.reset();

@@ -1,5 +1,5 @@
-// A node at work: its threads, and how it starts and stops. The public Node, its holds and its
-// mutexes share it.
+// A running node: its threads, its start and its stop. The public Node, its holds and its mutexes
+// share it.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@
 
 namespace mortise::detail {
 
-// Counted on the log thread, of all lives in this process.
+// Counted on the log thread, over all runs in this process.
 struct LogCounters {
     void count(const LogWrite& write);
 
@@ -38,25 +38,26 @@ struct LogCounters {
     std::atomic<std::chrono::nanoseconds> slowest{};
 };
 
-// A data directory that is not there is made by the first start only: later it was moved away, or
-// its disk is not mounted, and an empty one in its place would forget what the node promised.
+// Only the first start creates a missing data directory. Later a missing directory was moved away,
+// or its disk is not mounted, and an empty one in its place would forget what the node
+// acknowledged.
 enum class Missing : bool { is_error, is_made };
 
-// What a store is opened with. Throws std::system_error with one clear line.
+// Opens the data directory. Throws std::system_error with one line.
 [[nodiscard]] core::Result<storage::Opened> open_directory(const Config& config,
                                                            core::Incarnation superseded,
                                                            Missing missing);
 [[nodiscard]] std::uint64_t true_chance();
 
-// Thread-safe. In the child of a fork most of it must not be touched, and it is never destroyed
-// there: see is_forked().
+// Thread-safe. In the child of a fork most members must not be called, and the object is never
+// destroyed there: see is_forked().
 class NodeRuntime : public std::enable_shared_from_this<NodeRuntime> {
 public:
-    // Throws std::system_error: see Node's constructor.
-    // `access` is what the certificate of this node allows.
+    // Throws std::system_error: see Node's constructor. `access` is what the certificate of this
+    // node allows.
     static std::shared_ptr<NodeRuntime> open(Config config,
                                              core::Access access = core::Access::all());
-    // Requires that it was closed; a Node sees to that.
+    // It must be closed; Node ensures that.
     ~NodeRuntime();
     NodeRuntime(const NodeRuntime&) = delete;
     NodeRuntime& operator=(const NodeRuntime&) = delete;
@@ -64,7 +65,7 @@ public:
     static const std::shared_ptr<NodeRuntime>& of(const Node& node) { return node.runtime_; }
     static Node node_of(std::shared_ptr<NodeRuntime> runtime) { return Node{std::move(runtime)}; }
 
-    // Then nothing may be asked of it but what its members say.
+    // If true, only the members that say so may be called.
     [[nodiscard]] bool is_forked() const { return generation_.is_forked(); }
 
     [[nodiscard]] const Config& config() const { return config_; }
@@ -73,15 +74,15 @@ public:
     [[nodiscard]] EventHub& events() { return events_; }
     [[nodiscard]] ThreadOwners& owners() { return owners_; }
 
-    // As the core thread knows it; as it was last, of a node that stopped or does not answer. These
-    // five may be called in the child of a fork.
+    // The status as the core thread knows it; the last known one if the node has stopped or does
+    // not answer. These five members may be called in the child of a fork.
     [[nodiscard]] Status status();
     [[nodiscard]] Metrics metrics();
-    // In words; empty if it is ready, or if the core thread does not say so at once.
+    // In words; empty if the node is ready, or if the core thread does not answer at once.
     [[nodiscard]] std::string why_not_ready();
-    // False as well when the core thread does not say so at once.
+    // Also false if the core thread does not answer at once.
     [[nodiscard]] bool is_removed();
-    // As Node::reload_tls().
+    // See Node::reload_tls().
     void reload_tls();
     void close();
     // For a destructor: does not throw, and does not wait much longer than close_timeout.
@@ -91,7 +92,7 @@ private:
     NodeRuntime(Config config, core::Access access);
     [[nodiscard]] std::unique_ptr<TlsWatch> open_tls();
     void open_store();
-    // Answers the life before it, if any.
+    // Returns the loop of the previous run, if there was one.
     std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, const Estate& estate);
     void report(const storage::Opened& opened);
     void report_limits();
@@ -137,7 +138,8 @@ private:
     const core::Access access_;
     NodeLog log_;
     const std::shared_ptr<Notifier> notifier_ = std::make_shared<Notifier>("mortise-notify");
-    Notifier losses_{"mortise-lost"};  // apart: nothing may hold up what is said of a loss
+    // a separate one, so that nothing delays the notification of a loss
+    Notifier losses_{"mortise-lost"};
     EventHub events_{*notifier_};
     Readiness readiness_;
     ThreadOwners owners_;
@@ -147,7 +149,7 @@ private:
     std::shared_ptr<CallGate> gate_;
     std::unique_ptr<TlsWatch> tls_;  // empty without TLS
     DescriptorWatch descriptors_{io_};
-    std::atomic<bool> is_watching_ = false;   // from the end of the start on
+    std::atomic<bool> is_watching_ = false;   // true from the end of the start on
     std::atomic<bool> is_abandoned_ = false;  // the program closed descriptors: see abandoning.cpp
     LeaseThread leases_;
     std::shared_ptr<const void> directory_lock_;
@@ -157,8 +159,8 @@ private:
     std::unique_ptr<StateThread> state_thread_;
     std::thread core_thread_;
 
-    // Of the core thread: counts the lives in this process, so that nothing that a former one still
-    // has to tell is taken for news of this one.
+    // Used by the core thread: the number of runs in this process, so that a late report of a
+    // former run is not taken for one of this run.
     std::uint64_t life_ = 0;
     bool is_suspended_ = false;
     std::thread reopener_;
@@ -166,8 +168,8 @@ private:
     std::condition_variable reopening_changed_;
     bool reopening_stopped_ = false;
 
-    std::mutex closing_;        // held by the one who closes
-    std::promise<void> quiet_;  // nothing of the program's runs any more
+    std::mutex closing_;        // held by the thread that closes
+    std::promise<void> quiet_;  // set when no code of the program runs any more
     const std::shared_future<void> is_quiet_ = quiet_.get_future().share();
     std::atomic<bool> closed_ = false;
     std::shared_ptr<NodeRuntime> kept_;  // see close()

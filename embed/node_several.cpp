@@ -1,4 +1,4 @@
-// Several names at once (S32).
+// Calls for several names (S32).
 #include "embed/node_calls.hpp"
 #include <mortise/node.hpp>
 
@@ -16,13 +16,13 @@ AcquireOrder order_of(const LockRequests& names, bool all, const AcquireOptions&
     return order;
 }
 
-// A code alone does not say which: the first one stands for all.
+// The error names the first name for all of them.
 [[noreturn]] void fail(std::error_code ec, const LockRequests& names, ErrorDetail detail = {}) {
     detail::fail(ec, names.list().empty() ? std::string_view{} : names.list().front().name,
                  std::move(detail));
 }
 
-// Throws when it fails.
+// Throws if the call fails.
 Hold wait_for(const std::shared_ptr<detail::NodeRuntime>& runtime, const LockRequests& names,
               bool all, const AcquireOptions& options) {
     std::error_code ec;

@@ -10,20 +10,21 @@ namespace mortise::detail {
 
 namespace {
 
-// Callbacks that wait for something of their own node would stop it for good if there were few.
+// The limit is high because callbacks may wait for something of their own node; with few threads
+// they would stop the node for good.
 constexpr std::size_t threads_max = 512;
 constexpr auto patience = std::chrono::milliseconds{10};
 constexpr std::size_t idle_kept = 2;                // one to work, one to watch it
-constexpr auto idle_max = std::chrono::seconds{1};  // of the others
+constexpr auto idle_max = std::chrono::seconds{1};  // for the other threads
 
-// Whose thread this is, if a notifier's.
+// The notifier to which this thread belongs, if any.
 thread_local const Notifier* serving = nullptr;
 
 template <class Task>
 void run_guarded(const Task& task) {
     try {
         task();
-    } catch (...) {  // theirs; it must not end ours
+    } catch (...) {  // an exception of the program must not end this thread
     }
 }
 
@@ -80,7 +81,7 @@ void Notifier::stop() {
     stopping_ = true;
     work_.notify_all();
     threads_.splice(threads_.end(), ended_);
-    while (!threads_.empty()) {  // one that runs may start another
+    while (!threads_.empty()) {  // a running task may start another thread
         auto thread = std::move(threads_.back());
         threads_.pop_back();
         lock.unlock();
@@ -90,13 +91,14 @@ void Notifier::stop() {
 }
 
 void Notifier::start_thread() {
-    std::list<std::thread> one(1);  // first: none that was started may be without a place
+    // allocated first, so that every thread that is started has a place
+    std::list<std::thread> one(1);
     one.front() = start_thread_named(name_, [this] { run(); });
     threads_.splice(threads_.end(), one);
     grown_ = std::chrono::steady_clock::now();
 }
 
-// The calling thread leaves threads_; another one joins it.
+// The calling thread leaves threads_; another thread joins it.
 void Notifier::end_thread() {
     const auto is_this = [](const std::thread& one) {
         return one.get_id() == std::this_thread::get_id();
@@ -105,29 +107,30 @@ void Notifier::end_thread() {
     if (self != threads_.end()) ended_.splice(ended_.end(), threads_, self);
 }
 
-// Keeps one to watch those that work.
+// Starts a thread, so that one watches those that work.
 void Notifier::grow() {
     if (idle_ != 0 || threads_.size() >= threads_max) return;
     try {
         start_thread();
-    } catch (const std::exception&) {  // none to be had: the rest wait for those that there are
+        // no thread can be started: the rest wait for the existing ones
+    } catch (const std::exception&) {
     }
 }
 
-// One thread works. The others watch it, and one of them goes on with the rest when what it took is
-// still running after a moment.
+// One thread works. The others watch it; if its task still runs after a moment, one of them
+// continues with the rest.
 bool Notifier::may_take() const {
     if (jobs_.empty()) return false;
     return running_ == 0 || stopping_ || std::chrono::steady_clock::now() >= last_taken_ + patience;
 }
 
-// What runs may post more, and wait for it.
+// A running task may post more tasks and wait for them.
 bool Notifier::is_over() const {
     return stopping_ && jobs_.empty() && running_ == 0;
 }
 
-// False when there is none, nor will be, or when others wait for it as well: those that a burst of
-// slow callbacks asked for leave when it is over.
+// False if there is none and will be none, or if other threads wait as well: threads that were
+// started for a burst of slow callbacks end when it is over.
 bool Notifier::wait_for_task(std::unique_lock<std::mutex>& lock) {
     ++idle_;
     bool is_needed = true;
@@ -157,7 +160,7 @@ void Notifier::run() {
         grow();
         auto ended = std::exchange(ended_, {});
         lock.unlock();
-        // Not under the mutex: what a callback left to the end of its thread may post.
+        // Not under the mutex, because thread-local destructors that a callback left may post.
         for (auto& thread : ended)
             thread.join();
         run_here(*job);

@@ -1,6 +1,6 @@
-// Where code of the user's runs: completions, stop callbacks, event sinks. A callback that takes
-// its time does not hold up the others: when it is still running after a moment the rest go on on
-// another thread, up to a bound (S7).
+// Runs code of the program: completions, stop callbacks, event sinks. A slow callback does not
+// delay the others: if it still runs after a moment, they continue on another thread, up to a limit
+// (S7).
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,8 @@ class Notifier {
 public:
     using Task = std::function<void()>;
 
-    // What is run once at most, and takes no memory then: its place in the queue is made with it.
+    // A task that runs at most once. Its place in the queue is allocated with it, so posting it
+    // needs no memory.
     class Job {
     public:
         Job() = default;
@@ -33,28 +34,28 @@ public:
 
     private:
         friend class Notifier;
-        std::list<std::shared_ptr<Job>> place_{1};  // guarded by the mutex of the notifier
+        std::list<std::shared_ptr<Job>> place_{1};  // guarded by the notifier's mutex
     };
 
-    // `name` is what its threads are called, at most 15 bytes. Throws std::system_error when there
-    // is no thread to be had; later ones it does without.
+    // `name` is the name of its threads, at most 15 bytes. Throws std::system_error if no thread
+    // can be started; later failures are tolerated.
     explicit Notifier(std::string name);
     ~Notifier();
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
 
-    // Tasks begin in the order in which they were posted. False after stop(), and in the child of a
-    // fork: it will not run.
+    // Tasks begin in the order in which they were posted. False after stop() and in the child of a
+    // fork: the task will not run.
     bool post(Task task);
-    // The same, and nothing when it was posted before. Of a job that the caller does not keep the
-    // end is on those threads, too.
+    // The same for a job. No effect if the job was posted before. If the caller does not keep the
+    // job, it is destroyed on those threads, too.
     bool post(std::shared_ptr<Job> job) noexcept;
     // True on a thread of this notifier.
     [[nodiscard]] bool is_own_thread() const;
-    // Runs what was posted, also by those tasks, then ends its threads and waits for them. Not on a
-    // thread of its own.
+    // Runs what was posted, also by those tasks, then ends its threads and waits for them. Must not
+    // be called on a thread of its own.
     void stop();
-    // Tasks that went to another thread because one took too long.
+    // The number of times that tasks moved to another thread because one was slow.
     [[nodiscard]] std::uint64_t overruns() const;
 
 private:
@@ -72,20 +73,20 @@ private:
     std::condition_variable work_;
     std::list<std::shared_ptr<Job>> jobs_;
     std::list<std::thread> threads_;
-    std::list<std::thread> ended_;  // left by themselves
+    std::list<std::thread> ended_;  // threads that have left and must be joined
     std::size_t idle_ = 0;
     std::size_t running_ = 0;
     std::chrono::steady_clock::time_point last_taken_;
-    std::chrono::steady_clock::time_point grown_;  // a thread was started last
+    std::chrono::steady_clock::time_point grown_;  // when a thread was last started
     std::uint64_t overruns_ = 0;
     bool stopping_ = false;
 };
 
-// Runs it on a thread of its own, for what has no notifier, or none any more. False when there is
-// no thread to be had: then it did not run.
+// Runs the task on a new thread, for owners that have no notifier, or none any more. False if no
+// thread can be started; then the task did not run.
 [[nodiscard]] bool run_elsewhere(const Notifier::Task& task) noexcept;
 [[nodiscard]] bool run_elsewhere(const std::shared_ptr<Notifier::Job>& job) noexcept;
-// When there is none at all.
+// Runs the job on this thread, if there is no other.
 void run_here(Notifier::Job& job) noexcept;
 
 }  // namespace mortise::detail

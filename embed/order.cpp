@@ -12,7 +12,7 @@ namespace mortise::detail {
 
 namespace {
 
-// False when one name is wanted in two modes (S32).
+// False if a name is requested in two modes (S32).
 bool collapse(std::vector<LockRequest>& requests) {
     std::map<std::string, LockMode, std::less<>> modes;
     bool agree = true;
@@ -25,7 +25,8 @@ bool collapse(std::vector<LockRequest>& requests) {
 }
 
 std::error_code check(SeveralNames& several, const AcquireOptions& options) {
-    const bool is_odd = several.all && options.priority != 0;  // who wants all has none
+    // a request for all names has no priority
+    const bool is_odd = several.all && options.priority != 0;
     const bool is_sound = !is_odd && collapse(several.requests) && !several.requests.empty() &&
                           several.requests.size() <= core::names_at_once_max;
     if (!is_sound) return Errc::invalid_argument;
@@ -38,15 +39,13 @@ std::error_code check(SeveralNames& several, const AcquireOptions& options) {
 
 core::Call to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline, bool wait) {
     const bool suspends = order.options.on_uncertain == OnUncertain::suspend;
-    const auto& timeout = order.options.progress_timeout;
-    const auto progress = timeout.is_set() ? timeout.to_nanoseconds() : core::Nanoseconds{0};
     if (!order.several) {
         return core::AcquireCall{tag, to_request(order.name, order.options, wait), deadline,
-                                 suspends, progress};
+                                 suspends};
     }
     auto& [requests, all] = *order.several;
     auto request = to_request(std::move(requests), all, order.options, wait);
-    return core::AcquireSeveralCall{tag, std::move(request), deadline, suspends, progress};
+    return core::AcquireSeveralCall{tag, std::move(request), deadline, suspends};
 }
 
 }  // namespace
@@ -57,7 +56,7 @@ core::Instant to_instant(Deadline deadline) {
 }
 
 std::error_code check(AcquireOrder& order) {
-    // One attempt does not wait, so it has no use for a limit.
+    // A single attempt does not wait, so a time limit for it is an error.
     if (order.attempt == Attempt::once && order.options.wait_max.is_set()) {
         return Errc::invalid_argument;
     }
@@ -76,6 +75,8 @@ Begun begin(CallGate& gate, AcquireOrder& order) {
     begun.tag = gate.next_tag();
     begun.call = to_call(begun.tag, order, to_instant(deadline), !once);
     begun.gives_up = deadline + Duration{slack};
+    const auto progress = order.options.progress_timeout;
+    if (progress.is_set()) begun.progress_timeout = progress.to_nanoseconds();
     return begun;
 }
 

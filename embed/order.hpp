@@ -1,4 +1,4 @@
-// What an acquire is asked for, on its way to the core and back.
+// The parameters of an acquire, on their way to the core, and its result on the way back.
 #pragma once
 
 #include <chrono>
@@ -9,24 +9,26 @@
 
 namespace mortise::detail {
 
-// Beyond the deadline the core decides within a turn; a core that does not is not waited for.
+// After the deadline the core answers within one step; a core that does not is not waited for.
 constexpr auto slack = std::chrono::milliseconds{100};
 
 struct Begun {
     core::CallTag tag;
     core::Call call;
     Deadline gives_up = Deadline::max();  // for the thread that waits
+    core::Nanoseconds progress_timeout{0};
 };
 
 [[nodiscard]] core::Instant to_instant(Deadline deadline);
 
-// What the order has that no cluster would take; no error when it is fine. Of several names those
-// that are there twice collapse, and all of them are put into the order that the core wants.
+// Checks what no cluster would accept; no error if the order is valid. Repeated names collapse, and
+// all names are put into the order that the core requires.
 [[nodiscard]] std::error_code check(AcquireOrder& order);
-// Leaves the names of the order to the call.
+// Moves the names of the order into the call.
 [[nodiscard]] Begun begin(CallGate& gate, AcquireOrder& order);
-// That the wait ended is an error for who asked to wait, and an answer for who set an end to it.
-// The cluster knows only tries and waits: a wait that was over at its start is a try there.
+// The end of the wait is an error for a caller that waits without limit, and an answer for one with
+// a deadline. The cluster knows only tries and waits: a wait that is over at its start becomes a
+// try.
 void interpret(Attempt attempt, CallOutcome& outcome);
 
 }  // namespace mortise::detail

@@ -1,4 +1,4 @@
-// The calls that the core has and who waits for them. On the core thread only.
+// The calls that the core has, with their completions. Used on the core thread only.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace mortise::detail {
 
-// Of these nobody knows whether they took effect when there is no answer (P6).
+// Calls for which a missing answer leaves the outcome unknown (P6).
 [[nodiscard]] inline bool is_unknown_unanswered(const core::Call& call) {
     return std::holds_alternative<core::ReleaseCall>(call) ||
            std::holds_alternative<core::WriteCall>(call) ||
@@ -22,11 +22,11 @@ namespace mortise::detail {
 
 struct PendingCall {
     std::shared_ptr<Completion> completion;           // of this node's program,
-    std::function<void(core::CallAnswer&)> answered;  // or of somebody who asks from outside
+    std::function<void(core::CallAnswer&)> answered;  // or of a client
     std::vector<core::NamedMode> asked;               // of an acquire: one name, or several,
     bool all = false;                                 // of which it gets all
     bool suspends = false;                            // the hold that comes of it
-    core::Nanoseconds progress_timeout{0};            // likewise
+    core::Nanoseconds progress_timeout{0};            // likewise; zero: none
     core::OperationId upgrades;                       // of an upgrade: the hold
     CallPlace place;                                  // of a call of this node's program
     bool is_unknown_unanswered = false;
@@ -35,7 +35,7 @@ struct PendingCall {
 class PendingCalls {
 public:
     void add(core::CallTag tag, PendingCall call) { calls_.emplace(tag.raw(), std::move(call)); }
-    // Empty when nobody waits under that tag.
+    // Empty if there is no call with that tag.
     [[nodiscard]] std::optional<PendingCall> take(core::CallTag tag) {
         auto found = calls_.extract(tag.raw());
         if (found.empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// Effects out: what the core decided reaches the peers, the callers and the holds.
+// Effects of the core: its decisions reach the peers, the callers and the holds.
 #include <algorithm>
 #include <utility>
 
@@ -33,10 +33,11 @@ void CoreLoop::disconnect(core::NodeId peer) {
     if (network_) network_->disconnect(peer);
 }
 
-// Whoever became a member while this node was away, or before it lost its directory, is in nothing
-// that it has. It may lead, and all that this node lacks comes from it. What it says is weighed
-// when it is heard; if it is no member it hears that. Without TLS anybody on this machine may call,
-// and all members are on this machine: so an address elsewhere is not dialled, whoever names it.
+// A node that became a member while this node was away, or before it lost its directory, is unknown
+// here. It may be the leader, and then this node can get everything it lacks only from it. Its
+// messages are judged when they arrive; if it is not a member, it is told so. Without TLS any
+// program on this machine may call, and all members are on this machine: so an address on another
+// machine is not dialled, whoever names it.
 void CoreLoop::introduced(core::Hello caller) {
     const bool is_known = introduced_.contains(caller.node);
     const auto address = parse_host_port(caller.address);
@@ -54,10 +55,9 @@ void CoreLoop::introduced(core::Hello caller) {
     connect_to_peers();
 }
 
-// Addresses of the file go before those of the log: a person wrote them for this node. But one that
-// was moved since the cluster was founded is where the log says, and perhaps where the file says.
-// While this node has no leader it talks to everybody named in the file as well: all the members
-// that it knew may be gone.
+// Addresses of the file have priority over those of the log, because a person wrote them for this
+// node. A member that was moved since the bootstrap is tried at both. While this node has no
+// leader, it also connects to everybody in the file, because all members that it knew may be gone.
 void CoreLoop::connect_to_peers() {
     if (!network_ || (peers_.empty() && introduced_.empty())) return;
     std::vector<transport::PeerAddress> addresses;
@@ -83,8 +83,7 @@ void CoreLoop::connect_to_peers() {
     network_->set_peers(std::move(addresses));
 }
 
-// Files may give a member other addresses than the one that the cluster was founded with: that is
-// no move.
+// Files may give a member other addresses than the one of the bootstrap; that is not a move.
 std::optional<std::string> CoreLoop::moved_to(core::NodeId id) const {
     const auto& configuration = driver_->core().raft().configuration();
     const auto founding = configuration.founding();
@@ -100,7 +99,7 @@ bool CoreLoop::dials_loopback_only() const {
 
 void CoreLoop::state_replaced(core::LogId last) {
     ++metrics_.states_taken_over;
-    parts_.log.info("state", "was too far behind: took over the state of another member, up to " +
+    parts_.log.info("state", "was too far behind: installed the state of another member, up to " +
                                  std::to_string(last.index.raw()));
 }
 
@@ -112,7 +111,7 @@ void CoreLoop::applied(const core::Applied& applied) {
     }
 }
 
-// For whoever has to find out later who did that (S24).
+// The line is for operators who investigate the break later (S24).
 void CoreLoop::lock_broken(const core::LockBroken& broken) {
     const auto by = driver_->core().machine().node_of(broken.by.session).raw();
     const auto token = static_cast<std::int64_t>(broken.token.raw());
@@ -122,7 +121,8 @@ void CoreLoop::lock_broken(const core::LockBroken& broken) {
                                   escaped(broken.name) + "\", token " + std::to_string(token) +
                                   (broken.immediate ? ", at once" : "") + ": " +
                                   escaped(broken.reason));
-    // The log is for whoever runs the node; events are for its program, which may not see it all.
+    // The log is for the operator of the node. Events are for its program, which may not be allowed
+    // to observe the name.
     if (!options_.access.may(core::Right::observe, broken.name)) return;
     parts_.events.publish({.kind = NodeEvent::Kind::lock_broken,
                            .text = broken.reason,
@@ -136,14 +136,16 @@ void CoreLoop::noted(const core::Note& note) {
     using Kind = core::Note::Kind;
     const auto peer = std::to_string(note.peer.raw());
     switch (note.kind) {
-        case Kind::lost_quorum: parts_.log.warn("quorum", "lost touch with a majority"); return;
-        case Kind::disk_stalled: parts_.log.warn("disk", "the disk stalls; leads no more"); return;
+        case Kind::lost_quorum: parts_.log.warn("quorum", "lost contact with a majority"); return;
+        case Kind::disk_stalled:
+            parts_.log.warn("disk", "the disk stalls; stopped leading");
+            return;
         case Kind::peer_cut_off:
             parts_.log.warn("cut off",
                             "node " + peer + " is too far behind: the log it needs is gone");
             return;
         case Kind::transfer_started:
-            parts_.log.info("transfer", "hands leadership to node " + peer);
+            parts_.log.info("transfer", "transfers leadership to node " + peer);
             return;
         case Kind::transfer_failed: parts_.log.warn("transfer", "leadership stays here"); return;
         case Kind::refused_message:
@@ -151,8 +153,8 @@ void CoreLoop::noted(const core::Note& note) {
                                            std::string{note.message} + "): " + note.why);
             return;
         case Kind::refused_chunk:
-            parts_.log.warn("state", "the transfer of a state with node " + peer +
-                                         " came to nothing: it begins anew");
+            parts_.log.warn("state", "the transfer of a snapshot with node " + peer +
+                                         " failed: it starts again");
             return;
         case Kind::own_life_doubted:
             parts_.log.error("rolled back",
@@ -161,22 +163,21 @@ void CoreLoop::noted(const core::Note& note) {
                                  "takes no part in elections until another member says so too");
             return;
         case Kind::senseless_entry:
-            parts_.log.error("log",
-                             "an entry of the log has no commands that make sense: "
-                             "it was passed over, as on all members");
+            parts_.log.error(
+                "log",
+                "an entry of the log has invalid commands: it was skipped, as on all members");
             return;
         case Kind::terms_used_up:
             parts_.log.error("terms",
-                             "somebody has brought the last term that there is: "
-                             "no leader can be elected any more");
+                             "the last possible term was used: no leader can be elected any more");
             return;
         case Kind::peer_forgot:
-            parts_.log.error("rolled back", "node " + peer +
-                                                " has forgotten what it promised, or is a copy: "
-                                                "it does not count");
+            parts_.log.error(
+                "rolled back",
+                "node " + peer + " has lost what it acknowledged, or is a copy: it is not counted");
             return;
         case Kind::refused_state:
-            parts_.log.error("state", "cannot read the state that node " + peer +
+            parts_.log.error("state", "cannot read the snapshot that node " + peer +
                                           " sends: damaged, or of a newer version than this");
             return;
         case Kind::formed: parts_.log.info("formed", "the cluster is formed"); return;
@@ -185,7 +186,7 @@ void CoreLoop::noted(const core::Note& note) {
             parts_.log.warn("removed", "this node is not a member of its cluster any more");
             parts_.events.publish({.kind = NodeEvent::Kind::removed});
             return;
-        default: return;  // told by who leads
+        default: return;  // the leader reports it
     }
 }
 
@@ -202,7 +203,7 @@ void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
 
 namespace {
 
-// Of all the names of a grant.
+// The facts of a grant of all its names.
 template <class AnyAcquired>
 GrantFacts facts_of(const PendingCall& call, const AnyAcquired& acquired) {
     GrantFacts facts;
@@ -213,7 +214,7 @@ GrantFacts facts_of(const PendingCall& call, const AnyAcquired& acquired) {
     return facts;
 }
 
-// And of one.
+// The facts of a grant of one name.
 GrantFacts facts_of(const PendingCall& call, GrantFacts facts, const core::NamedGrant& one) {
     facts.name = one.name;
     facts.mode = from_core(std::ranges::find(call.asked, one.name, &core::NamedMode::name)->mode);
@@ -260,12 +261,12 @@ void CoreLoop::complete(PendingCall& call, core::CallAnswer& answer) {
     CallOutcome outcome;
     try {
         outcome = outcome_of(call, answer);
-    } catch (...) {  // no memory: the node stops, and who waits hears of it
+    } catch (...) {  // no memory: the node stops, and its callers are informed
         call.completion->complete({Errc::node_stopped, {}, {}});
         throw;
     }
     count(outcome);
-    call.place.reset();  // whoever waits may have the next call at once
+    call.place.reset();  // the caller may begin its next call at once
     call.completion->complete(std::move(outcome));
 }
 
@@ -301,7 +302,7 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
             [&](core::CallError error) {
                 outcome.error = errc_of(error);
                 if (error != core::CallError::no_quorum || !is_removed()) return;
-                // No majority will ever answer it, unless somebody adds it again.
+                // No majority will ever answer it, unless the node is added again.
                 outcome.error = Errc::not_ready;
                 outcome.reason = removed_in_words;
             },
@@ -312,7 +313,7 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
             [&](const core::Deadlocked& deadlocked) {
                 outcome.error = Errc::deadlock;
                 outcome.circle = from_core(deadlocked.circle);
-                // Who has it now, as far as this node knows.
+                // The present holder, as far as this node knows.
                 const auto& name = deadlocked.circle.front().waits_for;
                 outcome.locks.push_back(from_core(driver_->core().machine().inspect(name)));
             },

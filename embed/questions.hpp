@@ -1,4 +1,4 @@
-// What other threads ask of the core thread, and wait for.
+// Questions of other threads to the core thread; they wait for the answers.
 #pragma once
 
 #include <functional>
@@ -17,18 +17,17 @@ namespace mortise::detail {
 // Thread-safe.
 class Questions {
 public:
-    // `wake` is called on any thread when something was asked; answer_all() follows, unless close()
-    // does.
+    // `wake` is called on any thread after a question; answer_all() follows, unless close() does.
     explicit Questions(std::function<void()> wake) : wake_{std::move(wake)} {}
 
-    // Empty when the answer did not come in time, or never will.
+    // Empty if the answer did not come in time, or never will.
     template <class F>
     auto ask(F question, core::Nanoseconds patience) -> std::optional<std::invoke_result_t<F>> {
         auto answer = std::make_shared<std::promise<std::invoke_result_t<F>>>();
         auto future = answer->get_future();
         const bool is_asked = asked_.with([&](std::optional<Asked>& asked) {
             if (!asked) return false;
-            // The only one that keeps the promise: it is broken with this.
+            // This function is the only owner of the promise, which breaks with it.
             asked->push_back([answer = std::move(answer), question = std::move(question)] {
                 answer->set_value(question());
             });
@@ -52,7 +51,7 @@ public:
             question();
     }
 
-    // Whoever waits is sent away, and so is everybody who comes later.
+    // Waiting threads get no answer, and neither do later questions.
     void close() {
         asked_.with([](std::optional<Asked>& asked) { return std::exchange(asked, std::nullopt); });
     }

@@ -1,5 +1,5 @@
-// Lets a few lines of one cause through at once and then one now and then, so that a fault which
-// comes back a thousand times a second fills no disk.
+// Allows a few lines of one cause at once, and then one now and then, so that a fault that repeats
+// a thousand times a second does not fill a disk.
 #pragma once
 
 #include <chrono>
@@ -16,20 +16,20 @@ public:
     using Clock = std::chrono::steady_clock;
 
     static constexpr std::uint32_t burst = 10;
-    static constexpr std::chrono::seconds refill{10};  // for one more
-    // Causes beyond these share one budget.
+    static constexpr std::chrono::seconds refill{10};  // the time for one more line
+    // Further causes share one budget.
     static constexpr std::size_t causes_max = 128;
 
-    // How many of this cause were left out since the last that was let through; empty: this one
-    // is left out too.
+    // The number of lines of this cause that were dropped since the last allowed one; empty: this
+    // line is dropped too.
     std::optional<std::uint64_t> admit(std::string_view cause, Clock::time_point now);
-    // In all, of all causes.
+    // The number for all causes.
     [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
 private:
     struct Budget {
         std::uint32_t lines = burst;
-        Clock::time_point counted;  // up to here `lines` is right
+        Clock::time_point counted;  // the time for which `lines` is right
         std::uint64_t left_out = 0;
     };
 

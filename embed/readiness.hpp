@@ -1,4 +1,4 @@
-// Whether this node can answer calls, for threads that wait until it can.
+// Whether this node can answer calls; threads can wait until it can.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ public:
         }
         changed_.notify_all();
     }
-    // For good; the first reason stands.
+    // Final; the first reason is kept.
     void stop(const std::string& why) noexcept {
         {
             const std::scoped_lock lock{mutex_};
@@ -29,7 +29,7 @@ public:
         changed_.notify_all();
     }
 
-    // False when the time was over, or it stopped.
+    // False if the time ended, or the node stopped.
     bool wait_until(std::chrono::steady_clock::time_point deadline) {
         std::unique_lock lock{mutex_};
         const auto is_decided = [this] { return ready_ || stopped_; };
@@ -50,7 +50,7 @@ private:
         stopped_.emplace();
         try {
             *stopped_ = why;
-        } catch (const std::bad_alloc&) {  // it stopped, whatever it was
+        } catch (const std::bad_alloc&) {  // it has stopped, without the reason
         }
     }
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -13,7 +12,6 @@
 #include "embed/unsound.hpp"
 #include "storage/descriptors.hpp"
 #include "transport/blocking_member_client.hpp"
-#include "transport/limits.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
@@ -23,11 +21,6 @@ namespace mortise {
 namespace {
 
 using detail::from_core;
-
-// As many as an answer can tell of.
-bool is_full(const core::LockView& view) {
-    return std::max(view.holders.size(), view.waiters.size()) >= transport::list_holders_max;
-}
 
 void check_prefix(std::string_view prefix) {
     if (prefix.size() > core::name_bytes_max)
@@ -61,7 +54,7 @@ public:
         return reports;
     }
 
-    // Of the first member that knows.
+    // Asks the members until one can answer.
     std::vector<LockInfo> list(const transport::ListRequest& request) {
         Failures failures;
         for (const auto& address : addresses_) {
@@ -87,14 +80,15 @@ public:
     }
 
 private:
-    // The last of each kind.
+    // The last failure of each kind.
     struct Failures {
-        std::optional<std::error_code> answer;  // a member said that it cannot say
-        std::string why;                        // of that, as far as there is more to say
-        std::optional<core::Error> contact;     // names the member
+        std::optional<std::error_code> answer;  // a member answered that it cannot tell
+        std::string why;                        // its reason, if there is more to say
+        std::optional<core::Error> contact;     // with the member's name
     };
 
-    // At the first member that can be asked. Once it was, nobody else is: who knows what it did.
+    // Asks the first member that can be reached. After that no other member is asked, since its
+    // effect is unknown.
     template <class Ask>
     detail::ChangeOutcome ask_once(Ask ask) const {
         std::optional<core::Error> contact;
@@ -132,7 +126,7 @@ private:
         return report;
     }
 
-    // Empty when this member cannot say.
+    // Empty if this member cannot tell.
     std::optional<std::vector<LockInfo>> list_of(const std::string& address,
                                                  transport::ListRequest request,
                                                  Failures& failures) const {
@@ -150,7 +144,7 @@ private:
             request.limit = wanted - locks.size();
             auto answer = client.list(request);
             if (!answer && answer.error().code == std::errc::timed_out && !request.local) {
-                failures.answer = Errc::no_quorum;  // it is there, and waits for the others
+                failures.answer = Errc::no_quorum;  // it runs, and waits for the others
                 return std::nullopt;
             }
             if (!answer) return failed(std::move(answer).error());
@@ -164,11 +158,8 @@ private:
                 return std::nullopt;
             }
             const auto& page = std::get<transport::ListReply>(*answer);
-            for (const auto& view : page.locks) {
+            for (const auto& view : page.locks)
                 locks.push_back(from_core(view));
-                const bool is_counted = view.holders_total + view.waiters_total > 0;
-                if (page.truncated && !is_counted) locks.back().truncated |= is_full(view);
-            }
             if (!page.more || page.locks.empty() || locks.size() >= wanted) return locks;
             request.after = locks.back().name;
         }

@@ -1,7 +1,6 @@
-// Another life in the same process: after a full disk, when there is room again, after a shortage
-// of descriptors, likewise, and after a directory that its cluster does not want any more. What
-// failed is closed and never asked again; what was acknowledged is found by opening it like any
-// start does (storage/README.md).
+// Another run of the node in the same process: after a full disk or a shortage of descriptors, and
+// after its directory was superseded. The failed stores are closed and never used again. What was
+// acknowledged is found by opening the directory, as at any start (storage/README.md).
 #include <algorithm>
 #include <system_error>
 
@@ -29,7 +28,8 @@ void NodeRuntime::disk_failed(const DiskFailure& failure) {
     }
 }
 
-// Without others nobody could have found out, and nobody has what would be put aside.
+// Without other members nothing could have detected this, and nobody has the data that would be
+// moved aside.
 void NodeRuntime::begin_anew() {
     const std::string why =
         "its data directory was rolled back, or is a copy of one that was used since";
@@ -51,7 +51,7 @@ void NodeRuntime::suspend(const std::string& why, core::Incarnation superseded) 
 void NodeRuntime::begin_reopening(core::Incarnation superseded, std::chrono::milliseconds pause) {
     const std::scoped_lock lock{reopening_};
     if (reopening_stopped_) return;
-    if (reopener_.joinable()) reopener_.join();  // the one before has said its last word
+    if (reopener_.joinable()) reopener_.join();  // the previous thread has finished its work
     reopener_ = start_thread_named("mortise-reopen", [this, superseded, pause] {
         run_or_fail([&] { reopen(superseded, pause); },
                     [&](const std::string& broken) {
@@ -60,8 +60,8 @@ void NodeRuntime::begin_reopening(core::Incarnation superseded, std::chrono::mil
     });
 }
 
-// The program is still there, so this former life may not be over for all: its session ends by
-// itself (S10).
+// The program still runs, so the holds of the former run may still be in use: its session expires
+// by itself (S10).
 void NodeRuntime::resume(storage::Opened opened, std::chrono::milliseconds pause) {
     if (readiness_.why_stopped()) return;
     opened.former_life_ended = false;
@@ -69,7 +69,7 @@ void NodeRuntime::resume(storage::Opened opened, std::chrono::milliseconds pause
     try {
         former = begin_life(std::move(opened), loop_->estate());
     } catch (const std::system_error& wanting) {
-        // Its port, which it had until then, or a thread: others need not have it for long.
+        // Its port or a thread is missing. Others may use them for a while.
         loop_->stay_suspended(wanting.what());
         return begin_reopening({}, std::min<std::chrono::milliseconds>(2 * pause, try_again_max));
     } catch (const std::exception& broken) {
@@ -77,7 +77,7 @@ void NodeRuntime::resume(storage::Opened opened, std::chrono::milliseconds pause
     }
     is_suspended_ = false;
     loop_->begin(former->leave_calls());
-    asio::post(io_, [former] {});  // not before whatever it has still to hear
+    asio::post(io_, [former] {});  // only after the events that are still queued for it
 }
 
 // --- on a thread of its own

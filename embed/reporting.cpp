@@ -1,4 +1,4 @@
-// What the node tells of itself: when it is asked, and when something changed.
+// What the node reports about itself: on request, and when something has changed.
 #include <algorithm>
 #include <string>
 
@@ -24,19 +24,19 @@ void CoreLoop::watch_leader() {
     parts_.log.info("leader", leader ? "node " + std::to_string(peer) + " leads" : "no leader");
 }
 
-// Nobody is to forget it.
+// Repeated, so that the operator does not forget it.
 void CoreLoop::warn_of_insecurity() {
     if (ended_ || !network_ || parts_.credentials || !network_->is_reachable_from_outside()) return;
-    parts_.log.warn("insecure", "listens on " + network_->listening_at() +
-                                    " without TLS (tls.insecure): whoever reaches it may do "
-                                    "everything");
+    parts_.log.warn("insecure",
+                    "listens on " + network_->listening_at() +
+                        " without TLS (tls.insecure): everybody who reaches it may do everything");
     insecurity_.expires_after(std::chrono::hours{1});
     insecurity_.async_wait([this](std::error_code error) {
         if (!error) warn_of_insecurity();
     });
 }
 
-// It works all the same, and not well: an election takes as long as the most patient wants.
+// The cluster works in spite of it, but an election takes as long as the longest timeout requires.
 void CoreLoop::warn_of_timing(const core::Hello& peer) {
     auto differences = timing_differences(peer.timing, driver_->hello().timing);
     auto& warned = warned_of_timing_[peer.node];
@@ -68,20 +68,20 @@ void CoreLoop::members_changed() {
         list += (list.empty() ? "" : ", ") + std::to_string(id.raw());
     }
     const auto text = "voters " + voters + (learners.empty() ? "" : "; learners " + learners) +
-                      (present.is_joint() ? "; a change is under way" : "");
+                      (present.is_joint() ? "; a change is in progress" : "");
     parts_.log.info("members", "the members are now " + text);
     parts_.events.publish({.kind = NodeEvent::Kind::members_changed, .text = text});
 }
 
-// What a voter without a cluster waits for: who is missing, or what keeps those who are there.
+// What a voter without a cluster waits for: the missing voters, or what prevents the present ones.
 std::string CoreLoop::why_not_formed() const {
     const auto is_member = [](const auto& peer) { return !peer.second.is_empty(); };
     if (std::ranges::any_of(connected_, is_member))
-        return "its peers have one; it waits until they take it in";
+        return "its peers have formed one; it waits until they add it";
     const auto missing = missing_peers();
     if (!missing.empty())
-        return "all its voters found it, and here is no connection with " + missing;
-    return "all voters are connected; it is founded if they name the same peers";
+        return "all its voters have to form it, and there is no connection with " + missing;
+    return "all voters are connected; it is formed if they name the same peers";
 }
 
 std::string CoreLoop::why_not_ready() const {
@@ -94,7 +94,8 @@ std::string CoreLoop::why_not_ready() const {
                            : "no leader is known, and there is no connection with " + missing;
 }
 
-// Of those in the file: "2 (10.0.0.2:7400), 3 (10.0.0.3:7400, which refuses: ...)".
+// The peers of the file without a connection: "2 (10.0.0.2:7400), 3 (10.0.0.3:7400, which refuses:
+// ...)".
 std::string CoreLoop::missing_peers() const {
     std::string missing;
     for (const auto& [id, address] : parts_.config.peers) {
@@ -105,7 +106,7 @@ std::string CoreLoop::missing_peers() const {
     return missing;
 }
 
-// A peer that refuses is asked again all the time: what was said long ago is over.
+// A peer that refuses is asked again and again, so an old refusal does not count.
 std::string CoreLoop::why_missing(core::NodeId peer) const {
     constexpr auto lasts = std::chrono::seconds{30};
     const auto refused = refused_by_.find(peer);
@@ -117,7 +118,7 @@ Status CoreLoop::status() const {
     auto status = status_of(desk_.status());
     const auto self = std::ranges::find(status.members, parts_.config.own_id(), &MemberInfo::id);
     if (self == status.members.end()) status.role = parts_.config.role;
-    if (network_) status.address = network_->listening_at();  // with the real port
+    if (network_) status.address = network_->listening_at();  // with the port that is bound
     if (!suspended_) return status;
     status.address = listening_at_;
     status.ready = false;
@@ -153,7 +154,7 @@ Metrics CoreLoop::metrics() const {
     return metrics;
 }
 
-// Of this life and those before it in this process.
+// For this run and the earlier ones in this process.
 Metrics CoreLoop::counters() const {
     auto metrics = metrics_;
     metrics.holds_lost += holds_.holds_lost();

@@ -9,10 +9,11 @@ namespace mortise::detail {
 
 namespace {
 
-// A flush makes a file, so not too often; the log is kept until it is done, so not too seldom.
+// A flush writes a file, so it must not be too frequent; the log is kept until then, so it must not
+// be too rare.
 constexpr std::size_t rows_unflushed_max = 65'536;
 constexpr std::uint64_t entries_unflushed_max = 16'384;
-// Far below what makes the core refuse work (core::NodeOptions::state_lag_bytes_max).
+// Far below the limit at which the core rejects work (core::NodeOptions::state_lag_bytes_max).
 constexpr std::size_t bytes_unflushed_max = std::size_t{32} << 20U;
 constexpr auto flush_after = std::chrono::seconds{10};
 
@@ -101,13 +102,13 @@ void StateThread::run() {
             return;
         }
         if (!carry_out(countdowns, task)) return;
-        task.reset();  // much may go with it, and nobody shall wait for that
+        task.reset();  // destroying it may take long, and no other thread should wait for that
         lock.lock();
     }
 }
 
-// One at a time: what is done with is not in memory any more, and what countdowns have run is saved
-// however much there is to do.
+// One at a time: a finished task frees its memory at once, and countdowns are saved however much
+// there is to do.
 std::optional<StateThread::Task> StateThread::take_task() {
     if (queue_.empty()) return std::nullopt;
     std::optional<Task> task{std::move(queue_.front())};
@@ -155,7 +156,7 @@ bool StateThread::carry_out(const core::InstallStep& step) {
     return true;
 }
 
-// One page at a time: what is saved meanwhile waits for no more than that.
+// One page at a time, so that deltas wait for one page at most.
 bool StateThread::carry_out(const core::SnapshotRead& read) {
     if (!read.after) {
         views_.erase(read.peer);

@@ -1,6 +1,6 @@
-// The background thread: brings the lock table's changed rows to disk and flushes them now and
-// then. What it has not flushed in a crash the log replays. It also reads the table for members
-// that need all of it, and takes one that comes from another.
+// The background thread that writes the changed rows of the lock table to disk and flushes them now
+// and then. What a crash loses is replayed from the log. It also reads the table for snapshots, and
+// installs a snapshot from another node.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ public:
     void read_snapshot(core::SnapshotRead read) override;
     void close_snapshot(core::NodeId peer) override;
     void install(core::InstallStep step) override;
-    // Brings what was handed over to disk, then ends the thread.
+    // Writes what was passed to it, then ends the thread.
     void stop();
 
 private:
@@ -47,7 +47,7 @@ private:
     void hand(Task task);
     void run();
     [[nodiscard]] std::optional<Task> take_task();
-    // Those that answer bool: false, the store failed and the thread ends.
+    // Those that return bool: false means that the store failed and the thread ends.
     bool carry_out(const std::optional<std::vector<core::SavedCountdown>>& countdowns,
                    const std::optional<Task>& task);
     bool carry_out(const core::StateDelta& delta);
@@ -64,10 +64,10 @@ private:
     LogThread& log_;
     DiskEvents events_;
 
-    // Of the thread.
+    // Used by the thread only.
     std::map<core::NodeId, std::unique_ptr<storage::StateView>> views_;
     std::size_t rows_unflushed_ = 0;
-    std::size_t bytes_unflushed_ = 0;  // of the deltas, and of the log that waits for them
+    std::size_t bytes_unflushed_ = 0;  // of the deltas, and of the log entries that wait for them
     core::LogIndex written_;
     core::LogIndex flushed_;
     std::optional<std::chrono::steady_clock::time_point> unflushed_since_;

@@ -20,8 +20,8 @@ namespace mortise::detail {
 
 namespace {
 
-// Another open file of the same pipe or terminal: whether it waits is its own affair, where a flag
-// of descriptor 2 would be one of the program's and of every process that shares it.
+// A second open file of the same pipe or terminal, which has its own flags. A flag on descriptor 2
+// would affect the program and every process that shares it.
 class Reopened {
 public:
     Reopened() {
@@ -39,8 +39,8 @@ private:
     int descriptor_ = -1;
 };
 
-// Where it cannot be opened again: of another user, say. Kernels before 6.4 cannot promise that a
-// pipe does not wait; then the look before the write has to do.
+// For a file that cannot be opened again, for example one of another user. Kernels before 6.4
+// cannot promise that a write to a pipe does not wait; then the check before the write has to do.
 ssize_t write_if_ready(std::string_view line) {
     iovec part{const_cast<char*>(line.data()), line.size()};  // NOLINT: it is only read
     const auto written = ::pwritev2(STDERR_FILENO, &part, 1, -1, RWF_NOWAIT);
@@ -57,7 +57,7 @@ ssize_t write_at_once(std::string line) {
         return ::send(STDERR_FILENO, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (!S_ISFIFO(about.st_mode) && !S_ISCHR(about.st_mode))
         return ::write(STDERR_FILENO, line.data(), line.size());
-    if (line.size() > PIPE_BUF) {  // as much as a pipe takes in one piece or not at all
+    if (line.size() > PIPE_BUF) {  // a pipe takes a piece of this size entirely or not at all
         line.resize(PIPE_BUF - 1);
         line += '\n';
     }

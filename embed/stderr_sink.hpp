@@ -10,10 +10,10 @@
 
 namespace mortise::detail {
 
-// Thread-safe. Leaves descriptor 2 and its flags as the program made them.
+// Thread-safe. Does not change descriptor 2 and its flags.
 class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
 public:
-    // Lines that were dropped.
+    // The number of dropped lines.
     [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
 
 protected:

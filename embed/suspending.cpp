@@ -1,5 +1,5 @@
-// A node whose directory is of no use for now, or not any more as it is: it leaves the cluster to
-// the others until the same process has opened it again, as another life.
+// Suspends a node whose directory cannot be used for now, or not as it is: it leaves the cluster to
+// the others until the same process has opened the directory again, as another run.
 #include <utility>
 
 #include <asio/post.hpp>
@@ -11,14 +11,14 @@
 
 namespace mortise::detail {
 
-// By a member, who remembers more than this directory. Not from within the step.
+// Called for a member that remembers more than this directory. It must not run within the step.
 void CoreLoop::superseded() {
     driver_->halt();
     asio::post(parts_.io, [begin_anew = parts_.begin_anew] { begin_anew(); });
 }
 
-// Where another life of this directory is at work this one must not even begin anew: it would take
-// the place of the other. Not from within the step.
+// Another node uses a copy of this directory. This one must not even start with an empty directory,
+// because it would replace the other. It must not run within the step.
 void CoreLoop::copied() {
     asio::post(parts_.io, [this] {
         if (ended_) return;
@@ -28,7 +28,8 @@ void CoreLoop::copied() {
     });
 }
 
-// At its own address. What follows from it is decided with what others say.
+// The refusal came from the peer's own address. Its consequences are decided together with what
+// other peers say.
 void CoreLoop::refused(core::NodeId by, transport::Refusal why) {
     refused_by_.insert_or_assign(by, Refused{why, steady_now()});
     const bool is_copied = why == transport::Refusal::copied;
@@ -49,7 +50,7 @@ void CoreLoop::suspend(const std::string& why) {
     if (leader_ == options_.self) parts_.events.publish({.kind = NodeEvent::Kind::lost_leadership});
     leader_.reset();
     parts_.log.error("suspended", "takes no part for now: " + why);
-    // The session is not renewed any more, and the next life has another one.
+    // The session is not renewed any more, and the next run has another one.
     holds_.lose_everything(LossReason::expired);
     fail_pending(core::CallError::no_quorum, core::CallError::outcome_unknown);
     watch_ready();

@@ -1,4 +1,4 @@
-// Times that a request may say of the hold that it gets (S8, S9).
+// The time limits of a hold that a request may have (S8, S9).
 #pragma once
 
 #include <chrono>
@@ -8,13 +8,13 @@
 
 namespace mortise::detail {
 
-// Unset, or not too long for the cluster to count.
+// True if it is unset, or short enough for the cluster to count.
 [[nodiscard]] inline bool is_term(Duration term) {
     const Duration longest = std::chrono::milliseconds{core::term_ms_max};
     return !term.is_set() || (term >= Duration::zero() && term <= longest);
 }
 
-// Likewise, and more than nothing.
+// The same, and more than zero.
 [[nodiscard]] inline bool is_limit(Duration term) {
     return is_term(term) && term > Duration::zero();
 }

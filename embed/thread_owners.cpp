@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/mutant.hpp"
 #include "embed/locker_state.hpp"
 #include <mortise/errc.hpp>
 
@@ -19,16 +18,14 @@ bool ThreadOwners::Order::operator()(const Left& left, const Right& right) const
     const View b = view(right);
     if (const int order = a.name.compare(b.name); order != 0) return order < 0;
     const std::less<const void*> before;
-    const bool is_same_thread =
-        a.thread == b.thread || planted(core::Mutant::mutex_unlocks_by_name);
-    if (!is_same_thread) return before(a.thread, b.thread);
+    if (a.thread != b.thread) return before(a.thread, b.thread);
     return before(a.mutex, b.mutex);
 }
 
-// One per thread: its mark, and the tables which may name it.
+// One per thread: its mark, and the tables that may refer to it.
 class ThreadOwners::Caller {
 public:
-    // Also when the calling thread is so near its end that its Caller is gone already.
+    // Also works when the calling thread has already destroyed its Caller.
     static const ThreadMark* mark() {
         if (!mark_) mark_ = is_gone_ ? last_mark() : instance_.own_mark_.get();
         return mark_;
@@ -46,8 +43,7 @@ public:
 
     ~Caller() {
         is_gone_ = true;
-        // What is locked from now on, in the destructors of other thread-local objects, goes with
-        // its mutex.
+        // What other thread-local destructors lock from now on is released with its mutex.
         mark_ = nullptr;
         for (const auto& known : tables_) {
             const auto table = known.lock();
@@ -56,8 +52,8 @@ public:
     }
 
 private:
-    // For a thread without a Caller. Kept for ever, in what nothing destroys: it takes a byte, and
-    // no other thread gets its address.
+    // For a thread without a Caller. It is a byte that is never freed, so no other thread gets its
+    // address.
     static const ThreadMark* last_mark() {
         static auto& marks = *new Guarded<std::deque<ThreadMark>>;
         return marks.with([](auto& all) { return &all.emplace_back(); });
@@ -75,7 +71,7 @@ private:
     }
 
     static thread_local Caller instance_;
-    // These two outlive `instance_`: nothing destroys them.
+    // These two outlive `instance_`, because nothing destroys them.
     static thread_local const ThreadMark* mark_;
     static thread_local bool is_gone_;
 
@@ -128,10 +124,7 @@ std::optional<std::error_code> ThreadOwners::deepen(const void* mutex, std::stri
     return owned_->with([&](Table& owned) -> std::optional<std::error_code> {
         const auto entry = owned.find(key);
         if (entry == owned.end()) return std::nullopt;
-        const bool is_lost = entry->second.hold.state() == HoldState::lost;
-        if (is_lost && !core::planted(core::Mutant::mutex_recursion_on_lost_hold)) {
-            return Errc::lock_lost;
-        }
+        if (entry->second.hold.state() == HoldState::lost) return Errc::lock_lost;
         if (entry->second.depth >= LockerState::nesting_max) return Errc::resource_exhausted;
         ++entry->second.depth;
         return std::error_code{};
@@ -140,7 +133,7 @@ std::optional<std::error_code> ThreadOwners::deepen(const void* mutex, std::stri
 
 bool ThreadOwners::unlock(const void* mutex, std::string_view name, LockMode mode) {
     const View key{name, Caller::mark(), mutex};
-    Table::node_type gone;  // destroyed when the table is not locked any more
+    Table::node_type gone;  // destroyed after the lock of the table is released
     return owned_->with([&](Table& owned) {
         const auto entry = owned.find(key);
         if (entry == owned.end() || entry->second.mode != mode) return false;
@@ -151,7 +144,7 @@ bool ThreadOwners::unlock(const void* mutex, std::string_view name, LockMode mod
 
 void ThreadOwners::drop_lost(const void* mutex, std::string_view name) {
     const View key{name, Caller::mark(), mutex};
-    // Destroyed at the end of the statement, when the table is not locked any more.
+    // Destroyed at the end of the statement, after the lock of the table is released.
     std::ignore = owned_->with([&](Table& owned) {
         const auto entry = owned.find(key);
         const bool is_lost = entry != owned.end() && entry->second.hold.state() == HoldState::lost;
@@ -179,7 +172,7 @@ Locker ThreadOwners::locker(const std::function<Locker()>& make) {
         return found == all.end() ? Locker{} : found->second;
     });
     if (known != Locker{}) return known;
-    auto made = make();  // nobody else makes one for this thread
+    auto made = make();  // no other thread makes one for this thread
     lockers.with([&](auto& all) { all.emplace(thread, made); });
     return made;
 }

@@ -1,5 +1,5 @@
-// What the threads of this process have locked through the mutexes of one node: a mutex belongs to
-// its thread, a Hold to nobody but itself, and this is where the one is made of the other.
+// Which threads of this process have locked which names through the mutexes of one node. A mutex
+// belongs to its thread, a Hold only to itself; this table connects them.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,14 @@ namespace mortise::detail {
 
 enum class Recursion : bool { no, yes };
 
-// What stands for a thread. Nobody gets its address while anything here still names it, unlike the
-// id of a thread.
+// Identifies a thread. Unlike a thread id, its address is not reused while anything refers to it.
 struct ThreadMark {};
 
-// Thread-safe. "The caller" is the calling thread. Holds are taken out first and given back when no
-// lock is held any more.
+// Thread-safe. "The caller" is the calling thread. Holds are first removed from the table and then
+// released without a lock.
 //
-// When a thread ends, what it still has locked is unlocked, by its thread-local destructors: nobody
-// else could ever do it.
+// When a thread ends, its thread-local destructors unlock what it still has locked, because no
+// other thread could do it.
 class ThreadOwners {
 public:
     ThreadOwners();
@@ -39,28 +38,28 @@ public:
     // In the child of a fork nothing else may be called.
     [[nodiscard]] bool is_forked() const { return owned_->generation.is_forked(); }
 
-    // Why the caller cannot lock `name` through a mutex that has nothing of it: deadlock when some
-    // other has, and did not lose it. Recursive mutexes share what the caller has through each
-    // other: for them it is lock_lost when that was lost.
+    // Why the caller cannot lock `name` through a mutex of which it has no hold: deadlock if it has
+    // a valid hold through another mutex. Recursive mutexes share the caller's hold; for them a
+    // lost hold gives lock_lost.
     [[nodiscard]] std::error_code obstacle(std::string_view name, Recursion recursion) const;
-    // The caller's hold from that mutex, lost or not; null if it has none. It may leave the table's
-    // lock because nobody but the caller, or the end of the mutex, touches the entry.
+    // The caller's hold from that mutex, lost or not; null if there is none. The pointer may leave
+    // the lock of the table, because only the caller or the end of the mutex changes the entry.
     [[nodiscard]] const Hold* find(const void* mutex, std::string_view name) const;
 
-    // The caller has no hold from that mutex.
+    // Requires that the caller has no hold from that mutex.
     void add(const void* mutex, std::string_view name, Hold hold, Recursion recursion);
-    // Counts one more: nothing when the caller has no hold from that mutex, lock_lost when it lost
-    // it, resource_exhausted when it is too deep.
+    // Adds one level of recursion. Empty if the caller has no hold from that mutex; lock_lost if it
+    // was lost; resource_exhausted if there are too many levels.
     [[nodiscard]] std::optional<std::error_code> deepen(const void* mutex, std::string_view name);
-    // Counts one less, and gives the hold back with the last. False if there is none, or one of
-    // another mode.
+    // Removes one level, and releases the hold with the last one. False if there is no hold, or one
+    // of another mode.
     bool unlock(const void* mutex, std::string_view name, LockMode mode);
-    // Gives back what the caller had from that mutex and lost.
+    // Releases the caller's hold from that mutex if it was lost.
     void drop_lost(const void* mutex, std::string_view name);
-    // The mutex goes: gives back what any thread has from it.
+    // The mutex is destroyed: releases the holds of all threads from it.
     void forget(const void* mutex, std::string_view name);
 
-    // The caller's own, until it ends; `make` is called for the first.
+    // The caller's locker, until the thread ends; `make` is called the first time.
     [[nodiscard]] Locker locker(const std::function<Locker()>& make);
 
 private:
@@ -94,7 +93,8 @@ private:
     };
     class Caller;
 
-    // Shared with the threads that are in it: each ends without asking whether the node still is.
+    // Shared with the threads in it, so that each can end without knowing whether the node still
+    // exists.
     const std::shared_ptr<Shared> owned_;
 };
 

@@ -1,4 +1,4 @@
-// Threads of the library have names, and take none of the host's signals.
+// Threads of the library have names, and receive none of the host's signals.
 #pragma once
 
 #include <chrono>
@@ -15,13 +15,13 @@
 
 namespace mortise::detail {
 
-// What there is no thread for, and what bounds their number.
+// Reports which thread could not be started, and the limits of their number.
 [[noreturn]] inline void cannot_start(const std::string& name, const std::system_error& error) {
     throw std::system_error{error.code(),
                             "cannot start the thread " + name + storage::thread_limits()};
 }
 
-// Throws std::system_error when there is no thread to be had. Names longer than 15 bytes are cut.
+// Throws std::system_error if no thread can be started. Names longer than 15 bytes are cut.
 template <class Body>
 std::thread start_thread_named(const std::string& name, Body body) {
     std::thread thread;
@@ -35,7 +35,7 @@ std::thread start_thread_named(const std::string& name, Body body) {
     return thread;
 }
 
-// There may be memory for it a moment later; a node that never hears of it hangs.
+// Retried, because there may be memory a moment later, and a node that is not told would hang.
 template <class Fail>
 void tell_failure(Fail& fail, const char* why) noexcept {
     constexpr int tries_max = 20;
@@ -48,8 +48,8 @@ void tell_failure(Fail& fail, const char* why) noexcept {
     }
 }
 
-// The body of a thread that serves a node. What escapes it, want of memory say, is the node's end
-// and not the host's: fail(why) is told once.
+// The body of a thread that serves a node. An exception that escapes it, such as std::bad_alloc,
+// ends the node and not the host: fail(why) is called once.
 template <class Body, class Fail>
 void run_or_fail(Body body, Fail fail) noexcept {
     try {

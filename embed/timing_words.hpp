@@ -1,4 +1,4 @@
-// What to tell a person whose members are configured with different times.
+// The differences between the configured times of two members, in words.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace mortise::detail {
 
-// "election_timeout 5s (here 1s), heartbeat 500ms (here 100ms)"; empty when they are the same, or
-// when one of the two does not say.
+// "election_timeout 5s (here 1s), heartbeat 500ms (here 100ms)"; empty if they are equal, or if one
+// of the two does not tell.
 [[nodiscard]] std::string timing_differences(const core::HelloTiming& theirs,
                                              const core::HelloTiming& ours);
 

@@ -21,7 +21,7 @@ std::string in_words(Expiry expiry) {
         case Expiry::day_1: return "expires within a day";
         case Expiry::expired: break;
     }
-    return "has expired: nobody accepts new connections that rely on it";
+    return "has expired: new connections that rely on it are refused";
 }
 
 }  // namespace
@@ -103,11 +103,11 @@ core::Result<void> TlsWatch::reload() {
         renewed_ = true;
     }
     changed_.notify_all();
-    parts_.log.info("tls", "took new certificates");
+    parts_.log.info("tls", "uses new certificates");
     if (has_other_rights)
         parts_.log.warn("tls",
                         "the new certificate has other roles or rules than the former one: "
-                        "they count from the next start of this node");
+                        "they take effect at the next start of this node");
     parts_.changed(std::move(*loaded));
     return {};
 }
@@ -126,15 +126,14 @@ Duration TlsWatch::time_left() const {
     return std::max<Duration>(Duration::zero(), expires - std::chrono::system_clock::now());
 }
 
-// A thread that cannot be had, or no memory for a moment, is no reason to stop the node.
+// A missing thread or a brief lack of memory is no reason to stop the node.
 void TlsWatch::run() {
     while (true) {
         try {
             reload_if_changed();
             warn_of_expiry();
         } catch (const std::exception& error) {
-            parts_.log.warn("tls",
-                            std::string{"cannot look after the certificates: "} + error.what());
+            parts_.log.warn("tls", std::string{"cannot watch the certificates: "} + error.what());
         }
         std::unique_lock lock{mutex_};
         changed_.wait_for(lock, look_every, [this] { return stopped_ || renewed_; });
@@ -157,8 +156,8 @@ TlsWatch::Stamps TlsWatch::stamps() const {
     return stamps;
 }
 
-// Files are replaced one after the other, and what is wrong may pass: what cannot be used is tried
-// again at each look, and said once.
+// Files are replaced one after the other, so an error may be temporary: unusable files are tried
+// again each time, and reported once.
 void TlsWatch::reload_if_changed() {
     {
         const std::scoped_lock reloading{reloading_};

@@ -23,14 +23,14 @@ namespace mortise::detail {
 
 using SystemTime = std::chrono::system_clock::time_point;
 
-// How near the end of a certificate is.
+// The remaining time of a certificate.
 enum class Expiry { far, days_30, days_7, day_1, expired };
 [[nodiscard]] Expiry expiry_at(SystemTime now, SystemTime expires);
 
-// The files with absolute paths, so that a host that changes its directory keeps them.
+// The files with absolute paths, which stay right when the host changes its working directory.
 [[nodiscard]] transport::TlsFiles tls_files(const TlsConfig& tls);
-// Loads them and checks that the certificate names the configured cluster and, if one is given,
-// node. Blocks on the disk.
+// Loads the files and checks that the certificate names the configured cluster and, if one is
+// given, the node. Blocks on the disk.
 [[nodiscard]] core::Result<std::shared_ptr<const transport::TlsCredentials>> load_credentials(
     const transport::TlsFiles& files, const std::string& cluster, NodeId node);
 
@@ -41,37 +41,38 @@ public:
     struct Parts {
         NodeLog& log;
         EventHub& events;
-        // Told of new credentials, on the thread that read them.
+        // Called with new credentials, on the thread that read them.
         std::function<void(Credentials)> changed;
     };
 
-    // Reads the files. Throws std::system_error with one clear line.
+    // Reads the files. Throws std::system_error with one line.
     TlsWatch(const Config& config, Parts parts);
     ~TlsWatch() { stop(); }
     TlsWatch(const TlsWatch&) = delete;
     TlsWatch& operator=(const TlsWatch&) = delete;
 
-    // Begins to look at the files every few seconds, on a thread of its own.
+    // Starts a thread that checks the files every few seconds.
     void start();
     // The thread ends soon; it may be waiting for a disk.
     void begin_stop();
-    // Waits for it.
+    // Waits for the thread.
     void stop();
 
     [[nodiscard]] Credentials credentials() const;
-    // Reads the files now. What cannot be used is not taken: the former credentials stay.
+    // Reads the files now. If they cannot be used, the former credentials stay.
     core::Result<void> reload();
-    // Until the node's own certificate, or the first of the authorities, expires; zero when it has.
+    // The time until the node's own certificate, or the first of the authorities, expires; zero if
+    // one has.
     [[nodiscard]] Duration time_left() const;
 
 private:
-    // What a change of a file changes.
+    // What changes when a file changes.
     struct Stamp {
         dev_t device = 0;
         ino_t inode = 0;
         off_t size = -1;
         std::int64_t modified_ns = 0;
-        std::int64_t changed_ns = 0;  // also by chmod and chown
+        std::int64_t changed_ns = 0;  // chmod and chown change it, too
 
         friend bool operator==(const Stamp&, const Stamp&) = default;
     };
@@ -92,12 +93,12 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     bool stopped_ = false;
-    bool renewed_ = false;  // since the thread looked
+    bool renewed_ = false;  // since the thread last checked
     Credentials credentials_;
     std::mutex reloading_;  // one reload at a time; held while the disk is read
-    Stamps seen_;           // under reloading_: of what was taken
-    std::string refused_;   // of the thread: why the present files were not taken
-    // Of the thread.
+    Stamps seen_;           // guarded by reloading_: the stamps of the files in use
+    std::string refused_;   // used by the thread: why the present files cannot be used
+    // Used by the thread only.
     Expiry told_certificate_ = Expiry::far;
     Expiry told_authority_ = Expiry::far;
     std::thread thread_;

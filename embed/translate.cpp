@@ -60,8 +60,8 @@ std::string reason_of(core::MembershipRefusal refusal) {
     using Why = core::MembershipRefusal;
     switch (refusal) {
         case Why::not_leader: return "no member leads the cluster now";
-        case Why::leader_not_ready: return "the leader is new, or handing over";
-        case Why::change_in_progress: return "another change of the members is under way";
+        case Why::leader_not_ready: return "the leader is new, or transferring leadership";
+        case Why::change_in_progress: return "another change of the members is in progress";
         case Why::unknown_member: return "it is not a member of the cluster";
         case Why::already_member:
             return "a member with this id has another address: move it, or remove it first";
@@ -78,7 +78,7 @@ std::string reason_of(core::MembershipRefusal refusal) {
         case Why::invalid_address:
             return "the address is empty, too long, or that of another member";
         case Why::not_a_voter: return "it is not a voter, so it cannot lead";
-        case Why::overtaken: return "somebody else changed the cluster meanwhile: look first";
+        case Why::overtaken: return "the cluster was changed meanwhile: look first";
         case Why::too_old:
             return "it runs a version that does not read what the cluster has written: upgrade it";
         case Why::not_allowed:
@@ -136,7 +136,7 @@ ClosedBy closed_by(core::Closure::Kind kind) {
         case core::Closure::Kind::min_hold: return ClosedBy::min_hold;
         case core::Closure::Kind::lock_delay: return ClosedBy::lock_delay;
         case core::Closure::Kind::broken:
-        case core::Closure::Kind::max_hold: break;  // this one closes nothing by itself
+        case core::Closure::Kind::max_hold: break;  // this one keeps no name closed
     }
     return ClosedBy::broken;
 }
@@ -150,11 +150,10 @@ void tell_closures(const core::LockView& view, LockInfo& info) {
     }
 }
 
-// A member of an older version counts nothing: then it is what is listed, and perhaps more.
 void tell_totals(const core::LockView& view, LockInfo& info) {
-    info.holders_total = std::max(view.holders_total, info.holders.size());
-    info.waiters_total = std::max(view.waiters_total, info.waiters.size());
-    info.closures_total = std::max(view.closings_total, info.closures.size());
+    info.holders_total = view.holders_total;
+    info.waiters_total = view.waiters_total;
+    info.closures_total = view.closings_total;
     info.truncated = info.holders_total > info.holders.size() ||
                      info.waiters_total > info.waiters.size() ||
                      info.closures_total > info.closures.size();
@@ -169,8 +168,7 @@ LockInfo from_core(const core::LockView& view) {
     for (const auto& grant : view.holders) {
         const auto session = grant.operation.session;
         info.holders.push_back({view.nodes.at(session).raw(), session.raw(), grant.label,
-                                from_core(grant.mode), from_core(grant.token), grant.since.raw(),
-                                false});
+                                from_core(grant.mode), from_core(grant.token), grant.since.raw()});
     }
     for (const auto& waiter : view.waiters) {
         const auto session = waiter.operation.session;
@@ -258,7 +256,7 @@ std::error_code check_options(const AcquireOptions& options) {
 
 namespace {
 
-// Zero when there is none; otherwise at least a millisecond.
+// Zero if there is no limit; otherwise at least a millisecond.
 std::uint32_t to_term(Duration term) {
     using std::chrono::milliseconds;
     if (!term.is_set()) return 0;
@@ -266,7 +264,7 @@ std::uint32_t to_term(Duration term) {
         std::chrono::ceil<milliseconds>(term.to_nanoseconds()).count());
 }
 
-// What a request for one name and one for several have in common.
+// The common part of requests for one name and for several.
 template <class Request>
 void fill(Request& request, const AcquireOptions& options, bool wait) {
     request.wait = wait;

@@ -1,4 +1,4 @@
-// Between the words of the public API and those of the core.
+// Translates between the types of the public API and those of the core.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@
 
 namespace mortise::detail {
 
-// Locks in one answer of the core, which makes it in one turn.
+// The number of locks in one answer of the core, which it makes in one step.
 constexpr std::size_t list_page_max = 1'000;
 
 constexpr std::string_view removed_in_words = "not a member of the cluster: it was removed";
@@ -29,25 +29,25 @@ constexpr std::string_view removed_in_words = "not a member of the cluster: it w
 [[nodiscard]] FencingToken from_core(core::FencingToken token);
 [[nodiscard]] Previous from_core(const core::Previous& previous);
 [[nodiscard]] Standing from_core(core::Role role);
-// The machine tells which node a session belongs to.
+// The machine tells to which node a session belongs.
 [[nodiscard]] LockInfo from_core(const core::LockView& view);
-// Of each its label, or else its node and number, and the name that it waits for.
+// For each step the label, or else the node and the number, and the name that it waits for.
 [[nodiscard]] std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CircleStep>& circle);
 [[nodiscard]] std::string to_text(const core::ClusterId& cluster);  // 32 hexadecimal digits
-// Its address is the configured one.
+// The address is the configured one.
 [[nodiscard]] Status status_of(const transport::MemberStatus& member);
 
-// What they have that no cluster would take; no error when they are fine. The mode of the options
-// is that of a request for one name.
+// Checks what no cluster would accept; no error if they are valid. The mode of the options is that
+// of a request for one name.
 [[nodiscard]] std::error_code check_request(std::string_view name, LockMode mode);
 [[nodiscard]] std::error_code check_options(const AcquireOptions& options);
 [[nodiscard]] core::Acquire to_request(std::string_view name, const AcquireOptions& options,
                                        bool wait);
-// All of the names, or any.
+// A request for all or any of the names.
 [[nodiscard]] core::AcquireSeveral to_request(std::vector<LockRequest> names, bool all,
                                               const AcquireOptions& options, bool wait);
 
-// Voters, timing and limits; the rest is what the data directory says.
+// Voters, timing and limits; the rest comes from the data directory.
 [[nodiscard]] core::NodeOptions node_options(const Config& config);
 
 }  // namespace mortise::detail

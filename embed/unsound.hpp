@@ -1,4 +1,4 @@
-// What is wrong with a request, in words: the reason of a LockError with invalid_argument.
+// Why a request is invalid, in words: the reason of a LockError with invalid_argument.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace mortise::detail {
 
-// Why no cluster would take it; empty when nothing is wrong with it.
+// Why no cluster would accept it; empty if it is valid.
 [[nodiscard]] std::string_view unsound_part(const AcquireOrder& order);
 [[nodiscard]] std::string_view unsound_name(std::string_view name);
-// Of Node::request_release and Node::break_lock.
+// For Node::request_release and Node::break_lock.
 [[nodiscard]] std::string_view unsound_reason(std::string_view name, std::string_view reason);
 [[nodiscard]] std::string_view unsound_break(std::string_view name, FencingToken expected,
                                              std::string_view reason, BreakMode mode);

@@ -1,4 +1,4 @@
-// The value of a lock, read and written by who holds it (S36).
+// The value of a lock, read and written by its holder (S36).
 #include <utility>
 
 #include "core/locks/limits.hpp"
@@ -11,7 +11,7 @@ namespace mortise {
 
 namespace {
 
-// Of several names that are held together, and of what a locker's holds share.
+// The operation of the grant, for a part of several names and for a shared hold of a locker.
 core::OperationId operation_of(const detail::HoldRecord& record) {
     return (record.grant() ? *record.grant() : record).facts().operation;
 }
@@ -31,7 +31,7 @@ std::string Hold::value(std::error_code& ec) const {
     core::InspectCall call;
     call.name = record_->facts().name;
     auto outcome = detail::ask(record_->gate(), std::move(call));
-    // Once it is lost, that may be what somebody wrote who came after it.
+    // If the hold was lost, the value may come from a later holder.
     ec = outcome.error ? outcome.error : failure();
     const bool has_value = !ec && !outcome.locks.empty() && outcome.locks.front().value;
     return has_value ? std::move(outcome.locks.front().value->bytes) : std::string{};

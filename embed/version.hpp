@@ -4,7 +4,7 @@
 
 namespace mortise::detail {
 
-// As the build says (project() in the top CMakeLists.txt).
+// The version of the build (project() in the top CMakeLists.txt).
 inline constexpr std::string_view version = MORTISE_VERSION;
 
 }  // namespace mortise::detail

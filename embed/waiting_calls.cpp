@@ -39,7 +39,7 @@ void WaitingCalls::add(SubmittedCalls calls, core::Instant now, core::Nanosecond
     }
 }
 
-// It never got to the cluster: nothing is left to end there.
+// The call never reached the cluster, so nothing has to be ended there.
 void WaitingCalls::cancel(core::CallTag tag) {
     const auto found = std::ranges::find(
         waiting_, tag, [](const Submitted& one) { return core::tag_of(one.call); });

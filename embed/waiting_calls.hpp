@@ -1,5 +1,5 @@
-// Calls that wait for another life of their node, each no longer than it may (P6). On the core
-// thread only; takes no memory.
+// Calls that wait for the next run of their node, each until its deadline (P6). Used on the core
+// thread only; allocates nothing.
 #pragma once
 
 #include <utility>
@@ -11,15 +11,15 @@ namespace mortise::detail {
 
 class WaitingCalls {
 public:
-    // Those without an earlier deadline wait for `patience`. What is cancelled is over.
+    // Calls without an earlier deadline wait for `patience`. Cancelled calls are dropped.
     void add(SubmittedCalls calls, core::Instant now, core::Nanoseconds patience);
-    // Until they are taken.
+    // Keeps calls until they are taken.
     void keep(SubmittedCalls& calls) noexcept { waiting_.splice(waiting_.end(), calls); }
-    // Answers those whose time is over.
+    // Answers the calls whose time has passed.
     void give_up(core::Instant now);
-    // When the next one's is; never if none waits.
+    // The time of the next one; never if none waits.
     [[nodiscard]] core::Instant deadline() const;
-    // In the order in which they came.
+    // In the order of arrival.
     [[nodiscard]] SubmittedCalls take_all() { return std::exchange(waiting_, {}); }
 
 private:

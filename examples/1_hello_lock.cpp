@@ -1,5 +1,5 @@
-// Holds a lock. Without an argument alone and in memory, for a first look; with the path of a
-// configuration as one process of a cluster.
+// Holds a lock. Without an argument it runs alone and in memory; with the path of a configuration
+// it is one process of a cluster.
 #include <cstdio>
 
 #include <mortise/mortise.hpp>

@@ -1,5 +1,5 @@
-// That somebody else has a lock is an answer, not an error: an empty optional. An error means that
-// the cluster did not answer.
+// A lock that somebody else holds is an answer, not an error: an empty optional. An error means
+// that the cluster did not answer.
 #include <chrono>
 #include <cstdio>
 
@@ -33,7 +33,7 @@ int main() {
     std::printf("%-24s %s\n", "released", released ? released.message().c_str() : "yes");
     report("now", node.try_acquire("cron/nightly"));
 
-    // Without exceptions: every call has a twin that takes a std::error_code.
+    // Every call has a form with a std::error_code that does not throw.
     std::error_code ec;
     const auto hold = node.acquire("", ec);
     std::printf("%-24s %s\n", "a name is never empty", ec.message().c_str());

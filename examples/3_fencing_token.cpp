@@ -1,12 +1,12 @@
-// Why a token. No lock service can stop a holder that was paused: between its last look at
-// hold.valid() and its write anything may happen. So the write carries the token, and what is
-// written to refuses one that is older than the newest it has seen. A database does it in one
+// Why tokens are needed. No lock service can stop a holder that was paused: anything may happen
+// between its last check of hold.valid() and its write. So the write carries the token, and the
+// resource refuses a token that is older than the newest it has seen. A database does that in one
 // statement:
 //
 //   UPDATE account SET balance = ?, token = ? WHERE id = ? AND token <= ?
 //
-// What cannot compare tokens itself, a file, a device, somebody else's service, gets a FenceGate in
-// front of it: the check and the write are one step there.
+// A resource that cannot compare tokens itself, such as a file, a device or another service, gets a
+// FenceGate in front of it, which makes the check and the write one step.
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -26,13 +26,13 @@ int main() {
         auto gate = mortise::FenceGate::open(directory);
 
         auto first = node.acquire("account/7");
-        const auto paused = first.token();  // the first holder reads, and then is paused here
-        first.unlock();                     // its lock is gone meanwhile
+        const auto paused = first.token();  // the first holder reads, and is paused here
+        first.unlock();                     // it loses its lock meanwhile
 
         auto second = node.acquire("account/7");
         newer = gate.admit("account/7", second.token(), [&] { balance = 200; });
 
-        // It wakes, and does not know.
+        // It continues, and does not know about the loss.
         older = gate.admit("account/7", paused, [&] { balance = 100; });
         std::printf("token %s writes: %s\n", to_string(second.token()).c_str(),
                     newer ? "yes" : "no");

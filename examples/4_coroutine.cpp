@@ -1,5 +1,5 @@
-// Two coroutines on one thread take turns. Options and names have names of their own before
-// co_await: g++ 12 destroys temporaries of aggregates there while they are still in use.
+// Two coroutines on one thread take turns. The options and names are variables, because g++ 12
+// destroys temporaries of aggregates in a co_await expression while they are still in use.
 #include <cstdio>
 #include <exception>
 

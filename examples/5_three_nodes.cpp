@@ -1,5 +1,5 @@
-// A cluster of three nodes. Each would be a process of its own, on a machine of its own; they share
-// one here so that there is nothing to set up. One is closed, and the other two go on.
+// A cluster of three nodes. Normally each is a process on its own machine; here they share one
+// process, so that nothing needs to be set up. One node is closed, and the other two continue.
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Ports that nobody uses just now. A real cluster has its addresses in a file.
+// Ports that are free at the moment. A real cluster has its addresses in a file.
 std::vector<mortise::PeerConfig> free_addresses() {
     asio::io_context io;
     std::vector<asio::ip::tcp::acceptor> taken;
@@ -50,7 +50,7 @@ int main() {
     for (std::size_t i = 0; i < nodes.size(); ++i)
         nodes[i].emplace(member(peers, i, directory));
 
-    // The first start founds the cluster, as soon as all three are up.
+    // The first start bootstraps the cluster as soon as all three nodes run.
     for (auto& node : nodes) {
         if (!node->wait_ready(std::chrono::steady_clock::now() + 30s)) return 1;
     }
@@ -59,7 +59,7 @@ int main() {
     std::printf("node 2 gets it: %s\n",
                 nodes[1]->try_acquire("leader of the day") ? "yes" : "no, it is taken");
 
-    nodes[0].reset();  // releases what it held, and the rest is still a majority
+    nodes[0].reset();  // it releases its holds, and the other two are a majority
     auto next = nodes[1]->acquire("leader of the day");
     std::printf("node 1 is closed; node 2 holds it, token %s\n", to_string(next.token()).c_str());
 

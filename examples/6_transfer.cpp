@@ -1,6 +1,6 @@
-// Two locks at once: money moves between accounts in both directions, and nobody waits for ever.
-// One after the other they would: whoever has the first account waits for the second, which the
-// other one has. acquire_all() has all of them or none, in any order of the names.
+// Two locks at once: money moves between accounts in both directions without a deadlock. If the
+// locks were acquired one after the other, two transfers could each hold the account that the other
+// waits for. acquire_all() acquires all or none, whatever the order of the names.
 #include <array>
 #include <cstdio>
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int accounts = 4;
 constexpr int workers = 4;
-constexpr int transfers = 50;  // of each worker
+constexpr int transfers = 50;  // for each worker
 
 struct Bank {
     mortise::Node node{mortise::Config::in_memory()};
@@ -22,10 +22,10 @@ struct Bank {
     void transfer(int from, int to, int amount) {
         const auto holds =
             node.acquire_all({"account/" + std::to_string(from), "account/" + std::to_string(to)});
-        // ... with what is written goes holds.find(name)->token(), each account's own
+        // ... a real write carries holds.find(name)->token(), the token of its own account
         balances.at(from) -= amount;
         balances.at(to) += amount;
-    }  // both go back, in one command
+    }  // both are released in one command
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Look first, write only if need be. Everybody who may come to write looks in update mode: readers
-// are let in meanwhile, and only one such looker, so that it can become exclusive without a
-// deadlock. Two who looked in shared mode would wait for each other's reading to end.
+// Reads first, and writes only if necessary. A worker that may write reads in update mode: readers
+// are let in meanwhile, but only one update holder, so that it can become exclusive without a
+// deadlock. Two workers that read in shared mode would each wait until the other has finished
+// reading.
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -23,12 +24,11 @@ struct Cache {
             if (!value.empty()) return value;
         }
         auto hold = node.acquire("cache", {.mode = LockMode::update});
-        if (value.empty()) {  // nobody else filled it meanwhile
-            hold.upgrade();   // waits for the readers; from here on nobody looks, and the token is
-                              // new
+        if (value.empty()) {  // nobody has filled it
+            hold.upgrade();  // waits for the readers; now there are no others, and the token is new
             value = "computed";
             ++computed;
-            hold.downgrade(LockMode::shared);  // readers may come, and this is still ours
+            hold.downgrade(LockMode::shared);  // readers are let in, and the hold stays ours
         }
         return value;
     }

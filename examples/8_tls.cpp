@@ -1,6 +1,6 @@
-// Three nodes on three addresses that prove to each other who they are, and a user who may look and
-// break locks but take none. The certificates are made here so that there is nothing to set up;
-// `mortise cert` makes them for a real cluster (docs/tls.md).
+// Three nodes on three addresses that authenticate each other, and a user who may inspect and break
+// locks but not acquire them. The certificates are made here, so that nothing needs to be set up;
+// for a real cluster `mortise cert` makes them (docs/tls.md).
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Ports that nobody uses just now, each on an address of its own.
+// Ports that are free at the moment, each on an address of its own.
 std::vector<mortise::PeerConfig> free_addresses() {
     asio::io_context io;
     std::vector<asio::ip::tcp::acceptor> taken;
@@ -33,7 +33,7 @@ std::vector<mortise::PeerConfig> free_addresses() {
     return peers;
 }
 
-// Issues what `options` say, signed by the authority in `pki`.
+// Issues a certificate with these options, signed by the authority in `pki`.
 mortise::TlsConfig issue(const std::filesystem::path& pki, const std::string& stem,
                          mortise::CertificateOptions options) {
     options.authority_certificate = pki / "ca.pem";

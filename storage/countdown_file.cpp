@@ -13,7 +13,7 @@ namespace mortise::storage {
 
 namespace {
 
-constexpr std::uint8_t format = 3;
+constexpr std::uint8_t format = 1;
 constexpr std::size_t countdown_bytes = std::size_t{4} * 8;
 constexpr std::size_t file_bytes_max = std::size_t{64} << 20U;
 constexpr std::size_t checksum_bytes = 8;
@@ -29,7 +29,7 @@ std::uint64_t checksum_of(std::string_view bytes) {
     return sum.value();
 }
 
-// A file does not get shorter: what is behind the checksum is of an earlier save.
+// A file never gets shorter, so bytes after the checksum belong to an earlier save.
 std::string encode(std::uint64_t number, std::span<const core::SavedCountdown> countdowns) {
     core::ByteWriter out;
     out.u8(format);
@@ -47,7 +47,7 @@ std::string encode(std::uint64_t number, std::span<const core::SavedCountdown> c
     return bytes + sum.take();
 }
 
-// Empty when it is not whole.
+// Empty if it is incomplete or damaged.
 std::optional<Save> decode(std::string_view bytes) {
     core::ByteReader in{bytes};
     if (in.u8() != format) return std::nullopt;

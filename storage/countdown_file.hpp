@@ -1,7 +1,7 @@
-// What this node's countdowns have run (S4), in files of their own: the databases would either sync
-// it or lose it with the process. There are two, written in turns, so that one is whole whenever
-// the process is killed; both stay open, since they are written often, and also when the process
-// has no descriptor left.
+// Saves this node's countdowns (S4) in files of their own: the databases would either sync them or
+// lose them with the process. Two files are written in turns, so that one is complete whenever the
+// process is killed. Both stay open, because they are written often, and also when the process has
+// no free descriptors.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ namespace mortise::storage {
 
 class CountdownFile {
 public:
-    // Makes what is missing of "countdowns" and "countdowns.2" in that directory.
+    // Creates "countdowns" and "countdowns.2" in that directory if they are missing.
     static Result<CountdownFile> open(const std::filesystem::path& directory, FileProbe* probe);
 
-    // What was found: none when neither file is whole. To count again from nothing is late, but
-    // never early.
+    // The countdowns that were found; none if neither file is complete. Counting again from the
+    // start is late, but never early.
     [[nodiscard]] const std::vector<core::SavedCountdown>& found() const { return found_; }
     Result<void> save(std::span<const core::SavedCountdown> countdowns);
 
@@ -32,7 +32,7 @@ private:
     Result<void> load();
 
     std::array<File, files> files_;
-    std::uint64_t newest_ = 0;  // the number of the newest save; its parity says in which file
+    std::uint64_t newest_ = 0;  // the number of the newest save; its parity selects the file
     std::vector<core::SavedCountdown> found_;
 };
 

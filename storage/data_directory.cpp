@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Everything but its content: that it is one, is ours, and is nobody else's meanwhile.
+// Checks everything but the content: that it is a directory, that it is ours, and that no other
+// process has it. Locks it.
 Result<std::shared_ptr<DirectoryLock>> enter(const fs::path& path, const OpenOptions& options,
                                              FileProbe* probe) {
     struct stat about {};
@@ -39,7 +40,7 @@ Result<std::shared_ptr<DirectoryLock>> enter(const fs::path& path, const OpenOpt
     return DirectoryLock::take(path, probe);
 }
 
-// In steps: what each finds the next one needs.
+// Opens a directory in steps; each step needs the results of the one before.
 class Opening {
 public:
     Opening(fs::path path, const OpenOptions& options, const Seams& seams,
@@ -61,7 +62,7 @@ public:
     }
 
 private:
-    // First of all: what follows needs room, too.
+    // This comes first, because the next steps also need space.
     Result<void> hold_reserve() {
         if (options_.reserve_bytes == 0) return {};
         auto held = ReserveFile::hold(path_ / "reserve", options_.reserve_bytes, seams_.probe);
@@ -88,7 +89,7 @@ private:
         auto anew = finish_setting_aside(path_, *meta_, options_, seams_.probe);
         if (!anew) return std::move(anew).error();
         meta_.emplace(*std::move(anew));
-        opened_.set_aside = path_.string() + ": an earlier start had begun to put it aside";
+        opened_.set_aside = path_.string() + ": an earlier start had begun to move it aside";
         return {};
     }
 
@@ -118,7 +119,8 @@ private:
         return {};
     }
 
-    // The state is behind the log, and the log begins no later than the state ends.
+    // The state may be older than the end of the log, and the log must begin no later than the
+    // state ends.
     Result<void> open_state() {
         const auto path = path_ / "state";
         if (auto made = make_directory(path, seams_.probe); !made) return made;
@@ -128,8 +130,8 @@ private:
         auto found = RocksStateStore::recover(*database, meta_->meta());
         if (!found) return std::move(found).error();
         const auto& about = found->about;
-        // An install ended and the log was not reset yet. Everything that the log promised is in
-        // that state, or was never promised.
+        // An install was completed, and the log was not reset yet. Everything that the log had
+        // acknowledged is in that state.
         const bool is_reset_missing = about.is_installed && about.applied.index > base.index;
         if (!log_has(about.applied)) {
             if (!is_reset_missing) {
@@ -151,7 +153,7 @@ private:
         return at <= log_.entries.size() && log_.entries[at - 1].id == id;
     }
 
-    // From here on this life is the newest, and everything that was found is witnessed.
+    // From here on this run is the newest, and `meta` covers everything that was found.
     Result<void> begin_life() {
         auto countdowns = CountdownFile::open(path_, seams_.probe);
         if (!countdowns) return std::move(countdowns).error();
@@ -164,7 +166,8 @@ private:
         const auto cluster = this->cluster();
         if (!meta.cluster.is_set()) meta.cluster = cluster;
         if (auto begun = meta_->write(meta, Durable::yes); !begun) return begun;
-        // A start does not wait: whoever waits for it is to hear why there is none.
+        // RocksDB does not wait for descriptors during a start, so that its caller learns why it
+        // fails.
         log_database_.env->be_patient(seams_.patience);
         state_database_.env->be_patient(seams_.patience);
         opened_.lock = lock_;
@@ -184,7 +187,7 @@ private:
         return reset_ ? reset_log() : Result<void>{};
     }
 
-    // A device may have another number after a boot, an inode stays what it is.
+    // A device may have another number after a boot; an inode keeps its number.
     void compare_lives(const Meta& meta) {
         if (!meta.boot_epoch.is_set()) return;
         const auto& then = meta.life;
@@ -219,7 +222,7 @@ private:
     RecoveredLog log_;
     RocksDatabase state_database_;
     RecoveredState state_;
-    std::optional<LogBase> reset_;  // what the log has yet to begin with
+    std::optional<LogBase> reset_;  // the entry at which the log has yet to begin
     Opened opened_;
 };
 
@@ -232,7 +235,7 @@ Result<Opened> begin_anew(const fs::path& path, const OpenOptions& options, cons
     return anew;
 }
 
-// What was begun of putting it aside goes on like after any crash.
+// If the directory was being moved aside, that is completed, as after any crash.
 Result<bool> is_superseded(const fs::path& path, const OpenOptions& options, const Seams& seams) {
     if (!options.superseded.is_set()) return false;
     const auto file = MetaFile::open(path / "meta", seams.probe);
@@ -244,7 +247,7 @@ Result<bool> is_superseded(const fs::path& path, const OpenOptions& options, con
 
 Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
                               const Seams& seams) {
-    // A slash at the end would have the system follow a symbolic link.
+    // With a slash at the end the system would follow a symbolic link.
     auto normal = path.lexically_normal();
     if (!normal.has_filename()) normal = normal.parent_path();
     const auto lock = enter(normal, options, seams.probe);
@@ -253,12 +256,12 @@ Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
     if (!superseded) return superseded.error();
     if (*superseded) {
         return begin_anew(normal, options, seams, *lock,
-                          normal.string() + ": others know of a later life of it");
+                          normal.string() + ": peers have seen a later start of it");
     }
     auto opened = Opening{normal, options, seams, *lock}.run();
     const auto is_damaged = [&] { return !opened && opened.error().code == Errc::damaged; };
     if (!options.rejoins || !is_damaged()) return opened;
-    // A bit may be wrong on its way from the disk only.
+    // A bit may have been wrong only on its way from the disk.
     opened = Opening{normal, options, seams, *lock}.run();
     if (!is_damaged()) return opened;
     return begin_anew(normal, options, seams, *lock, opened.error().what);
@@ -270,7 +273,7 @@ std::uint64_t volume_bytes(const fs::path& path) {
     return failed ? 0 : volume.capacity;
 }
 
-// The log as RocksDB has it, which purges whole files late, and what is written ahead of it.
+// The log in RocksDB, which removes whole files late, and its write-ahead log.
 std::uint64_t directory_bytes_max(std::uint64_t log_bytes, std::uint64_t reserve_bytes) {
     return log_bytes + log_ahead_bytes_max + reserve_bytes;
 }

@@ -1,5 +1,5 @@
-// Everything a node keeps on disk, as one thing to open. What is wrong with a directory is found
-// here, before the node says a word to anybody.
+// Everything a node keeps on disk. Opening it detects what is wrong with the directory, before the
+// node sends a message.
 #pragma once
 
 #include <array>
@@ -17,31 +17,33 @@ namespace mortise::storage {
 
 struct OpenOptions {
     core::NodeId self;
-    bool create = true;                     // when there is none; its parent must exist
-    std::array<std::uint64_t, 2> random{};  // true chance: a new directory's incarnation
-    // What is damaged others have, so it is put aside and the node begins anew, as a former member
-    // of its cluster. Otherwise it does not start.
+    bool create = true;                     // if it is missing; its parent must exist
+    std::array<std::uint64_t, 2> random{};  // random bits for the incarnation of a new directory
+    // A damaged directory is moved aside and the node starts empty, as a former member of its
+    // cluster, because others have its data. Otherwise the node does not start.
     bool rejoins = false;
-    // Its cluster found that the directory of this incarnation, if of any, was rolled back, or is a
-    // copy: it is put aside like a damaged one. Once: what takes its place has another.
+    // The cluster found that the directory of this incarnation, if there is one, was rolled back,
+    // or is a copy: it is moved aside like a damaged one. This happens once, since its replacement
+    // has another incarnation.
     core::Incarnation superseded{};
-    // Room on the disk that is kept for the end, less on a small volume; a start needs twice as
+    // Reserved space on the disk for an orderly end, less on a small volume; a start needs twice as
     // much.
     std::uint64_t reserve_bytes = 0;
 };
 
 struct Opened {
-    // The stores keep the directory locked as long as they live, and so does this.
+    // The directory stays locked as long as this or the stores live.
     std::shared_ptr<const void> lock;
-    // False once the program closed its descriptors; on any thread. Null in memory.
+    // False once the program has closed its descriptors; may be called on any thread. Null in
+    // memory.
     std::function<bool()> is_held;
     core::Incarnation incarnation;
-    core::BootEpoch boot_epoch;      // one more than that of the life before; durable
-    bool former_life_ended = false;  // for certain, on this boot of this machine (S10)
-    // It was not here that the former life wrote: restored, or copied, and the original may live.
-    // Only the others can tell whether it is older than what they have seen of this node.
+    core::BootEpoch boot_epoch;      // one more than in the previous run; durable
+    bool former_life_ended = false;  // known for certain, on this boot of this machine (S10)
+    // The previous run wrote elsewhere: the directory was restored or copied, and the original may
+    // be in use. Only peers can tell whether it is older than what they have seen of this node.
     bool is_copy = false;
-    std::string set_aside;  // why its content was, if it was; see OpenOptions::rejoins
+    std::string set_aside;  // why its content was moved aside, if it was; see OpenOptions::rejoins
     core::NodeState state;
     std::unique_ptr<LogStore> log;
     std::unique_ptr<StateStore> state_store;
@@ -50,13 +52,13 @@ struct Opened {
 [[nodiscard]] Result<Opened> open_directory(const std::filesystem::path& path,
                                             const OpenOptions& options);
 
-// The size of the file system that has the directory; zero when it does not say.
+// The size of the file system of the directory; zero if it is unknown.
 [[nodiscard]] std::uint64_t volume_bytes(const std::filesystem::path& path);
-// What a directory may take on disk besides the lock table, if so many bytes of the log are kept.
+// The largest size of a directory without the lock table, if this many bytes of the log are kept.
 [[nodiscard]] std::uint64_t directory_bytes_max(std::uint64_t log_bytes,
                                                 std::uint64_t reserve_bytes);
 
-// A first life that leaves nothing behind.
+// Opens an empty directory in memory.
 [[nodiscard]] Opened open_in_memory(const OpenOptions& options);
 
 }  // namespace mortise::storage

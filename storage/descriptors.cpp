@@ -15,24 +15,24 @@ namespace mortise::storage {
 namespace {
 
 constexpr int standard_descriptors = 3;
-// RocksDB takes fewer for more, and keeps ten of them for files that are no tables.
+// With fewer RocksDB would still open more, and it keeps ten of them for files other than tables.
 constexpr std::uint64_t database_files_least = 20;
 constexpr std::uint64_t database_files_most = 1'024;
 constexpr std::uint64_t database_files_part = 16;  // of the limit
 constexpr std::uint64_t no_tables = 10;
-// Of one database: LOCK, the directory, MANIFEST, the write-ahead log; and while a flush is under
-// way the new table, which is also read, and the next write-ahead log.
+// The files of one database: LOCK, the directory, MANIFEST and the write-ahead log; during a flush
+// also the new table, for writing and reading, and the next write-ahead log.
 constexpr std::uint64_t database_files = 7;
-// The directory, LOCK, meta, two of the countdowns, and one that is open for a moment.
+// The directory, LOCK, meta, two for the countdowns, and one that is open for a moment.
 constexpr std::uint64_t other_files = 6;
 
 bool is_open(int descriptor) {
     return ::fcntl(descriptor, F_GETFD) >= 0;
 }
 
-// Of different numbers in turns: the epolls of two nodes are not the same either.
+// Different numbers in turns, so that even the epolls of two nodes differ.
 int next_mark() {
-    constexpr unsigned first = 34;  // a real-time signal; none is ever sent
+    constexpr unsigned first = 34;  // a real-time signal; it is never sent
     constexpr unsigned marks = 30;
     static std::atomic<unsigned> made{0};
     return static_cast<int>(first + made++ % marks);
@@ -89,8 +89,8 @@ void occupy_standard_descriptors() noexcept {
     for (int number = 0; number < standard_descriptors; ++number) {
         if (is_open(number)) continue;
         const int placeholder = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-        if (placeholder < standard_descriptors) continue;  // or there is none to be had
-        ::close(placeholder);  // somebody else took the number meanwhile
+        if (placeholder < standard_descriptors) continue;  // or none is free
+        ::close(placeholder);  // another thread took the number meanwhile
     }
 }
 

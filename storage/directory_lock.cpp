@@ -15,7 +15,7 @@ namespace mortise::storage {
 
 namespace {
 
-// LOCK says by whom, unless somebody removed it.
+// LOCK names the process, unless the file was removed.
 Error in_use(const std::filesystem::path& directory) {
     constexpr std::size_t digits_max = 20;
     std::string by = "a process";
@@ -30,14 +30,14 @@ Error in_use(const std::filesystem::path& directory) {
     return make_error(Errc::locked, directory.string() + " is in use by " + by);
 }
 
-// False when the name was given to another file meanwhile: the lock would hold nobody off.
+// False if the name refers to another file meanwhile: the lock would then exclude nobody.
 bool is_still_named(const struct stat& mine, const std::filesystem::path& path) {
     struct stat named {};
     return ::lstat(path.c_str(), &named) == 0 && named.st_dev == mine.st_dev &&
            named.st_ino == mine.st_ino;
 }
 
-// False when somebody else has it.
+// False if another process has it.
 Result<bool> lock(const File& file, int how = LOCK_EX) {
     while (::flock(file.descriptor(), how | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) return false;
@@ -46,7 +46,7 @@ Result<bool> lock(const File& file, int how = LOCK_EX) {
     return true;
 }
 
-// Where a directory cannot be locked, its file must do.
+// Some file systems cannot lock directories; there the file has to do.
 bool is_locked_by_another(const File& directory) {
     const auto locked = lock(directory);
     return locked && !*locked;
@@ -57,9 +57,9 @@ struct KeptOut {
     std::optional<File> file;
 };
 
-constexpr std::size_t mapping_bytes = 1;  // a page, of which nothing is read
+constexpr std::size_t mapping_bytes = 1;  // one page, which is never read
 
-// Not in a child of a fork, which has nothing to hold it for.
+// Not inherited by a child of a fork, which must not keep the lock.
 void* keep_open(int descriptor) {
     void* const mapping = ::mmap(nullptr, mapping_bytes, PROT_NONE, MAP_SHARED, descriptor, 0);
     if (mapping == MAP_FAILED) return nullptr;
@@ -90,7 +90,7 @@ bool DirectoryLock::is_held() noexcept {
 
 Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem::path& directory,
                                                            FileProbe* probe) {
-    // The dot: where the path is a symbolic link, the directory that it leads to.
+    // The dot: if the path is a symbolic link, this opens the directory that it leads to.
     auto whole = File::open(directory / ".", O_RDONLY | O_DIRECTORY, probe);
     if (!whole) return std::move(whole).error();
     const auto path = directory / "LOCK";
@@ -111,8 +111,8 @@ Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem
     if (::fstat(file->descriptor(), &mine) != 0)
         return io_error("cannot look at " + path.string(), errno);
     if (!is_still_named(mine, path))
-        return make_error(Errc::locked, path.string() + " is being replaced by somebody");
-    // For whoever comes second; nothing depends on it.
+        return make_error(Errc::locked, path.string() + " is being replaced by another process");
+    // Information for the process that comes second; nothing depends on it.
     auto cleared = ::ftruncate(file->descriptor(), 0);
     if (cleared == 0) {
         if (auto told = file->write_at(0, std::to_string(::getpid()) + "\n"); !told)
@@ -122,8 +122,8 @@ Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem
                                            Life{kernel_boot_id(), mine.st_dev, mine.st_ino});
 }
 
-// LOCK is looked at, and locked only where the directory cannot be: so whoever wants to have the
-// directory meanwhile is told of another program, and not of the process that LOCK names.
+// LOCK is only read, and is locked only if the directory cannot be: so a node that tries to open
+// the directory meanwhile reports another program, and not the process that LOCK names.
 Result<std::shared_ptr<const void>> DirectoryLock::keep_out(const std::filesystem::path& directory,
                                                             FileProbe* probe) {
     auto whole = File::open(directory / ".", O_RDONLY | O_DIRECTORY, probe);

@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    // What is wrong with the directory is noted; what keeps us from looking is a failure.
+    // Damage of the directory is noted; an error of the reading itself is returned.
     Result<void> note(Error error) {
         const bool is_damage = error.code == Errc::damaged || error.code == Errc::newer_format;
         if (!is_damage) return error;
@@ -66,7 +66,7 @@ private:
         return {};
     }
 
-    // Nothing was ever written there, so there may be nothing.
+    // Nothing was ever written there, so files may be missing.
     [[nodiscard]] bool is_untouched() const {
         return meta_ && meta_->last == EntryMark{} && meta_->hard_state == core::HardState{};
     }
@@ -113,7 +113,7 @@ private:
         return {};
     }
 
-    // What a start does not take any more: row by row.
+    // Reads row by row what a start refuses.
     Result<void> read_readable(const RocksDatabase& database, std::string_view head_row) {
         RecoveredLog log;
         log.hard_state = content_.hard_state;
@@ -122,7 +122,7 @@ private:
             if (!content_.node.is_set()) content_.node = log.head.node;
             if (!content_.incarnation.is_set()) content_.incarnation = log.head.incarnation;
         } else if (!meta_ || head_row.empty()) {
-            // With both there, the start that was tried has said so.
+            // If both exist, the attempted start has already reported the damage.
             if (auto noted = damaged(database.path,
                                      "the record of where it begins is missing or "
                                      "damaged");
@@ -156,7 +156,7 @@ private:
     Result<void> read_state() {
         const auto path = path_ / "state";
         if (!is_there(path / "CURRENT")) {
-            // It is made anew as long as the log has everything.
+            // A missing state is rebuilt as long as the log has every entry.
             if (content_.base.index.is_set()) return damaged(path, "it is missing");
             content_.machine.emplace();
             return {};
@@ -178,7 +178,7 @@ private:
         if (log_has(content_.applied)) return {};
         const bool is_reset_missing =
             found->about.is_installed && content_.applied.index > content_.base.index;
-        if (is_reset_missing) {  // the log has yet to begin there, as a start would have it
+        if (is_reset_missing) {  // the log has yet to begin there, as after a start
             content_.base = content_.applied;
             content_.base_configuration = content_.applied_configuration;
             content_.entries.clear();

@@ -20,7 +20,7 @@ public:
             case Errc::newer_format: return "the data directory is of a later version";
             case Errc::wrong_node: return "the data directory belongs to another node";
             case Errc::io: return "the data directory cannot be read or written";
-            case Errc::no_space: return "there is no room left for the data directory";
+            case Errc::no_space: return "there is no space left for the data directory";
             case Errc::shortage: return "there are no descriptors or threads left";
             case Errc::closed: return "the program closed descriptors of the data directory";
         }

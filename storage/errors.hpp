@@ -1,5 +1,5 @@
-// Why a data directory cannot be used. A program decides by the code; the sentence beside it in
-// core::Error names the path.
+// Why a data directory cannot be used. Programs decide by the code; the sentence in core::Error
+// names the path.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ using core::Error;
 using core::Result;
 
 enum class Errc {
-    locked = 1,    // a process has it open; perhaps this one
-    damaged,       // something acknowledged is missing or altered: this node has no vote any more
+    locked = 1,    // a process has it open, perhaps this one
+    damaged,       // acknowledged data is missing or altered: this node has no vote any more
     newer_format,  // written by a later version
-    wrong_node,    // belongs to another node id
-    io,            // the disk, the file system or its permissions
-    no_space,      // the disk, or a quota, is full: may be tried again when it is not
-    shortage,      // the process or the system is out of descriptors or threads: likewise
-    closed,        // the program closed descriptors of it: it is not written to any more
+    wrong_node,    // it belongs to another node id
+    io,            // an error of the disk, the file system or its permissions
+    no_space,      // the disk or a quota is full; it may be tried again later
+    shortage,      // the process or the system has no free descriptors or threads; likewise
+    closed,        // the program closed its descriptors; it is not written to any more
 };
 
 const std::error_category& error_category() noexcept;
@@ -30,16 +30,16 @@ inline std::error_code make_error_code(Errc code) noexcept {
 }
 
 [[nodiscard]] Error make_error(Errc code, std::string what);
-// Nothing is wrong with the directory, and the same may succeed later.
+// True if nothing is wrong with the directory, and the same may succeed later.
 [[nodiscard]] inline bool may_pass(const Error& error) {
     return error.code == make_error_code(Errc::no_space) ||
            error.code == make_error_code(Errc::shortage);
 }
-// The program closed a descriptor of that file, or of the directory that it is in. In these words,
-// since RocksDB passes on nothing else.
+// The program closed a descriptor of that file, or of its directory. RocksDB passes on only the
+// words of an error, so the words identify it.
 inline constexpr const char* closed_words = "the program closed descriptors of it";
 [[nodiscard]] Error closed_error(const std::string& path);
-// "<what>: <the system's words for this errno>"
+// "<what>: <the system's message for this errno>"
 [[nodiscard]] Error io_error(const std::string& what, int errno_value);
 
 }  // namespace mortise::storage

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/mutant.hpp"
 #include "storage/descriptors.hpp"
 
 namespace mortise::storage {
@@ -19,8 +18,8 @@ Error failed(const char* verb, const std::filesystem::path& path, int errno_valu
     return io_error(std::string{"cannot "} + verb + " " + path.string(), errno_value);
 }
 
-// Takes one step: `call` answers below zero with errno set when it fails. What it answers
-// otherwise, or the error.
+// Executes one step: a result of `call` below zero is an error with errno. Returns any other
+// result, or the error.
 template <class Call>
 Result<ssize_t> take(FileStep step, const char* verb, const std::filesystem::path& path,
                      FileProbe* probe, Call call) {
@@ -178,7 +177,7 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view by
     return durable == Durable::yes ? sync_directory(path.parent_path(), probe) : Result<void>{};
 }
 
-// Whoever made it may have been killed before it synced the name.
+// The run that created it may have been killed before it synced the name.
 Result<void> make_directory(const std::filesystem::path& path, FileProbe* probe) {
     constexpr mode_t owner_only = 0700;
     bool is_new = ::mkdir(path.c_str(), owner_only) == 0;
@@ -187,11 +186,11 @@ Result<void> make_directory(const std::filesystem::path& path, FileProbe* probe)
         is_new = ::mkdir(path.c_str(), owner_only) == 0;
     }
     if (!is_new && errno != EEXIST) return failed("make", path, errno);
-    // The umask may have taken from it.
+    // The umask may have removed permissions.
     if (is_new && ::chmod(path.c_str(), owner_only) != 0)
         return failed("change the mode of", path, errno);
     const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
-    // It is not ours then, and neither was it we who made the name.
+    // Such a directory is not ours, and this library did not create the name.
     if (!is_new && ::access(parent.c_str(), R_OK) != 0 && errno == EACCES) return {};
     return sync_directory(parent, probe);
 }
@@ -212,8 +211,7 @@ Result<void> remove_file(const std::filesystem::path& path, FileProbe* probe) {
 }
 
 Result<void> sync_directory(const std::filesystem::path& path, FileProbe* probe) {
-    if (planted(core::Mutant::directory_unsynced)) return {};
-    // By its own name within, since a symbolic link may lead there.
+    // Opened by its name inside the directory, because `path` may be a symbolic link.
     auto directory = File::open(path / ".", O_RDONLY | O_DIRECTORY, probe);
     if (!directory) return std::move(directory).error();
     return directory->sync_all();

@@ -1,5 +1,4 @@
-// What storage does to files by itself, besides RocksDB: small, few, and each step can be made to
-// fail.
+// The file operations of storage itself, besides RocksDB's. Tests can make each step fail.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +23,21 @@ enum class FileStep : std::uint8_t {
     sync_directory,
 };
 
-// A test's hand between storage and the system.
+// Lets a test act between storage and the system.
 class FileProbe {
 public:
     virtual ~FileProbe() = default;
-    // Not zero: the step is not taken and fails with this errno.
+    // If not zero, the step is skipped and fails with this errno.
     virtual int before(FileStep step, const std::filesystem::path& path) = 0;
     virtual void after(FileStep step, const std::filesystem::path& path) = 0;
 };
 
-// An open file; closed with the object. Made 0600, and not inherited by other programs. When the
-// process closed its descriptor everything fails with Errc::closed, and nothing is closed again:
-// the number may be that of another file.
+// An open file, which is closed with the object. New files have mode 0600, and no file is inherited
+// by other programs. If the process has closed its descriptor, everything fails with Errc::closed,
+// and the number is not closed again, because another file may have it.
 class File {
 public:
-    // `flags` as for open(2). A symbolic link in the last place is refused.
+    // `flags` as for open(2). A symbolic link at the end of the path is refused.
     static Result<File> open(const std::filesystem::path& path, int flags, FileProbe* probe);
 
     File(File&& other) noexcept;
@@ -46,19 +45,19 @@ public:
     ~File();
 
     [[nodiscard]] Result<std::uint64_t> size() const;
-    // False when the process closed it.
+    // False if the process has closed it.
     [[nodiscard]] bool is_ours() const noexcept { return identity_.is_at(descriptor_); }
 
-    // All there is, at most `bytes_max`.
+    // The whole content, at most `bytes_max`.
     Result<std::string> read(std::size_t bytes_max) const;
     Result<void> write_at(std::uint64_t offset, std::string_view bytes);
-    // Makes it so long, with room on the disk for all of it.
+    // Sets the size and allocates the space on the disk.
     Result<void> allocate(std::uint64_t bytes);
     Result<void> truncate(std::uint64_t bytes);
     Result<void> sync();
-    // With all that is known of it; for directories.
+    // Syncs the metadata as well; for directories.
     Result<void> sync_all();
-    // Answers how much there was.
+    // Returns the number of bytes read.
     Result<std::size_t> read_at(std::uint64_t offset, char* to, std::size_t bytes) const;
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
@@ -76,19 +75,20 @@ private:
 
 enum class Durable : bool { no, yes };
 
-// Empty when there is no such file.
+// Empty if there is no such file.
 Result<std::optional<std::string>> read_file(const std::filesystem::path& path,
                                              std::size_t bytes_max, FileProbe* probe);
-// The old content or the new, never a mixture: when durable, also after a loss of power.
+// After a crash the file has the old content or the new one, never a mixture; also after a loss of
+// power, if `durable`.
 Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes,
                           Durable durable, FileProbe* probe);
-// For its owner alone, with the parents that are missing; that there is one already is well. Its
-// name is durable then, too.
+// Creates it for its owner alone, with missing parents; an existing directory is fine. Its name is
+// durable afterwards.
 Result<void> make_directory(const std::filesystem::path& path, FileProbe* probe);
-// A file or a directory, in place of a file that has the name.
+// Moves a file or a directory; replaces a file of that name.
 Result<void> move(const std::filesystem::path& from, const std::filesystem::path& to,
                   FileProbe* probe);
-// That there is none is well.
+// A missing file is not an error.
 Result<void> remove_file(const std::filesystem::path& path, FileProbe* probe);
 // Makes names that were added or replaced durable.
 Result<void> sync_directory(const std::filesystem::path& path, FileProbe* probe);

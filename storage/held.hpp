@@ -7,10 +7,10 @@
 
 namespace mortise::storage {
 
-// What both stores of a directory hold while they live.
+// What both stores of a directory keep while they live.
 struct Held {
     std::shared_ptr<DirectoryLock> lock;
-    std::shared_ptr<ReserveFile> reserve;  // null: none was asked for
+    std::shared_ptr<ReserveFile> reserve;  // null: none was requested
 };
 
 }  // namespace mortise::storage

@@ -13,7 +13,7 @@ namespace mortise::storage {
 
 namespace {
 
-// As statfs(2) lists them; linux/magic.h does not have them all.
+// The list of statfs(2); linux/magic.h does not have all of them.
 constexpr std::array<std::uint64_t, 11> shared_file_systems{
     0x6969,      // nfs
     0x517b,      // smb
@@ -28,8 +28,8 @@ constexpr std::array<std::uint64_t, 11> shared_file_systems{
     0x0bd00bd0,  // lustre
 };
 
-// What the kernel says there; empty when it says nothing. A stream of C++ would not be closed on
-// exec.
+// The content of a file of the kernel; empty if it cannot be read. A stream on the file would not
+// be closed on exec.
 std::istringstream text_of(const std::string& path) {
     constexpr std::size_t bytes_max = 4096;
     std::string text(bytes_max, '\0');
@@ -49,7 +49,7 @@ std::string word_in(const std::string& path) {
     return word;
 }
 
-// Of the cgroup that this process is in, by either version of cgroups.
+// The limit of the cgroup of this process, in either version of cgroups.
 std::string pids_max() {
     auto file = text_of("/proc/self/cgroup");
     for (std::string line; std::getline(file, line);) {
@@ -62,7 +62,7 @@ std::string pids_max() {
                 return found;
         }
     }
-    return word_in("/sys/fs/cgroup/pids.max");  // a container sees its own as the top
+    return word_in("/sys/fs/cgroup/pids.max");  // a container sees its own cgroup at the top
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ bool is_local_file_system(std::uint64_t magic) {
 bool is_on_local_file_system(int descriptor) {
     struct statfs about {};
     if (::fstatfs(descriptor, &about) != 0) return false;
-    // The type is signed in places, and then a large magic comes out negative.
+    // The type is signed on some platforms, where a large magic number becomes negative.
     return is_local_file_system(static_cast<std::uint32_t>(about.f_type));
 }
 

@@ -1,5 +1,5 @@
-// A signal that the kernel sends to the thread that writes: SIGPIPE, or SIGXFSZ beyond the limit of
-// a file's size. The write fails as well, and that is enough; the program around us is not to end.
+// Suppresses a signal that the kernel sends to a writing thread: SIGPIPE, or SIGXFSZ beyond the
+// limit of a file's size. The write fails as well, which is enough; the host process must not end.
 #pragma once
 
 #include <cerrno>
@@ -11,8 +11,8 @@
 
 namespace mortise::storage {
 
-// While it lives, the signal does not reach this thread. What was sent meanwhile is taken away;
-// what waited before is left to the program, as are its handlers.
+// While it lives, the signal is not delivered to this thread. A signal that was sent meanwhile is
+// removed. A signal that was pending before is left to the program, and so are its handlers.
 class IgnoredSignal {
 public:
     explicit IgnoredSignal(int signal) noexcept {
@@ -33,7 +33,7 @@ public:
     IgnoredSignal& operator=(const IgnoredSignal&) = delete;
 
 private:
-    // What somebody else sent to the process goes back to it.
+    // A signal that another process sent to this process is sent again.
     void take_away() const noexcept {
         constexpr timespec at_once{0, 0};
         siginfo_t info{};

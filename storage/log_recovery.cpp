@@ -1,8 +1,7 @@
-// Opening the log and judging what is in it. Whatever is not as it was acknowledged is damage: a
-// node that goes on without it may vote twice, or forget what it promised to keep.
+// Opens the log and checks it. Any difference from what was acknowledged is damage: without it a
+// node might vote twice, or lose entries that it acknowledged.
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "storage/rocks_log_store.hpp"
 #include "storage/torn_tail.hpp"
@@ -69,10 +68,10 @@ private:
         rocksdb::ReadOptions once;
         once.fill_cache = false;
         const std::unique_ptr<rocksdb::Iterator> rows{database_.db->NewIterator(once)};
-        // Never from the first row on: those before the base may not be gone yet.
+        // Reading does not start at the first row, because rows before the base may still exist.
         for (rows->Seek(entry_key(log_.head.base.id.index.next())); rows->Valid(); rows->Next()) {
             const auto index = index_of_key(rows->key().ToStringView());
-            if (!index) break;  // the entries are over
+            if (!index) break;  // after the last entry
             auto read = read_entry(*index, rows->value().ToStringView());
             if (!read) return read;
         }
@@ -111,7 +110,6 @@ private:
     }
 
     [[nodiscard]] bool has_last() const {
-        if (planted(core::Mutant::witness_not_asked)) return true;
         const auto& id = meta_.last.id;
         const auto base = log_.base();
         if (id.index < base.id.index) return true;

@@ -1,5 +1,5 @@
-// The rows of log/, as bytes (docs/formats.md). One column family: "E" and a big-endian index is an
-// entry, "H" the hard state, "M" where the log begins and whose it is.
+// The rows of log/, as bytes (docs/formats.md). There is one column family: "E" and a big-endian
+// index is an entry, "H" the hard state, "M" the beginning of the log and its owner.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ inline constexpr std::string_view hard_state_key = "H";
 inline constexpr std::string_view log_head_key = "M";
 
 [[nodiscard]] std::string entry_key(core::LogIndex index);
-// Empty when it is no entry's.
+// Empty if the key is not that of an entry.
 [[nodiscard]] std::optional<core::LogIndex> index_of_key(std::string_view key);
 
-// An entry names the checksum of the one before it: an entry that was rewritten and then lost its
-// successors' company shows, though each of them is whole.
+// An entry has the checksum of the entry before it. So a rewritten entry whose successors were lost
+// is detected, although each row is undamaged.
 struct EntryRow {
     core::Entry entry;
     std::uint64_t previous = 0;
 };
 
-// What comes before the payload in an entry's row.
+// The part of an entry's row before the payload.
 [[nodiscard]] std::string encode_entry_head(const core::Entry& entry, std::uint64_t previous);
-// Empty when damaged.
+// Empty if damaged.
 [[nodiscard]] std::optional<EntryRow> decode_entry(core::LogIndex index, std::string_view bytes);
 
 [[nodiscard]] std::string encode_hard_state(const core::HardState& state);
@@ -44,14 +44,14 @@ struct LogHead {
 };
 
 [[nodiscard]] std::string encode_log_head(const LogHead& head);
-// Empty when damaged.
+// Empty if damaged.
 [[nodiscard]] std::optional<LogHead> decode_log_head(std::string_view bytes);
 
-// Not formed is no bytes.
+// Empty bytes if there is no configuration.
 [[nodiscard]] std::string encode_optional(const core::Configuration& configuration);
 [[nodiscard]] std::optional<core::Configuration> decode_optional(std::string_view bytes);
 
-// The version byte that every row begins with is one of a later release.
+// Whether the version byte at the beginning of a row is that of a later release.
 [[nodiscard]] bool is_of_later_version(std::string_view row);
 
 }  // namespace mortise::storage

@@ -1,4 +1,4 @@
-// Where the log and the hard state live. Blocks: embed gives it a thread. Calls come from one
+// Stores the log and the hard state. It blocks, so embed gives it a thread. Calls come from one
 // thread at a time.
 #pragma once
 
@@ -16,14 +16,14 @@ class LogStore {
 public:
     virtual ~LogStore() = default;
 
-    // All of them, in order, atomically and with one sync. A reset goes beyond where the log
-    // begins, and to what the state has durably. Any error is final: every later call answers it
-    // again, and nothing more reaches the disk. What a failed sync left there is unknown, and a
-    // second one that succeeds proves nothing.
+    // Writes all of them in order, atomically and with one sync. A reset goes beyond the beginning
+    // of the log, to an index that the state has durably. Any error is final: every later call
+    // returns it again, and nothing more reaches the disk. After a failed sync the content of the
+    // disk is unknown, and a second sync that succeeds proves nothing.
     virtual Result<void> write(std::span<const core::Write> writes) = 0;
 
-    // Forgets the entries up to and including base.id.index, which the state has durably and the
-    // log still has. Takes effect on disk with the next write, and is undone by a crash before.
+    // Removes the entries up to and including base.id.index, which the state has durably and the
+    // log still has. Takes effect on disk with the next write; a crash before that undoes it.
     virtual Result<void> purge_to(const LogBase& base) = 0;
 };
 

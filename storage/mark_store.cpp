@@ -5,7 +5,6 @@
 #include <fcntl.h>
 
 #include "core/base/bytes.hpp"
-#include "core/base/mutant.hpp"
 #include "storage/own_files.hpp"
 #include "storage/own_thread.hpp"
 #include "storage/sealed_row.hpp"
@@ -15,7 +14,7 @@ namespace mortise::storage {
 
 namespace {
 
-// A key begins with what it is.
+// The first byte of a key is its kind.
 constexpr char mark_prefix = 'm';
 constexpr std::string_view head_key = "h";
 constexpr std::uint32_t format = 1;
@@ -50,7 +49,7 @@ Error damaged(const std::filesystem::path& path, const std::string& what) {
     return make_error(Errc::damaged, path.string() + ": " + what);
 }
 
-// Whatever was there before has a head.
+// Every earlier database has a head.
 Result<void> check_head(const RocksDatabase& database, bool is_new) {
     std::string row;
     auto status = database.db->Get({}, slice(head_key), &row);
@@ -69,9 +68,9 @@ Result<void> check_head(const RocksDatabase& database, bool is_new) {
     return {};
 }
 
-// A database that was cut at the end of a write looks whole. Like `meta` beside the log, the
-// witness is written after each sync and not synced: a killed process leaves it exact, a loss of
-// power may leave it older, or torn, which weakens the check and makes no false alarm.
+// A database that was cut at the end of a write looks undamaged. Like `meta` beside the log, the
+// witness is written after each sync and not synced itself: a killed process leaves it exact; a
+// loss of power may leave it older or torn, which weakens the check but causes no false alarm.
 Result<void> compare(const RocksDatabase& database, const File& witness) {
     auto row = witness.read(witness_bytes);
     if (!row) return std::move(row).error();
@@ -112,8 +111,9 @@ Result<std::unique_ptr<MarkStore>> MarkStore::open(const std::filesystem::path& 
     if (!database) return std::move(database).error();
     auto store = std::make_unique<MarkStore>(*std::move(lock), *std::move(database),
                                              *std::move(witness), std::move(ours));
-    // What was made is durable before the witness tells of it: from then on no marks are a loss.
-    // And that is before a raise is answered for: an empty witness, or none, is the first start.
+    // A new database is durable before the witness mentions it: from then on missing marks are a
+    // loss. This happens before the first raise is acknowledged: an empty or missing witness means
+    // a first start.
     if (auto synced = sync_directory(path, seams.probe); !synced) return std::move(synced).error();
     if (auto first = store->write_witness(); !first) return std::move(first).error();
     if (auto synced = store->witness_.sync(); !synced) return std::move(synced).error();
@@ -149,7 +149,7 @@ Result<void> MarkStore::raise(std::string_view key, std::int64_t mark) {
     if (!use) return use.error();
     const auto name = row_key(key);
     rocksdb::WriteOptions synced;
-    synced.sync = !core::planted(core::Mutant::mark_unsynced);
+    synced.sync = true;
     const auto status =
         database_.db->Put(synced, name, sealed_number(name, static_cast<std::uint64_t>(mark)));
     const std::lock_guard guard{mutex_};
@@ -157,7 +157,7 @@ Result<void> MarkStore::raise(std::string_view key, std::int64_t mark) {
     if (auto well = database_.errors->check(database_.path); !well)
         return fail(std::move(well).error());
     if (auto told = write_witness(); !told) return told;
-    // Whoever has the directory by now has not seen this one.
+    // Another process may have the directory by now, which has not seen this write.
     if (!lock_->is_held()) return fail(closed_error(database_.path.string()));
     return {};
 }
@@ -173,8 +173,8 @@ Result<MarkStore::Use> MarkStore::use() {
     }
 }
 
-// What RocksDB met is final for that database, so another one takes its place, which reads from the
-// files what is durable. The directory stays locked meanwhile.
+// RocksDB's error is final for that database. Another one replaces it, which reads from the files
+// what is durable. The directory stays locked meanwhile.
 Result<void> MarkStore::open_again() {
     const std::lock_guard alone{using_};
     if (auto well = state(); well || well.error().code != Errc::shortage) return well;
@@ -198,8 +198,8 @@ Result<void> MarkStore::state() const {
     return {};
 }
 
-// What others write meanwhile is synced with it or not counted: RocksDB publishes a number after
-// the sync of its write.
+// Concurrent writes are either synced with this one or not counted, because RocksDB publishes a
+// sequence number after the sync of its write.
 Result<void> MarkStore::write_witness() {
     const auto newest = database_.db->GetLatestSequenceNumber();
     if (newest <= witnessed_) return {};

@@ -1,6 +1,6 @@
-// The high-water marks of fencing tokens, on the side of a resource that holders write to (S14):
-// per mark one number that only rises, durable before anybody acts on it. In RocksDB, where raises
-// of several threads share one sync.
+// The high-water marks of fencing tokens, for a resource that holders write to (S14). A mark is a
+// number that only grows, and is durable before it is used. RocksDB stores them, and raises of
+// several threads share one sync.
 #pragma once
 
 #include <atomic>
@@ -19,20 +19,21 @@
 
 namespace mortise::storage {
 
-// All members may be called from several threads at once; they block on the disk.
+// All members may be called from several threads at once, and block on the disk.
 class MarkStore {
 public:
-    // Made when there is none; its parent must exist. Errc::damaged when marks are missing or
-    // altered that raise() answered for: whoever was refused might not be any more.
+    // Creates the store if it is missing; its parent must exist. Errc::damaged if marks are missing
+    // or altered that raise() has acknowledged, because refused tokens might then be accepted.
     static Result<std::unique_ptr<MarkStore>> open(const std::filesystem::path& path,
                                                    const Seams& seams);
     static Result<std::unique_ptr<MarkStore>> open(const std::filesystem::path& path);
 
-    // Empty when it was never raised.
+    // Empty if it was never raised.
     [[nodiscard]] Result<std::optional<std::int64_t>> mark(std::string_view key);
-    // Synced when it answers. Of one key by one thread at a time, upwards: nothing is compared. An
-    // error is final: what is durable then only the next open() tells. After Errc::shortage the
-    // next call does what open() does, until that succeeds; it may find the mark that failed.
+    // Synced when it returns. Only one thread at a time may raise a key, and only upwards: nothing
+    // is compared. An error is final: only the next open() shows what is durable. After
+    // Errc::shortage the next call reopens the store until that succeeds; the mark that failed may
+    // be found then.
     Result<void> raise(std::string_view key, std::int64_t mark);
 
     MarkStore(std::shared_ptr<DirectoryLock> lock, RocksDatabase database, File witness,
@@ -41,7 +42,7 @@ public:
 private:
     using Use = std::shared_lock<std::shared_mutex>;
 
-    // The database, fit for use as long as that is held.
+    // The database, which stays usable as long as the result lives.
     Result<Use> use();
     Result<void> open_again();
     [[nodiscard]] Result<void> state() const;
@@ -50,11 +51,12 @@ private:
 
     std::shared_ptr<DirectoryLock> lock_;
     Seams seams_;
-    std::shared_mutex using_;   // shared by those who use the database; of one who opens it again
-    RocksDatabase database_;    // without a `db` only after an error
-    mutable std::mutex mutex_;  // guards what follows
+    std::shared_mutex using_;   // shared by users of the database; exclusive while it is reopened
+    RocksDatabase database_;    // it has no `db` only after an error
+    mutable std::mutex mutex_;  // guards the members below
     File witness_;
-    std::uint64_t witnessed_ = 0;  // RocksDB's number of the newest raise that the witness tells of
+    // RocksDB's sequence number of the newest raise that the witness covers
+    std::uint64_t witnessed_ = 0;
     std::optional<Error> failed_;
 };
 

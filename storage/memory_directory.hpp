@@ -1,5 +1,5 @@
-// A data directory in memory, for nodes that need none, and as the plain statement of what the
-// stores do. Everything is durable at once.
+// A data directory in memory, for nodes without a disk, and as a simple model of what the stores
+// do. Everything is durable at once.
 #pragma once
 
 #include <deque>
@@ -14,13 +14,13 @@ namespace mortise::storage {
 
 struct MemoryDirectory {
     core::Incarnation incarnation;
-    core::BootEpoch boot_epoch;  // of the newest life
+    core::BootEpoch boot_epoch;  // of the newest run
     core::HardState hard_state;
     LogBase base;
     std::deque<core::Entry> entries;
     core::LogId applied;
     core::Configuration configuration;  // in force at `applied`
-    bool is_installed = false;          // that state came whole, and nothing was written since
+    bool is_installed = false;          // the state was installed, and nothing was written since
     std::map<std::string, std::string> rows;
     std::vector<core::SavedCountdown> countdowns;
 
@@ -70,11 +70,11 @@ private:
     std::optional<Error> failed_;
 };
 
-// The next life on it.
+// Begins the next run on it.
 [[nodiscard]] Result<Opened> open_memory(const std::shared_ptr<MemoryDirectory>& directory,
                                          const OpenOptions& options);
 
-// Of a directory that is made now, in place of a former one if there was any.
+// The incarnation of a new directory, which may replace a former one.
 [[nodiscard]] core::Incarnation mint_incarnation(const OpenOptions& options,
                                                  core::Incarnation former = {});
 

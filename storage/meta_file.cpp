@@ -20,8 +20,8 @@ constexpr std::size_t head_bytes = 8 + 4 + 4;
 constexpr std::size_t checksum_bytes = 8;
 constexpr std::size_t boot_id_bytes_max = 64;
 
-// A format to come keeps magic, format, size and the place of the checksum: so it can be refused as
-// what it is.
+// Later formats keep magic, format, size and the place of the checksum, so that they can be
+// recognized and refused.
 struct Slot {
     std::uint32_t format = 0;
     std::uint64_t sequence = 0;
@@ -86,7 +86,7 @@ bool decode_content(std::string_view bytes, Slot& slot) {
            core::is_in_bounds(meta.last.id);
 }
 
-// Empty when the slot was never written, or is torn. Of a later format only that is told.
+// Empty if the slot was never written, or is torn. For a later format it returns only that fact.
 std::optional<Slot> decode(std::string_view bytes) {
     core::ByteReader head{bytes};
     const bool ours = head.u64() == magic;
@@ -110,7 +110,7 @@ MetaFile::MetaFile(File file, Meta meta, const Sequences& sequences)
 Result<MetaFile> MetaFile::create(const std::filesystem::path& path, const Meta& meta,
                                   FileProbe* probe) {
     auto bytes = encode(1, meta);
-    bytes.resize(slots * slot_bytes);  // whole from the first day: no write makes it longer
+    bytes.resize(slots * slot_bytes);  // at full size from the start: no write extends it
     if (auto made = replace_file(path, bytes, Durable::yes, probe); !made)
         return std::move(made).error();
     return open(path, probe);

@@ -1,11 +1,11 @@
-// The witness beside the log: a small file of ours that says what the log must at least contain. A
-// log can end early without looking damaged (a file cut at a record boundary, a lost directory
-// entry, a recovery that stops before a bad record); then this file disagrees.
+// The witness beside the log: a small file that says what the log must at least contain. A log can
+// end early without looking damaged (a file cut at a record boundary, a lost directory entry, a
+// recovery that stops before a bad record); this file then differs from it.
 //
-// Four slots, each in a page of its own, each with a sequence number and a checksum; the newest
-// whole one counts. Two are for writes that are synced, two for those that are not, and in each
-// pair the older one is overwritten: so one synced slot is always whole, whatever a loss of power
-// does to the pages on their way.
+// It has four slots, each in its own page with a sequence number and a checksum; the newest
+// complete slot counts. Two are for synced writes, two for writes without a sync. In each pair the
+// older slot is overwritten, so one synced slot is always complete, whatever a loss of power does
+// to pages in transit.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace mortise::storage {
 
-// An entry of the log, recognisable.
+// Identifies an entry of the log.
 struct EntryMark {
     core::LogId id;
     std::uint64_t checksum = 0;
@@ -31,12 +31,12 @@ struct EntryMark {
 struct Meta {
     core::NodeId node;
     core::Incarnation incarnation;
-    core::BootEpoch boot_epoch;   // of the newest life; not set before the first
-    Life life;                    // the newest one
-    core::HardState hard_state;   // the log's is this one or a later one
+    core::BootEpoch boot_epoch;   // of the newest run; not set before the first
+    Life life;                    // the newest run
+    core::HardState hard_state;   // the log has this hard state or a later one
     EntryMark last;               // the log has this entry, or purged it
-    core::ClusterId cluster;      // of which the node is or was a member, if of any
-    std::uint64_t set_aside = 0;  // not zero: what is here is damaged, and on its way there
+    core::ClusterId cluster;      // the cluster of which the node is or was a member, if any
+    std::uint64_t set_aside = 0;  // not zero: the content is damaged, and is being moved aside
 
     friend bool operator==(const Meta&, const Meta&) = default;
 };
@@ -46,12 +46,12 @@ public:
     static constexpr std::size_t slot_bytes = 4096;
     static constexpr std::size_t slots = 4;
 
-    // Durable when it returns. In place of one that there may be.
+    // Durable when it returns. Replaces an existing file.
     static Result<MetaFile> create(const std::filesystem::path& path, const Meta& meta,
                                    FileProbe* probe);
     static Result<MetaFile> open(const std::filesystem::path& path, FileProbe* probe);
 
-    // What is in it, without a way to write to it.
+    // Reads the file without opening it for writing.
     static Result<Meta> read(const std::filesystem::path& path, FileProbe* probe);
 
     [[nodiscard]] const Meta& meta() const { return meta_; }

@@ -1,4 +1,4 @@
-// open_directory with what a test puts between it and the system.
+// open_directory with what a test inserts between it and the system.
 #pragma once
 
 #include <chrono>
@@ -14,9 +14,10 @@ class FileSystem;
 namespace mortise::storage {
 
 struct Seams {
-    std::shared_ptr<rocksdb::FileSystem> files;  // below both databases; null: the system's
-    FileProbe* probe = nullptr;                  // outlives the stores
-    // How long a shortage of descriptors is waited out before it is an error.
+    // below both databases; null: the system's file system
+    std::shared_ptr<rocksdb::FileSystem> files;
+    FileProbe* probe = nullptr;  // outlives the stores
+    // How long a shortage of descriptors is tolerated before it is an error.
     std::chrono::milliseconds patience{4'000};
 };
 

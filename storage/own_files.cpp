@@ -19,7 +19,8 @@ using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
-// RocksDB asks a missing file and a full disk by their kind, and everything else by its words.
+// RocksDB recognizes a missing file and a full disk by the kind of the error, and everything else
+// by its words.
 IOStatus to_status(const Error& error) {
     return error.code == Errc::no_space ? IOStatus::NoSpace(error.what)
                                         : IOStatus::IOError(error.what);
@@ -40,7 +41,7 @@ public:
         if (result.error().code == Errc::closed) lock_->lose();
         return to_status(result.error());
     }
-    // With its name, since the kind of the error is not known otherwise.
+    // Asks for the name as well, because the kind of the error is not known otherwise.
     [[nodiscard]] IOStatus outcome(const Result<File>& opened, const std::string& name) const {
         if (!opened && ::access(name.c_str(), F_OK) != 0 && errno == ENOENT)
             return IOStatus::PathNotFound(opened.error().what);
@@ -129,7 +130,7 @@ public:
         if (status.ok()) size_ = size;
         return status;
     }
-    // What was allocated ahead is given back.
+    // Frees the space that was allocated ahead.
     IOStatus Close(const IOOptions& options, IODebugContext* debug) override {
         if (!file_) return IOStatus::OK();
         std::size_t block = 0;
@@ -142,7 +143,8 @@ public:
     IOStatus Flush(const IOOptions& /*options*/, IODebugContext* /*debug*/) override {
         return IOStatus::OK();
     }
-    // Held until then, or whoever has the directory now may not have seen what is synced.
+    // The lock must be held until then: otherwise a process that has the directory now may not have
+    // seen what is synced.
     IOStatus Sync(const IOOptions& /*options*/, IODebugContext* /*debug*/) override {
         auto status = change([](File& file) { return file.sync(); });
         return status.ok() ? directory_.check(name_) : status;
@@ -158,7 +160,7 @@ public:
     IOStatus InvalidateCache(std::size_t /*offset*/, std::size_t /*length*/) override {
         return IOStatus::OK();
     }
-    // It may fail: then there is room or not when it is written.
+    // It may fail: then a write finds out whether there is space.
     IOStatus Allocate(std::uint64_t offset, std::uint64_t bytes, const IOOptions& /*options*/,
                       IODebugContext* /*debug*/) override {
         if (is_allocated_ahead_ && file_ && file_->is_ours()) {
@@ -236,13 +238,13 @@ public:
                                 IODebugContext* /*debug*/) override {
         return open_to_write(name, O_WRONLY | O_CREAT, options, *file);
     }
-    // Through a symbolic link, if it is one.
+    // Follows a symbolic link.
     IOStatus NewDirectory(const std::string& name, const IOOptions& /*options*/,
                           std::unique_ptr<rocksdb::FSDirectory>* directory,
                           IODebugContext* /*debug*/) override {
         return open_to_read<OwnDirectory>(name + "/.", O_RDONLY | O_DIRECTORY, *directory);
     }
-    // Of RocksDB's tools: the nodes are held off by the lock of the directory.
+    // For RocksDB's tools; nodes are excluded by the lock of the directory.
     IOStatus LockFile(const std::string& name, const IOOptions& /*options*/,
                       rocksdb::FileLock** lock, IODebugContext* /*debug*/) override {
         if (auto held = directory_.check(name); !held.ok()) return held;

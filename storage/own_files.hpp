@@ -1,5 +1,6 @@
-// The files of a database, on File: so that it is known which descriptor each has, and nothing is
-// written or closed that is not ours any more. RocksDB's own keep theirs to themselves.
+// The files of a database, implemented on File, so that the descriptor of each is known and nothing
+// is written to or closed that is not ours any more. RocksDB's own files do not expose their
+// descriptors.
 #pragma once
 
 #include <memory>
@@ -10,11 +11,11 @@
 
 namespace mortise::storage {
 
-// Once the lock is lost nothing is changed in the directory: every call fails, and it is lost when
-// any of the descriptors turns out to be closed.
+// Once the lock is lost nothing is changed in the directory, and every call fails. The lock is lost
+// when one of the descriptors turns out to be closed.
 [[nodiscard]] std::shared_ptr<rocksdb::FileSystem> own_files(std::shared_ptr<DirectoryLock> lock);
 
-// Whether `status` comes from that.
+// Whether `status` results from that.
 [[nodiscard]] bool is_closed(const rocksdb::Status& status);
 
 }  // namespace mortise::storage

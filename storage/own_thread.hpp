@@ -1,4 +1,4 @@
-// Threads of the library, of which the host hears nothing.
+// Threads of the library, which the host does not notice.
 #pragma once
 
 #include <csignal>
@@ -15,9 +15,9 @@
 
 namespace mortise::storage {
 
-// While it lives, none of the host's signals is delivered to this thread, nor ever to those that
-// begin meanwhile: they inherit that. What a thread brings upon itself, by a wild pointer say,
-// stays with the host's handlers, which may report it.
+// While it lives, no signal of the host is delivered to this thread, nor to threads that are
+// started meanwhile, which inherit the mask. Signals that a thread causes itself, for example by a
+// wild pointer, are left to the host's handlers, which may report them.
 class BlockedSignals {
 public:
     BlockedSignals() noexcept {
@@ -35,8 +35,8 @@ private:
     sigset_t before_;
 };
 
-// What `body` answers, a Result, on a thread of its own: what RocksDB starts when it opens a
-// database inherits its mask of signals, and its stack is as large as usual, whatever that of the
+// Runs `body` on a new thread and returns its Result. Threads that RocksDB starts when it opens a
+// database inherit this thread's signal mask. Its stack has the usual size, whatever that of the
 // host's thread is.
 template <class Body>
 std::invoke_result_t<Body> on_own_thread(Body body) {

@@ -1,4 +1,4 @@
-// RocksDB for those who only look: it changes nothing in the directory.
+// Opens RocksDB for reading only: nothing changes in the directory.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace mortise::storage {
 
-// Opens what `database` names. How far it can be read depends on the recovery mode of `options`.
+// Opens the database that `database` names. How much can be read depends on the recovery mode of
+// `options`.
 Result<void> open_read_only(const rocksdb::Options& options, RocksDatabase& database);
 
-// Empty when there is none, or when it cannot be read.
+// Empty if the row is missing or cannot be read.
 [[nodiscard]] std::string row_of(const RocksDatabase& database, std::string_view key);
 
 }  // namespace mortise::storage

@@ -12,9 +12,10 @@ namespace mortise::storage {
 namespace {
 
 constexpr std::uint64_t part_of_disk = 64;
-constexpr std::uint64_t bytes_least = std::uint64_t{4} << 20U;  // for one flush and one write
+// enough for one flush and one write
+constexpr std::uint64_t bytes_least = std::uint64_t{4} << 20U;
 
-// The largest size that a file of this process may have.
+// The largest allowed size of a file of this process.
 std::uint64_t file_size_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -22,7 +23,7 @@ std::uint64_t file_size_limit() {
     return limit.rlim_cur;
 }
 
-// Where files may not become large there is no use in a large one.
+// A large reserve is useless where files cannot become large.
 std::uint64_t bytes_for(std::uint64_t wanted, const std::filesystem::path& directory) {
     wanted = std::min(wanted, file_size_limit() / 4);
     std::error_code failed;
@@ -44,7 +45,7 @@ Result<std::shared_ptr<ReserveFile>> ReserveFile::hold(const std::filesystem::pa
     std::error_code ignored;
     const auto before = std::min<std::uint64_t>(std::filesystem::file_size(path, ignored), kept);
     if (auto room = file->allocate(2 * kept); !room) {
-        // What it got before the disk was full would be taken from everybody.
+        // A reserve that is only partly allocated would only take space from everybody.
         static_cast<void>(file->truncate(before));
         return std::move(room).error();
     }

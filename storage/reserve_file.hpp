@@ -1,5 +1,5 @@
-// Room on the disk that is given back when no other is left: so that the store that still works,
-// and the program around us, can end in order.
+// Reserved space on the disk, which is released when the disk is full, so that the store that still
+// works, and the host program, can end in order.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,14 @@ namespace mortise::storage {
 
 class ReserveFile {
 public:
-    // So many bytes; on a small file system a small part of it, but 4 MiB at least. Errc::no_space
-    // unless as much again is left: or a node on a full disk would start, to fail at once.
+    // Reserves this many bytes; on a small file system a small part of it, but at least 4 MiB.
+    // Errc::no_space unless the same amount is free besides: otherwise a node on a full disk would
+    // start and fail at once.
     static Result<std::shared_ptr<ReserveFile>> hold(const std::filesystem::path& path,
                                                      std::uint64_t bytes, FileProbe* probe);
 
-    // Any thread, any number of times. Only the next start holds it again.
+    // May be called on any thread, any number of times. Only the next start reserves the space
+    // again.
     void release() const;
 
     ReserveFile(std::filesystem::path path, FileProbe* probe);

@@ -5,8 +5,8 @@
 
 namespace mortise::storage {
 
-// CRC-32C as RocksDB stores it: turned and shifted, since what it is over may itself contain
-// checksums.
+// CRC-32C in the form in which RocksDB stores it: rotated and shifted, because the data may itself
+// contain checksums.
 [[nodiscard]] std::uint32_t stored_crc32c(std::string_view bytes);
 
 }  // namespace mortise::storage

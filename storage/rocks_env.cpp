@@ -33,9 +33,10 @@ using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
-// RocksDB leaves the mode to the umask, which is the host's; it renames a new CURRENT into place
-// before the name of the file that is named in there is durable; it takes a shortage of descriptors
-// for an error of the disk; it takes the numbers 0, 1 and 2 if they are free; and it trusts tables.
+// Corrects several properties of RocksDB's file system. RocksDB leaves the mode of files to the
+// host's umask. It renames a new CURRENT into place before the name of the file that CURRENT refers
+// to is durable. It treats a shortage of descriptors as a disk error. It uses the numbers 0, 1 and
+// 2 if they are free. And it trusts tables.
 class PrivateFileSystem final : public rocksdb::FileSystemWrapper {
 public:
     PrivateFileSystem(const std::shared_ptr<rocksdb::FileSystem>& files,
@@ -126,8 +127,8 @@ private:
     std::shared_ptr<Patience> patience_;
 };
 
-// After a background job failed RocksDB sleeps for a second before it may be tried again. Here none
-// is, and whoever closes the database would wait for it.
+// After a background job has failed, RocksDB sleeps for a second before a retry. Here nothing is
+// retried, and closing the database would wait for the sleep.
 class ImpatientClock final : public rocksdb::SystemClockWrapper {
 public:
     using SystemClockWrapper::SystemClockWrapper;
@@ -153,7 +154,8 @@ bool says(const rocksdb::Status& status, int errno_value) {
 
 }  // namespace
 
-// Of any kind: it says "invalid argument" of a CURRENT that it cannot open to read the options.
+// The kind of the error does not matter: RocksDB says "invalid argument" about a CURRENT that it
+// cannot open to read the options.
 bool is_for_want_of_descriptors(const rocksdb::Status& status) {
     return !status.ok() && (says(status, EMFILE) || says(status, ENFILE));
 }
@@ -166,7 +168,7 @@ RocksEnv::RocksEnv(const std::shared_ptr<rocksdb::FileSystem>& files,
     : EnvWrapper{private_env(files, patience)},
       patience_{std::move(patience)},
       pool_{rocksdb::NewThreadPool(1)} {
-    // Or RocksDB would go through the older interface, which tells less of an error.
+    // Otherwise RocksDB would use the older interface, which tells less about an error.
     file_system_ = target()->GetFileSystem();
     system_clock_ = std::make_shared<ImpatientClock>(target()->GetSystemClock());
 }
@@ -190,7 +192,7 @@ unsigned int RocksEnv::GetThreadPoolQueueLen(Priority /*priority*/) const {
 
 void RocksEnv::SetBackgroundThreads(int /*number*/, Priority /*priority*/) {}
 
-// No pool for flushes apart: they share the one thread with compactions.
+// Flushes have no separate pool: they share the one thread with compactions.
 int RocksEnv::GetBackgroundThreads(Priority priority) {
     return priority == LOW ? 1 : 0;
 }

@@ -1,6 +1,6 @@
-// RocksDB inside somebody else's program: its background work gets a thread of our own, so that the
-// pools which all users of RocksDB in the process share are not resized, and its files belong to
-// the owner alone.
+// Adapts RocksDB to run inside another program: its background work uses a thread of ours, so that
+// the pools which all users of RocksDB in the process share are not resized, and its files belong
+// to their owner alone.
 #pragma once
 
 #include <atomic>
@@ -15,24 +15,24 @@
 
 namespace mortise::storage {
 
-// Whether `status` says that the process or the system has no descriptor left. RocksDB tells it
-// from other errors by the system's words alone.
+// Whether `status` means that the process or the system has no free descriptor. RocksDB
+// distinguishes that from other errors only by the system's message.
 [[nodiscard]] bool is_for_want_of_descriptors(const rocksdb::Status& status);
 
 class RocksEnv final : public rocksdb::EnvWrapper {
 public:
-    // Null is the system's file system. Outlives the database. Throws std::system_error when there
-    // is no thread to be had.
+    // Null means the system's file system. Outlives the database. Throws std::system_error if no
+    // thread can be started.
     explicit RocksEnv(const std::shared_ptr<rocksdb::FileSystem>& files);
     ~RocksEnv() override;
 
-    // From now on, whoever opens a file when there is no descriptor left waits for one so long, as
-    // if the disk were slow.
+    // From now on, opening a file without a free descriptor waits this long for one, as if the disk
+    // were slow.
     void be_patient(std::chrono::milliseconds patience) { *patience_ = patience; }
 
     void Schedule(void (*function)(void*), void* argument, Priority priority, void* tag,
                   void (*unscheduled)(void*)) override;
-    // Nothing is taken back: a database that closes waits for its jobs, and they end at once.
+    // No job is removed: a database that closes waits for its jobs, which end at once.
     int UnSchedule(void* tag, Priority priority) override;
     [[nodiscard]] unsigned int GetThreadPoolQueueLen(Priority priority) const override;
     void SetBackgroundThreads(int number, Priority priority) override;
@@ -40,7 +40,7 @@ public:
     void IncBackgroundThreadsIfNeeded(int number, Priority priority) override;
     int ReserveThreads(int number, Priority priority) override;
     int ReleaseThreads(int number, Priority priority) override;
-    // A late flush asks for these, and the system's environment is gone in exit()
+    // A late flush calls these, when exit() may already have destroyed the system's environment
     // (rocks_process.hpp).
     [[nodiscard]] std::uint64_t GetThreadID() const override;
     rocksdb::Status GetHostName(char* name, std::uint64_t length) override;

@@ -7,14 +7,13 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/write_batch.h>
 
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 
 namespace mortise::storage {
 
 namespace {
 
-// The caller's mistake. It ends the store all the same: what it meant to write is missing.
+// A mistake of the caller. It ends the store as well, since the intended write is missing.
 Error misuse(const std::filesystem::path& path, const std::string& what) {
     return {std::make_error_code(std::errc::invalid_argument), path.string() + ": " + what};
 }
@@ -43,7 +42,7 @@ Result<void> RocksLogStore::write(std::span<const core::Write> writes) {
     auto planned = plan(writes);
     if (!planned) return fail(std::move(planned).error());
     if (auto done = carry_out(*planned); !done) return fail(std::move(done).error());
-    // Whoever has the directory by now has not seen it.
+    // Another process may have the directory by now, which has not seen this write.
     if (held_.lock && !held_.lock->is_held()) return fail(closed_error(database_.path.string()));
     return {};
 }
@@ -111,7 +110,7 @@ Result<void> RocksLogStore::carry_out(const Plan& plan) {
     put(plan, *kept, batch);
     if (batch.Count() == 0) return {};
     rocksdb::WriteOptions synced;
-    synced.sync = !planted(core::Mutant::log_write_unsynced);
+    synced.sync = true;
     if (auto status = database_.db->Write(synced, &batch); !status.ok())
         return to_error(status, database_.path);
     if (auto whole = database_.errors->check(database_.path); !whole) return whole;
@@ -126,22 +125,21 @@ Result<void> RocksLogStore::carry_out(const Plan& plan) {
     return witness(plan);
 }
 
-// The last entry that is neither truncated nor of a log that is gone. What a log was reset to was
-// never in it, so its checksum is not known, and is zero.
+// The last entry that is neither truncated nor part of a log that was replaced. An entry to which
+// the log was reset was never in it, so its checksum is unknown, and is zero.
 Result<EntryMark> RocksLogStore::kept_of(const Plan& plan) const {
     if (plan.reset) return EntryMark{plan.reset->id, 0};
     if (plan.truncate_from) return mark_of(plan.truncate_from->previous());
     return last_;
 }
 
-// Before the log loses what the witness names, and synced: a crash in between must not look like a
-// loss. What the log begins with is good before and after.
+// Called before the log loses what the witness names, and synced: a crash in between must not look
+// like a loss. The base of the log is valid before and after.
 Result<void> RocksLogStore::lower_witness(const Plan& plan, const EntryMark& kept) {
     auto meta = meta_.meta();
     const auto& named = meta.last.id.index;
     if (plan.reset ? named < kept.id.index : named <= kept.id.index) return {};
     meta.last = plan.reset ? EntryMark{head_.base.id, head_.base_checksum} : kept;
-    if (planted(core::Mutant::witness_not_lowered)) return {};
     return meta_.write(std::move(meta), Durable::yes);
 }
 
@@ -184,8 +182,9 @@ void RocksLogStore::move_base(const LogBase& base, std::uint64_t checksum) {
     has_purged_files_ = true;
 }
 
-// After the log is synced: what the witness has, the log has. A reset is witnessed for certain: a
-// start must not take a log that lost it for one that is still to be reset.
+// Called after the log is synced, so that the log has what the witness has. A reset is witnessed
+// with a sync: a start must not mistake a log that lost its reset for one that is still to be
+// reset.
 Result<void> RocksLogStore::witness(const Plan& plan) {
     auto meta = meta_.meta();
     meta.last = last_;
@@ -193,14 +192,13 @@ Result<void> RocksLogStore::witness(const Plan& plan) {
     if (!meta.cluster.is_set()) meta.cluster = cluster_of(plan);
     const auto& before = meta_.meta();
     if (meta == before) return {};
-    const bool votes =
-        meta.hard_state != before.hard_state && !planted(core::Mutant::vote_unsynced_in_witness);
+    const bool votes = meta.hard_state != before.hard_state;
     const bool joins = meta.cluster != before.cluster;
     return meta_.write(std::move(meta), votes || joins || plan.reset ? Durable::yes : Durable::no);
 }
 
-// Only what an earlier, synced batch purged: files go at once and for good, and if the new base
-// were lost after them, the log would have a hole.
+// Removes only what an earlier, synced batch purged: files disappear at once and for ever, and if
+// the new base were lost after that, the log would have a hole.
 Result<void> RocksLogStore::drop_purged_files() {
     if (!std::exchange(has_purged_files_, false)) return {};
     const auto from = entry_key(core::LogIndex{});
@@ -243,7 +241,6 @@ core::LogIndex RocksLogStore::base_index(const Plan& plan) const {
 }
 
 Result<void> RocksLogStore::fail(Error error) {
-    if (planted(core::Mutant::disk_errors_forgotten)) return error;
     if (error.code == Errc::no_space && held_.reserve) held_.reserve->release();
     failed_ = std::move(error);
     return *failed_;

@@ -1,5 +1,5 @@
-// The log in RocksDB. A write is one batch with one sync, what was purged since the last one
-// included: so nothing in the write-ahead log is unsynced but the write under way.
+// The log in RocksDB. A write is one batch with one sync, and includes what was purged since the
+// last write. So only the write in progress is unsynced in the write-ahead log.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class WriteBatch;
 
 namespace mortise::storage {
 
-// What was found.
+// What recovery has found.
 struct RecoveredLog {
     core::HardState hard_state;
     LogHead head;
@@ -25,31 +25,32 @@ struct RecoveredLog {
 
     [[nodiscard]] EntryMark base() const { return {head.base.id, head.base_checksum}; }
     [[nodiscard]] EntryMark last() const;
-    // Not set when the node never was a member.
+    // Not set if the node never was a member.
     [[nodiscard]] core::ClusterId cluster() const;
 };
 
 class RocksLogStore final : public LogStore {
 public:
-    // Opens the database, made when `meta` says that nothing was ever written, and reads all of it.
+    // Opens the database and reads all of it. It is created if `meta` says that nothing was ever
+    // written.
     static Result<RocksDatabase> open(const std::filesystem::path& path,
                                       const std::shared_ptr<rocksdb::FileSystem>& files,
                                       const Meta& meta);
-    // Errc::damaged unless everything is there that `meta` witnesses, whole and in order.
+    // Errc::damaged unless everything that `meta` witnesses is present, complete and in order.
     static Result<RecoveredLog> recover(RocksDatabase& database, const Meta& meta);
 
-    // `meta` says already what `found` contains.
+    // `meta` must already contain what is in `found`.
     RocksLogStore(Held held, RocksDatabase database, MetaFile meta, const RecoveredLog& found);
 
     Result<void> write(std::span<const core::Write> writes) override;
     Result<void> purge_to(const LogBase& base) override;
 
 private:
-    // What several writes come to.
+    // The combined effect of several writes.
     struct Plan {
         std::optional<core::HardState> hard_state;
         std::optional<LogBase> reset;
-        std::optional<core::LogIndex> truncate_from;  // of what is stored and stays so
+        std::optional<core::LogIndex> truncate_from;  // of the stored entries that stay
         std::vector<const core::Entry*> append;
     };
     struct Purge {
@@ -77,7 +78,7 @@ private:
     MetaFile meta_;
     LogHead head_;  // as stored and synced
     EntryMark last_;
-    std::optional<Purge> purge_;  // goes with the next write
+    std::optional<Purge> purge_;  // part of the next write
     bool has_purged_files_ = false;
     std::optional<Error> failed_;
 };

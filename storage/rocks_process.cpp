@@ -6,41 +6,51 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <shared_mutex>
+#include <thread>
 #include <vector>
 
 namespace mortise::storage {
 
 namespace {
 
+// Nothing destroys these, since whoever is late looks at them. They are no locks: a fork would copy
+// one that another thread has locked, and the thread sanitizer of g++ 12 does not know the locks
+// whose waiting has a limit.
 std::atomic<bool> is_too_late{false};
-
-// Nothing destroys it: whoever is late looks at it.
-std::shared_timed_mutex& work() {
-    static auto& mutex = *new std::shared_timed_mutex;
-    return mutex;
-}
-
+std::atomic<int> at_work{0};
 std::atomic<bool> was_opened{false};
-
-std::timed_mutex& first_turn() {
-    static auto& mutex = *new std::timed_mutex;
-    return mutex;
-}
+std::atomic<bool> first_opens{false};
 
 // As long as a node waits for its end. There is an end to it: a disk may hang, and a fork copies
 // what others were at.
 constexpr std::chrono::seconds patience{5};
 
+template <class Condition>
+void wait_for(Condition condition) {
+    constexpr std::chrono::milliseconds glance{1};
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (!condition() && std::chrono::steady_clock::now() < until)
+        std::this_thread::sleep_for(glance);
+}
+
+// Nobody begins once it is too late, so those that exit() waits for become fewer.
 void end_work() {
-    const bool is_alone = work().try_lock_for(patience);
     is_too_late = true;
-    if (is_alone) work().unlock();
+    wait_for([] { return at_work == 0; });
 }
 
 // Before main(), as the only thing of its kind: a thread may open the first database while exit()
-// is on its way. RocksDB's library was there before, so it ends behind this.
-[[maybe_unused]] const int watched_from_the_start = std::atexit(end_work);
+// is on its way. RocksDB's library was there before, so it ends behind this. A destructor is called
+// when a plug-in is unloaded as well; what atexit() was told is too, but not with the thread
+// sanitizer, which calls it at the end, when its code is gone.
+class FromTheStart {
+public:
+    constexpr FromTheStart() = default;
+    ~FromTheStart() { end_work(); }
+    FromTheStart(const FromTheStart&) = delete;
+    FromTheStart& operator=(const FromTheStart&) = delete;
+};
+[[maybe_unused]] const FromTheStart watched_from_the_start;
 
 }  // namespace
 
@@ -55,13 +65,16 @@ void keep_for_good(const void* object) noexcept {
     }
 }
 
+// It is counted first and looks then, and end_work() does so the other way round: one of them sees
+// the other.
 BeforeExit::BeforeExit() noexcept {
-    work().lock_shared();
+    ++at_work;
     is_early_ = !is_too_late;
+    if (!is_early_) --at_work;
 }
 
 BeforeExit::~BeforeExit() {
-    work().unlock_shared();
+    if (is_early_) --at_work;
 }
 
 void BeforeExit::watch() noexcept {
@@ -69,8 +82,10 @@ void BeforeExit::watch() noexcept {
 }
 
 FirstOpening::FirstOpening() {
-    if (was_opened) return;
-    alone_ = std::unique_lock{first_turn(), patience};
+    wait_for([this] {
+        if (!was_opened) is_alone_ = !first_opens.exchange(true);
+        return was_opened || is_alone_;
+    });
     if (!was_opened) BeforeExit::watch();
 }
 
@@ -80,6 +95,7 @@ void FirstOpening::go_on() noexcept {
 
 FirstOpening::~FirstOpening() {
     if (!was_opened.exchange(true)) BeforeExit::watch();
+    if (is_alone_) first_opens = false;
 }
 
 }  // namespace mortise::storage

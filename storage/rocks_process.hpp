@@ -1,10 +1,9 @@
-// What RocksDB has for the process as a whole, a timer with a thread for one, is destroyed in
-// exit(), which runs while the threads of a node may still be at work. To open or close a database
-// after that ends the process by SIGABRT, instead of with the status that it means.
+// exit() destroys what RocksDB has for the whole process, such as a timer with a thread, while
+// threads of a node may still run. Opening or closing a database after that would end the process
+// with SIGABRT instead of its own exit status.
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include <rocksdb/db.h>
@@ -12,7 +11,8 @@
 
 namespace mortise::storage {
 
-// While it lives exit() waits before it comes to those, for five seconds at most: a disk may hang.
+// While it lives, exit() waits before it destroys them, for five seconds at most, because a disk
+// may be unresponsive.
 class BeforeExit {
 public:
     BeforeExit() noexcept;
@@ -20,35 +20,35 @@ public:
     BeforeExit(const BeforeExit&) = delete;
     BeforeExit& operator=(const BeforeExit&) = delete;
 
-    // False when it has come to them already.
+    // False if exit() has begun to destroy them.
     explicit operator bool() const noexcept { return is_early_; }
 
-    // From now on exit() is watched: what was there before the call is destroyed later.
+    // Registers with exit(): objects that existed before the call are destroyed later.
     static void watch() noexcept;
 
 private:
     bool is_early_;
 };
 
-// While it lives nobody else opens a database, if none was opened yet. The first one makes
-// RocksDB's timer somewhere on its way, which exit() destroys before it comes to whoever watched
+// While it lives no other thread opens a database, if none was opened yet. Opening the first one
+// creates RocksDB's timer, which exit() destroys before it calls functions that were registered
 // earlier.
 class FirstOpening {
 public:
-    // RocksDB's environment is there by now.
+    // RocksDB's environment exists from here on.
     FirstOpening();
     ~FirstOpening();
     FirstOpening(const FirstOpening&) = delete;
     FirstOpening& operator=(const FirstOpening&) = delete;
 
-    // Called with each file that is opened: from there on exit() is watched, if it is the first.
+    // Called for each file that is opened: the first one registers with exit().
     static void go_on() noexcept;
 
 private:
-    std::unique_lock<std::timed_mutex> alone_;
+    bool is_alone_ = false;
 };
 
-// Opens a database, unless the process ends.
+// Opens a database, unless the process is ending.
 template <class Open>
 rocksdb::Status open_before_exit(Open open) {
     const BeforeExit early;
@@ -57,10 +57,10 @@ rocksdb::Status open_before_exit(Open open) {
     return open();
 }
 
-// For what is left: a tool that looks for leaks finds it here.
+// Keeps an object that is never destroyed where a leak checker finds it.
 void keep_for_good(const void* object) noexcept;
 
-// What is not destroyed in time is left as it is, like in a process that is killed.
+// What is not destroyed in time is left as it is, as in a process that is killed.
 struct DestroyBeforeExit {
     template <class Object>
     void operator()(Object* object) const {

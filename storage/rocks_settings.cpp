@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20U;
 
-// RocksDB would open a file for its own log lines otherwise. What matters comes back as a status.
+// Otherwise RocksDB would open a file for its own log. Errors that matter are returned as a status.
 class NoLogger final : public rocksdb::Logger {
 public:
     using Logger::Logv;
     void Logv(const char* /*format*/, va_list /*arguments*/) override {}
 };
 
-// In the form, and with the checksums, that check_table() knows.
+// The format and the checksums that check_table() knows.
 rocksdb::BlockBasedTableOptions table_options() {
     rocksdb::BlockBasedTableOptions table;
     table.format_version = 5;
@@ -34,8 +34,8 @@ rocksdb::BlockBasedTableOptions table_options() {
     return table;
 }
 
-// RocksDB tells a quota, or a limit of the size of files, from other failures by the system's words
-// alone.
+// RocksDB distinguishes a quota, or a limit of the size of files, from other errors only by the
+// system's message.
 bool is_over_limit(const rocksdb::Status& status) {
     const auto says = [text = status.ToString()](int errno_value) {
         return text.find(std::generic_category().message(errno_value)) != std::string::npos;
@@ -43,8 +43,8 @@ bool is_over_limit(const rocksdb::Status& status) {
     return status.IsIOError() && (says(EDQUOT) || says(EFBIG));
 }
 
-// Damage is what no retry mends. A file that is gone is damage; one that cannot be read just now,
-// or for want of memory, may be there tomorrow.
+// Damage is what no retry cures. A missing file is damage. A file that cannot be read at the
+// moment, or for lack of memory, may be readable later.
 Errc meaning_of(const rocksdb::Status& status) {
     if (is_closed(status)) return Errc::closed;
     if (status.IsNoSpace() || is_over_limit(status)) return Errc::no_space;
@@ -63,16 +63,16 @@ rocksdb::Options common_options(RocksEnv& env, std::shared_ptr<BackgroundErrors>
     options.max_bgerror_resume_count = 0;
     options.max_background_jobs = 1;
     options.max_subcompactions = 1;
-    options.max_file_opening_threads = 1;  // sixteen for each start, otherwise
+    options.max_file_opening_threads = 1;  // otherwise sixteen for each start
     options.max_open_files = database_files_max(descriptor_limit());
-    // One writer each: there is nobody to gather with and nobody to spin for.
+    // There is one writer, so no other writes are to be gathered or waited for.
     options.enable_write_thread_adaptive_yield = false;
     options.allow_concurrent_memtable_write = false;
     options.stats_dump_period_sec = 0;
     options.stats_persist_period_sec = 0;
     options.skip_stats_update_on_db_open = true;
     options.max_manifest_file_size = 4 * mib;
-    // What was not flushed on purpose is not to be flushed by going away: perhaps in anger.
+    // What was not flushed on purpose must not be flushed by closing, perhaps after an error.
     options.avoid_flush_during_shutdown = true;
     options.compression = rocksdb::kNoCompression;
     return options;
@@ -95,12 +95,12 @@ Result<void> BackgroundErrors::check(const std::filesystem::path& path) const {
 
 rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
     auto options = common_options(env, std::move(errors));
-    // Point in time, the default, would stop before a bad record and silently drop what was synced
+    // The default, point in time, would stop before a bad record and silently drop what was synced
     // after it.
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
     options.max_total_wal_size = log_ahead_bytes_max;
-    // Entries are purged before their memtable fills, and cancel out when it is flushed: no level
-    // is worth keeping tidy, and no block is read twice.
+    // Entries are purged before their memtable is full, and their rows cancel out when it is
+    // flushed. So levels need no compaction, and no block is read twice.
     options.write_buffer_size = 64 * mib;
     options.max_write_buffer_number = 4;
     options.level0_file_num_compaction_trigger = 10;
@@ -117,10 +117,10 @@ rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> er
 rocksdb::Options state_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
     auto options = common_options(env, std::move(errors));
     options.write_buffer_size = 16 * mib;
-    // Once it is flushed the log is purged: so what was written is read again and compared.
+    // The log is purged after a flush, so what was written is read again and compared.
     options.paranoid_file_checks = true;
     options.max_write_buffer_number = 4;
-    auto table = table_options();  // read once, at start
+    auto table = table_options();  // read once, at the start
     table.no_block_cache = true;
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     return options;
@@ -130,7 +130,7 @@ rocksdb::Options marks_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
     auto options = common_options(env, std::move(errors));
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
     options.write_buffer_size = 4 * mib;
-    // A mark is looked for whenever a resource is written to, and most have none yet.
+    // A mark is looked up for every write to a resource, and most resources have none yet.
     auto table = table_options();
     constexpr double bits_per_key = 10;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(bits_per_key));
@@ -139,7 +139,8 @@ rocksdb::Options marks_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
 }
 
 // The environment starts a thread. RocksDB starts another one for the process when it opens a
-// database; if it cannot, an exception leaves it half open, so that is tried out first.
+// database. If it could not, an exception would leave the database half open, so this is tried
+// first.
 Result<RocksDatabase> prepare_database(std::filesystem::path path,
                                        const std::shared_ptr<rocksdb::FileSystem>& files) {
     try {

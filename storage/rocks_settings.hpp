@@ -1,4 +1,4 @@
-// How RocksDB is set up for the two databases, and how its errors become ours.
+// The settings of RocksDB for the databases, and the translation of its errors.
 #pragma once
 
 #include <atomic>
@@ -17,20 +17,20 @@
 
 namespace mortise::storage {
 
-// Set, for good, when a flush or compaction failed behind our back. RocksDB may think that it can
-// go on; we do not.
+// Set, for ever, when a flush or a compaction failed in the background. RocksDB may continue after
+// such an error; this library does not.
 class BackgroundErrors final : public rocksdb::EventListener {
 public:
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override;
 
-    // The first one, of a database there.
+    // The first error; `path` is that of the database.
     [[nodiscard]] Result<void> check(const std::filesystem::path& path) const;
 
 private:
     std::atomic<int> first_{0};  // an Errc
 };
 
-// Of the log's write-ahead files.
+// The limit of the log's write-ahead files.
 constexpr std::uint64_t log_ahead_bytes_max = std::uint64_t{256} << 20U;
 
 [[nodiscard]] rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors);
@@ -39,10 +39,10 @@ constexpr std::uint64_t log_ahead_bytes_max = std::uint64_t{256} << 20U;
 [[nodiscard]] rocksdb::Options marks_options(RocksEnv& env,
                                              std::shared_ptr<BackgroundErrors> errors);
 
-// What `status` means for the database there; requires that it is not ok.
+// The meaning of `status`, which must not be ok, for the database at the path.
 [[nodiscard]] Error to_error(const rocksdb::Status& status, const std::filesystem::path& path);
 
-// An open database with what it needs to live; everything goes in the right order.
+// An open database with what it needs; members are destroyed in the right order.
 struct RocksDatabase {
     std::filesystem::path path;
     GoneBeforeExit<RocksEnv> env;
@@ -50,7 +50,7 @@ struct RocksDatabase {
     GoneBeforeExit<rocksdb::DB> db;
 };
 
-// Everything but the database itself. Null is the system's file system.
+// Everything but the database itself. Null means the system's file system.
 [[nodiscard]] Result<RocksDatabase> prepare_database(
     std::filesystem::path path, const std::shared_ptr<rocksdb::FileSystem>& files);
 

@@ -4,7 +4,6 @@
 
 #include <rocksdb/write_batch.h>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/machine_rows.hpp"
 #include "storage/rocks_state_view.hpp"
 #include "storage/sealed_row.hpp"
@@ -30,14 +29,15 @@ void put(rocksdb::WriteBatch& batch, std::uint64_t generation, const core::Row& 
     }
 }
 
-// All generations but that one.
+// Removes all generations except that one.
 void put_clearing(rocksdb::WriteBatch& batch, std::uint64_t kept) {
     const std::string end{row_prefix + 1};
     if (kept > 0) batch.DeleteRange(generation_begin(0), generation_begin(kept));
     batch.DeleteRange(generation_begin(kept + 1), end);
 }
 
-// What an install left that a crash ended. It would not be mistaken for anything, but it is large.
+// Removes the rows of an install that a crash ended. They would not be mistaken for the state, but
+// they are many.
 Result<void> drop_unfinished(const RocksDatabase& database, std::uint64_t kept) {
     const RowReader next{database, kept + 1, {}, nullptr};
     if (!next.at_row()) return next.end();
@@ -123,7 +123,6 @@ Result<void> RocksStateStore::write(const StateWrite& write) {
 
 Result<core::LogIndex> RocksStateStore::flush() {
     if (failed_) return *failed_;
-    if (planted(core::Mutant::state_durable_unflushed)) return about_.applied.index;
     rocksdb::FlushOptions wait;
     if (auto done = check(database_.db->Flush(wait)); !done) return std::move(done).error();
     return about_.applied.index;
@@ -143,7 +142,7 @@ Result<std::unique_ptr<StateView>> RocksStateStore::view() {
     return view;
 }
 
-// Clears what an install before this one may have left: it did not become the state.
+// Removes the rows of an earlier install that did not become the state.
 Result<void> RocksStateStore::begin_install(const core::LogId& last,
                                             const core::Configuration& configuration) {
     if (failed_) return *failed_;
@@ -162,11 +161,10 @@ Result<void> RocksStateStore::install(std::span<const core::Row> rows) {
         if (!row.value) return misuse("a row without a value is installed");
         put(batch, installing_->generation, row);
     }
-    if (planted(core::Mutant::install_switches_early)) put(batch, *installing_);
     return write(batch);
 }
 
-// Without a write-ahead log a crash takes back the newest writes first: never the rows and not the
+// Without a write-ahead log a crash loses the newest writes first: so never the rows without the
 // switch to them.
 Result<void> RocksStateStore::finish_install() {
     if (failed_) return *failed_;
@@ -204,7 +202,6 @@ Result<void> RocksStateStore::check(const rocksdb::Status& status) {
 }
 
 Result<void> RocksStateStore::fail(Error error) {
-    if (planted(core::Mutant::disk_errors_forgotten)) return error;
     if (error.code == Errc::no_space && held_.reserve) held_.reserve->release();
     failed_ = std::move(error);
     return *failed_;

@@ -1,5 +1,5 @@
-// The state in RocksDB, without a write-ahead log: a crash takes back whole writes, the newest
-// first, down to the last flush or a later one that RocksDB made by itself.
+// The state in RocksDB, without a write-ahead log: a crash loses whole writes, the newest first,
+// back to the last flush, or to a later one that RocksDB made by itself.
 #pragma once
 
 #include <filesystem>
@@ -23,15 +23,14 @@ struct RecoveredState {
 
 class RocksStateStore final : public StateStore {
 public:
-    // Opens the database, made when `may_create`, and reads all of it.
+    // Opens the database and reads all of it. It is created if `may_create`.
     static Result<RocksDatabase> open(const std::filesystem::path& path,
                                       const std::shared_ptr<rocksdb::FileSystem>& files,
                                       bool may_create);
-    // Errc::damaged unless it is a state, and that of the directory of this incarnation. Writes
-    // nothing.
+    // Errc::damaged unless it is a state of the directory with this incarnation. Writes nothing.
     static Result<RecoveredState> read(const RocksDatabase& database,
                                        core::Incarnation incarnation);
-    // The same, and what an install left behind that did not become the state is cleared.
+    // The same, and removes the rows of an install that did not become the state.
     static Result<RecoveredState> recover(RocksDatabase& database, const Meta& meta);
 
     RocksStateStore(Held held, RocksDatabase database, CountdownFile countdowns, AppliedRow about);
@@ -55,8 +54,8 @@ private:
     Held held_;
     RocksDatabase database_;
     CountdownFile countdowns_;
-    AppliedRow about_;                      // what is in force
-    std::optional<AppliedRow> installing_;  // what is to be
+    AppliedRow about_;                      // the generation in force
+    std::optional<AppliedRow> installing_;  // the generation that is being installed
     std::optional<Error> failed_;
 };
 

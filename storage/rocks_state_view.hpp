@@ -11,12 +11,12 @@
 
 namespace mortise::storage {
 
-// "A" as that snapshot has it, or as it is now. No row is the state before the first entry, of the
-// incarnation that is given.
+// Row "A" in that snapshot, or now. Without the row it is the state before the first entry, with
+// the given incarnation.
 Result<AppliedRow> read_applied(const RocksDatabase& database, core::Incarnation incarnation,
                                 const rocksdb::Snapshot* snapshot);
 
-// Rows of one generation, in their order and each verified.
+// Reads the rows of one generation in order and verifies each.
 class RowReader {
 public:
     RowReader(const RocksDatabase& database, std::uint64_t generation,
@@ -25,11 +25,11 @@ public:
     RowReader& operator=(const RowReader&) = delete;
 
     [[nodiscard]] bool at_row() const { return rows_->Valid(); }
-    // Of the row where it is, until it moves on.
+    // The present row's, until the next move.
     [[nodiscard]] std::string_view key() const;
     [[nodiscard]] Result<std::string_view> value() const;
     void next() { rows_->Next(); }
-    // Whether no row is left because there is none.
+    // Whether the end was reached without an error.
     [[nodiscard]] Result<void> end() const;
 
 private:

@@ -10,7 +10,7 @@ namespace mortise::storage {
 
 namespace {
 
-// Changes nothing there.
+// Opens a database without changing anything.
 RocksDatabase open_to_read(const std::filesystem::path& path, const Seams& seams) {
     auto prepared = prepare_database(path, seams.files);
     if (!prepared) return {};
@@ -46,7 +46,7 @@ void look_into_log(const RocksDatabase& database, Meta& meta) {
 
 }  // namespace
 
-// The state does not say which node it belongs to, only the incarnation of it.
+// The state does not name its node, only the incarnation.
 Meta salvage(const std::filesystem::path& directory, const Seams& seams) {
     Meta meta;
     look_into_log(open_to_read(directory / "log", seams), meta);

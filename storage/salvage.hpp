@@ -1,4 +1,4 @@
-// What a damaged directory still says of itself.
+// Recovers the identity of a damaged directory.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace mortise::storage {
 
-// Of a "meta" that is lost, as far as the databases know it: whose it is, and which cluster. What
+// The content of a lost "meta", as far as the databases have it: the owner and the cluster. What
 // cannot be read is not set.
 [[nodiscard]] Meta salvage(const std::filesystem::path& directory, const Seams& seams);
 

@@ -2,7 +2,6 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/checksum.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::storage {
 
@@ -30,7 +29,7 @@ std::optional<std::string_view> unseal(std::string_view key, std::string_view ro
     const auto content = row.substr(0, row.size() - seal_bytes);
     core::ByteReader sum{row.substr(content.size())};
     const bool is_right = sum.u64() == checksum_of(key, content);
-    if (!is_right && !planted(core::Mutant::state_checksum_ignored)) return std::nullopt;
+    if (!is_right) return std::nullopt;
     return content;
 }
 

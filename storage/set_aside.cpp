@@ -22,7 +22,7 @@ fs::path place(const fs::path& directory, std::uint64_t number) {
     return directory / (std::string{prefix} + std::to_string(number));
 }
 
-// Those that are there, by their numbers.
+// The numbers of the existing copies.
 Result<std::vector<std::uint64_t>> numbers_in(const fs::path& directory) {
     std::vector<std::uint64_t> numbers;
     std::error_code failed;
@@ -39,7 +39,7 @@ Result<std::vector<std::uint64_t>> numbers_in(const fs::path& directory) {
     return numbers;
 }
 
-// What is known of the old one, from wherever.
+// The identity of the old directory, from any file that still has it.
 Result<Meta> identify(const fs::path& directory, const OpenOptions& options, const Seams& seams) {
     auto file = MetaFile::open(directory / "meta", seams.probe);
     if (!file && may_pass(file.error())) return file.error();
@@ -58,7 +58,7 @@ Result<Meta> identify(const fs::path& directory, const OpenOptions& options, con
     return meta;
 }
 
-// As it is, whatever it is.
+// Copied unchanged, whatever it contains.
 Result<void> copy_meta(const fs::path& directory, const fs::path& to, FileProbe* probe) {
     constexpr std::size_t bytes_max = MetaFile::slots * MetaFile::slot_bytes;
     auto bytes = read_file(directory / "meta", bytes_max, probe);
@@ -80,14 +80,14 @@ Result<void> move_parts(const fs::path& directory, const fs::path& to, FileProbe
     return sync_directory(directory, probe);
 }
 
-// Each of them may be the last copy of something. Whether they are needed only a person can say,
-// and a disk must not fill up with them unnoticed.
+// Each of them may be the last copy of something. Only a person can decide whether they are needed,
+// and they must not fill the disk unnoticed.
 Result<std::uint64_t> next_number(const fs::path& directory) {
     const auto numbers = numbers_in(directory);
     if (!numbers) return numbers.error();
     if (numbers->size() >= set_aside_max) {
         return make_error(Errc::damaged,
-                          directory.string() + " must be put aside, and " +
+                          directory.string() + " must be moved aside, and " +
                               std::to_string(numbers->size()) + " earlier copies are in it: " +
                               "remove those of damaged-1, damaged-2 and so on that nobody needs, "
                               "and start again");

@@ -1,10 +1,10 @@
-// A damaged directory of a member whose cluster has everything elsewhere. What is in it is put
-// aside, for people, and an empty directory takes its place: with an incarnation of its own, so
-// that nothing that was said in the name of the old one is ever contradicted, and with the cluster
-// to which it belonged, so that it founds no other.
+// Moves the content of a damaged directory aside, if the cluster of its node has everything
+// elsewhere. The content is kept for people. An empty directory replaces it: with its own
+// incarnation, so that nothing that was said in the name of the old one is contradicted, and with
+// the old cluster id, so that it does not bootstrap another cluster.
 //
-// "meta" says that this goes on before anything moves, and is replaced last: a start after a crash
-// goes on with it.
+// "meta" records the operation before anything moves, and is replaced last: a start after a crash
+// continues it.
 #pragma once
 
 #include <filesystem>
@@ -15,14 +15,14 @@
 
 namespace mortise::storage {
 
-// So many copies are kept beside each other; removing them is for people.
+// The maximum number of copies; people have to remove them.
 constexpr std::size_t set_aside_max = 8;
 
-// Where the content is then. Errc::damaged when nothing in there says which cluster it was, or when
-// there are too many copies already. Nobody has it open.
+// Returns the new place of the content. Errc::damaged if nothing in the directory names its
+// cluster, or if there are too many copies already. No process may have it open.
 Result<std::filesystem::path> set_aside(const std::filesystem::path& directory,
                                         const OpenOptions& options, const Seams& seams);
-// From where `meta` says that it was. Answers the one of the new directory.
+// Continues where `meta` says that the operation was. Returns the `meta` of the new directory.
 Result<MetaFile> finish_setting_aside(const std::filesystem::path& directory, const MetaFile& meta,
                                       const OpenOptions& options, FileProbe* probe);
 

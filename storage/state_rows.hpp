@@ -1,8 +1,8 @@
-// The rows of state/, as bytes (docs/formats.md). One column family: "A" says what the state is and
-// which generation of rows it consists of; "R", a generation and a key is a row.
+// The rows of state/, as bytes (docs/formats.md). There is one column family: "A" describes the
+// state and names the generation of its rows; "R", a generation and a key is a row.
 //
-// A state that comes from another node is written beside the one in force, as the next generation;
-// the row "A" that makes it the one in force comes last, and is one write.
+// A snapshot from another node is written beside the state in force, as the next generation. The
+// row "A" that puts it in force comes last, and is one write.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ struct AppliedRow {
     std::uint64_t generation = 0;
     core::LogId applied;
     core::Configuration configuration;  // in force at `applied`
-    bool is_installed = false;          // came from another node, and nothing was written since
+    bool is_installed = false;  // it was installed from another node, and nothing was written since
 };
 
 [[nodiscard]] std::string encode_applied(const AppliedRow& row);
-// Empty when damaged.
+// Empty if damaged.
 [[nodiscard]] std::optional<AppliedRow> decode_applied(std::string_view bytes);
 
 [[nodiscard]] std::string row_key(std::uint64_t generation, std::string_view key);
-// Below every row of that generation, above every row of those before.
+// Less than every row of that generation, greater than every row of the earlier ones.
 [[nodiscard]] std::string generation_begin(std::uint64_t generation);
 
 }  // namespace mortise::storage

@@ -13,14 +13,14 @@ namespace {
 
 using rocksdb::IOStatus;
 
-// The footer is the end of the file: the kind of the checksums, where two blocks are, filler, the
-// version and this number.
+// The footer is the end of the file: the kind of the checksums, the places of two blocks, filler,
+// the version and this number.
 constexpr std::uint64_t magic = 0x88e241b785f4cff7U;
 constexpr std::size_t footer_bytes = 1 + 40 + 4 + 8;
 constexpr std::size_t magic_bytes = 8;
 constexpr std::uint32_t newest_version = 5;
 constexpr std::uint8_t crc32c_kind = 1;
-// Behind each block: its compression and its checksum.
+// After each block: its compression and its checksum.
 constexpr std::size_t trailer_bytes = 1 + 4;
 constexpr std::size_t number_bytes = 4;
 constexpr std::string_view properties_name = "rocksdb.properties";
@@ -47,7 +47,7 @@ public:
         core::ByteReader end{std::string_view{*footer}.substr(footer_bytes - magic_bytes)};
         if (end.u64() != magic) return;
         core::ByteReader in{*footer};
-        // Later versions have something else there.
+        // Later versions have another field here.
         core::ByteReader version{
             std::string_view{*footer}.substr(footer_bytes - magic_bytes - number_bytes)};
         if (version.u32() > newest_version) return;
@@ -67,7 +67,7 @@ private:
         return block.offset <= bytes_ && bytes_ - block.offset >= trailer_bytes &&
                block.bytes <= bytes_ - block.offset - trailer_bytes;
     }
-    // Empty when it cannot be read.
+    // Empty if it cannot be read.
     std::optional<std::string> get(const Place& place) {
         std::string bytes(place.bytes, '\0');
         rocksdb::Slice got;
@@ -77,7 +77,7 @@ private:
         fail("it is cut short");
         return std::nullopt;
     }
-    // Without its trailer.
+    // The block without its trailer.
     std::optional<std::string> get_block(const Place& place, const char* what) {
         auto block = get({place.offset, place.bytes + trailer_bytes});
         if (!block) return block;
@@ -90,8 +90,8 @@ private:
         return std::nullopt;
     }
 
-    // The block that says where the others are: names in their order, each without the beginning
-    // that it shares with the one before; then numbers, of which the last says how many there are.
+    // Checks the block that locates the others: names in order, each without the prefix that it
+    // shares with the one before; then numbers, the last of which is their count.
     void check_names(const Place& place) {
         const auto block = get_block(place, "the names of its blocks");
         if (!block) return;

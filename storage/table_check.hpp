@@ -1,7 +1,7 @@
-// Looks at a table of RocksDB before RocksDB does. That compares a block with its checksum before
-// it reads what is in it, with one exception, the properties of the table; and it believes the
-// footer, which has no checksum, where the blocks are. Debian builds it with its assertions, so a
-// bit that flipped there would end the process, which is not ours.
+// Checks a table of RocksDB before RocksDB reads it. RocksDB compares a block with its checksum
+// before it uses it, except for the properties of the table; and it trusts the footer, which has no
+// checksum, for the places of the blocks. Debian builds RocksDB with assertions, so a flipped bit
+// there would end the host process.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace mortise::storage {
 
-// Corruption when that is so; ok also for what RocksDB finds out by itself. Of a table with
-// checksums of another kind than ours only the places are checked.
+// Returns Corruption if the table is damaged there; ok also for damage that RocksDB detects itself.
+// For a table with checksums of another kind only the places are checked.
 [[nodiscard]] rocksdb::IOStatus check_table(const rocksdb::FSRandomAccessFile& table,
                                             std::uint64_t bytes);
 

@@ -10,7 +10,6 @@
 #include <rocksdb/file_system.h>
 
 #include "core/base/bytes.hpp"
-#include "core/base/mutant.hpp"
 #include "storage/files.hpp"
 #include "storage/rocks_crc.hpp"
 
@@ -21,15 +20,15 @@ namespace {
 constexpr std::size_t block_bytes = 32768;
 constexpr std::size_t head_bytes = 7;
 
-// Of a record: where its write has it.
+// The position of a record within its write.
 enum RecordType : std::uint8_t { full = 1, first = 2, middle = 3, last = 4 };
 
 struct Record {
     std::uint8_t type = 0;
-    std::size_t bytes = 0;  // with its head
+    std::size_t bytes = 0;  // including its head
 };
 
-// The whole record that begins here, if one does. `rest` is what is left of the block.
+// The complete record that begins here, if there is one. `rest` is the rest of the block.
 std::optional<Record> record_at(std::string_view rest) {
     if (rest.size() < head_bytes) return std::nullopt;
     core::ByteReader in{rest};
@@ -46,7 +45,7 @@ bool begins_write(const Record& record) {
     return record.type == full || record.type == first;
 }
 
-// After a bad place nothing says where the next record is: every byte may be it.
+// After a bad place the next record may begin at any byte.
 bool write_begins_in(std::string_view block) {
     for (std::size_t i = 0; i < block.size(); ++i) {
         const auto record = record_at(block.substr(i));
@@ -120,7 +119,7 @@ Result<void> open_after_crash(rocksdb::Options options, RocksDatabase& database)
         if (*is_torn) status = open_database(options, database);
     }
     if (!status.ok()) return to_error(status, database.path);
-    // What was torn is gone for good: beside a newer log with a torn end it would be damage.
+    // The torn write must be gone for ever: beside a newer log with a torn end it would be damage.
     return sync_names(database);
 }
 
@@ -135,9 +134,7 @@ LogShape shape_of_log(std::string_view bytes) {
         }
         const auto record = record_at(bytes.substr(at, block_left));
         if (!record || begins_write(*record) == within_write) {
-            const bool goes_on = write_begins_after(bytes, at);
-            const bool damaged = goes_on && !planted(core::Mutant::damage_taken_for_torn_end);
-            return damaged ? LogShape::damaged : LogShape::cut_short;
+            return write_begins_after(bytes, at) ? LogShape::damaged : LogShape::cut_short;
         }
         within_write = record->type == first || record->type == middle;
         at += record->bytes;

@@ -1,5 +1,5 @@
-// A crash may cut the newest write short, and that write was never acknowledged. Anything else that
-// is wrong with a write-ahead log is damage. RocksDB does not tell the two apart.
+// A crash may cut the newest write short, which was not acknowledged. Any other error in a
+// write-ahead log is damage. RocksDB does not distinguish the two.
 #pragma once
 
 #include <filesystem>
@@ -9,23 +9,23 @@
 
 namespace mortise::storage {
 
-// Opens what `database` names, of which every write is synced by itself. An end that is torn is
-// left out: whether something acknowledged went with it a witness beside the database has to tell.
-// Requires the recovery mode that takes no bad record for the end.
+// Opens the database that `database` names, in which every write is synced by itself. A torn end is
+// left out; a witness beside the database has to show whether something acknowledged was lost with
+// it. Requires the recovery mode that does not take a bad record for the end.
 Result<void> open_after_crash(rocksdb::Options options, RocksDatabase& database);
 
-// Iff the newest write-ahead log in that directory goes bad and no later write follows the bad
-// place, while every other log is whole. Requires that opening the database found it corrupt.
+// True if the newest write-ahead log in that directory has a bad place that no later write follows,
+// and every other log is undamaged. Requires that opening the database reported corruption.
 Result<bool> ends_in_torn_write(const std::filesystem::path& directory);
 
 enum class LogShape : std::uint8_t {
     whole,
-    cut_short,  // ends within a write, or in rubbish
-    damaged,    // rubbish, and a write after it
+    cut_short,  // it ends within a write, or in garbage
+    damaged,    // garbage, and a write after it
 };
 
-// Of one file in the format of RocksDB's logs: blocks of 32 KiB, in them records of checksum,
-// length, type and bytes; a write that does not fit a block is several records.
+// Examines one file in the format of RocksDB's logs: blocks of 32 KiB with records of checksum,
+// length, type and bytes; a write that does not fit a block has several records.
 [[nodiscard]] LogShape shape_of_log(std::string_view bytes);
 
 }  // namespace mortise::storage

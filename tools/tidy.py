@@ -45,6 +45,10 @@ CITATION = re.compile(r"(?<![\w\"])[SP][1-9]\d?\b")
 
 # On these pages a name like `Suite.Test` is that of a test, which is there (P13).
 EVIDENCE = {"docs/evidence.md", "docs/bugs_of_others.md"}
+# There, a mutant names the test that kills it, as GTest calls it: one with parameters or for a type
+# has more than `Suite.Test`.
+MUTANTS = "tests/mutants/table/"
+KILLER = re.compile(r'killed_by = "\w+: (\w+)(?:/(\w+))?\.(\w+)')
 TEST = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 
 COLUMNS_MAX = 100
@@ -198,8 +202,8 @@ def rules(root):
 
 
 def tests(root):
-    """The names of all tests, if a page speaks of them."""
-    if not any((root / page).is_file() for page in EVIDENCE):
+    """The names of all tests, if a page or the table of mutants speaks of them."""
+    if not any((root / page).exists() for page in {*EVIDENCE, MUTANTS}):
         return set()
     sources = [root / name for name in tree(root) if re.match(r"tests/.*\.cpp$", name)]
     found = [TEST.findall("\n".join(read(source))) for source in sources]
@@ -211,6 +215,14 @@ def evidence(lines, known):
         for cited in re.findall(r"`([A-Z]\w*\.[A-Z]\w*)`", line):
             if cited not in known:
                 yield number, f"there is no test {cited}"
+
+
+def killers(lines, known):
+    for number, line in enumerate(lines, 1):
+        if named := KILLER.match(line):
+            either = [f"{suite}.{named[3]}" for suite in named.groups()[:2] if suite]
+            if not known.intersection(either):
+                yield number, f"there is no test {either[0]}"
 
 
 def read(path):
@@ -234,6 +246,8 @@ def complaints(root, name, listed, known_tests):
         yield from cpp(name, lines)
     if path.suffix == ".md":
         yield from markdown(root, name, lines)
+    if name.startswith(MUTANTS):
+        yield from killers(lines, known_tests)
     if name in EVIDENCE:
         yield from evidence(lines, known_tests)
 

@@ -217,6 +217,23 @@ class Evidence(Tidy):
         self.finds("docs/page.md", "# Page\n\n`Door.Slams`\n")
 
 
+class Killers(Tidy):
+    page = "tests/mutants/table/core.toml"
+
+    def setUp(self):
+        super().setUp()
+        self.plant("tests/unit/x_test.cpp", "TEST(Door, Opens) {\n}\n")
+
+    def test_one_that_is_not_there(self):
+        self.finds(self.page, '[m]\nkilled_by = "door_unit: Door.Closes"\n',
+                   "2: no test Door.Closes")
+
+    def test_those_with_parameters_and_types_and_whole_suites(self):
+        for name in ("Door.Opens", "All/Door.Opens/3", "Door/OfWood.Opens"):
+            self.finds(self.page, f'[m]\nkilled_by = "door_unit: {name}"\n')
+        self.finds(self.page, '[m]\nkilled_by = "door_unit"\n')
+
+
 class Tree(Tidy):
     def test_without_version_control_all_but_the_build_folder(self):
         self.plant("core/x.cpp", "")

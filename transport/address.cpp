@@ -65,7 +65,7 @@ std::error_code to_std(const asio::error_code& error) {
 }
 
 void prepare(asio::ip::tcp::socket& socket) {
-    // None of these is worth a connection.
+    // A connection works without any of these options.
     asio::error_code ignored;
     socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
     socket.set_option(asio::socket_base::keep_alive{true}, ignored);

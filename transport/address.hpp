@@ -1,4 +1,4 @@
-// "host:port" and what becomes of it, and how a connection is set up.
+// Addresses "host:port", and the set-up of connections.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@ struct HostPort {
 
 core::Result<HostPort> parse_address(const std::string& address);
 std::string to_string(const asio::ip::tcp::endpoint& endpoint);
-// Of this machine alone, also where an IPv4 address is written as one of IPv6.
+// True if only this machine reaches the address, also for an IPv4 address in IPv6 form.
 bool is_loopback(const asio::ip::address& address);
-// Whether both may be of one machine: IPv6 gives each a network of its own (/64).
+// True if both may belong to one machine: with IPv6 a machine has a whole network (/64).
 bool is_same_source(const asio::ip::address& one, const asio::ip::address& other);
-// Asio has a category of its own for errors of the system, which equals no std::errc.
+// Asio has its own category for errors of the system, which does not equal any std::errc.
 std::error_code to_std(const asio::error_code& error);
 
-// No delay for small packets, and a dead other side is found out.
+// Disables the delay of small packets, and enables the detection of a dead peer.
 void prepare(asio::ip::tcp::socket& socket);
 
 }  // namespace mortise::transport

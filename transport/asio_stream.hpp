@@ -1,8 +1,8 @@
-// A Socket as KJ wants a stream, or an asio::ssl::stream around one.
+// Adapts a Socket, or an asio::ssl::stream around one, to KJ's stream interface.
 //
-// Bytes go through buffers of our own in both directions, so that a promise that KJ drops leaves no
-// operation behind that still points into KJ's memory, and so that small frames share system calls:
-// what is written during one turn of the loop is sent at its end. Asio sends without SIGPIPE.
+// Bytes go through own buffers in both directions. So a promise that KJ drops leaves no operation
+// behind that points into KJ's memory, and small frames share system calls: what is written during
+// one turn of the loop is sent at its end. Asio sends without SIGPIPE.
 #pragma once
 
 #include <algorithm>
@@ -34,21 +34,22 @@ namespace mortise::transport {
 class SocketStream : public kj::AsyncIoStream {
 public:
     virtual ~SocketStream() = default;
-    // At once: what is not sent yet is lost, nothing more is read, and every promise breaks.
+    // Closes at once: unsent data is lost, nothing more is read, and every promise breaks.
     virtual void close() = 0;
-    // Why nothing more can be read; no error as long as something can.
+    // Why nothing more can be read; no error as long as reading is possible.
     [[nodiscard]] virtual asio::error_code read_error() const = 0;
-    // Written here, and not taken by the system yet.
+    // The bytes written here that the system has not accepted yet.
     [[nodiscard]] virtual std::size_t unsent_bytes() const = 0;
-    // That the system ever took: rises while the other side reads.
+    // The bytes that the system has accepted; the number grows while the other side reads.
     [[nodiscard]] virtual std::uint64_t sent_bytes() const = 0;
-    // Done once no more than `bytes` are unsent; breaks when nothing can be sent any more.
+    // Fulfilled when at most `bytes` are unsent; broken when nothing can be sent any more.
     virtual kj::Promise<void> when_unsent_at_most(std::size_t bytes) = 0;
-    // The other side has closed. Also seen while nobody reads, which tryRead needs to see it.
+    // True if the other side has closed. This is detected even without reading, which tryRead would
+    // require.
     [[nodiscard]] virtual bool is_gone() = 0;
 };
 
-// The socket below, as far as it is one of ours: a test may use any that Asio has.
+// Applies to our own sockets; a test may use any other socket of Asio.
 inline void let_go_if_taken_away(asio::ip::tcp::socket& /*socket*/) {}
 inline void let_go_if_taken_away(Socket& socket) {
     socket.let_go_if_taken_away();
@@ -87,7 +88,8 @@ public:
             link_->waiting.append(piece.asChars().begin(), piece.size());
         return link_->written();
     }
-    // A broken connection is seen by reading, or by whoever paused that (is_gone).
+    // A broken connection is detected by reading, or by the owner that paused the reading
+    // (is_gone).
     kj::Promise<void> whenWriteDisconnected() override { return kj::NEVER_DONE; }
     void shutdownWrite() override { link_->shut_down(); }
 
@@ -104,18 +106,18 @@ private:
     using Reading = kj::Own<kj::PromiseFulfiller<std::size_t>>;
     struct Writing {
         kj::Own<kj::PromiseFulfiller<void>> promise;
-        std::size_t unsent_max = 0;  // what it waits for
+        std::size_t unsent_max = 0;  // the limit that it waits for
     };
 
-    // A stranger gets little memory, who fills it gets more.
+    // An unauthenticated connection gets a small buffer; it grows when it is filled.
     static constexpr std::size_t input_bytes_min = std::size_t{4} << 10U;
     static constexpr std::size_t input_bytes_max = std::size_t{32} << 10U;
-    // A writer waits once this much is not sent.
+    // A writer waits when this much is unsent.
     static constexpr std::size_t unsent_bytes_max = std::size_t{256} << 10U;
-    // An output buffer that grew larger does not stay with an idle connection.
+    // A larger output buffer is not kept for an idle connection.
     static constexpr std::size_t spare_bytes_max = std::size_t{16} << 10U;
 
-    // What operations that are under way keep alive.
+    // The state that operations in progress keep alive.
     struct Link : std::enable_shared_from_this<Link> {
         Link(KjLoop& the_loop, Stream the_socket)
             : loop{&the_loop}, socket{std::move(the_socket)} {}
@@ -143,7 +145,7 @@ private:
         KjLoop* loop;
         Stream socket;
         bool closed = false;
-        bool ended = false;  // reading: by the other side, or by an error
+        bool ended = false;  // reading has ended, by the other side or by an error
         bool failed = false;
         asio::error_code read_error;
         std::string reason = "connection closed";
@@ -159,8 +161,8 @@ private:
         Reading reader;
 
         std::string waiting;           // to be sent
-        std::string sending;           // by the operation under way,
-        std::size_t sent_of_this = 0;  // of which the system has so many bytes
+        std::string sending;           // the bytes of the operation in progress
+        std::size_t sent_of_this = 0;  // the number of these that the system has accepted
         std::uint64_t sent_before = 0;
         bool is_sending = false;
         bool turn_end_asked = false;
@@ -180,7 +182,7 @@ void AsioStream<Stream>::Link::close() {
     ended = failed = true;
     asio::error_code ignored;
     let_go_if_taken_away(socket);
-    // The other side sees it, even if a child of a fork has a copy of the descriptor.
+    // The other side notices it even if a child of a fork has a copy of the descriptor.
     socket.lowest_layer().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
     socket.lowest_layer().close(ignored);
     waiting.clear();
@@ -229,13 +231,13 @@ void AsioStream<Stream>::Link::received(const asio::error_code& error, std::size
     input_end = bytes;
     if (error) {
         ended = true;
-        // A frame has a length of its own: nothing depends on how a stream ends.
+        // A frame has its own length, so nothing depends on how a stream ends.
         failed = error != asio::error::eof && error != asio::ssl::error::stream_truncated;
         read_error = error;
         reason = error.message();
     }
     if (reader.get() == nullptr) return;
-    if (!reader->isWaiting()) {  // KJ lost interest, its buffer may be gone
+    if (!reader->isWaiting()) {  // KJ dropped the promise, and its buffer may be gone
         reader = nullptr;
         return;
     }
@@ -279,7 +281,7 @@ kj::Promise<void> AsioStream<Stream>::Link::when_unsent_at_most(std::size_t byte
     return kj::mv(promised.promise);
 }
 
-// It may have said much before, which is still to be read: the system knows all the same.
+// There may be unread data before the end; the system reports the end all the same.
 template <class Stream>
 bool AsioStream<Stream>::Link::is_gone() {
     if (closed) return true;

@@ -25,7 +25,8 @@ BlockingMemberClient::BlockingMemberClient(core::Nanoseconds timeout, core::Clus
     if (watch) is_whole_ = watch(parts_->io);
 }
 
-// What the program closed is not closed again: the numbers may be those of its files.
+// Descriptors that the program closed are not closed again, since their numbers may belong to its
+// files.
 BlockingMemberClient::~BlockingMemberClient() {
     if (!is_whole()) static_cast<void>(parts_.release());
 }
@@ -45,7 +46,7 @@ core::Result<T> BlockingMemberClient::wait(Start start) {
         io.run_one_until(time_point_of(std::min(deadline_, steady_now() + look_again)));
     }
     if (answer) return std::move(*answer);
-    parts_->client.close();  // nobody waits for that answer any more
+    parts_->client.close();  // nothing waits for that answer any more
     return core::Error{std::make_error_code(std::errc::timed_out), "no answer in time"};
 }
 
@@ -63,7 +64,7 @@ core::Result<ListAnswer> BlockingMemberClient::list(const ListRequest& request) 
     return wait<ListAnswer>([&](auto done) { parts_->client.list(request, std::move(done)); });
 }
 
-// The member is to give up first: it knows whether anything has begun.
+// The member should time out first, because it knows whether anything has begun.
 core::Result<ChangeAnswer> BlockingMemberClient::change(const core::MembershipGoal& goal) {
     const auto patience = (deadline_ - steady_now()) / 10 * 9;
     return wait<ChangeAnswer>(
@@ -73,10 +74,6 @@ core::Result<ChangeAnswer> BlockingMemberClient::change(const core::MembershipGo
 core::Result<ChangeAnswer> BlockingMemberClient::break_lock(const core::BreakLock& request) {
     return wait<ChangeAnswer>(
         [&](auto done) { parts_->client.break_lock(request, std::move(done)); });
-}
-
-core::Result<ForwardReply> BlockingMemberClient::forward(const core::Forward& forward) {
-    return wait<ForwardReply>([&](auto done) { parts_->client.forward(forward, std::move(done)); });
 }
 
 }  // namespace mortise::transport

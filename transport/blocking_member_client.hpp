@@ -1,4 +1,4 @@
-// MemberClient for programs that would rather wait.
+// MemberClient with blocking calls.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,15 @@
 
 namespace mortise::transport {
 
-// Runs a loop of its own on the calling thread while it waits. After a time-out, or any other error
-// but a refusal to list, it is of no more use.
+// Runs its own loop on the calling thread while it waits. After a timeout, or any error except a
+// refusal to list, it cannot be used any more.
 class BlockingMemberClient {
 public:
-    // Answers what says whether the program has left that loop its descriptors.
+    // Returns a function that tells whether the loop still has its descriptors.
     using Watch = std::function<std::function<bool()>(asio::io_context&)>;
 
-    // All its calls together may take as long as `timeout`, which begins here.
-    // Credentials as for MemberClient. Nobody watches when `watch` is empty.
+    // All its calls together may take `timeout`, which begins here. Credentials as for
+    // MemberClient. Without `watch` the descriptors are not checked.
     explicit BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster = {},
                                   std::shared_ptr<const TlsCredentials> credentials = {},
                                   const Watch& watch = {});
@@ -34,7 +34,6 @@ public:
     core::Result<ListAnswer> list(const ListRequest& request);
     core::Result<ChangeAnswer> change(const core::MembershipGoal& goal);
     core::Result<ChangeAnswer> break_lock(const core::BreakLock& request);
-    core::Result<ForwardReply> forward(const core::Forward& forward);
 
 private:
     template <class T, class Start>

@@ -74,7 +74,7 @@ bool push_name(GENERAL_NAMES& names, int type, std::string_view bytes) {
     return true;
 }
 
-// The bytes of an IP address; empty if the text is none.
+// The bytes of an IP address; empty if the text is not one.
 std::string ip_bytes(const std::string& text) {
     std::array<char, sizeof(in6_addr)> bytes{};
     if (inet_pton(AF_INET, text.c_str(), bytes.data()) == 1) return {bytes.data(), sizeof(in_addr)};
@@ -98,7 +98,7 @@ bool add_names(X509& certificate, const Draft& draft) {
 }
 
 struct Signer {
-    openssl::Certificate certificate;  // none: the certificate to be made signs itself
+    openssl::Certificate certificate;  // none: the new certificate signs itself
     openssl::Key key;
 };
 
@@ -151,7 +151,7 @@ core::Result<Signer> signer_from(const Issued& authority, const CertificateReque
     return Signer{std::move(*own), *std::move(key)};
 }
 
-// When the authority ends; an error if it cannot sign now.
+// The end of the authority's validity; an error if it cannot sign now.
 core::Result<std::chrono::sys_seconds> end_of(X509& authority, std::chrono::sys_seconds now) {
     if (!is_authority(authority)) return bad_authority("it is not that of an authority");
     const auto validity = validity_of(authority);
@@ -180,8 +180,7 @@ core::Result<void> check_rules(const std::vector<core::AccessRule>& rules) {
 core::Result<core::Identity> checked(core::Identity identity, const std::string& authority_of) {
     if (identity.cluster.empty()) identity.cluster = authority_of;
     if (identity.cluster.empty())
-        return bad_request(
-            "the authority does not say of which cluster it is, so name the cluster");
+        return bad_request("the authority does not name its cluster, so give --cluster");
     if (!core::is_cluster_name(identity.cluster))
         return bad_request("a cluster's name is 1 to 64 letters, digits, '.', '_' and '-'");
     if (!authority_of.empty() && identity.cluster != authority_of) {
@@ -206,7 +205,7 @@ bool is_label(std::string_view label) {
            });
 }
 
-// A last label of digits alone would be a mistyped address.
+// A name whose last label has only digits would be a mistyped address.
 bool is_dns_name(std::string_view name) {
     if (name.size() > 253) return false;
     std::string_view label;
@@ -232,7 +231,7 @@ core::Result<void> check_hosts(const std::vector<std::string>& hosts) {
 
 core::Result<void> check_validity(const Validity& validity) {
     if (validity.not_before >= validity.not_after)
-        return bad_request("the certificate would be valid for no time at all");
+        return bad_request("the validity of the certificate must be longer than zero");
     if (validity.not_before < time_min || validity.not_after > time_max)
         return bad_request("a certificate is valid between the years 1970 and 9999");
     return {};

@@ -88,7 +88,7 @@ Secret& Secret::operator=(Secret&& other) noexcept {
     return *this;
 }
 
-// A short text lies within the string itself, where a move leaves it behind.
+// A short text lies within the string object itself, where a move leaves a copy behind.
 void Secret::forget() noexcept {
     text_.resize(text_.capacity());
     OPENSSL_cleanse(text_.data(), text_.size());

@@ -1,6 +1,5 @@
 // Makes and reads the certificates of a cluster, in memory: an authority, certificates that it
-// signs, and what is in a certificate. Texts are PEM. Certificate files and key files are read and
-// written by key_files.hpp.
+// signs, and the content of certificates. Texts are PEM. key_files.hpp reads and writes the files.
 //
 // Nothing here has state: every function may be called on any thread.
 #pragma once
@@ -18,16 +17,17 @@
 
 namespace mortise::transport {
 
-// A peer refuses a longer list of certificates (OpenSSL allows 100 KiB), so none is issued.
+// A peer refuses a longer list of certificates (OpenSSL allows 100 KiB), so no larger certificate
+// is issued.
 constexpr std::size_t certificate_bytes_max = std::size_t{64} * 1024;
 constexpr std::size_t certificate_hosts_max = 100;
 
-// Of the times in a certificate; later years have five digits.
+// The limits of the times in a certificate; later years have five digits.
 constexpr std::chrono::sys_seconds time_min{};
 constexpr std::chrono::sys_seconds time_max{
     std::chrono::sys_days{std::chrono::year{9999} / 12 / 31}};
 
-// A private key as PEM. Its memory is overwritten when it ends.
+// A private key as PEM. Its memory is overwritten when it is destroyed.
 class Secret {
 public:
     Secret() = default;
@@ -65,17 +65,17 @@ struct AuthorityRequest {
 struct CertificateRequest {
     core::Identity identity;         // without a cluster: the authority's
     std::vector<std::string> hosts;  // DNS names and IP addresses
-    Validity validity;               // it ends with the authority's at the latest
+    Validity validity;               // it ends no later than the authority's
 
-    // What errors call them, file names for example.
+    // The names in error messages, for example file names.
     std::string authority_certificate = "the authority's certificate";
     std::string authority_key = "the authority's key";
 };
 
-// Errors are std::errc::invalid_argument where the request is wrong, and std::errc::bad_message
-// where the authority is.
+// Errors are std::errc::invalid_argument if the request is wrong, and std::errc::bad_message if the
+// authority is.
 [[nodiscard]] core::Result<Issued> make_authority(const AuthorityRequest& request);
-// `authority` may hold several certificates; the one that belongs to its key signs.
+// `authority` may have several certificates; the one that belongs to its key is used.
 [[nodiscard]] core::Result<Issued> issue_certificate(const Issued& authority,
                                                      const CertificateRequest& request,
                                                      std::chrono::sys_seconds now);
@@ -83,7 +83,7 @@ struct CertificateRequest {
 struct CertificateDescription {
     std::string subject;  // "CN=node 1"
     std::string issuer;
-    std::string cluster;                     // empty: it names none
+    std::string cluster;                     // empty: it names no cluster
     std::optional<core::Identity> identity;  // none: `no_identity` says why
     std::string no_identity;
     std::vector<std::string> hosts;
@@ -91,10 +91,11 @@ struct CertificateDescription {
     std::string fingerprint;  // SHA-256, "AB:CD:..."
     Validity validity;
     bool is_authority = false;
-    std::optional<bool> is_signed;  // by one of the authorities; none: none were given
+    // whether one of the authorities signed it; empty: none were given
+    std::optional<bool> is_signed;
 };
 
-// Every certificate of a text, in its order. The error is std::errc::bad_message.
+// Every certificate of a text, in order. The error is std::errc::bad_message.
 [[nodiscard]] core::Result<std::vector<CertificateDescription>> describe_certificates(
     std::string_view certificates, std::string_view authorities = {});
 

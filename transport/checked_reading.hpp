@@ -1,5 +1,5 @@
-// Gathers what is wrong with a message while it is read. After the first complaint the rest is read
-// as if it were fine, and thrown away at the end: check once, in finish().
+// Collects what is wrong with a message while it is read. After the first error the rest is read as
+// if it were valid, and discarded at the end: check once, in finish().
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ public:
     }
     [[nodiscard]] bool ok() const { return what_ == nullptr; }
 
-    // Values of the wire and of core are the same numbers; `last` is the highest known.
+    // The enumerators have the same numbers on the wire and in core; `last` is the highest known
+    // one.
     template <class Enum, class Wire>
     Enum known(Wire wire, Enum last, const char* what) {
         const auto raw = static_cast<std::uint16_t>(wire);
@@ -66,7 +67,7 @@ public:
         return core::Bytes{text(data, bytes_max, what)};
     }
 
-    // Calls `each` on the elements, or on none when there are too many.
+    // Calls `each` for the elements, or for none if there are too many.
     template <class List, class Each>
     void list(const List& elements, std::size_t size_max, const char* what, Each&& each) {
         if (elements.size() > size_max) return fail(Malformed::too_many, what);

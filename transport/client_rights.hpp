@@ -1,5 +1,5 @@
-// What a program that is no member may ask a member for. A certificate says so; without TLS nothing
-// is known of a caller but where it is, and then that decides (docs/decisions/0016, 0031).
+// What a client may ask a member to do. Its certificate decides; without TLS the only known fact
+// about a caller is its address, and that decides (docs/decisions/0016, 0031).
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct Caller {
     bool is_local = false;
 };
 
-// Empty when it may. For a listing the name is the prefix; for Right::members it is empty.
+// Empty if it is allowed. For a listing the name is the prefix; for Right::members it is empty.
 [[nodiscard]] std::optional<core::Denied> client_denial(const Caller& caller, core::Right right,
                                                         std::string_view name);
 

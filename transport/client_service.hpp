@@ -1,5 +1,5 @@
-// What this node does for programs that are no members of the cluster: the command line, and nodes
-// of the role client. Transport calls it on the node's loop; embed implements it.
+// What this node does for programs that are no members of the cluster, such as the command line.
+// Transport calls it on the node's loop; embed implements it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/agent/call.hpp"
-#include "core/node/message.hpp"
 #include "core/raft/configuration.hpp"
 #include "core/raft/role.hpp"
 
@@ -18,7 +17,7 @@ namespace mortise::transport {
 
 struct MemberInfo {
     core::Member member;
-    bool is_voter = true;  // or a learner
+    bool is_voter = true;  // otherwise a learner
     bool is_connected = false;
     core::LogIndex match;  // on the leader
     bool is_leaving = false;
@@ -45,13 +44,14 @@ struct MemberStatus {
     std::string cluster_name;
     std::optional<core::SessionId> session;  // of the member's own program
     bool insecure = false;                   // other machines reach it, without TLS
-    std::string why_not_ready;               // empty: no more than the rest tells
-    bool removed = false;                    // it is no member any more, and knows so
+    std::string why_not_ready;  // empty: nothing beyond the other members of this struct
+    bool removed = false;       // it knows that it is not a member any more
 
     friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
 };
 
-// `prefix` and what follows `after`; or, as inspect, exactly the name `prefix`.
+// Lists names with `prefix` that are greater than `after`; or, as inspect, the name `prefix`
+// itself.
 struct ListRequest {
     std::string prefix;
     std::string after;
@@ -64,8 +64,7 @@ struct ListRequest {
 
 struct ListReply {
     std::vector<core::LockView> locks;
-    bool more = false;       // ask again, after the last name of these
-    bool truncated = false;  // some lock has more holders or waiters than are told
+    bool more = false;  // ask again, after the last name of these
 
     friend bool operator==(const ListReply&, const ListReply&) = default;
 };
@@ -75,70 +74,17 @@ using ListAnswer = std::variant<ListReply, core::CallError, core::Denied>;
 using ChangeAnswer =
     std::variant<core::Changed, core::MembershipRefusal, core::CallError, core::Denied>;
 
-struct ForwardReply {
-    bool taken = false;  // passed on; not more
-    std::optional<core::NodeId> leader;
-
-    friend bool operator==(const ForwardReply&, const ForwardReply&) = default;
-};
-
-// --- outcomes -----------------------------------------------------------------------------------
-
-struct OutcomesRequest {
-    core::LogIndex after;  // not set: from now on
-    std::vector<core::SessionId> sessions;
-    std::vector<std::uint64_t> nonces;  // and sessions opened under these, from then on
-
-    friend bool operator==(const OutcomesRequest&, const OutcomesRequest&) = default;
-};
-
-struct OutcomeBatch {
-    core::LogIndex index;
-    core::Outcomes outcomes;
-
-    friend bool operator==(const OutcomeBatch&, const OutcomeBatch&) = default;
-};
-
-enum class StreamEnd : std::uint8_t { unspecified, too_slow, position_gone, too_many, stopping };
-
-// Implemented by transport; lives until stream_ended, unsubscribe or the end of the service.
-class OutcomeSink {
-public:
-    virtual ~OutcomeSink() = default;
-    // What concerns this stream of the entries up to `applied`, in the order of the log. Called
-    // also when nothing does. Never blocks; may call unsubscribe.
-    virtual void applied(core::LogIndex applied, std::vector<OutcomeBatch> batches) = 0;
-    // The last call. The subscription is gone.
-    virtual void ended(StreamEnd reason) = 0;
-};
-
-using SubscriptionId = core::Id<struct SubscriptionKind>;
-
-struct Subscribed {
-    SubscriptionId id;
-    core::LogIndex applied;  // the stream begins behind this index
-};
-
-using SubscribeAnswer = std::variant<Subscribed, StreamEnd>;
-
 class ClientService {
 public:
     virtual ~ClientService() = default;
 
     [[nodiscard]] virtual MemberStatus status() const = 0;
-    // The answer is given on the same thread: at once or later, exactly once unless the node stops.
+    // Answered on the same thread, at once or later, exactly once unless the node stops.
     virtual void list(ListRequest request, std::function<void(ListAnswer)> answer) = 0;
-    // Likewise. Whether the caller may ask for it was looked at before (client_rights.hpp).
+    // The same. The caller's rights were checked before (client_rights.hpp).
     virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(ChangeAnswer)> answer) = 0;
     virtual void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) = 0;
-    // Commands are not decoded yet; the leader refuses what is malformed.
-    [[nodiscard]] virtual ForwardReply forward(core::Forward forward) = 0;
-
-    // The sink is called from later events on, not from within. It outlives the subscription.
-    [[nodiscard]] virtual SubscribeAnswer subscribe(const OutcomesRequest& request,
-                                                    OutcomeSink& sink) = 0;
-    virtual void unsubscribe(SubscriptionId id) = 0;
 };
 
 }  // namespace mortise::transport

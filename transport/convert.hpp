@@ -1,8 +1,8 @@
-// Between plain core types and what travels. Reading checks everything, once: what comes out of
-// here has known enum values, names and lists within their limits, and indexes that can be added
-// to. Whether it makes sense is for core to say. Requires readers with the limits of limits.hpp;
-// a pointer that leads nowhere still makes Cap'n Proto throw kj::Exception, which read_guarded
-// turns into an error.
+// Converts between plain core types and the wire. Reading checks everything once: the results have
+// known enum values, names and lists within their limits, and indexes that can be added to. Whether
+// the content is plausible is checked by core. Requires readers with the limits of limits.hpp; an
+// invalid pointer still makes Cap'n Proto throw kj::Exception, which read_guarded turns into an
+// error.
 #pragma once
 
 #include <string_view>
@@ -23,7 +23,7 @@ void write(const Greeting& greeting, wire::Hello::Builder to);
 [[nodiscard]] core::Result<Greeting> read(wire::Hello::Reader from);
 
 void write(Refusal refusal, wire::Refused::Builder to);
-// A reason of a later version reads as unspecified: it is a refusal all the same.
+// A reason of a later version is read as unspecified: it is a refusal all the same.
 [[nodiscard]] Refusal read(wire::Refused::Reader from);
 
 void write(const core::PeerMessage& message, wire::PeerMessage::Builder to);
@@ -34,9 +34,6 @@ void write(const std::vector<core::PeerMessage>& batch,
     capnp::List<wire::PeerMessage>::Reader from);
 
 // --- for clients --------------------------------------------------------------------------------
-
-void write(const core::Forward& forward, wire::Forward::Builder to);
-[[nodiscard]] core::Result<core::Forward> read(wire::Forward::Reader from);
 
 void write(const MemberStatus& status, wire::Status::Builder to);
 [[nodiscard]] core::Result<MemberStatus> read(wire::Status::Reader from);
@@ -49,20 +46,10 @@ void write(const core::MembershipGoal& goal, wire::MembershipGoal::Builder to);
 void write(const ChangeAnswer& answer, wire::ChangeAnswer::Builder to);
 [[nodiscard]] core::Result<ChangeAnswer> read(wire::ChangeAnswer::Reader from);
 
-// As much of it as one message should carry; the rest is told of as `more` and `truncated`.
+// As much of it as one message should carry; the rest is told of as `more`, and in the
+// totals of each lock.
 void write(const ListAnswer& answer, wire::ListAnswer::Builder to);
 [[nodiscard]] core::Result<ListAnswer> read(wire::ListAnswer::Reader from);
-
-void write(const OutcomesRequest& request, wire::OutcomesRequest::Builder to);
-[[nodiscard]] core::Result<OutcomesRequest> read(wire::OutcomesRequest::Reader from);
-
-[[nodiscard]] wire::StreamEnd to_wire(StreamEnd reason);
-[[nodiscard]] StreamEnd from_wire(wire::StreamEnd reason);  // one of a later version: unspecified
-
-void write(const std::vector<OutcomeBatch>& batches,
-           capnp::List<wire::OutcomeBatch>::Builder to);  // requires the same size
-[[nodiscard]] core::Result<std::vector<OutcomeBatch>> read(
-    capnp::List<wire::OutcomeBatch>::Reader from);
 
 // --- bytes --------------------------------------------------------------------------------------
 
@@ -73,14 +60,14 @@ void write(const std::vector<OutcomeBatch>& batches,
     return kj::arrayPtr(bytes.data(), bytes.size()).asBytes();
 }
 
-// read(what()), and an error for whatever Cap'n Proto throws on the way. `what` gets the reader,
-// which may throw as well: read_guarded([&] { return params.getHello(); }).
+// Calls read(what()) and turns any exception of Cap'n Proto into an error. `what` returns the
+// reader, which may throw as well: read_guarded([&] { return params.getHello(); }).
 template <class What>
 auto read_guarded(What&& what) -> decltype(read(what())) {
     try {
         return read(what());
     } catch (const kj::Exception&) {
-        // Its text may name files and addresses.
+        // The exception's text may contain file names and addresses.
         return core::Error{make_error_code(Malformed::bad_pointer), "a pointer leads nowhere"};
     }
 }

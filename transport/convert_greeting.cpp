@@ -3,13 +3,13 @@
 
 namespace mortise::transport {
 
-// Known by their numbers on both sides.
+// The enumerators have the same numbers on both sides.
 static_assert(static_cast<int>(Purpose::client) == static_cast<int>(wire::Purpose::CLIENT));
 static_assert(static_cast<int>(Refusal::id_in_use) == static_cast<int>(wire::Refusal::ID_IN_USE));
 
 namespace {
 
-// Twice what may be configured.
+// Twice the largest configurable value.
 constexpr core::Nanoseconds timing_max = std::chrono::hours{48};
 
 std::uint64_t number_of(core::Nanoseconds time) {

@@ -11,17 +11,19 @@ namespace mortise::transport {
 
 namespace {
 
-// Known by their numbers on both sides.
+// The enumerators have the same numbers on both sides.
 static_assert(static_cast<int>(core::LockMode::exclusive) ==
               static_cast<int>(wire::LockMode::EXCLUSIVE));
 static_assert(static_cast<int>(core::QueuePolicy::prefer_writers) ==
               static_cast<int>(wire::QueuePolicy::PREFER_WRITERS));
+static_assert(static_cast<int>(core::Closure::Kind::lock_delay) ==
+              static_cast<int>(wire::ClosureKind::LOCK_DELAY));
 
 unsigned size_of(std::size_t size) {
     return static_cast<unsigned>(size);
 }
 
-// Holders and waiters look alike but for the token.
+// Holders and waiters have the same fields except the token.
 template <class Party>
 Party get_party(CheckedReading& reading, auto from, core::LockView& view, const char* what) {
     Party party;
@@ -116,7 +118,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
     return view;
 }
 
-// What is told of a lock, at most so many bytes.
+// An upper bound of the bytes that describe a lock.
 std::size_t told_bytes(const core::LockView& view) {
     constexpr std::size_t party_bytes = 11 * word_bytes;
     constexpr std::size_t closing_bytes = 3 * word_bytes;
@@ -145,15 +147,9 @@ std::size_t locks_that_fit(const std::vector<core::LockView>& locks) {
 
 void put(const ListReply& reply, wire::ListAnswer::Builder to) {
     auto locks = to.initLocks(size_of(locks_that_fit(reply.locks)));
-    bool truncated = reply.truncated;
-    for (unsigned i = 0; i < locks.size(); ++i) {
-        const auto& lock = reply.locks[i];
-        truncated = truncated || lock.closings.size() > list_closings_max ||
-                    std::max(lock.holders.size(), lock.waiters.size()) > list_holders_max;
-        put(lock, locks[i]);
-    }
+    for (unsigned i = 0; i < locks.size(); ++i)
+        put(reply.locks[i], locks[i]);
     to.setMore(reply.more || locks.size() < reply.locks.size());
-    to.setTruncated(truncated);
 }
 
 ListReply get(CheckedReading& reading, wire::ListAnswer::Reader from) {
@@ -165,7 +161,6 @@ ListReply get(CheckedReading& reading, wire::ListAnswer::Reader from) {
         reply.locks.push_back(std::move(lock));
     });
     reply.more = from.getMore();
-    reply.truncated = from.getTruncated();
     // Whoever asks again would ask the same.
     if (reply.more && reply.locks.empty()) reading.fail(Malformed::bad_order, "ListAnswer.more");
     return reply;

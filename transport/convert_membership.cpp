@@ -10,7 +10,7 @@ namespace mortise::transport {
 
 namespace {
 
-// Known by their numbers on both sides.
+// The enumerators have the same numbers on both sides.
 using Kind = core::MembershipGoal::Kind;
 using State = core::MembershipReply::State;
 using core::MembershipRefusal;

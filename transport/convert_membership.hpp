@@ -1,4 +1,4 @@
-// The part of the conversions that is about changes of the membership.
+// The conversions for changes of the membership.
 #pragma once
 
 #include "core/node/message.hpp"

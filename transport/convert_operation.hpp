@@ -1,4 +1,4 @@
-// What the conversions for clients share.
+// The common part of the conversions for clients.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline core::OperationId get_operation(CheckedReading& reading, wire::Operation:
             reading.set<core::Seq>(from.getSeq(), "Operation.seq")};
 }
 
-// Zero is no failure on the wire.
+// On the wire zero means no failure.
 static_assert(static_cast<int>(core::CallError::incompatible) + 1 ==
               static_cast<int>(wire::Failure::INCOMPATIBLE));
 
@@ -37,7 +37,7 @@ inline core::CallError get_failure(CheckedReading& reading, wire::Failure failur
     return static_cast<core::CallError>(std::max<std::uint16_t>(known, 1) - 1);
 }
 
-// A longer text is cut off. The longest that the library makes has the names of four rules.
+// A longer text is cut. The longest text of the library has the names of four rules.
 constexpr std::size_t denied_bytes_max = 4'096;
 
 inline std::string_view told_of(const core::Denied& denied) {

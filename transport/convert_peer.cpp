@@ -12,8 +12,8 @@ namespace mortise::transport {
 namespace {
 
 void put(const core::Forward& m, wire::Forward::Builder to) {
-    if (!m.urgent.empty()) to.setUrgent(data_of(m.urgent.view()));
-    if (!m.acquires.empty()) to.setAcquires(data_of(m.acquires.view()));
+    to.setRound(m.round);
+    if (!m.batch.empty()) to.setBatch(data_of(m.batch.view()));
     if (!m.renewal) return;
     auto renewal = to.initRenewal();
     renewal.setSession(m.renewal->session.raw());
@@ -22,8 +22,8 @@ void put(const core::Forward& m, wire::Forward::Builder to) {
 
 core::Forward get(CheckedReading& reading, wire::Forward::Reader from) {
     core::Forward m;
-    m.urgent = reading.bytes(from.getUrgent(), core::batch_bytes_max, "Forward.urgent");
-    m.acquires = reading.bytes(from.getAcquires(), core::batch_bytes_max, "Forward.acquires");
+    m.round = from.getRound();
+    m.batch = reading.bytes(from.getBatch(), core::batch_bytes_max, "Forward.batch");
     const auto renewal = from.getRenewal();
     if (renewal.getSession() != 0) {
         m.renewal = core::Renewal{core::SessionId{renewal.getSession()}, renewal.getNumber()};
@@ -31,15 +31,13 @@ core::Forward get(CheckedReading& reading, wire::Forward::Reader from) {
     return m;
 }
 
-void put(const core::TooBusy& m, wire::TooBusy::Builder to) {
+void put(const core::StreamGap& m, wire::StreamGap::Builder to) {
     to.setSession(m.session.raw());
-    to.setFirst(m.first.raw());
-    to.setLast(m.last.raw());
+    to.setRound(m.round);
 }
 
-core::TooBusy get(wire::TooBusy::Reader from) {
-    return {core::SessionId{from.getSession()}, core::Seq{from.getFirst()},
-            core::Seq{from.getLast()}};
+core::StreamGap get(wire::StreamGap::Reader from) {
+    return {core::SessionId{from.getSession()}, from.getRound()};
 }
 
 void put(const core::Superseded& m, wire::Superseded::Builder to) {
@@ -71,7 +69,7 @@ core::PeerMessage get(CheckedReading& reading, wire::PeerMessage::Reader from) {
         case Which::FORWARD: return get(reading, from.getForward());
         case Which::MEMBERSHIP_REQUEST: return get_membership(reading, from.getMembershipRequest());
         case Which::MEMBERSHIP_REPLY: return get_membership(reading, from.getMembershipReply());
-        case Which::TOO_BUSY: return get(from.getTooBusy());
+        case Which::STREAM_GAP: return get(from.getStreamGap());
         case Which::SUPERSEDED: return get(from.getSuperseded());
         case Which::FORMATION_QUESTION: return get(from.getFormationQuestion());
         case Which::FORMATION_ANSWER:
@@ -84,16 +82,6 @@ core::PeerMessage get(CheckedReading& reading, wire::PeerMessage::Reader from) {
 
 }  // namespace
 
-void write(const core::Forward& forward, wire::Forward::Builder to) {
-    put(forward, to);
-}
-
-core::Result<core::Forward> read(wire::Forward::Reader from) {
-    CheckedReading reading;
-    auto forward = get(reading, from);
-    return reading.finish(std::move(forward));
-}
-
 void write(const core::PeerMessage& message, wire::PeerMessage::Builder to) {
     std::visit(
         core::Overloaded{
@@ -104,7 +92,7 @@ void write(const core::PeerMessage& message, wire::PeerMessage::Builder to) {
                 put_membership(m, to.initMembershipRequest());
             },
             [&](const core::MembershipReply& m) { put_membership(m, to.initMembershipReply()); },
-            [&](const core::TooBusy& m) { put(m, to.initTooBusy()); },
+            [&](const core::StreamGap& m) { put(m, to.initStreamGap()); },
             [&](const core::Superseded& m) { put(m, to.initSuperseded()); },
             [&](const core::FormationQuestion& m) { put(m, to.initFormationQuestion()); },
             [&](const core::FormationAnswer& m) { to.initFormationAnswer().setRound(m.round); },

@@ -9,7 +9,7 @@ namespace mortise::transport {
 
 namespace {
 
-// Known by their numbers on both sides.
+// The enumerators have the same numbers on both sides.
 static_assert(static_cast<int>(core::EntryKind::state_sum) ==
               static_cast<int>(wire::EntryKind::STATE_SUM));
 
@@ -96,7 +96,7 @@ void put(const core::AppendRequest& m, wire::AppendRequest::Builder to) {
         put_entry(m.entries[i], entries[i]);
 }
 
-// Or a member that is far behind would refuse the same request for ever.
+// Otherwise a member that is far behind would refuse the same request for ever.
 static_assert(core::append_entries_max <= entries_max);
 
 core::AppendRequest get(CheckedReading& reading, wire::AppendRequest::Reader from) {

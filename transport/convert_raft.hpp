@@ -1,4 +1,4 @@
-// The part of the conversions between peers that is about Raft's messages.
+// The conversions of Raft's messages between peers.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ void put_snapshot(const core::SnapshotReply& m, wire::SnapshotReply::Builder to)
                                                wire::SnapshotReply::Reader from);
 
 void put_raft(const core::RaftMessage& message, wire::PeerMessage::Builder to);
-// Empty: it is not one of Raft's.
+// Empty if it is not one of Raft's messages.
 [[nodiscard]] std::optional<core::RaftMessage> get_raft(CheckedReading& reading,
                                                         wire::PeerMessage::Reader from);
 

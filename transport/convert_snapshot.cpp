@@ -18,7 +18,7 @@ void put_snapshot(const core::SnapshotChunk& m, wire::SnapshotChunk::Builder to)
     if (m.rows.empty()) return;
     auto rows = to.initRows(static_cast<unsigned>(m.rows.size()));
     for (unsigned i = 0; i < rows.size(); ++i) {
-        MORTISE_CHECK(m.rows[i].value.has_value());  // a state has no row that is gone
+        MORTISE_CHECK(m.rows[i].value.has_value());  // a snapshot has no removed rows
         rows[i].setKey(data_of(m.rows[i].key));
         rows[i].setValue(data_of(*m.rows[i].value));
     }

@@ -9,7 +9,7 @@ namespace mortise::transport {
 
 namespace {
 
-// Known by their numbers on both sides.
+// The enumerators have the same numbers on both sides.
 static_assert(static_cast<int>(core::Role::leader) == static_cast<int>(wire::Role::LEADER));
 
 void put(const MemberInfo& info, wire::MemberInfo::Builder to) {

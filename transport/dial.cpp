@@ -11,7 +11,7 @@
 namespace mortise::transport {
 namespace {
 
-// Without a look-up.
+// The endpoint of a numerical address, without a lookup.
 std::optional<asio::ip::tcp::endpoint> numeric(const HostPort& at) {
     asio::error_code error;
     const auto address = asio::ip::make_address(at.host, error);
@@ -83,7 +83,7 @@ void Dial::connect(std::vector<asio::ip::tcp::endpoint> endpoints) {
     connect_to(0);
 }
 
-// The first of them that answers.
+// Tries the endpoints in order until one answers.
 void Dial::connect_to(std::size_t position) {
     try_endpoint(
         endpoints_.at(position), [self = shared_from_this(), position](asio::error_code error) {
@@ -92,7 +92,7 @@ void Dial::connect_to(std::size_t position) {
         });
 }
 
-// Asio would make the socket without closing it on exec.
+// Asio would create the socket without close-on-exec.
 template <class Then>
 void Dial::try_endpoint(const asio::ip::tcp::endpoint& endpoint, Then then) {
     asio::error_code failed;
@@ -110,8 +110,9 @@ void Dial::try_endpoint(const asio::ip::tcp::endpoint& endpoint, Then then) {
     });
 }
 
-// The system may give a caller the very port that it calls, where nobody listens, and connect it
-// with itself. It has to leave it at once: whoever is to listen there could not start.
+// The system may give a caller the port that it calls, if nothing listens there, and connect the
+// socket with itself. It must be closed at once, because otherwise the node that should listen
+// there could not start.
 bool Dial::is_its_own_peer() const {
     asio::error_code error;
     const auto here = socket_.local_endpoint(error);

@@ -17,9 +17,9 @@ namespace mortise::transport {
 
 struct DialTarget {
     std::string address;
-    // Where it was the last time, tried before its name is looked up again.
+    // The endpoint of the last connection, which is tried before the name is resolved again.
     std::optional<asio::ip::tcp::endpoint> last_known = std::nullopt;
-    // No other endpoint is tried; without one the attempt ends with access_denied.
+    // Tries loopback endpoints only; without one the attempt fails with access_denied.
     bool loopback_only = false;
 };
 
@@ -27,12 +27,12 @@ class Dial : public std::enable_shared_from_this<Dial> {
 public:
     using Done = std::function<void(const asio::error_code&, Socket)>;
 
-    // Never calls back from within. Trying takes as long as the network lets it: whoever has a
-    // limit cancels.
+    // `done` is never called by this function. An attempt takes as long as the network allows: the
+    // caller cancels it after its own time limit.
     static std::shared_ptr<Dial> start(asio::io_context& io, const DialTarget& target, Done done);
 
     explicit Dial(asio::io_context& io) : io_{io}, socket_{io} {}
-    // Nothing is called any more.
+    // `done` is not called any more.
     void cancel();
 
 private:
@@ -51,7 +51,7 @@ private:
     Socket socket_;
     std::vector<asio::ip::tcp::endpoint> endpoints_;
     bool loopback_only_ = false;
-    // While a name is looked up, which is no work of the io_context's own.
+    // Keeps the io_context running during a lookup, which is not work of its own.
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> waiting_;
     Done done_;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "transport/limits.hpp"
 
 namespace mortise::transport {
@@ -34,41 +33,12 @@ FrameCheck check_frame(std::string_view begin, std::size_t words_max) {
     if (begin.size() < size.head_words * word_bytes)
         return MoreNeeded{size.head_words * word_bytes};
     if (number_at(begin, number_bytes) == 0) return BadFrame::empty;
-    // Sixteen numbers of 32 bits: no sum of them overflows, here or in Cap'n Proto.
+    // The sum of sixteen numbers of 32 bits cannot overflow, here or in Cap'n Proto.
     static_assert(sizeof(std::size_t) > sizeof(std::uint32_t));
     for (std::size_t segment = 0; segment < segments; ++segment)
         size.body_words += number_at(begin, number_bytes * (1 + segment));
-    const bool too_long = size.words() > words_max;
-    if (too_long && !planted(core::Mutant::frame_of_any_length)) return BadFrame::too_long;
+    if (size.words() > words_max) return BadFrame::too_long;
     return size;
-}
-
-bool FrameGuard::take(std::string_view bytes) {
-    while (!bad_ && !bytes.empty()) {
-        const auto body = std::min(bytes.size(), body_bytes_left_);
-        body_bytes_left_ -= body;
-        bytes.remove_prefix(body);
-        if (!bytes.empty() && !take_head(bytes)) bad_ = true;
-    }
-    return !bad_;
-}
-
-// As much of the head as there is.
-bool FrameGuard::take_head(std::string_view& bytes) {
-    while (true) {
-        const auto check = check_frame(head_, words_max_);
-        if (std::holds_alternative<BadFrame>(check)) return false;
-        if (const auto* size = std::get_if<FrameSize>(&check)) {
-            body_bytes_left_ = size->body_words * word_bytes;
-            head_.clear();
-            ++frames_;
-            return true;
-        }
-        if (bytes.empty()) return true;
-        const auto missing = std::get<MoreNeeded>(check).bytes - head_.size();
-        head_.append(bytes.substr(0, missing));
-        bytes.remove_prefix(std::min(bytes.size(), missing));
-    }
 }
 
 }  // namespace mortise::transport

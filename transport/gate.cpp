@@ -57,7 +57,7 @@ public:
         const bool in_lane = batch && std::ranges::all_of(*batch, [this](const auto& message) {
                                  return lane_of(message) == lane_;
                              });
-        // Room for the next batch while this one is worked on.
+        // Frees memory for the next batch while this one is processed.
         context.releaseParams();
         if (!in_lane) {
             visit->malformed();

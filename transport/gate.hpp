@@ -1,4 +1,4 @@
-// What a node offers to whoever calls: a hello, and the capability that it earns.
+// What a node offers to a caller: the hello, and the capability that a valid hello earns.
 #pragma once
 
 #include <memory>
@@ -14,30 +14,30 @@ namespace mortise::transport {
 
 struct Admittance {
     std::optional<Refusal> refusal;
-    Greeting ours;                           // the rest: unless refused
+    Greeting ours;                           // the members below are set unless it is refused
     std::optional<wire::Peer::Client> peer;  // exactly one of these
     std::optional<wire::Member::Client> member;
 };
 
-// Whoever owns the connection. Called within KJ.
+// The owner of the connection. Called within KJ.
 class Visit {
 public:
     virtual ~Visit() = default;
-    // Empty: the hello makes no sense.
+    // Empty: the hello was malformed.
     virtual Admittance hello(const std::optional<Greeting>& caller) = 0;
     virtual void received(std::vector<core::PeerMessage> batch) = 0;
-    // The connection is of no more use.
+    // The connection must be closed.
     virtual void malformed() = 0;
     [[nodiscard]] virtual bool is_open() const = 0;
-    // As its certificate proved it; empty without TLS.
+    // The identity that the certificate proved; empty without TLS.
     [[nodiscard]] virtual const core::Identity* identity() const = 0;
-    // From this very machine.
+    // True if the caller is on this machine.
     [[nodiscard]] virtual bool is_local() const = 0;
-    // It asks faster than it reads the answers.
+    // True if the caller sends requests faster than it reads the answers.
     [[nodiscard]] virtual bool is_congested() = 0;
 };
 
-// A call may still be on its way when its connection is gone.
+// A call may still arrive after its connection is gone.
 wire::Gate::Client make_gate(std::weak_ptr<Visit> visit);
 wire::Peer::Client make_peer(std::weak_ptr<Visit> visit, Lane lane);
 

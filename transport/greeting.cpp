@@ -15,19 +15,19 @@ public:
     }
 };
 
-// Where only one of the two belongs to a cluster the other may yet join it.
+// If only one of the two belongs to a cluster, the other may still join it.
 bool clusters_agree(const core::ClusterId& a, const core::ClusterId& b) {
     return !a.is_set() || !b.is_set() || a == b;
 }
 
-// A client does not say, and takes any.
+// A client sends no name, and accepts any.
 bool names_agree(const std::string& a, const std::string& b) {
     return a.empty() || b.empty() || a == b;
 }
 
 std::optional<Refusal> judge(const Greeting& theirs, const core::Hello& ours) {
     if (!common_protocol(theirs)) return Refusal::protocol;
-    // What they need of us, and we of them.
+    // The features that each side requires of the other.
     if (theirs.features != features_needed) return Refusal::protocol;
     if (!clusters_agree(theirs.hello.cluster, ours.cluster)) return Refusal::wrong_cluster;
     if (!names_agree(theirs.hello.cluster_name, ours.cluster_name)) return Refusal::cluster_name;
@@ -44,10 +44,10 @@ std::string_view to_string(Refusal refusal) {
         case Refusal::wrong_cluster: return "the two nodes belong to different clusters";
         case Refusal::unknown_node: return "the node is not a member, as far as is known here";
         case Refusal::wrong_node: return "another node than expected is at this address";
-        case Refusal::stale: return "another start of this node was here since";
+        case Refusal::stale: return "a later start of this node was seen";
         case Refusal::busy: return "there are too many connections";
         case Refusal::stopping: return "the node is stopping";
-        case Refusal::no_service: return "nothing of that kind is offered here";
+        case Refusal::no_service: return "this purpose is not offered here";
         case Refusal::identity: return "its certificate names another node or another cluster";
         case Refusal::cluster_name:
             return "the two nodes are configured for clusters of different names";

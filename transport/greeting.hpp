@@ -1,4 +1,4 @@
-// What both sides say of themselves before anything else, and when that is the end of it.
+// The hellos of both sides, and the decision whether the connection continues.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ constexpr std::uint16_t protocol_lowest = 1;
 constexpr std::uint16_t protocol_highest = 1;
 constexpr std::uint64_t features_needed = 0;
 
-// What a connection is for, all its life.
+// The purpose of a connection, which never changes.
 enum class Purpose : std::uint8_t { replication, forwarding, client };
 
-// Those between peers, which have a lane each so that neither starves the other.
+// The purposes between peers; each has its own connection, so that neither delays the other.
 enum class Lane : std::uint8_t { replication, forwarding };
 
 constexpr Purpose purpose_of(Lane lane) {
     return lane == Lane::replication ? Purpose::replication : Purpose::forwarding;
 }
-// Empty: no connection between peers.
+// Empty if it is not a connection between peers.
 constexpr std::optional<Lane> lane_of(Purpose purpose) {
     if (purpose == Purpose::client) return std::nullopt;
     return purpose == Purpose::replication ? Lane::replication : Lane::forwarding;
@@ -37,7 +37,7 @@ struct Greeting {
     std::uint16_t highest = protocol_highest;
     std::uint64_t features = features_needed;
     Purpose purpose = Purpose::replication;
-    core::Hello hello;  // of a client: nothing set but the cluster, if it knows one
+    core::Hello hello;  // of a client: only the cluster is set, if it knows one
 
     friend bool operator==(const Greeting&, const Greeting&) = default;
 };
@@ -59,27 +59,27 @@ enum class Refusal : std::uint8_t {
     id_in_use,
 };
 
-// One sentence for a person; names nothing of this node.
+// One sentence for a person; it names nothing of this node.
 [[nodiscard]] std::string_view to_string(Refusal refusal);
 
 [[nodiscard]] const std::error_category& refusal_category();
 [[nodiscard]] std::error_code make_error_code(Refusal refusal);
 
-// Whether we go on with a caller. `known` are the nodes that may call, in any order.
+// Whether a caller is accepted. `known` are the nodes that may call, in any order.
 [[nodiscard]] std::optional<Refusal> judge_caller(const Greeting& caller, const core::Hello& ours,
                                                   const std::vector<core::NodeId>& known);
-// Whether a certificate is that of the node that the hello names, or of whoever may be a client of
-// this cluster.
-// `known` as above, and this node: the certificate of a node that is no member opens nothing.
+// Whether the certificate is that of the node which the hello names, or of a client of this
+// cluster. `known` as above, and this node: the certificate of a node that is not a member is not
+// accepted.
 [[nodiscard]] std::optional<Refusal> judge_identity(const core::Identity& proven,
                                                     const Greeting& caller,
                                                     std::string_view cluster,
                                                     const std::vector<core::NodeId>& known);
-// Whether we go on with whoever answered at the address of `expected`.
+// Whether the node that answered at the address of `expected` is accepted.
 [[nodiscard]] std::optional<Refusal> judge_answer(const Greeting& answer, const core::Hello& ours,
                                                   core::NodeId expected);
 
-// The version that both speak; empty when there is none.
+// The version that both support; empty if there is none.
 [[nodiscard]] std::optional<std::uint16_t> common_protocol(const Greeting& theirs);
 
 }  // namespace mortise::transport

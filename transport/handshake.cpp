@@ -25,7 +25,7 @@ class TlsHandshake final : public Handshake, public std::enable_shared_from_this
 public:
     TlsHandshake(Socket socket, openssl::Session session, Done done)
         : stream_{std::move(socket), session.get()}, done_{std::move(done)} {
-        static_cast<void>(session.release());  // the stream has it
+        static_cast<void>(session.release());  // the stream owns it
     }
 
     void begin(Side side) {
@@ -48,7 +48,7 @@ private:
         auto peer = std::make_unique<PeerCertificate>();
         peer->certificate.reset(SSL_get1_peer_certificate(stream_.native_handle()));
         peer->chain.reset(X509_chain_up_ref(SSL_get_peer_cert_chain(stream_.native_handle())));
-        if (!peer->certificate) return done(not_secured("no certificate was shown"));
+        if (!peer->certificate) return done(not_secured("no certificate was presented"));
         auto identity = identity_in(*peer->certificate);
         if (!identity) return done(not_secured("its certificate: " + identity.error().what));
         peer->identity = std::move(*identity);
@@ -60,11 +60,11 @@ private:
     core::Error failure(const asio::error_code& error) {
         const auto verified = SSL_get_verify_result(stream_.native_handle());
         if (verified != X509_V_OK) {
-            return not_secured("its certificate is not believed: " +
+            return not_secured("its certificate is not trusted: " +
                                std::string{X509_verify_cert_error_string(verified)});
         }
         if (error == asio::error::eof || error == asio::ssl::error::stream_truncated)
-            return not_secured("the other side broke the TLS handshake off; does it speak TLS?");
+            return not_secured("the other side ended the TLS handshake; does it speak TLS?");
         const auto problem = tls_alert(error);
         return not_secured(problem.empty() ? "no TLS handshake: " + error.message() : problem);
     }
@@ -73,7 +73,7 @@ private:
     Done done_;
 };
 
-// There was no memory to begin one.
+// Used if there was no memory to begin one.
 class NoHandshake final : public Handshake, public std::enable_shared_from_this<NoHandshake> {
 public:
     NoHandshake(Socket socket, Done done) : socket_{std::move(socket)}, done_{std::move(done)} {}
@@ -97,17 +97,17 @@ private:
     Done done_;
 };
 
-// An alert, as the other side sent it (RFC 8446, 6.2), in words for whoever operates this side.
+// An alert that the other side sent (RFC 8446, 6.2), in words for the operator of this side.
 std::string alert_problem(int reason) {
     switch (reason) {
         case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: return "it asks for a certificate";
         case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED: return "it says that our certificate expired";
         case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
-            return "it says that an authority that it does not know signed our certificate";
+            return "it does not know the authority that signed our certificate";
         case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
         case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
         case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
-        case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED: return "it does not believe our certificate";
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED: return "it does not trust our certificate";
         case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION: return "it does not speak TLS 1.3";
         default: return {};
     }
@@ -136,7 +136,7 @@ std::string tls_alert(const asio::error_code& error) {
         case SSL_R_PACKET_LENGTH_TOO_LONG:
         case SSL_R_RECORD_LENGTH_MISMATCH:
         case SSL_R_UNEXPECTED_MESSAGE: return "the other side does not speak TLS";
-        case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE: return "it shows no certificate";
+        case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE: return "it presents no certificate";
         default: return "TLS: " + error.message();
     }
 }

@@ -1,5 +1,5 @@
-// The TLS handshake on one connected socket. Both sides show a certificate that an authority of the
-// cluster signed; what is left to the caller is whether its identity is the expected one.
+// The TLS handshake on one connected socket. Both sides present a certificate that an authority of
+// the cluster has signed. The caller checks whether the identity is the expected one.
 #pragma once
 
 #include <functional>
@@ -23,26 +23,27 @@ class Handshake {
 public:
     struct Secured {
         std::unique_ptr<PeerCertificate> peer;
-        // Gives away the stream; once, within KJ.
+        // Moves the stream out; call it once, within KJ.
         std::function<kj::Own<SocketStream>(KjLoop&)> take_stream;
     };
     using Done = std::function<void(core::Result<Secured>)>;
 
     enum class Side { accepts, connects };
 
-    // `done` is called once, on the thread of the io_context, never from within. It may take as
-    // long as the other side likes: whoever has a limit cancels.
+    // `done` is called once, on the thread of the io_context, and never by this function. The
+    // handshake takes as long as the other side likes: the caller cancels it after its own time
+    // limit.
     static std::shared_ptr<Handshake> start(
         Socket socket, const std::shared_ptr<const TlsCredentials>& credentials, Side side,
         Done done);
 
     virtual ~Handshake() = default;
-    // Closes the socket. Nothing is called any more.
+    // Closes the socket; `done` is not called any more.
     virtual void cancel() = 0;
 };
 
-// One sentence about an error of TLS on a secured connection, mostly an alert by which the other
-// side refused our certificate; empty for any other error.
+// One sentence about a TLS error on a secured connection, mostly an alert by which the other side
+// refused our certificate; empty for any other error.
 [[nodiscard]] std::string tls_alert(const asio::error_code& error);
 
 }  // namespace mortise::transport

@@ -42,8 +42,8 @@ private:
     int fd_;
 };
 
-// The whole of a file that was looked at: `status` is of the open file, so nobody can exchange it
-// in between. The text never grows, so no copy of a key stays behind.
+// Reads the whole file. `status` is that of the open file, so the file cannot be exchanged in
+// between. The text never grows, so no copy of a key is left in memory.
 core::Result<std::string> read_all(const Descriptor& file, const struct stat& status,
                                    const std::string& name) {
     if (!S_ISREG(status.st_mode))
@@ -103,7 +103,8 @@ bool write_all(int fd, std::string_view text) {
     return true;
 }
 
-// Fails with EEXIST if there is a file. Some file systems cannot rename so, others cannot link.
+// Fails with EEXIST if the file exists. Some file systems do not support this rename, others do not
+// support links.
 int move_without_replacing(const char* from, const char* to) {
     if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
     if (errno != EINVAL && errno != ENOSYS) return errno;
@@ -112,7 +113,7 @@ int move_without_replacing(const char* from, const char* to) {
     return 0;
 }
 
-// A file that has its name only once all of it is on disk, and that goes away unless it is kept.
+// A file that gets its name only when all of it is on disk, and is removed unless it is kept.
 class NewFile {
 public:
     explicit NewFile(fs::path path) : path_{std::move(path)} {}
@@ -122,7 +123,7 @@ public:
         if (!is_kept_ && !present_.empty()) ::unlink(present_.c_str());
     }
 
-    // Under a temporary name, in the same directory.
+    // Writes it under a temporary name in the same directory.
     core::Result<void> write(std::string_view text, mode_t mode) {
         auto name = (directory_of(path_) / ("." + path_.filename().string() + ".XXXXXX")).string();
         const Descriptor file{::mkostemp(name.data(), O_CLOEXEC)};
@@ -153,7 +154,7 @@ private:
     }
 
     fs::path path_;
-    fs::path present_;  // what there is of it by now
+    fs::path present_;  // the name that it has now
     bool is_kept_ = false;
 };
 

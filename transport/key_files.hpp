@@ -1,6 +1,6 @@
-// Certificates and keys on disk. A key is written for its owner alone, and one that others can read
-// is refused. Errors are those of the system, and where a fault is found here: file_exists,
-// operation_not_permitted (others can read the key), bad_message (that is no PEM file).
+// Certificates and keys on disk. A key is written for its owner alone, and a key that others can
+// read is refused. Errors are those of the system, and for faults that are detected here
+// file_exists, operation_not_permitted (others can read the key) and bad_message (not a PEM file).
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,20 @@ namespace mortise::transport {
 
 constexpr std::size_t certificate_file_bytes_max = std::size_t{1} << 20U;
 
-// Each blocks on the disk. What is not a regular file is refused, so that none waits for a pipe.
+// Each function blocks on the disk. Only regular files are accepted, so that no function waits for
+// a pipe.
 [[nodiscard]] core::Result<std::string> read_certificate_file(const std::filesystem::path& path);
-// Refuses a file that group or others have access to. One that root owns may be read by its group:
-// that is how a program without rights is given a key that it cannot change.
+// Refuses a file that its group or others can access. A file that root owns may be readable for its
+// group, so that an unprivileged program can use a key that it cannot change.
 [[nodiscard]] core::Result<Secret> read_key_file(const std::filesystem::path& path);
 
-// Where a certificate and its key are.
+// The paths of a certificate and its key.
 struct KeyPairPaths {
     std::filesystem::path certificate;
     std::filesystem::path key;
 };
-// Writes both files or none, and never over a file that is there. When it returns they are durable.
-// The key has mode 0600 and the certificate 0644, whatever the umask.
+// Writes both files or none, and never overwrites a file. They are durable when it returns. The key
+// has mode 0600 and the certificate 0644, whatever the umask is.
 [[nodiscard]] core::Result<void> write_key_pair(const KeyPairPaths& paths, const Issued& issued);
 
 }  // namespace mortise::transport

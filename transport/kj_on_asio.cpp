@@ -10,7 +10,7 @@
 namespace mortise::transport {
 namespace {
 
-// Of KJ, before other handlers of the Asio loop have their turn again.
+// The number of KJ's events that run before other handlers of the Asio loop get their turn.
 constexpr kj::uint events_per_turn = 2'000;
 
 LogLevel level_of(kj::LogSeverity severity) {
@@ -24,7 +24,7 @@ LogLevel level_of(kj::LogSeverity severity) {
 
 }  // namespace
 
-// KJ finds it by its place on the stack of the thread.
+// KJ finds this object by its place on the stack of the thread.
 class KjLoop::LogForwarder final : public kj::ExceptionCallback {
 public:
     explicit LogForwarder(const Log& log) : log_{log} {}
@@ -33,7 +33,7 @@ public:
                     int /*context_depth*/, kj::String&& text) override {
         if (log_) log_(level_of(severity), std::string{text.cStr(), text.size()});
     }
-    // Nobody reads it, and it is dear.
+    // The trace is not used, and it is expensive.
     StackTraceMode stackTraceMode() override { return StackTraceMode::NONE; }
 
 private:
@@ -68,7 +68,7 @@ void KjLoop::run(kj::FunctionParam<void()> work) {
     auto turn = [&] {
         const LogForwarder forwarder{log_};
         kj::WaitScope scope{loop_};
-        // Also when it could not even be logged what went wrong.
+        // Also if logging the error has failed.
         KJ_DEFER(running_ = false);
         running_ = true;
         guarded(work);

@@ -1,6 +1,6 @@
-// KJ's event loop as a guest on an Asio loop: it has no thread, no poll and no signal of its own.
+// Runs KJ's event loop on an Asio loop: it has no thread, poll or signal of its own.
 //
-// KJ is current on the thread only while run() is on the stack, so several guests may live on one
+// KJ is active on the thread only while run() is on the stack. So several such loops may run on one
 // thread, one after the other, and the host may have a KJ loop of its own elsewhere.
 #pragma once
 
@@ -19,19 +19,21 @@ namespace mortise::transport {
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class KjLoop final : private kj::EventPort {
 public:
-    // `settle` is called after every outermost run(), when KJ is not on the stack: the place to do
-    // what a KJ callback must not, such as to destroy the connection it came from, and to call out.
+    // `settle` is called after every outermost run(), when KJ is not on the stack. It does what a
+    // KJ callback must not do, such as to destroy the connection that called it, or to call other
+    // code.
     KjLoop(asio::io_context& io, Log log, std::function<void()> settle);
     ~KjLoop();
     KjLoop(const KjLoop&) = delete;
     KjLoop& operator=(const KjLoop&) = delete;
 
-    // Does the work, then what it made ready, but not for long. May be nested. Nothing is thrown:
-    // an exception of the work is logged.
+    // Runs the work, and then a limited number of the events that are ready. It may be nested.
+    // Nothing is thrown: an exception of the work is logged.
     void run(kj::FunctionParam<void()> work);
     // Makes run() happen soon.
     void wake();
-    // Once, at the end of this turn, still within KJ. For what is better done once per turn.
+    // Calls `work` once at the end of this turn, within KJ, for work that should be done once per
+    // turn.
     void at_turn_end(std::weak_ptr<std::function<void()>> work);
 
     [[nodiscard]] asio::io_context& io() { return io_; }
@@ -43,7 +45,7 @@ private:
     class LogForwarder;
 
     void setRunnable(bool runnable) override;
-    // Nobody waits on a promise here.
+    // No code waits for a promise here.
     bool wait() override { return false; }
     bool poll() override { return false; }
     template <class Work>
@@ -57,7 +59,7 @@ private:
     std::vector<std::weak_ptr<std::function<void()>>> turn_end_;
     bool running_ = false;
     bool wake_posted_ = false;
-    std::shared_ptr<KjLoop*> self_;  // for what is posted: may outlive this
+    std::shared_ptr<KjLoop*> self_;  // for posted handlers, which may outlive this
 };
 
 }  // namespace mortise::transport

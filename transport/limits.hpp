@@ -1,4 +1,5 @@
-// What a stranger may make this node read, keep or walk through. peer.capnp is the protocol.
+// Limits on what an unauthenticated or other connection can make this node read, keep or traverse.
+// peer.capnp is the protocol.
 #pragma once
 
 #include <cstddef>
@@ -10,43 +11,44 @@ namespace mortise::transport {
 
 constexpr std::size_t word_bytes = 8;
 
-// Of one frame, header and body, in words (frame_check).
+// The largest frames, header and body, in words (frame_check).
 constexpr std::size_t hello_frame_words_max = 512;         // 4 KiB, before hello
 constexpr std::size_t peer_frame_words_max = 256U << 10U;  // 2 MiB
-// A chunk of a state is 512 KiB of keys and values, most of them so short that their places weigh
-// more than they do.
+// A chunk of a snapshot has 512 KiB of keys and values; most of them are so short that their
+// pointers take more space than they do.
 constexpr std::size_t forwarding_frame_words_max = std::size_t{512} << 10U;  // 4 MiB
-// What a client asks is short; what it is answered is not.
+// A client's requests are short; the answers to it are not.
 constexpr std::size_t client_frame_words_max = std::size_t{2} << 10U;    // 16 KiB
 constexpr std::size_t answer_frame_words_max = std::size_t{256} << 10U;  // 2 MiB
 constexpr std::size_t frame_segments_max = 16;
 
-// For capnp::ReaderOptions: a message is walked through at most four times.
+// For capnp::ReaderOptions: a message is traversed at most four times.
 constexpr int nesting_max = 16;
 constexpr std::uint64_t traversal_words_max = 4 * forwarding_frame_words_max;
 
-// What this node itself puts into one call; one message is never cut, whatever it weighs.
+// What this node puts into one call; a single message is never cut, whatever its size.
 constexpr std::size_t send_bytes_max = std::size_t{1} << 20U;
 constexpr std::size_t send_messages_max = 256;
 
-// Questions of one connection that are not over (RpcGuard). A client of ours keeps well below.
+// The open questions of one connection (RpcGuard). Our own client stays far below.
 constexpr std::size_t questions_max = 64;
 constexpr std::size_t own_questions_max = 16;
-constexpr std::size_t question_words_max = std::size_t{4} << 10U;  // 32 KiB of one client, together
+// 32 KiB for all questions of one client
+constexpr std::size_t question_words_max = std::size_t{4} << 10U;
 
-// Lists that clients have asked for and this node has not answered. One takes up to 1.3 MiB.
+// Listings that clients have requested and this node has not answered. One takes up to 1.3 MiB.
 constexpr std::size_t lists_per_client_max = 2;
 constexpr std::size_t lists_max = 16;
-// Answers that were not read. Above the first nothing more is read of that client, or of that peer;
-// above the next it is given no more lists, and above the last it is shown the door, as is the
-// client with the most when all together have too many.
+// Unread answers. Above the first limit nothing more is read from that client or peer. Above the
+// next one it gets no more listings. Above the last one it is closed, and so is the client with the
+// most if all clients together have too many.
 constexpr std::size_t unread_bytes_paused = std::size_t{64} << 10U;
 constexpr std::size_t peer_unread_bytes_paused = std::size_t{256} << 10U;
 constexpr std::size_t unread_bytes_congested = std::size_t{3} << 20U;
 constexpr std::size_t unread_bytes_max = std::size_t{4} << 20U;
 constexpr std::size_t all_unread_bytes_max = std::size_t{16} << 20U;
 
-// Of fields, in what is received.
+// Limits of fields in received messages.
 constexpr std::size_t batch_messages_max = 4'096;
 constexpr std::size_t voters_max = 64;
 constexpr std::size_t entries_max = 16'384;  // of one AppendRequest
@@ -58,11 +60,9 @@ constexpr std::size_t row_value_bytes_max = word_bytes * forwarding_frame_words_
 constexpr std::size_t members_max = 1'024;
 constexpr std::size_t address_bytes_max = 512;
 constexpr std::size_t why_bytes_max = 1'024;  // why a node is not ready
-constexpr std::size_t text_bytes_max = 256;   // versions, reasons
+constexpr std::size_t text_bytes_max = 256;   // for versions and reasons
 constexpr std::size_t list_locks_max = 1'024;
 constexpr std::size_t list_holders_max = 1'024;  // told of one lock; likewise waiters
 constexpr std::size_t list_closings_max = 64;    // likewise: why it is closed
-constexpr std::size_t watched_max = 1'024;       // sessions of one stream; likewise nonces
-constexpr std::size_t outcomes_max = 65'536;     // in one batch
 
 }  // namespace mortise::transport

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/mutant.hpp"
-
 namespace mortise::transport {
 
 using core::Instant;
@@ -35,9 +33,9 @@ void LinkMachine::handle(const link_event::ConnectFailed& event, Instant now) {
 
 void LinkMachine::handle(const link_event::Greeted& event, Instant now) {
     if (!is(State::greeting, event.attempt)) return;
-    // A recycled address may belong to another node, of another cluster, by now.
+    // An address may have been reassigned to another node, of another cluster.
     const auto refusal = judge_answer(event.theirs, event.ours, options_.expected);
-    if (refusal && !planted(core::Mutant::anybody_at_the_address)) {
+    if (refusal) {
         ++counters_.refused_by_us;
         out_.emplace_back(link_action::Close{attempt_});
         back_off_refused(*refusal, now);
@@ -51,11 +49,11 @@ void LinkMachine::handle(const link_event::Greeted& event, Instant now) {
 }
 
 void LinkMachine::handle(const link_event::Refused& event, Instant now) {
-    const bool is_early = is(State::connecting, event.attempt);  // by its certificate
+    const bool is_early = is(State::connecting, event.attempt);  // refused by its certificate
     if (!is_early && !is(State::greeting, event.attempt)) return;
     ++counters_.refused_by_peer;
     out_.emplace_back(link_action::Close{attempt_});
-    // These pass by themselves.
+    // Refusals that may pass by themselves.
     const bool passes = event.reason == Refusal::busy || event.reason == Refusal::stopping;
     if (!passes) return back_off_refused(event.reason, now);
     refusal_ = event.reason;
@@ -92,8 +90,8 @@ void LinkMachine::handle(const link_event::TimerFired& /*event*/, Instant now) {
 }
 
 void LinkMachine::handle(const link_event::PeerSeen& /*event*/, Instant now) {
-    // Whatever was refused before, by the peer or by another node at one of its addresses: it calls
-    // now, and is not refused, so it may take us by now.
+    // An earlier refusal by the peer, or by another node at one of its addresses, does not count
+    // any more: the peer calls now and is accepted, so it may accept this node.
     if (state_ != State::backing_off) return;
     deadline_ = std::min(deadline_, now + jittered(options_.backoff_min));
 }
@@ -128,8 +126,8 @@ void LinkMachine::back_off_refused(Refusal reason, Instant now) {
     deadline_ = now + jittered(options_.backoff_refused);
 }
 
-// Between half and all of it, so that nodes which lost each other at once do not meet again at
-// once.
+// Between half and all of it, so that nodes which lost each other at the same time do not dial each
+// other at the same time.
 Nanoseconds LinkMachine::jittered(Nanoseconds wait) {
     return Nanoseconds{prng_.between(wait.count() / 2, wait.count())};
 }

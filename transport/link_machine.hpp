@@ -1,12 +1,12 @@
-// The life of one outgoing connection, without the connection. Whoever owns the socket feeds events
-// in and does what comes out, in its order, so that back-off and the order of the hello are tested
-// with no socket and no sleeping.
+// The state machine of one outgoing connection, without the connection. The owner of the socket
+// passes in events and executes the actions in their order. So back-off and the order of the hellos
+// are tested without sockets and sleeping.
 //
 //   idle --Start--> connecting --Connected--> greeting --Greeted--> up
 //                     ^  \__ failed              \__ failed          \__ lost
-//                     |______________ deadline ____ backing off <_____|
+//                     |_______<_______ deadline ____ backing off <_____|
 //
-// Each attempt has a number; an event of an attempt that is over is passed over.
+// Each attempt has a number; events of earlier attempts are ignored.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Connected {
 struct ConnectFailed {
     Attempt attempt;
 };
-// The answer to our hello, and the hello it answered.
+// The answer to our hello, with our hello.
 struct Greeted {
     Attempt attempt;
     core::Hello ours;
@@ -44,7 +44,7 @@ struct Lost {
     Attempt attempt;
 };
 struct TimerFired {};
-// The peer called us, so it is there: an address that did not answer may do so now.
+// The peer has called us, so it is running: an address that did not answer may do so now.
 struct PeerSeen {};
 struct Stop {};
 }  // namespace link_event
@@ -57,9 +57,9 @@ namespace link_action {
 struct Connect {
     Attempt attempt;
 };
-// Whatever is left of the former connection to this peer, in either direction, is closed and its
-// messages thrown away, before the next action (S47): a hello says how things are now, and nothing
-// older may be heard after it.
+// Before the next action everything of the former connection to this peer, in both directions, is
+// closed and its messages are dropped (S47): a hello describes the present, and no older message
+// may be received after it.
 struct DropFormer {};
 struct SendHello {
     Attempt attempt;
@@ -71,7 +71,7 @@ struct PublishUp {
 struct PublishDown {
     Attempt attempt;
 };
-// Also of an attempt that is still connecting. Its events are not expected any more.
+// Also closes an attempt that is still connecting. No more of its events are expected.
 struct Close {
     Attempt attempt;
 };
@@ -87,19 +87,19 @@ struct LinkOptions {
     core::Nanoseconds hello_timeout{std::chrono::seconds{5}};
     core::Nanoseconds backoff_min{std::chrono::milliseconds{50}};
     core::Nanoseconds backoff_max{std::chrono::seconds{2}};
-    // After an answer that only somebody's change of configuration can make better.
+    // After a refusal that only a change of a configuration can end.
     core::Nanoseconds backoff_refused{std::chrono::seconds{10}};
-    // Up for as long as this: what follows is a new failure, not the old one.
+    // A connection that was up for this long starts the back-off anew.
     core::Nanoseconds steady_after{std::chrono::seconds{5}};
 };
 
 struct LinkCounters {
     std::uint64_t attempts = 0;
     std::uint64_t connect_failures = 0;
-    std::uint64_t timeouts = 0;  // of connecting and of hello
+    std::uint64_t timeouts = 0;  // while connecting, and during hello
     std::uint64_t refused_by_peer = 0;
-    std::uint64_t refused_by_us = 0;  // another node, another cluster, another protocol
-    std::uint64_t losses = 0;         // once up
+    std::uint64_t refused_by_us = 0;  // another node, cluster or protocol
+    std::uint64_t losses = 0;         // of connections that were up
 };
 
 class LinkMachine {
@@ -109,11 +109,11 @@ public:
     LinkMachine(LinkOptions options, core::Prng prng) : options_{options}, prng_{prng} {}
 
     std::vector<LinkAction> on(const LinkEvent& event, core::Instant now);
-    // When to feed TimerFired in, if nothing else happens.
+    // When to pass in TimerFired if nothing else happens.
     [[nodiscard]] core::Instant deadline() const { return deadline_; }
     [[nodiscard]] State state() const { return state_; }
     [[nodiscard]] const LinkCounters& counters() const { return counters_; }
-    // Why the newest attempt that got as far as a hello ended there; empty once one did not.
+    // Why the newest attempt with a hello was refused; empty after an attempt without a refusal.
     [[nodiscard]] std::optional<Refusal> refusal() const { return refusal_; }
 
 private:
@@ -142,7 +142,7 @@ private:
     Attempt attempt_;
     core::Instant deadline_ = core::Instant::never();
     core::Instant up_since_;
-    core::Nanoseconds backoff_{};  // of the next failure; zero: the shortest
+    core::Nanoseconds backoff_{};  // for the next failure; zero: the shortest
     std::optional<Refusal> refusal_;
     LinkCounters counters_;
     std::vector<LinkAction> out_;

@@ -35,7 +35,7 @@ core::Result<std::vector<asio::ip::tcp::endpoint>> endpoints_of(asio::io_context
     return endpoints;
 }
 
-// What a name is called says nothing: a host may call any address localhost.
+// A host name proves nothing: a host may map localhost to any address.
 core::Error not_loopback(const std::string& address, const asio::ip::tcp::endpoint& endpoint) {
     const auto is = to_string(endpoint) == address
                         ? address + " is"
@@ -53,7 +53,7 @@ bool is_missing_here(const asio::error_code& error) {
            code == std::errc::address_family_not_supported;
 }
 
-// For want of something that may come back, not because of this one connection.
+// A temporary shortage, not an error of this one connection.
 bool is_shortage(const asio::error_code& error) {
     const auto code = to_std(error);
     return code == std::errc::too_many_files_open || code == std::errc::no_buffer_space ||
@@ -62,17 +62,17 @@ bool is_shortage(const asio::error_code& error) {
 
 }  // namespace
 
-// What all doors of a listener share.
+// The state that all sockets of a listener share.
 struct Listener::Shared {
     core::Nanoseconds pause_length;
     NetworkCounters& counters;
     const Log& log;
     bool stopped = false;
-    bool short_of = false;  // said so in the log
+    bool short_of = false;  // it was reported in the log
     Accepted accepted;
 };
 
-// One address.
+// The listening socket of one address.
 struct Listener::Door : std::enable_shared_from_this<Door> {
     Door(asio::io_context& the_io, std::shared_ptr<Shared> the_shared)
         : io{the_io}, acceptor{io}, pause{io}, shared{std::move(the_shared)} {}
@@ -108,9 +108,9 @@ asio::error_code Listener::Door::open(const asio::ip::tcp::endpoint& endpoint) {
     }
     identity = SocketIdentity{made};
     acceptor.native_non_blocking(true, error);
-    // A restarted node must not wait for connections of its former life to be forgotten.
+    // A restarted node must not wait until the connections of its earlier run time out.
     if (!error) acceptor.set_option(asio::socket_base::reuse_address{true}, error);
-    // Each family has a door of its own.
+    // IPv4 and IPv6 have separate sockets.
     if (!error && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only{true}, error);
     if (!error) acceptor.bind(endpoint, error);
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
@@ -118,7 +118,7 @@ asio::error_code Listener::Door::open(const asio::ip::tcp::endpoint& endpoint) {
     return error;
 }
 
-// Asio would accept without closing on exec.
+// Asio would accept without close-on-exec.
 void Listener::Door::accept() {
     acceptor.async_wait(asio::socket_base::wait_read,
                         [self = shared_from_this()](const asio::error_code& error) {
@@ -130,7 +130,7 @@ void Listener::Door::accept_one() {
     if (!identity.is_at(acceptor.native_handle())) return;
     const int accepted = accept_socket(acceptor.native_handle());
     const int why = accepted < 0 ? errno : 0;
-    // Gone before it was taken.
+    // The connection ended before it was accepted.
     if (why == EAGAIN || why == ECONNABORTED || why == EPROTO) return accept();
     Socket socket{io};
     asio::error_code error{why, asio::error::get_system_category()};
@@ -173,10 +173,10 @@ void Listener::Door::close() {
     if (!acceptor.is_open()) return;
     asio::error_code ignored;
     if (!identity.is_at(acceptor.native_handle())) {
-        static_cast<void>(acceptor.release(ignored));  // the number is the program's
+        static_cast<void>(acceptor.release(ignored));  // the number belongs to the program
         return;
     }
-    // A child of a fork may have a copy of the descriptor: the port is not to stay taken by it.
+    // A child of a fork may have a copy of the descriptor, and must not keep the port.
     ::shutdown(acceptor.native_handle(), SHUT_RDWR);
     acceptor.close(ignored);
 }
@@ -190,7 +190,7 @@ Listener::Listener(asio::io_context& io, const NetworkLimits& limits, NetworkCou
 Listener::~Listener() {
     try {
         stop();
-    } catch (...) {  // a timer that could not be cancelled goes with the door's state
+    } catch (...) {  // a timer that cannot be cancelled is destroyed with the state
     }
 }
 

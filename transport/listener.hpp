@@ -1,4 +1,4 @@
-// The door: accepts connections, and waits when there are no descriptors for them.
+// Accepts connections, and pauses when there are no free descriptors.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace mortise::transport {
 
-// From where a listener may be reached.
+// From where a listener may be reachable.
 enum class Reach { loopback, anywhere };
 
 class Listener {
@@ -28,17 +28,17 @@ public:
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    // Listens on every address that the name has; on the same port, if any will do. An address that
-    // this machine does not have, as ::1 where there is no IPv6, is passed over as long as there is
-    // another. With Reach::loopback, an address of any other network is refused.
+    // Listens on every address of the name, on the same port even if any port is requested. An
+    // address that this machine does not have, such as ::1 without IPv6, is skipped if there is
+    // another. With Reach::loopback any other address is an error.
     core::Result<void> open(const std::string& address, Reach reach);
-    // Of what it listens at, after open().
+    // Its listening descriptors, after open().
     [[nodiscard]] std::vector<int> descriptors() const;
     void start(Accepted accepted);
     void stop();
     // The first of its addresses.
     [[nodiscard]] std::string at() const { return at_; }
-    // Only this machine reaches it.
+    // True if only this machine reaches it.
     [[nodiscard]] bool is_local() const { return is_local_; }
 
 private:
@@ -49,7 +49,7 @@ private:
                                 std::vector<asio::ip::tcp::endpoint> endpoints);
 
     asio::io_context& io_;
-    std::shared_ptr<Shared> shared_;  // outlives this while an accept is under way
+    std::shared_ptr<Shared> shared_;  // outlives this object while an accept is in progress
     std::vector<std::shared_ptr<Door>> doors_;
     std::string at_;
     bool is_local_ = true;

@@ -17,7 +17,7 @@ public:
             case Malformed::too_many: return "more elements than are allowed";
             case Malformed::bad_order: return "elements out of order";
             case Malformed::bad_text: return "bytes that are not allowed";
-            case Malformed::bad_pointer: return "a pointer that leads nowhere";
+            case Malformed::bad_pointer: return "an invalid pointer";
         }
         return "malformed";
     }

@@ -5,15 +5,15 @@
 
 namespace mortise::transport {
 
-// What is wrong with a message that was received.
+// What is wrong with a received message.
 enum class Malformed {
     unknown_kind = 1,  // an enum or a union has a value that this version does not know
-    bad_number,        // a zero that must not be one, or a number out of range
+    bad_number,        // an invalid zero, or a number out of range
     too_long,          // bytes
     too_many,          // list elements
     bad_order,         // of a list
-    bad_text,          // bytes that may not be there
-    bad_pointer,       // Cap'n Proto's own complaint
+    bad_text,          // invalid bytes
+    bad_pointer,       // reported by Cap'n Proto
 };
 
 [[nodiscard]] const std::error_category& malformed_category();

@@ -12,7 +12,6 @@
 #include "transport/dial.hpp"
 #include "transport/handshake.hpp"
 #include "transport/limits.hpp"
-#include "transport/outcome_receiver.hpp"
 #include "transport/rpc_connection.hpp"
 #include "transport/tls_credentials.hpp"
 
@@ -26,12 +25,12 @@ core::Error failure(std::errc code, std::string what) {
     return {std::make_error_code(code), std::move(what)};
 }
 core::Error nonsense() {
-    return failure(std::errc::bad_message, "the member's answer makes no sense");
+    return failure(std::errc::bad_message, "the member's answer is invalid");
 }
 
 }  // namespace
 
-class MemberClient::Impl final : public std::enable_shared_from_this<Impl>, public ReceiverOwner {
+class MemberClient::Impl final : public std::enable_shared_from_this<Impl> {
 public:
     Impl(asio::io_context& io, core::ClusterId cluster,
          std::shared_ptr<const TlsCredentials> credentials, Log log)
@@ -39,19 +38,15 @@ public:
           timer_{io},
           cluster_{cluster},
           credentials_{std::move(credentials)} {}
-    ~Impl() noexcept override = default;
 
     void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
-    void outcomes(const OutcomesRequest& request, OutcomeSink& sink, Done<core::LogIndex> done);
-    void end_outcomes();
-    void on_lost(std::function<void(core::Error)> lost) { lost_ = std::move(lost); }
     void close();
 
-    // Makes a request of the member, now or when others have been answered, and answers with what
+    // Sends a request to the member, now or when earlier ones were answered, and passes on what
     // `take` reads from the response.
     template <class T, class Make, class Take>
     void call(Done<T> done, Make make, Take take);
-    // Called out, once KJ is off the stack.
+    // Runs `what` when KJ is not on the stack any more.
     void later(std::function<void()> what) {
         if (!closed_) to_call_.push_back(std::move(what));
     }
@@ -64,8 +59,6 @@ private:
         later([done, what] { done(failure(std::errc::connection_reset, what)); });
     }
     void answered();
-    void tell(OutcomeSink& sink, std::function<void(OutcomeSink&)> what) override;
-    void nonsense_received() override;
     void connected(const asio::error_code& error, Socket socket);
     void secured(core::Result<Handshake::Secured> secured);
     [[nodiscard]] core::Error not_a_node(const core::Identity& identity) const;
@@ -74,7 +67,7 @@ private:
     void give_up(core::Error error);
     void broken();
     void settle();
-    // For what the program calls: nothing is called back from within.
+    // For calls of the program: no callback is called from within.
     template <class Work>
     void run(Work work);
 
@@ -88,11 +81,8 @@ private:
     Done<core::Hello> connecting_;
     std::unique_ptr<RpcConnection> connection_;
     std::optional<wire::Member::Client> member_;
-    std::optional<wire::Subscription::Client> subscription_;
-    OutcomeSink* sink_ = nullptr;
-    std::function<void(core::Error)> lost_;
     std::deque<std::function<void()>> to_call_;
-    // A member closes a connection with too many questions open.
+    // A member closes a connection with too many open questions.
     std::size_t in_flight_ = 0;
     std::deque<std::function<void()>> waiting_;
     bool closed_ = false;
@@ -167,7 +157,7 @@ void MemberClient::Impl::say_hello(kj::Own<SocketStream> stream) {
 }
 
 void MemberClient::Impl::greeted(wire::HelloAnswer::Reader answer) {
-    if (!connecting_) return;  // given up
+    if (!connecting_) return;  // cancelled
     if (answer.isRefused()) {
         const auto refusal = read(answer.getRefused());
         return give_up(
@@ -189,30 +179,14 @@ void MemberClient::Impl::give_up(core::Error error) {
     later([done = std::exchange(connecting_, nullptr), error = std::move(error)] { done(error); });
 }
 
-// RPC tells all calls that wait, in its own time.
 void MemberClient::Impl::broken() {
+    if (member_) return;  // RPC tells all calls that wait
     auto error = failure(std::errc::connection_reset, "the connection to " + address_ + " broke");
-    if (!member_ && !credentials_)
+    if (!credentials_)
         error.what += "; a cluster with TLS wants a certificate, its key and the authorities";
     if (const auto alert = tls_alert(connection_->read_error()); !alert.empty())
         error = failure(std::errc::permission_denied, address_ + ": " + alert);
-    if (!member_) return give_up(std::move(error));
-    auto tell = [this, error = std::move(error)] {
-        if (auto* const sink = std::exchange(sink_, nullptr)) sink->ended(StreamEnd::unspecified);
-        if (auto lost = std::exchange(lost_, nullptr)) lost(error);
-    };
-    connection_->add(kj::evalLast([this, tell = std::move(tell)] { later(tell); }));
-}
-
-void MemberClient::Impl::tell(OutcomeSink& sink, std::function<void(OutcomeSink&)> what) {
-    later([this, to = &sink, what = std::move(what)] {
-        if (sink_ == to) what(*to);
-    });
-}
-
-void MemberClient::Impl::nonsense_received() {
-    connection_->close();
-    broken();
+    give_up(std::move(error));
 }
 
 template <class Work>
@@ -255,47 +229,12 @@ void MemberClient::Impl::answered() {
     begin();
 }
 
-void MemberClient::Impl::outcomes(const OutcomesRequest& request, OutcomeSink& sink,
-                                  Done<core::LogIndex> done) {
-    sink_ = &sink;
-    // From now on the member asks, too.
-    if (connection_) {
-        connection_->frames().set_limits(
-            {answer_frame_words_max, UINT64_MAX, SIZE_MAX, {.questions_max = own_questions_max}});
-    }
-    auto make = [this, request, &sink](wire::Member::Client& member) {
-        auto call = member.outcomesRequest();
-        write(request, call.initRequest());
-        call.setSink(make_outcome_receiver(weak_from_this(), sink));
-        return call;
-    };
-    auto take = [this](auto& response) -> core::Result<core::LogIndex> {
-        auto answer = response.getAnswer();
-        if (answer.isRefused()) {
-            sink_ = nullptr;
-            const auto why = answer.getRefused() == wire::StreamEnd::POSITION_GONE
-                                 ? "what was asked for is not kept any more"
-                                 : "the member streams nothing now";
-            return failure(std::errc::resource_unavailable_try_again, why);
-        }
-        subscription_.emplace(answer.getSubscription());
-        return core::LogIndex{answer.getApplied()};
-    };
-    call<core::LogIndex>(std::move(done), make, take);
-}
-
-void MemberClient::Impl::end_outcomes() {
-    sink_ = nullptr;
-    run([this] { subscription_.reset(); });
-}
-
 void MemberClient::Impl::close() {
     if (std::exchange(closed_, true)) return;
     timer_.cancel();
     if (dial_) dial_->cancel();
     if (handshake_) handshake_->cancel();
     to_call_.clear();
-    sink_ = nullptr;
     if (connection_) connection_->close();
     if (!settling_) loop_.run([] {});
 }
@@ -310,13 +249,12 @@ void MemberClient::Impl::settle() {
     }
     if (closed_ && connection_) {
         loop_.run([this] {
-            subscription_.reset();
             member_.reset();
             connection_.reset();
         });
     }
     settling_ = false;
-    // The loop must not go while it is on the stack.
+    // The loop must not be destroyed while it is on the stack.
     if (alive.use_count() == 1) asio::post(loop_.io(), [alive] {});
 }
 
@@ -327,7 +265,7 @@ MemberClient::MemberClient(asio::io_context& io, core::ClusterId cluster,
 MemberClient::~MemberClient() {
     try {
         close();
-    } catch (...) {  // what could not be closed goes with the members
+    } catch (...) {  // what cannot be closed is destroyed with the members
     }
 }
 
@@ -390,33 +328,6 @@ void MemberClient::break_lock(const core::BreakLock& request, Done<ChangeAnswer>
         return read_guarded([&] { return response.getAnswer(); });
     };
     impl_->call<ChangeAnswer>(std::move(done), make, take);
-}
-
-void MemberClient::forward(const core::Forward& forward, Done<ForwardReply> done) {
-    const auto make = [forward](wire::Member::Client& member) {
-        auto call = member.forwardRequest();
-        write(forward, call.initForward());
-        return call;
-    };
-    const auto take = [](auto& response) -> core::Result<ForwardReply> {
-        const core::NodeId leader{response.getLeader()};
-        return ForwardReply{response.getTaken(),
-                            leader.is_set() ? std::optional{leader} : std::nullopt};
-    };
-    impl_->call<ForwardReply>(std::move(done), make, take);
-}
-
-void MemberClient::outcomes(const OutcomesRequest& request, OutcomeSink& sink,
-                            Done<core::LogIndex> done) {
-    impl_->outcomes(request, sink, std::move(done));
-}
-
-void MemberClient::end_outcomes() {
-    impl_->end_outcomes();
-}
-
-void MemberClient::on_lost(std::function<void(core::Error)> lost) {
-    impl_->on_lost(std::move(lost));
 }
 
 void MemberClient::close() {

@@ -1,6 +1,5 @@
-// A program that is no member of the cluster, talking to one. Asynchronous, on the thread that runs
-// the io_context, which is also where every call is made. BlockingMemberClient is for programs that
-// would rather wait.
+// A client's connection to a member of the cluster. It is asynchronous; all calls and callbacks
+// happen on the thread that runs the io_context. BlockingMemberClient has blocking calls.
 #pragma once
 
 #include <functional>
@@ -23,32 +22,25 @@ public:
     template <class T>
     using Done = std::function<void(core::Result<T>)>;
 
-    // Without a cluster, any will do. With credentials the connection is secured, and whoever
-    // answers has to be a node of the cluster that they name.
+    // Without a cluster id it accepts any cluster. With credentials the connection is secured, and
+    // the other side must be a node of the cluster that they name.
     explicit MemberClient(asio::io_context& io, core::ClusterId cluster = {},
                           std::shared_ptr<const TlsCredentials> credentials = {}, Log log = {});
-    // Closes. May happen in a callback.
+    // Closes it. May be called in a callback.
     ~MemberClient();
     MemberClient(const MemberClient&) = delete;
     MemberClient& operator=(const MemberClient&) = delete;
 
-    // Once, before anything else. Every callback comes once, never from within a call, unless the
-    // client is closed first. When the connection breaks, all that wait get an error.
+    // Call it once, before anything else. Every callback is called once, and never from within a
+    // call, unless the client is closed first. If the connection breaks, all pending calls fail.
     void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
     void status(Done<MemberStatus> done);
     // One page; with is_exact, one lock.
     void list(const ListRequest& request, Done<ListAnswer> done);
-    // The member answers within `patience`, if at all.
+    // The member answers within `patience`, or not at all.
     void change(const core::MembershipGoal& goal, core::Nanoseconds patience,
                 Done<ChangeAnswer> done);
     void break_lock(const core::BreakLock& request, Done<ChangeAnswer> done);
-    void forward(const core::Forward& forward, Done<ForwardReply> done);
-    // One stream at a time; answers with the index behind which it begins. The sink is called until
-    // it is told of the end, the connection breaks, or the client is closed.
-    void outcomes(const OutcomesRequest& request, OutcomeSink& sink, Done<core::LogIndex> done);
-    void end_outcomes();
-    // Once connected: called once when the connection breaks, after those that wait.
-    void on_lost(std::function<void(core::Error)> lost);
     // No callback comes any more. Final.
     void close();
 

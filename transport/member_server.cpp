@@ -11,7 +11,6 @@
 #include "transport/client_rights.hpp"
 #include "transport/convert.hpp"
 #include "transport/limits.hpp"
-#include "transport/outcome_stream.hpp"
 
 // KJ deletes what it owns by its true type.
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
@@ -24,17 +23,6 @@ kj::Exception useless() {
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
-class Subscription final : public wire::Subscription::Server {
-public:
-    Subscription(Places::Place place, std::unique_ptr<OutcomeStream> stream)
-        : place_{std::move(place)}, stream_{std::move(stream)} {}
-
-private:
-    Places::Place place_;
-    std::unique_ptr<OutcomeStream> stream_;
-};
-
-// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Member final : public wire::Member::Server {
 public:
     Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service, Places lists)
@@ -45,8 +33,6 @@ public:
     kj::Promise<void> inspect(InspectContext context) override;
     kj::Promise<void> change(ChangeContext context) override;
     kj::Promise<void> breakLock(BreakLockContext context) override;
-    kj::Promise<void> forward(ForwardContext context) override;
-    kj::Promise<void> outcomes(OutcomesContext context) override;
 
 private:
     [[nodiscard]] bool is_open() const {
@@ -62,9 +48,9 @@ private:
         return !visit || visit->is_congested();
     }
     kj::Promise<ListAnswer> ask(ListRequest request);
-    // Empty when the caller may do that.
+    // Empty if the caller is allowed to do that.
     [[nodiscard]] std::optional<core::Denied> denied(core::Right right, std::string_view name);
-    // `begin` asks the service.
+    // `begin` calls the service.
     using Answered = std::function<void(const ChangeAnswer&)>;
     kj::Promise<ChangeAnswer> ask_to_change(const std::function<void(Answered)>& begin);
 
@@ -74,7 +60,6 @@ private:
     Places all_lists_;
     Places own_lists_{lists_per_client_max};
     Places changes_{1};
-    Places streams_{1};
 };
 
 kj::Promise<void> Member::status(StatusContext context) {
@@ -83,7 +68,7 @@ kj::Promise<void> Member::status(StatusContext context) {
     return kj::READY_NOW;
 }
 
-// The service may answer when this connection, or even the loop, is gone.
+// The service may answer after this connection, or even the loop, is gone.
 kj::Promise<ListAnswer> Member::ask(ListRequest request) {
     auto own = own_lists_.take();
     auto place = own ? all_lists_.take() : nullptr;
@@ -103,7 +88,7 @@ kj::Promise<void> Member::list(ListContext context) {
     if (!is_open()) return useless();
     auto request = read_guarded([&] { return context.getParams().getRequest(); });
     if (!request) return malformed();
-    // The names with a prefix may all be observed if and only if the prefix may.
+    // A client may list the names with a prefix if it may observe the prefix.
     if (auto refused = denied(core::Right::observe, request->prefix)) {
         write(ListAnswer{std::move(*refused)}, context.getResults().initAnswer());
         return kj::READY_NOW;
@@ -192,38 +177,6 @@ kj::Promise<void> Member::breakLock(BreakLockContext context) {
         .then([context](ChangeAnswer&& answer) mutable {
             write(answer, context.getResults().initAnswer());
         });
-}
-
-kj::Promise<void> Member::forward(ForwardContext context) {
-    if (!is_open()) return useless();
-    auto forward = read_guarded([&] { return context.getParams().getForward(); });
-    if (!forward) return malformed();
-    const auto reply = service_.forward(std::move(*forward));
-    auto results = context.getResults();
-    results.setTaken(reply.taken);
-    results.setLeader(reply.leader.value_or(core::NodeId{}).raw());
-    return kj::READY_NOW;
-}
-
-kj::Promise<void> Member::outcomes(OutcomesContext context) {
-    if (!is_open()) return useless();
-    const auto request = read_guarded([&] { return context.getParams().getRequest(); });
-    if (!request) return malformed();
-    auto answer = context.getResults().initAnswer();
-    auto place = streams_.take();
-    if (!place) {
-        answer.setRefused(to_wire(StreamEnd::too_many));
-        return kj::READY_NOW;
-    }
-    auto stream = std::make_unique<OutcomeStream>(loop_, service_, context.getParams().getSink());
-    const auto subscribed = stream->open(*request);
-    if (const auto* refused = std::get_if<StreamEnd>(&subscribed)) {
-        answer.setRefused(to_wire(*refused));
-        return kj::READY_NOW;
-    }
-    answer.setApplied(std::get<Subscribed>(subscribed).applied.raw());
-    answer.setSubscription(kj::heap<Subscription>(std::move(place), std::move(stream)));
-    return kj::READY_NOW;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What this node does for clients, offered as a capability.
+// The capability that a node offers to clients.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace mortise::transport {
 
-// Of one connection. The loop and the service outlive it. `lists` are those that all connections
-// may have under way.
+// The capability for one connection. The loop and the service outlive it. `lists` limits the
+// listings that all connections may have in progress.
 wire::Member::Client make_member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service,
                                  Places lists);
 

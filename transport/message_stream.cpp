@@ -37,8 +37,8 @@ kj::Promise<MessageStream::Message> MessageStream::tryReadMessage(
     kj::ArrayPtr<capnp::word> /*scratch*/) {
     if (is_refused()) return disconnected("a frame was refused");
     if (stream_.unsent_bytes() <= limits_.unsent_bytes_max) return begin_frame();
-    // In Cap'n Proto 0.9 each message that waits to be written holds the one before it. Nobody may
-    // make that chain long: whoever wants answers reads them.
+    // In Cap'n Proto 0.9 each message that waits to be written keeps the one before it alive. A
+    // client that does not read its answers must not make that chain long.
     paused_ = true;
     ++pauses_;
     return stream_.when_unsent_at_most(limits_.unsent_bytes_max)
@@ -130,7 +130,7 @@ kj::Promise<MessageStream::Message> MessageStream::end_with(const char* why) {
 
 kj::Promise<void> MessageStream::writeMessage(
     kj::ArrayPtr<const int> /*fds*/, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) {
-    // Not even Cap'n Proto's farewell, which may tell a stranger about our insides.
+    // Not even Cap'n Proto's last message is sent, which might disclose internals.
     if (is_refused()) return disconnected("a frame was refused");
     guard_.sent(rpc_frame_of(segments));
     if (auto instead = without_reasons(segments); instead.get() != nullptr) {

@@ -1,6 +1,6 @@
-// Cap'n Proto frames on a stream, checked before Cap'n Proto sees any of them: its own reader would
-// allocate whatever a head asks for, its RPC keeps whatever it is told of, and it answers whoever
-// does not read the answers.
+// A stream of Cap'n Proto frames, each of which is checked before Cap'n Proto reads it: its own
+// reader would allocate whatever a head asks for, its RPC keeps everything it is told about, and it
+// answers a client that does not read the answers.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ namespace mortise::transport {
 struct FrameLimits {
     std::size_t words_max = 0;  // of one frame
     std::uint64_t frames_max = UINT64_MAX;
-    // Of what this side has written and the other has not taken: above it nothing is read. Only for
-    // a side that answers. If both sides of a connection waited for the other to read, neither
-    // would ever go on.
+    // Above this number of written bytes that the other side has not read, nothing is read. Only
+    // for a side that answers: if both sides of a connection waited for the other to read, neither
+    // would continue.
     std::size_t unsent_bytes_max = SIZE_MAX;
     RpcRules rpc{};
 };
@@ -34,32 +34,32 @@ struct FrameLimits {
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class MessageStream final : public capnp::MessageStream {
 public:
-    // `ended` is called when there is nothing more to read, for whatever reason.
+    // `ended` is called when nothing more can be read, for any reason.
     MessageStream(SocketStream& stream, FrameLimits limits, std::function<void()> ended)
         : stream_{stream}, limits_{limits}, guard_{limits.rpc}, ended_{std::move(ended)} {}
     KJ_DISALLOW_COPY(MessageStream);
 
-    // From the next frame on, and counted anew.
+    // Applies from the next frame on; the count begins anew.
     void set_limits(FrameLimits limits);
-    // A frame was refused because of its form: nothing is read or written any more.
+    // A frame with an invalid form was refused: nothing is read or written any more.
     [[nodiscard]] bool is_malformed() const { return malformed_; }
-    // Likewise, because of what it says: why. Else null.
+    // The same because of its content: the reason. Null otherwise.
     [[nodiscard]] const char* forbidden() const { return forbidden_; }
-    // The other side has asked something that is not answered.
+    // The other side waits for an answer.
     [[nodiscard]] bool is_awaited() const { return guard_.is_awaited(); }
-    // Nothing is read until the other side has taken what was written.
+    // Reading is paused until the other side has read what was written.
     [[nodiscard]] bool is_paused() const { return paused_; }
-    // Rises with every pause.
+    // Grows with every pause.
     [[nodiscard]] std::uint64_t pauses() const { return pauses_; }
     [[nodiscard]] bool is_inside_frame() const { return inside_; }
-    // Rises with every frame that begins.
+    // Grows with every frame that begins.
     [[nodiscard]] std::uint64_t frames() const { return frames_; }
 
     using capnp::MessageStream::tryReadMessage;
     using capnp::MessageStream::writeMessage;
     using capnp::MessageStream::writeMessages;
 
-    // The options are ours: those given are passed over.
+    // Uses its own options; the argument is ignored.
     kj::Promise<kj::Maybe<capnp::MessageReaderAndFds>> tryReadMessage(
         kj::ArrayPtr<kj::AutoCloseFd> fds, capnp::ReaderOptions options,
         kj::ArrayPtr<capnp::word> scratch) override;
@@ -87,7 +87,7 @@ private:
     FrameLimits limits_;
     RpcGuard guard_;
     std::function<void()> ended_;
-    std::uint64_t frames_here_ = 0;  // under these limits
+    std::uint64_t frames_here_ = 0;  // since set_limits()
     std::uint64_t frames_ = 0;
     std::string head_;
     bool inside_ = false;

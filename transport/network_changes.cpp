@@ -1,4 +1,4 @@
-// Who the peers are may change while the network runs.
+// Changes of the peers while the network runs.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace mortise::transport {
 namespace {
 
-// Lost after about two election time-outs without an answer, and asked twice in each.
+// A link is lost after about two election timeouts without an answer; it pings twice in each.
 PeerLinkOptions link_options(const NetworkOptions& options, const PeerAddress& peer, Lane lane,
                              std::uint64_t number) {
     PeerLinkOptions link;
@@ -26,7 +26,7 @@ PeerLinkOptions link_options(const NetworkOptions& options, const PeerAddress& p
 
 }  // namespace
 
-// Whoever says so may be in the middle of what a link or a connection brought.
+// The call may come from within an event of a link or a connection, so the change happens later.
 void PeerNetwork::Impl::set_peers(std::vector<PeerAddress> peers) {
     asio::post(loop_.io(), [self = weak_from_this(), peers = std::move(peers)] {
         const auto alive = self.lock();
@@ -50,7 +50,7 @@ void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
         if (find(peers, old) == peers.end()) drop_peer(old.id);
     }
     for (const auto& peer : peers) {
-        if (stopped_) return;  // by what was told of those that went
+        if (stopped_) return;  // by an event about a removed peer
         if (const auto known = find(known_, peer); known != known_.end()) {
             if (*known == peer) continue;
             *known = peer;
@@ -64,7 +64,7 @@ void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
     }
 }
 
-// A connection that is up is one with that very node, whatever its address is called by now.
+// A connection that is up is one to that node, whatever its address is now.
 void PeerNetwork::Impl::change_ways(const PeerAddress& peer) {
     for (const auto& link : links_) {
         if (link->peer() != peer.id) continue;
@@ -85,7 +85,7 @@ void PeerNetwork::Impl::add_peer(const PeerAddress& peer) {
 void PeerNetwork::Impl::drop_peer(core::NodeId peer) {
     std::erase_if(known_, [&](const PeerAddress& each) { return each.id == peer; });
     const auto is_of_peer = [&](const auto& link) { return link->peer() == peer; };
-    // Its certificate served its operators as well.
+    // Operators may use the certificate of the node as well.
     std::vector<std::shared_ptr<Visitor>> clients;
     for (const auto& [visitor, owned] : visitors_) {
         const auto* const identity = visitor->identity();
@@ -100,7 +100,7 @@ void PeerNetwork::Impl::drop_peer(core::NodeId peer) {
             if (is_of_peer(link)) link->stop();
         }
     });
-    // Nothing of theirs is on the stack any more, and their connections are destroyed.
+    // None of their functions is on the stack any more, and their connections are destroyed.
     for (const auto& link : links_) {
         if (is_of_peer(link)) add_counters(*link, counters_);
     }

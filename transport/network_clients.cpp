@@ -1,4 +1,4 @@
-// Clients: who gets a place, and who gives up his for others.
+// Clients: which ones get a place, and which are closed for others.
 #include <map>
 
 #include "transport/clock.hpp"
@@ -8,20 +8,19 @@
 namespace mortise::transport {
 namespace {
 
-FrameLimits client_limits(const NetworkLimits& limits) {
+FrameLimits client_limits() {
     return {client_frame_words_max,
             UINT64_MAX,
             unread_bytes_paused,
-            {.questions_max = questions_max,
-             .words_max = question_words_max,
-             .capabilities_max = limits.client_capabilities_max}};
+            {.questions_max = questions_max, .words_max = question_words_max}};
 }
 
 }  // namespace
 
-// All places are taken, perhaps by somebody who wants to keep others out. So a newcomer always gets
-// one: from the address that has the most, the client that has been quiet for longest. One that
-// waits for an answer is not quiet; few can, for changes and lists are bounded.
+// All places are taken, perhaps by somebody who wants to exclude others. So a new client always
+// gets a place: that of the client which has been idle for longest among those of the address with
+// the most clients. A client that waits for an answer is not idle; few can wait, because changes
+// and listings are limited.
 Visitor* PeerNetwork::Impl::client_in_the_way() const {
     std::map<asio::ip::address, std::size_t> places;
     for (const auto& [visitor, owned] : visitors_)
@@ -49,7 +48,7 @@ Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
         ++counters_.strangers_refused;
         left(*quietest);
     }
-    visitor.become_client(client_limits(options_.limits));
+    visitor.become_client(client_limits());
     Admittance admittance;
     admittance.ours.purpose = Purpose::client;
     admittance.ours.hello = events_.hello();
@@ -57,8 +56,8 @@ Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
     return admittance;
 }
 
-// Each client may have some answers that it did not read; but all of them together would have more
-// than a library may take of its program.
+// Each client may have a few unread answers, but all of them together could exceed the memory that
+// a library may take from its program.
 void PeerNetwork::Impl::make_room() {
     while (auto* const slowest = slowest_client()) {
         ++counters_.stuck_frames;

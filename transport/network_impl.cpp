@@ -122,7 +122,7 @@ void PeerNetwork::Impl::tick() {
 void PeerNetwork::Impl::tick_visitors(core::Instant now) {
     std::vector<std::shared_ptr<Visitor>> late;
     for (const auto& [visitor, owned] : visitors_) {
-        // Its peer was to come up soon.
+        // Its peer should have come up soon.
         const auto early = visitor->early_since();
         if (early && now - *early > options_.limits.hello_timeout)
             counters_.messages_dropped += visitor->take_early().size();
@@ -141,7 +141,7 @@ void PeerNetwork::Impl::tick_visitors(core::Instant now) {
     });
 }
 
-// Destroying a connection may make others die.
+// Destroying a connection may end others.
 void PeerNetwork::Impl::settle() {
     if (std::exchange(settling_, true)) return;
     const auto alive = weak_from_this().lock();

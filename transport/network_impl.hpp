@@ -111,16 +111,16 @@ private:
     asio::steady_timer ticker_;
     std::vector<PeerAddress> known_;  // not self
     PeerConnections connections_;
-    // Changes only in a turn of its own, when nobody walks through it.
+    // Changes only in a turn of its own, when nothing iterates over it.
     std::vector<std::unique_ptr<PeerLink>> links_;
     std::uint64_t newest_link_ = 0;
     std::map<Visitor*, std::shared_ptr<Visitor>> visitors_;
     std::deque<std::weak_ptr<Visitor>> unsecured_;  // in the order in which they came
     Rate handshakes_;
-    Places lists_{lists_max};  // of all clients
+    Places lists_{lists_max};  // for all clients
     NoticeLimit notices_;
 
-    // To be destroyed when KJ is not on the stack.
+    // Destroyed when KJ is not on the stack.
     std::vector<std::unique_ptr<RpcConnection>> dead_connections_;
     std::vector<std::shared_ptr<Visitor>> dead_visitors_;
 

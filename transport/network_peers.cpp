@@ -1,4 +1,4 @@
-// Who comes and goes, and what they say: PeerConnections decides, this does.
+// Executes what PeerConnections decides about connections and messages of peers.
 #include <algorithm>
 #include <utility>
 
@@ -8,10 +8,11 @@
 namespace mortise::transport {
 namespace {
 
-// Of one connection whose peer is not up yet. It comes up within a round trip, or not at all.
+// The messages that are kept for a connection whose peer is not up yet. It comes up within a round
+// trip, or not at all.
 constexpr std::size_t early_bytes_max = 4 * send_bytes_max;
 
-// What it is answered is short, and it has a few calls in flight at most: a peer that reads is
+// Answers to a peer are short, and it has a few calls in progress at most: a peer that reads is
 // never paused, however much it sends.
 FrameLimits peer_limits(Lane lane) {
     return {frame_words_max(lane),
@@ -45,8 +46,9 @@ void PeerNetwork::Impl::bury(std::unique_ptr<RpcConnection> connection) {
     dead_connections_.push_back(std::move(connection));
 }
 
-// The newcomer may be a peer, and a peer says hello at once: when the door is crowded it is whoever
-// has stood there for longest that goes. On the loopback network all share one address.
+// The new connection may be that of a peer, and a peer says hello at once. So when there are too
+// many unauthenticated connections, the oldest is closed. On the loopback network all have one
+// address, so the limit per address does not apply.
 Visitor* PeerNetwork::Impl::stranger_in_the_way_of(const asio::ip::address& from) const {
     std::size_t all = 0;
     std::size_t here = 0;
@@ -84,7 +86,7 @@ void PeerNetwork::Impl::accept(Socket socket, const asio::ip::address& from) {
     });
 }
 
-// These are mistakes of a configuration, which go on until somebody reads of them.
+// These are errors in a configuration, which continue until a person reads about them.
 void PeerNetwork::Impl::tell_refused(Visitor& visitor, const core::Hello& caller, Refusal refusal) {
     const auto from = visitor.from().to_string();
     const auto node = "node " + std::to_string(caller.node.raw());
@@ -131,7 +133,8 @@ Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeti
     return admit_peer(visitor, *lane, proven);
 }
 
-// The hello of the caller is told before our half of it is said: it may change what we say.
+// The caller's hello is processed before our half of the hello is written, because it may change
+// our half.
 Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Greeting& caller) {
     const auto admission = connections_.admit(Direction::incoming, lane, caller.hello);
     if (!admission.id) {

@@ -1,4 +1,4 @@
-// TLS: handshakes of those who called, and a change of credentials.
+// TLS: the handshakes of inbound connections, and changes of credentials.
 #include <utility>
 
 #include <asio/post.hpp>
@@ -8,9 +8,9 @@
 
 namespace mortise::transport {
 
-// A handshake costs a signature and the check of a chain: a crowd that only begins handshakes must
-// not keep the thread from its work. The newest first: in a crowd the oldest are those that have to
-// go, so a newcomer that means it has its turn before that.
+// A handshake costs a signature and the check of a chain. Many inbound handshakes must not keep the
+// thread from its work. The newest connection comes first: under load the oldest ones are closed,
+// so an honest new connection gets its turn before that.
 void PeerNetwork::Impl::begin_handshakes() {
     while (!unsecured_.empty()) {
         const auto visitor = unsecured_.back().lock();
@@ -41,7 +41,8 @@ void PeerNetwork::Impl::set_credentials(std::shared_ptr<const TlsCredentials> cr
     });
 }
 
-// An authority that was taken out of the file vouches for nobody any more, connected or not.
+// An authority that was removed from the file is not trusted any more, also for existing
+// connections.
 void PeerNetwork::Impl::close_unbelieved() {
     const auto is_believed = [&](const PeerCertificate* peer, bool is_of_server) {
         return !peer || credentials_->verify(*peer, is_of_server);

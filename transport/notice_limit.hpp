@@ -1,5 +1,5 @@
-// Keeps whoever is talked about from filling the log: the same is said of the same one once a
-// minute, and there is a bound on all that is said in a minute.
+// Prevents that repeated notices fill the log: the same notice about the same subject is written
+// once a minute, and the total number per minute is limited.
 #pragma once
 
 #include <map>

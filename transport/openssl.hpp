@@ -1,5 +1,5 @@
-// Owners for what OpenSSL hands out, and its error queue in words. Private to this folder: no type
-// of OpenSSL leaves transport.
+// Owners for OpenSSL's objects, and its error queue in words. Private to this folder: no type of
+// OpenSSL leaves transport.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace mortise::transport::openssl {
 
-// Of a stack, these free the elements as well: each is a reference of its own.
+// These free the elements of a stack as well, each of which is a reference of its own.
 inline void free_certificates(STACK_OF(X509) * stack) {
     sk_X509_pop_free(stack, X509_free);
 }
@@ -31,7 +31,6 @@ struct Freed {
     }
 };
 
-using Asn1Integer = std::unique_ptr<ASN1_INTEGER, Freed<ASN1_INTEGER_free>>;
 using Asn1String = std::unique_ptr<ASN1_STRING, Freed<ASN1_STRING_free>>;
 using Asn1Time = std::unique_ptr<ASN1_TIME, Freed<ASN1_TIME_free>>;
 using Bignum = std::unique_ptr<BIGNUM, Freed<BN_free>>;
@@ -44,14 +43,13 @@ using GeneralNames = std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using Session = std::unique_ptr<SSL, Freed<SSL_free>>;
 using SessionContext = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
-using Store = std::unique_ptr<X509_STORE, Freed<X509_STORE_free>>;
 using StoreContext = std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>>;
 
-// The oldest error in this thread's queue, in OpenSSL's words; empty if there is none. The queue is
-// empty afterwards.
+// The oldest error in this thread's queue, in OpenSSL's words; empty if there is none. Clears the
+// queue.
 [[nodiscard]] std::string take_error();
 
-// "<what>: <OpenSSL's words>". The queue is empty afterwards.
+// "<what>: <OpenSSL's words>". Clears the queue.
 [[nodiscard]] core::Error failed(const std::string& what,
                                  std::errc code = std::errc::invalid_argument);
 

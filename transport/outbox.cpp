@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "transport/wire_size.hpp"
 
@@ -11,8 +10,8 @@ namespace mortise::transport {
 
 namespace {
 
-// An election waits for nothing that is in front of it. Nothing else may go ahead: an append that
-// overtakes the one before it is rejected, and a TimeoutNow comes too early.
+// Votes go ahead of everything. Nothing else may: an append that overtakes the one before it is
+// rejected, and an early TimeoutNow is wrong.
 bool is_vote(const core::PeerMessage& message) {
     const auto* raft = std::get_if<core::RaftMessage>(&message);
     if (raft == nullptr) return false;
@@ -34,7 +33,7 @@ bool carries_entries(const core::PeerMessage& message) {
 
 Lane lane_of(const core::PeerMessage& message) {
     const auto* raft = std::get_if<core::RaftMessage>(&message);
-    // Long, and in no hurry: nothing that keeps a leader waits behind it.
+    // A snapshot is long and not urgent: nothing that a leader needs waits behind it.
     const bool is_state = raft != nullptr && std::holds_alternative<core::SnapshotChunk>(*raft);
     const bool forwards = std::holds_alternative<core::Forward>(message) || is_state;
     return forwards ? Lane::forwarding : Lane::replication;
@@ -43,7 +42,7 @@ Lane lane_of(const core::PeerMessage& message) {
 void Outbox::push(core::PeerMessage message) {
     if (auto* forward = std::get_if<core::Forward>(&message); forward && forward->renewal) {
         push_renewal(*std::exchange(forward->renewal, std::nullopt));
-        if (forward->urgent.empty() && forward->acquires.empty()) return;
+        if (forward->batch.empty()) return;
     }
     const auto bytes = wire_words(message) * word_bytes;
     if (!fits(bytes) && lane_ == Lane::replication) {
@@ -59,7 +58,7 @@ void Outbox::push(core::PeerMessage message) {
     bytes_ += bytes;
 }
 
-// Without asking for room: one for each session is little, and a session is lost without it.
+// Not limited, since one for each session is little, and a session expires without it.
 void Outbox::push_renewal(const core::Renewal& renewal) {
     for (auto& waiting : urgent_) {
         auto& other = std::get<core::Forward>(waiting.message).renewal;
@@ -67,7 +66,7 @@ void Outbox::push_renewal(const core::Renewal& renewal) {
         other->number = std::max(other->number, renewal.number);
         return;
     }
-    core::PeerMessage message{core::Forward{{}, {}, renewal}};
+    core::PeerMessage message{core::Forward{0, {}, renewal}};
     const auto bytes = wire_words(message) * word_bytes;
     urgent_.push_back({std::move(message), bytes});
     bytes_ += bytes;
@@ -78,7 +77,7 @@ std::vector<core::PeerMessage> Outbox::take_batch() {
     auto room = limits_.batch_bytes_max;
     while (move_to(batch, urgent_, room)) {
     }
-    // What is left of these goes first the next time, too.
+    // The rest of these goes first in the next batch, too.
     while (urgent_.empty() && move_to(batch, waiting_, room)) {
     }
     return batch;
@@ -101,9 +100,8 @@ void Outbox::clear() {
     bytes_ = 0;
 }
 
-// An idle queue takes a message of any weight: it could never be sent otherwise.
+// An empty queue accepts a message of any size, which could never be sent otherwise.
 bool Outbox::fits(std::size_t bytes) const {
-    if (planted(core::Mutant::outbox_unbounded)) return true;
     return empty() || bytes_ + bytes <= limits_.bytes_max;
 }
 

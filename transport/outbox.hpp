@@ -1,5 +1,5 @@
-// What waits to be sent to one peer on one lane. Bounded: beyond it something is lost, as the
-// network may lose it, and whoever needs it sends it again.
+// The messages that wait to be sent to one peer on one lane. The queue is bounded. Beyond that
+// messages are lost, as in a network, and their senders repeat them.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace mortise::transport {
 
-// The lane a message travels on.
+// The lane on which a message travels.
 [[nodiscard]] Lane lane_of(const core::PeerMessage& message);
 
-// What fits into one frame there.
+// The largest frame on that lane.
 constexpr std::size_t frame_words_max(Lane lane) {
     return lane == Lane::forwarding ? forwarding_frame_words_max : peer_frame_words_max;
 }
@@ -30,19 +30,19 @@ class Outbox {
 public:
     explicit Outbox(Lane lane, OutboxLimits limits = {}) : lane_{lane}, limits_{limits} {}
 
-    // When there is no room, replication drops the entries that wait, all of them, since those
-    // behind a gap are of no use, and forwarding refuses the newcomer, all but its renewal.
+    // If the queue is full, replication drops all entries that wait in it, since entries after a
+    // gap are useless; forwarding rejects the new message, unless it is a renewal.
     void push(core::PeerMessage message);
-    // What travels in one call: in order, but votes and renewals first, which are small and urgent.
-    // Empty when nothing waits.
+    // The messages of one call, in order, except that votes and renewals come first, which are
+    // small and urgent. Empty if nothing waits.
     [[nodiscard]] std::vector<core::PeerMessage> take_batch();
-    // The connection is over.
+    // Called when the connection has ended.
     void clear();
 
     [[nodiscard]] bool empty() const { return urgent_.empty() && waiting_.empty(); }
     [[nodiscard]] std::size_t size() const { return urgent_.size() + waiting_.size(); }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
-    // For want of room; what clear() threw away does not count.
+    // Messages dropped because the queue was full; clear() does not count.
     [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
 private:
@@ -60,7 +60,7 @@ private:
 
     Lane lane_;
     OutboxLimits limits_;
-    Queue urgent_;  // votes; or, on the forwarding lane, renewals alone
+    Queue urgent_;  // votes; on the forwarding lane only renewals
     Queue waiting_;
     std::size_t bytes_ = 0;
     std::uint64_t dropped_ = 0;

@@ -129,10 +129,10 @@ struct PeerMessage {
     notAMember @13 :NotAMember;
     membershipRequest @14 :MembershipRequest;
     membershipReply @15 :MembershipReply;
-    tooBusy @16 :TooBusy;
-    superseded @17 :Superseded;
-    formationQuestion @18 :FormationQuestion;
-    formationAnswer @19 :FormationAnswer;
+    superseded @16 :Superseded;
+    formationQuestion @17 :FormationQuestion;
+    formationAnswer @18 :FormationAnswer;
+    streamGap @19 :StreamGap;
   }
 }
 
@@ -261,16 +261,17 @@ struct NotAMember {
 }
 
 struct Forward {
-  urgent @0 :Data;    # a batch of commands, or nothing
-  acquires @1 :Data;  # likewise
+  # The requests of one session, in the order of their numbers. Within a round they follow those of
+  # the Forward before.
+  round @0 :UInt64;
+  batch @1 :Data;  # of commands, or nothing
   renewal @2 :Renewal;
 }
 
-struct TooBusy {
-  # The leader took none of these acquires.
+struct StreamGap {
+  # The leader misses something of this session's requests in that round.
   session @0 :UInt64;
-  first @1 :UInt64;  # seq of the first, and of the last
-  last @2 :UInt64;
+  round @1 :UInt64;
 }
 
 struct Superseded {
@@ -362,23 +363,13 @@ interface Member {
   inspect @2 (name :Data, local :Bool) -> (answer :ListAnswer);
   # One lock. A name that nobody uses is a lock without holders and waiters.
 
-  forward @3 (forward :Forward) -> (taken :Bool, leader :UInt64);
-  # Commands, as a peer would forward them. Taken says that this member passed them on, not that
-  # they will be applied: what becomes of them is told by outcomes, and what is not told in time is
-  # sent again. The leader is zero while none is known. No member takes any until client nodes
-  # exist: it could not tell whose they are (docs/decisions/0009).
-
-  outcomes @4 (request :OutcomesRequest, sink :OutcomeSink) -> (answer :OutcomesAnswer);
-  # From now on the sink is told what this member applies, as far as the request asks for it. One
-  # at a time for each connection. Refused until client nodes exist.
-
-  change @5 (goal :MembershipGoal, patienceNs :UInt64) -> (answer :ChangeAnswer);
+  change @3 (goal :MembershipGoal, patienceNs :UInt64) -> (answer :ChangeAnswer);
   # Passed on to the leader, and answered when the cluster has; within the patience, and within what
   # this member takes for its own calls. For callers whose certificate allows it
   # (docs/decisions/0031); without TLS, for those on the same machine (docs/decisions/0016). One at
   # a time for each connection.
 
-  breakLock @6 (name :Data, token :UInt64, reason :Data, immediate :Bool) -> (answer :ChangeAnswer);
+  breakLock @4 (name :Data, token :UInt64, reason :Data, immediate :Bool) -> (answer :ChangeAnswer);
   # As this member's own program would, and answered when the cluster has. For the same callers, and
   # one at a time with those.
 }
@@ -444,10 +435,9 @@ struct ListAnswer {
   union {
     locks @0 :List(Lock);
     failed @1 :Failure;
-    denied @4 :Data;           # not for this caller: what was missing, in one sentence
+    denied @2 :Data;           # not for this caller: what was missing, in one sentence
   }
-  more @2 :Bool;               # ask again, after the last name of this page
-  truncated @3 :Bool;          # of some lock more is left out; its totals count that
+  more @3 :Bool;               # ask again, after the last name of this page
 }
 
 enum Failure {
@@ -498,10 +488,17 @@ struct Lock {
   valueIsDirty @6 :Bool;
   isClosed @7 :Bool;           # kept shut by somebody who does not hold it any more,
   closedUnder @8 :UInt64;      # under this token
-  holdersTotal @9 :UInt64;     # with those that are left out above; zero of an older version
+  holdersTotal @9 :UInt64;     # with those that are left out above
   waitersTotal @10 :UInt64;
   closings @11 :List(Closing);  # why it is closed: newest token first
   closingsTotal @12 :UInt64;
+}
+
+enum ClosureKind {
+  broken @0;
+  minHold @1;
+  maxHold @2;
+  lockDelay @3;
 }
 
 struct Closing {
@@ -527,184 +524,4 @@ struct Waiter {
   node @4 :UInt64;
   upgrades @5 :UInt64;         # seq of the hold that is to become exclusive; else zero
   priority @6 :UInt8;
-}
-
-# --- outcomes, streamed --------------------------------------------------------------------------
-
-struct OutcomesRequest {
-  after @0 :UInt64;            # what was applied above this index; zero: from now on
-  sessions @1 :List(UInt64);   # what concerns these,
-  nonces @2 :List(UInt64);     # and sessions opened under these, from their opening on
-}
-
-struct OutcomesAnswer {
-  union {
-    subscription @0 :Subscription;
-    refused @1 :StreamEnd;
-  }
-  applied @2 :UInt64;          # the stream begins behind this index
-}
-
-interface Subscription {
-  # Letting go of it ends the stream.
-}
-
-enum StreamEnd {
-  unspecified @0;
-  tooSlow @1;          # more waited for the sink than this member keeps for one client
-  positionGone @2;     # what was asked for is not kept any more, or not there yet
-  tooMany @3;          # subscriptions, or sessions and nonces of one
-  stopping @4;
-}
-
-interface OutcomeSink {
-  # Implemented by the client. Both calls answer when the client is done with what they brought.
-
-  outcomes @0 (batches :List(OutcomeBatch), applied :UInt64) -> ();
-  # Batches are in the order of the log. Everything up to applied was told by now, also when nothing
-  # of it concerned this client; what one entry brought about may be cut over several calls, and
-  # applied reaches its index with the last of them.
-
-  ended @1 (reason :StreamEnd) -> ();
-  # The last call.
-}
-
-struct OutcomeBatch {
-  index @0 :UInt64;
-  outcomes @1 :List(Outcome);
-}
-
-struct Outcome {
-  union {
-    answered @0 :Answered;
-    queued @1 :Operation;
-    sessionOpened @2 :SessionOpened;
-    openRefused @3 :OpenRefused;
-    sessionRenewed @4 :SessionRenewed;
-    renewalLost @5 :UInt64;     # the session
-    sessionEnded @6 :SessionEnded;
-    lockBroken @7 :LockBroken;
-    closureBegun @8 :ClosureBegun;
-    closureEnded @9 :UInt64;
-    releaseAsked @10 :ReleaseAsked;
-  }
-}
-
-enum AnswerKind {
-  granted @0;
-  busy @1;
-  released @2;
-  cancelled @3;
-  notHeld @4;
-  staleRequest @5;
-  kindMismatch @6;
-  resourceExhausted @7;
-  converted @8;
-  deadlock @9;
-  invalidArgument @10;
-  stored @11;
-  broken @12;
-  lost @13;
-  asked @14;
-  permissionDenied @15;
-}
-
-enum Predecessor {
-  none @0;
-  clean @1;
-  expired @2;
-  broken @3;
-}
-
-struct Answered {
-  operation @0 :Operation;
-  kind @1 :AnswerKind;
-  token @2 :UInt64;               # granted one name, converted; else zero
-  predecessor @3 :Predecessor;    # granted
-  predecessorToken @4 :UInt64;
-  predecessorLabel @5 :Data;
-  names @6 :List(NamedGrant);     # granted to a request for several names, instead of those
-  circle @7 :List(CircleStep);    # deadlock
-}
-
-struct CircleStep {
-  node @0 :UInt64;
-  session @1 :UInt64;
-  locker @2 :UInt64;
-  label @3 :Data;
-  waitsFor @4 :Data;
-}
-
-struct NamedGrant {
-  name @0 :Data;
-  token @1 :UInt64;
-  predecessor @2 :Predecessor;
-  predecessorToken @3 :UInt64;
-  predecessorLabel @4 :Data;
-}
-
-struct SessionOpened {
-  session @0 :UInt64;
-  nonce @1 :UInt64;
-}
-
-enum OpenRefusal {
-  epochNotNewer @0;
-  tableFull @1;
-}
-
-struct OpenRefused {
-  nonce @0 :UInt64;
-  why @1 :OpenRefusal;
-}
-
-enum SessionEnd {
-  closed @0;
-  expired @1;
-  formerLife @2;
-}
-
-struct SessionEnded {
-  session @0 :UInt64;
-  how @1 :SessionEnd;
-}
-
-struct LockBroken {
-  by @0 :Operation;
-  name @1 :Data;
-  token @2 :UInt64;
-  holds @3 :List(Operation);
-  reason @4 :Data;
-  immediate @5 :Bool;
-  askedBy @6 :Data;     # the operator on whose behalf it was
-}
-
-struct ClosureBegun {
-  closure @0 :UInt64;
-  hold @1 :Operation;
-  since @2 :UInt64;    # log index
-  timeMs @3 :UInt32;
-  rhoPpm @4 :UInt32;
-  kind @5 :ClosureKind;
-  name @6 :Data;
-}
-
-enum ClosureKind {
-  broken @0;
-  minHold @1;
-  maxHold @2;
-  lockDelay @3;
-}
-
-struct SessionRenewed {
-  session @0 :UInt64;
-  number @1 :UInt64;
-  broken @2 :List(UInt64);  # operations that are nobody's any more: no lease of theirs is extended
-}
-
-struct ReleaseAsked {
-  by @0 :Operation;
-  name @1 :Data;
-  holds @2 :List(Operation);
-  reason @3 :Data;
 }

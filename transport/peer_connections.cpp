@@ -11,9 +11,9 @@ bool is_replication(std::size_t slot) {
     return slot == replication_out || slot == replication_in;
 }
 
-// Within one life a node goes from empty, with its voters, by empty without them to a cluster, and
-// never back. Of two hellos on two connections, which may have overtaken each other, the one that
-// is further on is the newer.
+// Within one run a node goes from empty with its voters, to empty without them, to a member of a
+// cluster, and never back. Two hellos on two connections may arrive in any order; the one that is
+// further on is the newer.
 int progress_of(const core::Hello& hello) {
     if (!hello.is_empty()) return 2;
     return hello.voters.empty() ? 1 : 0;

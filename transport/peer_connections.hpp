@@ -1,18 +1,19 @@
-// Which connection to a peer is the current one, when a peer is up, and whose messages still count.
-// Pure: connections are numbers here, and whoever owns them does what comes out. README.md has the
-// reasons.
+// Decides which connection to a peer is the current one, when a peer is up, and whose messages
+// still count. Pure: connections are numbers here, and their owner executes the decisions.
+// README.md has the reasons.
 //
-//   - A peer is up while both replication connections are there, ours to it and its to us, and both
-//     were greeted by the same life of it (incarnation and boot epoch).
-//   - What breaks one of the two ends all four connections of that peer: no message of before may
-//     be heard after the next hello. A broken forwarding connection ends alone.
-//   - A connection that the peer makes anew replaces the one that it had, likewise.
-//   - A hello of another life ends what is left of the life before; one of an older start of the
-//     same directory is refused, older than what answered at the peer's own address. So is one of
-//     the same start with another number: one of the two is a copy.
-//   - While a peer is up, a caller with its id and another life is refused: what answers at the
-//     peer's own address is the peer. One that took the place of a dead machine, or started on it
-//     again, is let in when the silence was noticed, or when it answers at that address itself.
+// - A peer is up while both replication connections exist, ours to it and its to us, and both were
+//   greeted by the same run of it (incarnation and boot epoch).
+// - If one of the two breaks, all four connections of that peer are closed: no earlier message may
+//   be received after the next hello. A broken forwarding connection ends alone.
+// - A new connection of the peer replaces its old one in the same way.
+// - A hello of another run ends the connections of the run before. A hello of an older start of the
+//   same directory than the one that answered at the peer's own address is refused, and so is one
+//   of the same start with another number: one of the two is a copy.
+// - While a peer is up, a caller with its id and another generation is refused, because the peer is
+//   whatever answers at the peer's own address. A node that replaced a dead machine, or was
+//   restarted on it, is accepted when the silence of the former one was detected, or when it
+//   answers at that address itself.
 #pragma once
 
 #include <array>
@@ -26,14 +27,14 @@
 
 namespace mortise::transport {
 
-using ConnectionId = core::Id<struct ConnectionKind>;  // of one that was greeted; never used again
+using ConnectionId = core::Id<struct ConnectionKind>;  // of a greeted connection; never reused
 
 enum class Direction : std::uint8_t { outgoing, incoming };
 
-// To be done in this order, at once.
+// To be executed in this order, at once.
 struct PeerChange {
-    std::vector<ConnectionId> close;   // nothing that still arrives on them counts
-    std::optional<core::NodeId> down;  // also: throw away what waits to be sent to it
+    std::vector<ConnectionId> close;   // what still arrives on them does not count
+    std::optional<core::NodeId> down;  // also drop what waits to be sent to it
     std::optional<core::Hello> up;
 };
 
@@ -42,29 +43,29 @@ public:
     struct Admission {
         std::optional<ConnectionId> id;  // empty: refused
         PeerChange change;
-        // Why not: stale; copied, where the life that it is none of is here now; or id_in_use.
+        // The reason: stale; copied, if the other run is connected now; or id_in_use.
         Refusal refusal = Refusal::stale;
     };
 
-    // The peer's hello was read, and is acceptable by judge_caller or judge_answer. The change
-    // comes before our own half of the hello, where we are the one called.
+    // The peer's hello was read, and is accepted by judge_caller or judge_answer. The change is
+    // executed before our own half of the hello, if we are the called side.
     [[nodiscard]] Admission admit(Direction direction, Lane lane, const core::Hello& hello);
-    // A connection broke, or was closed by its peer; nothing for one that is not current.
+    // A connection broke, or its peer closed it; no change if it is not current.
     [[nodiscard]] PeerChange ended(ConnectionId id);
-    // Before we say hello on a new connection of our own: link_action::DropFormer.
+    // Called before we say hello on a new connection of our own: link_action::DropFormer.
     [[nodiscard]] PeerChange drop_former(core::NodeId peer, Lane lane);
-    // Everything of that peer.
+    // Closes all connections of that peer.
     [[nodiscard]] PeerChange drop(core::NodeId peer);
 
     enum class Verdict : std::uint8_t {
         deliver,
-        early,  // its peer is not up yet: keep a few, or drop
-        late,   // not current any more: drop
+        early,  // its peer is not up yet: keep it for a moment, or drop it
+        late,   // the connection is not current any more: drop it
     };
-    // Of a message that arrived on this connection.
+    // What to do with a message that arrived on this connection.
     [[nodiscard]] Verdict verdict(ConnectionId id) const;
     [[nodiscard]] bool is_up(core::NodeId peer) const;
-    // Where to send; empty when the peer is not up, or that lane has no connection of ours.
+    // The connection to send on; empty if the peer is not up, or has none of ours on that lane.
     [[nodiscard]] std::optional<ConnectionId> outgoing(core::NodeId peer, Lane lane) const;
 
 private:
@@ -84,8 +85,8 @@ private:
     };
     struct Peer {
         std::array<std::optional<Connection>, 4> connections;
-        std::optional<Life> newest;  // heard of
-        std::optional<Life> proven;  // heard where we called: anybody may call and say anything
+        std::optional<Life> newest;  // the newest run seen
+        std::optional<Life> proven;  // seen at the peer's address; callers may claim anything
         bool up = false;
     };
     struct Place {

@@ -10,10 +10,10 @@
 namespace mortise::transport {
 namespace {
 
-// An honest answer to hello takes four frames.
+// A valid answer to hello takes four frames.
 constexpr FrameLimits hello_limits{hello_frame_words_max, 16};
 constexpr FrameLimits answer_limits{peer_frame_words_max};
-// Around the messages of a call.
+// The overhead of a call besides its messages.
 constexpr std::size_t call_words = 64;
 
 LinkOptions link_options(const PeerLinkOptions& options) {
@@ -83,8 +83,8 @@ void PeerLink::act(const link_action::Connect& action) {
                         });
 }
 
-// In turns: its two addresses, and for each where it led to the last time, or a new look-up. The
-// peer may be somewhere else by now, or be silent there.
+// Alternates between its two addresses, and for each between the last endpoint and a new lookup.
+// The peer may have moved, or not answer there.
 DialTarget PeerLink::next_target() {
     const auto& peer = options_.peer;
     const std::size_t addresses = peer.also.empty() ? 1 : 2;
@@ -111,7 +111,7 @@ void PeerLink::connected(Attempt attempt, const asio::error_code& error, Socket 
                          });
 }
 
-// Whoever has this address now is to be the peer: a name or an address proves nothing.
+// The node at this address must be the peer: a name or an address proves nothing.
 void PeerLink::secured(Attempt attempt, core::Result<Handshake::Secured> secured) {
     handshake_.reset();
     if (!secured) {
@@ -141,7 +141,8 @@ kj::Own<SocketStream> PeerLink::take_stream() {
     return kj::heap<AsioStream<Socket>>(owner_.loop(), std::move(socket));
 }
 
-// The other side judges our certificate after its handshake is done for us: its alert comes here.
+// The other side checks our certificate after the handshake is done on our side: its alert arrives
+// here.
 void PeerLink::ended(Attempt attempt) {
     if (!id_ && connection_) {
         if (const auto alert = tls_alert(connection_->read_error()); !alert.empty()) report(alert);
@@ -207,7 +208,7 @@ void PeerLink::act(const link_action::PublishUp& action) {
     reported_.clear();
     last_known_ = dialled_;
     last_known_at_ = at_;
-    turn_ = at_ == options_.peer.address ? 0 : 1;  // there first, the next time
+    turn_ = at_ == options_.peer.address ? 0 : 1;  // starts with that address the next time
 }
 
 void PeerLink::act(const link_action::PublishDown& /*action*/) {
@@ -241,7 +242,7 @@ void PeerLink::flush() {
 
 void PeerLink::send(const std::vector<core::PeerMessage>& batch) {
     const auto words = words_of(batch);
-    if (words > frame_words_max(options_.lane)) {  // one message: the other side would not read it
+    if (words > frame_words_max(options_.lane)) {  // the other side would not accept such a message
         counters_.messages_dropped += batch.size();
         return;
     }
@@ -272,13 +273,13 @@ void PeerLink::tick(core::Instant now) {
         return;
     }
     if (now - last_progress_ < options_.silence_max) return;
-    // Not at once: it may be this process that stood still, with the answers waiting to be read.
+    // Not at once: this process may have been paused, with the answers waiting to be read.
     if (!std::exchange(suspect_, true)) return;
     ++counters_.lost_silent;
     lose();
 }
 
-// Once, until something else is wrong or nothing is.
+// Reported once, until the problem changes or ends.
 void PeerLink::report(std::string_view problem) {
     auto& reported = reported_[at_];
     if (reported == problem) return;

@@ -1,5 +1,5 @@
-// One lane to one peer: the connection that this node makes, and what it sends on it. The machine
-// decides, this does.
+// One lane to one peer: the connection that this node opens, and what it sends on it. LinkMachine
+// decides, this class executes.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ namespace mortise::transport {
 
 class PeerLink;
 
-// Whoever owns the links.
+// The owner of the links.
 class LinkOwner {
 public:
     virtual ~LinkOwner() = default;
@@ -34,18 +34,18 @@ public:
     virtual core::Hello hello() = 0;
     // Empty without TLS.
     virtual const std::shared_ptr<const TlsCredentials>& credentials() = 0;
-    // The name that certificates have to have.
+    // The cluster that certificates must name.
     virtual const std::string& cluster() = 0;
     virtual void drop_former(PeerLink& link) = 0;
-    // Empty: stale, the link must be given up.
+    // Empty: stale, the link must be closed.
     virtual std::optional<ConnectionId> link_up(PeerLink& link, const Greeting& theirs) = 0;
     virtual void link_down(ConnectionId id) = 0;
-    // By the peer, in answer to our hello.
+    // The peer refused our hello.
     virtual void refused(PeerLink& link, Refusal why) = 0;
-    // To be destroyed later, outside KJ.
+    // Destroys the connection later, outside KJ.
     virtual void bury(std::unique_ptr<RpcConnection> connection) = 0;
     virtual void log(LogLevel level, std::string text) = 0;
-    // It said what no node says, and its connection is closed.
+    // The peer sent what no node sends, and its connection is closed.
     virtual void forbidden(const std::string& who, const char* cause) = 0;
 };
 
@@ -53,8 +53,8 @@ struct PeerLinkOptions {
     PeerAddress peer;
     Lane lane = Lane::replication;
     core::Nanoseconds hello_timeout{};
-    core::Nanoseconds silence_max{};  // with something unanswered
-    core::Nanoseconds ping_every{};   // with nothing to say
+    core::Nanoseconds silence_max{};  // with an unanswered call
+    core::Nanoseconds ping_every{};   // without messages to send
     std::size_t calls_in_flight_max = 4;
     OutboxLimits outbox;
     core::Prng prng{0};
@@ -70,26 +70,26 @@ public:
     void start() { feed(link_event::Start{}); }
     void stop() { feed(link_event::Stop{}); }
     void peer_seen() { feed(link_event::PeerSeen{}); }
-    // Its connection is not current any more.
+    // Its connection is not the current one any more.
     void lose();
 
-    // From the next attempt on. Requires the same id.
+    // Applies to the next attempt. The id must be the same.
     void set_ways(const PeerAddress& peer) {
         options_.peer = peer;
         reported_.clear();
     }
 
     void push(core::PeerMessage message) { outbox_.push(std::move(message)); }
-    // Within KJ: sends what waits, as far as calls may be in flight.
+    // Call it within KJ: sends what waits, up to the limit of calls in progress.
     void flush();
     void throw_away() { outbox_.clear(); }
-    // Now and then: what has not come back for too long, and whether to ask.
+    // Call it now and then: detects a silent peer, and pings.
     void tick(core::Instant now);
 
     [[nodiscard]] core::NodeId peer() const { return options_.peer.id; }
     [[nodiscard]] Lane lane() const { return options_.lane; }
     [[nodiscard]] std::optional<ConnectionId> id() const { return id_; }
-    // Of the present connection, with TLS.
+    // The certificate of the present connection, with TLS.
     [[nodiscard]] const PeerCertificate* certificate() const { return certificate_.get(); }
     [[nodiscard]] std::uint64_t dropped() const { return outbox_.dropped(); }
     [[nodiscard]] const LinkCounters& counters() const { return machine_.counters(); }
@@ -122,17 +122,17 @@ private:
     Outbox outbox_;
     asio::steady_timer timer_;
     core::Instant timer_at_ = core::Instant::never();
-    std::shared_ptr<PeerLink*> self_;  // for what may outlive this
+    std::shared_ptr<PeerLink*> self_;  // for objects that may outlive this
 
-    Attempt attempt_;  // of what follows
+    Attempt attempt_;  // of the members below
     std::shared_ptr<Dial> dial_;
     std::optional<asio::ip::tcp::endpoint> dialled_;
-    std::optional<asio::ip::tcp::endpoint> last_known_;  // where it was up the last time
-    std::string last_known_at_;                          // the address that led there
+    std::optional<asio::ip::tcp::endpoint> last_known_;  // the endpoint of the last connection
+    std::string last_known_at_;                          // its address
     std::size_t turn_ = 0;                               // of the next attempt
     std::string at_;                                     // the address of this attempt
     std::shared_ptr<Handshake> handshake_;
-    // One of these is connected, no hello said yet.
+    // One of these exists while it is connected without a hello.
     std::optional<Socket> socket_;
     std::function<kj::Own<SocketStream>(KjLoop&)> secured_;
     std::unique_ptr<PeerCertificate> certificate_;
@@ -143,7 +143,7 @@ private:
     core::Instant last_progress_;
     core::Instant last_sent_;
     bool suspect_ = false;
-    std::map<std::string, std::string> reported_;  // in the log, of each address
+    std::map<std::string, std::string> reported_;  // in the log, by address
 };
 
 }  // namespace mortise::transport

@@ -89,7 +89,7 @@ core::Result<std::vector<openssl::Certificate>> certificates_from(std::string_vi
 
 core::Result<openssl::Key> key_from(std::string_view pem) {
     if (pem.find("ENCRYPTED") != std::string_view::npos)
-        return unreadable("its key is protected by a passphrase, which nobody is there to type");
+        return unreadable("its key is protected by a passphrase, which is not supported");
     const auto bio = bio_over(pem);
     openssl::Key key;
     if (bio) key.reset(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));

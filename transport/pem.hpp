@@ -1,5 +1,5 @@
-// Certificates and keys between PEM and OpenSSL's types, and what stands in a certificate. Private
-// to this folder, as openssl.hpp is.
+// Converts certificates and keys between PEM and OpenSSL's types, and reads the content of a
+// certificate. Private to this folder, like openssl.hpp.
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,17 @@
 
 namespace mortise::transport {
 
-// At least one. Blocks of other kinds are passed over. Errors of reading are
-// std::errc::bad_message.
+// At least one. Blocks of other kinds are skipped. Reading errors are std::errc::bad_message.
 [[nodiscard]] core::Result<std::vector<openssl::Certificate>> certificates_from(
     std::string_view pem);
-// Refuses an encrypted key; nobody is asked for a passphrase.
+// Refuses an encrypted key.
 [[nodiscard]] core::Result<openssl::Key> key_from(std::string_view pem);
 
 [[nodiscard]] core::Result<std::string> pem_of(const X509& certificate);
 // PKCS#8, not encrypted.
 [[nodiscard]] core::Result<Secret> pem_of(const EVP_PKEY& key);
 
-// The SAN entries of a certificate. An error where they cannot be read.
+// The SAN entries of a certificate. An error if they cannot be read.
 struct AlternativeNames {
     std::vector<std::string> uris;
     std::vector<std::string> hosts;  // DNS names and IP addresses
@@ -33,13 +32,13 @@ struct AlternativeNames {
 [[nodiscard]] core::Result<AlternativeNames> names_in(const X509& certificate);
 
 [[nodiscard]] core::Result<core::Identity> identity_in(const X509& certificate);
-// The cluster that an authority is made for; empty if it says none. Such a certificate is no
+// The cluster for which an authority was created; empty if it names none. Such a certificate has no
 // identity: core::identity_from() refuses the URI.
 [[nodiscard]] std::string cluster_of_authority(const X509& certificate);
 [[nodiscard]] std::string authority_uri(std::string_view cluster);
 
 [[nodiscard]] core::Result<Validity> validity_of(const X509& certificate);
-// Whether it may sign certificates. OpenSSL keeps what it finds out in the certificate.
+// Whether it may sign certificates. OpenSSL caches the answer in the certificate.
 [[nodiscard]] bool is_authority(X509& certificate);
 
 }  // namespace mortise::transport

@@ -1,4 +1,4 @@
-// So many of something at a time.
+// Limits the number of something at a time.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@ class Places {
 public:
     explicit Places(std::size_t count) : free_{std::make_shared<std::size_t>(count)} {}
 
-    // Taken for as long as it exists, which may be longer than this; none when all are.
+    // A place is taken as long as it exists, which may be longer than this object; null if all are
+    // taken.
     using Place = std::shared_ptr<void>;
     [[nodiscard]] Place take() {
         if (*free_ == 0) return nullptr;

@@ -1,4 +1,4 @@
-// So many of something in a second, and no more than that at once.
+// Limits the number of something in a second, and at once.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ class Rate {
 public:
     explicit Rate(std::size_t per_second) : per_second_{static_cast<double>(per_second)} {}
 
-    // False: not now. `now` does not go back.
+    // False: the limit is reached. `now` does not go back.
     [[nodiscard]] bool take(core::Instant now) {
         const std::chrono::duration<double> passed = now - counted_;
         left_ =

@@ -45,14 +45,14 @@ Resolver::Found ask_the_system(const HostPort& at) {
     return found;
 }
 
-// Detached, and none of the program's signals is delivered to it.
+// A detached thread, to which none of the program's signals is delivered.
 template <class Work>
 void run_aside(Work work) {
     sigset_t all;
     sigset_t before;
     ::sigfillset(&all);
     for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
-        ::sigdelset(&all, own);  // a wild pointer, say: the host's handlers may report it
+        ::sigdelset(&all, own);  // caused by the thread itself: the host's handlers may report it
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
         std::thread{std::move(work)}.detach();
@@ -65,7 +65,7 @@ void run_aside(Work work) {
 
 }  // namespace
 
-// Through which a thread tells its result; shut before the io_context goes.
+// Through this a thread reports its result; it is closed before the io_context is destroyed.
 struct Resolver::Door {
     void tell(const HostPort& at, const Found& found, const std::shared_ptr<Door>& self) {
         const std::lock_guard lock{mutex};
@@ -99,7 +99,7 @@ void Resolver::resolve(const HostPort& at, Done done) {
     if (waiting.size() == 1) begin(at);
 }
 
-// The program must not end because there was no memory for this.
+// A lack of memory here must not end the program.
 void Resolver::ask(const HostPort& at, const LookUp& look_up, const std::shared_ptr<Door>& door) {
     constexpr auto moment = std::chrono::milliseconds{100};
     while (true) {
@@ -114,7 +114,7 @@ void Resolver::ask(const HostPort& at, const LookUp& look_up, const std::shared_
 void Resolver::begin(const HostPort& at) {
     try {
         run_aside([at, look_up = look_up_, door = door_] { ask(at, look_up, door); });
-    } catch (const std::system_error&) {  // no thread to be had
+    } catch (const std::system_error&) {  // no thread can be started
         door_->tell(at, {asio::error::try_again, {}}, door_);
     }
 }

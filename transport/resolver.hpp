@@ -1,5 +1,6 @@
-// Names to addresses. Asio's own resolver joins its thread when the io_context goes, however long
-// the name server keeps that thread waiting; here nobody waits for a look-up but who asked for it.
+// Resolves names to addresses. Asio's own resolver joins its thread when the io_context is
+// destroyed, however long the name server keeps that thread waiting. Here only the caller of a
+// lookup waits for it.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@
 
 namespace mortise::transport {
 
-// One for each io_context, found by asio::use_service. On the thread that runs it.
+// One for each io_context, found by asio::use_service. Used on the thread that runs it.
 class Resolver final : public asio::execution_context::service {
 public:
     using key_type = Resolver;
@@ -35,11 +36,11 @@ public:
     Resolver(const Resolver&) = delete;
     Resolver& operator=(const Resolver&) = delete;
 
-    // `done` is called later, unless the io_context goes first. One look-up of an address is under
-    // way at a time: whoever asks meanwhile is told the same.
+    // `done` is called later, unless the io_context is destroyed first. An address has one lookup
+    // at a time, which answers all its callers.
     void resolve(const HostPort& at, Done done);
-    // For tests: instead of asking the system. Called on a thread of its own, which may outlive
-    // the io_context.
+    // For tests: replaces the system's lookup. Called on a thread of its own, which may outlive the
+    // io_context.
     void look_up_with(LookUp look_up) { look_up_ = std::move(look_up); }
 
 private:
@@ -53,7 +54,7 @@ private:
 
     LookUp look_up_;
     std::map<Key, std::vector<Done>> waiting_;
-    std::shared_ptr<Door> door_;  // what the threads know of this
+    std::shared_ptr<Door> door_;  // what the threads know of this object
 };
 
 }  // namespace mortise::transport

@@ -8,7 +8,7 @@ namespace mortise::transport {
 namespace {
 
 capnp::ReaderOptions options() {
-    // For what we send, too: RPC refuses to send what it would not take.
+    // For outgoing messages as well, since RPC refuses to send what it would not accept.
     return {traversal_words_max, nesting_max};
 }
 
@@ -23,8 +23,8 @@ RpcConnection::RpcConnection(kj::Own<SocketStream> stream, capnp::rpc::twoparty:
       network_{frames_, side, options()},
       system_{network_, kj::mv(offered)},
       tasks_{*this} {
-    // Cap'n Proto's own flow limit stays as it is, without bound. A connection that it pauses does
-    // not see its end; RpcGuard bounds the same thing, and refuses.
+    // Cap'n Proto's own flow limit is not used: a connection that it pauses does not detect its
+    // end. RpcGuard limits the same thing by refusing.
     tasks_.add(network_.onDisconnect().then([this] { end(); }));
 }
 

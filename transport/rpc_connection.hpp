@@ -1,4 +1,4 @@
-// Cap'n Proto RPC on one socket, from its first byte to its last.
+// Cap'n Proto RPC on one socket.
 #pragma once
 
 #include <functional>
@@ -10,35 +10,34 @@
 
 namespace mortise::transport {
 
-// Made and destroyed within KjLoop::run, but not by what runs on it: KJ does not survive a promise
-// that destroys itself. Whoever wants an end to it from there closes it now and destroys it later.
+// Made and destroyed within KjLoop::run, but not by a promise that runs on it: KJ does not survive
+// a promise that destroys itself. Such code closes the connection now and destroys it later.
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class RpcConnection final : private kj::TaskSet::ErrorHandler {
 public:
-    // `ended` is called once, within KJ, when the connection is of no more use: its other side is
-    // gone, or said what nobody should, or a task failed. Not after close().
+    // `ended` is called once, within KJ, when the connection cannot be used any more: its other
+    // side has gone or sent something invalid, or a task failed. It is not called after close().
     RpcConnection(kj::Own<SocketStream> stream, capnp::rpc::twoparty::Side side,
                   kj::Maybe<capnp::Capability::Client> offered, FrameLimits limits,
                   std::function<void()> ended);
     KJ_DISALLOW_COPY(RpcConnection);
 
-    // What the other side offers.
+    // The capability that the other side offers.
     capnp::Capability::Client bootstrap();
-    // Runs while the connection is there.
+    // Runs the task while the connection exists.
     void add(kj::Promise<void> task) { tasks_.add(kj::mv(task)); }
     void close();
 
     [[nodiscard]] bool is_closed() const { return closed_; }
-    // Why its stream ended; no error while it has not.
+    // Why its stream has ended; no error while it has not.
     [[nodiscard]] asio::error_code read_error() const { return stream_->read_error(); }
     [[nodiscard]] MessageStream& frames() { return frames_; }
-    // Waiting for the other side to read: by Cap'n Proto, and by the stream.
+    // Bytes that the other side has not read: in Cap'n Proto and in the stream.
     [[nodiscard]] std::size_t unsent_bytes() {
         return network_.getCurrentQueueSize() + stream_->unsent_bytes();
     }
-    [[nodiscard]] std::size_t unsent_messages() { return network_.getCurrentQueueCount(); }
     [[nodiscard]] std::uint64_t sent_bytes() const { return stream_->sent_bytes(); }
-    // The other side has closed, and nobody reads, which would tell.
+    // The other side has closed while reading is paused, so that reading does not detect it.
     [[nodiscard]] bool is_gone() { return frames_.is_paused() && stream_->is_gone(); }
 
 private:

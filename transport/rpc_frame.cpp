@@ -60,7 +60,7 @@ void read_call(rpc::Call::Reader call, RpcFrame& frame) {
     read_payload(call.getParams(), frame);
 }
 
-// Cap'n Proto before 1.5 takes any number, and looks up its name in a table.
+// Cap'n Proto before 1.5 accepts any number, and looks up its name in a table.
 bool is_kind_of_failure(rpc::Exception::Type type) {
     return type <= rpc::Exception::Type::UNIMPLEMENTED;
 }
@@ -120,7 +120,7 @@ std::optional<RpcFrame> read_rpc_frame(kj::ArrayPtr<const capnp::word> words) {
 }
 
 RpcFrame rpc_frame_of(Segments segments) {
-    // Ours, and only a few words of it are read.
+    // Our own message, of which only a few words are read.
     capnp::SegmentArrayMessageReader reader{segments, limited_to(traversal_words_max)};
     return frame_of(reader.getRoot<rpc::Message>());
 }

@@ -1,4 +1,5 @@
-// From Cap'n Proto's RPC messages to what RpcGuard has to know of them, and what they may tell.
+// Extracts from Cap'n Proto's RPC messages what RpcGuard needs, and removes what they must not
+// disclose.
 #pragma once
 
 #include <optional>
@@ -13,15 +14,15 @@ namespace mortise::transport {
 
 using Segments = kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>>;
 
-// Of a frame that came in, head and body. Empty: it has pointers that lead nowhere, or is longer
-// than it says. Bounded by the length of the frame.
+// For a frame that was received, head and body. Empty: it has invalid pointers, or is longer than
+// its head says. The time is bounded by the length of the frame.
 std::optional<RpcFrame> read_rpc_frame(kj::ArrayPtr<const capnp::word> frame);
 
-// Of a message that goes out.
+// For a message to be sent.
 RpcFrame rpc_frame_of(Segments segments);
 
 // Cap'n Proto tells the other side why a call or the connection failed: names of interfaces, source
-// files and lines. When the message does, this is what to send instead; else null.
+// files and lines. If the message does so, this is the message to send instead; null otherwise.
 kj::Own<capnp::MessageBuilder> without_reasons(Segments segments);
 
 }  // namespace mortise::transport

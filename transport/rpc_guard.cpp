@@ -6,10 +6,10 @@ namespace mortise::transport {
 namespace {
 
 // A program asks once for what is offered. Each time Cap'n Proto counts one more reference, which
-// only the other side can take back.
+// only the other side can release.
 constexpr std::size_t bootstraps_max = 4;
-// HelloResults.answer, and in it the peer or the member. Cap'n Proto remembers every path that was
-// taken, for as long as the question is open.
+// HelloResults.answer, and in it the peer or the member. Cap'n Proto remembers every path as long
+// as the question is open.
 constexpr std::size_t path_max = 2;
 
 }  // namespace
@@ -58,7 +58,7 @@ const char* RpcGuard::wrong_with_question(const RpcFrame& frame) const {
 
 RpcVerdict RpcGuard::bootstrap(const RpcFrame& frame) {
     if (const auto* wrong = wrong_with_question(frame)) return refuse(wrong);
-    if (++bootstraps_ > bootstraps_max) return refuse("asks again and again what is offered");
+    if (++bootstraps_ > bootstraps_max) return refuse("asks too often for what is offered");
     open_.push_back({.question = frame.question, .is_bootstrap = true});
     return RpcVerdict::ok;
 }
@@ -74,14 +74,14 @@ RpcVerdict RpcGuard::call(const RpcFrame& frame) {
 const char* RpcGuard::wrong_with_call(const RpcFrame& frame) const {
     if (rules_.only_hello && !frame.is_hello) return "a call before hello";
     if (!frame.is_plain) return "results or capabilities of a kind that no node asks for";
-    if (frame.capabilities > rules_.capabilities_max) return "capabilities in a call";
+    if (frame.capabilities > 0) return "capabilities in a call";
     if (frame.words > rules_.words_max - std::min(words_, rules_.words_max))
         return "too many bytes in open calls";
     return frame.is_of_answer ? wrong_with_target(frame) : nullptr;
 }
 
-// Only these answers offer something that may be called. So no chain of calls of which each waits
-// for the one before is longer than this: what is offered, hello, a call.
+// Only these answers offer something that can be called. So a chain of calls, each of which waits
+// for the one before, is never longer than this: bootstrap, hello, a call.
 const char* RpcGuard::wrong_with_target(const RpcFrame& frame) const {
     const auto* const open = find(frame.of);
     if (open == nullptr || open->is_finished) return "a call of the answer to no open question";
@@ -94,8 +94,7 @@ const char* RpcGuard::wrong_with_target(const RpcFrame& frame) const {
 RpcVerdict RpcGuard::answer(const RpcFrame& frame) {
     if (asked_.erase(frame.question) == 0) return refuse("an answer that nobody asked for");
     if (!frame.is_plain) return refuse("an answer of a kind that no node gives");
-    if (frame.capabilities > std::max<std::size_t>(rules_.capabilities_max, 1))
-        return refuse("too many capabilities in an answer");
+    if (frame.capabilities > 1) return refuse("too many capabilities in an answer");
     return RpcVerdict::ok;
 }
 

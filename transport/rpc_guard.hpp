@@ -1,8 +1,9 @@
-// Which messages of Cap'n Proto's RPC the other side of a connection may send. Cap'n Proto keeps
-// something for each question, capability and answer that it is told of, and has no bounds of its
-// own; so a frame is looked at here before Cap'n Proto sees it (docs/decisions/0028).
+// Decides which messages of Cap'n Proto's RPC the other side of a connection may send. Cap'n Proto
+// keeps something for each question, capability and answer that it receives, and has no limits of
+// its own. So each frame is checked here before Cap'n Proto reads it (docs/decisions/0028).
 //
-// Pure: it is told what a frame says (rpc_frame.hpp), and answers whether the connection may go on.
+// Pure: its input is the content of a frame (rpc_frame.hpp), and its output whether the connection
+// may continue.
 #pragma once
 
 #include <cstddef>
@@ -12,33 +13,31 @@
 
 namespace mortise::transport {
 
-// What the guard has to know of one RPC message.
+// What the guard has to know about one RPC message.
 struct RpcFrame {
     enum class Kind : std::uint8_t { bootstrap, call, answer, finish, release, abort, other };
 
     Kind kind = Kind::other;
     std::uint32_t question = 0;    // bootstrap, call, answer, finish
     std::size_t capabilities = 0;  // in the payload of a call or an answer
-    // Nothing but what every program of ours sends: results go to the caller, capabilities are
-    // hosted by whoever sends them, an answer has its results in it.
+    // True if it is what every program of ours sends: results go to the caller, the sender hosts
+    // its capabilities, an answer has its results in it.
     bool is_plain = true;
 
-    // Of a call.
+    // These are set for a call.
     std::size_t words = 0;  // of the whole frame, which is kept until the call ends
     bool is_hello = false;
     bool is_of_answer = false;  // the target is what another question will be answered with,
-    std::uint32_t of = 0;       // this one,
-    std::size_t path = 0;       // so many pointers deep,
-    bool is_first_path = true;  // and every one of them the first
+    std::uint32_t of = 0;       // of that question,
+    std::size_t path = 0;       // at this depth of pointers,
+    bool is_first_path = true;  // each of which is the first
 };
 
 struct RpcRules {
-    // How many questions of the other side may be open. None: it is asked, and does not ask.
+    // How many questions of the other side may be open. Zero: it answers only, and does not ask.
     std::size_t questions_max = 0;
-    // Frames of the calls among them, together.
+    // The frames of the open calls together.
     std::size_t words_max = SIZE_MAX;
-    // In one payload of the other side.
-    std::size_t capabilities_max = 0;
     // Until its hello is answered, it may say nothing else.
     bool only_hello = false;
 };
@@ -51,21 +50,20 @@ public:
 
     void set_rules(RpcRules rules) { rules_ = rules; }
 
-    // The other side said this. `ended`: it says that it is about to close.
+    // The other side sent this. `ended`: it announces that it will close.
     [[nodiscard]] RpcVerdict received(const RpcFrame& frame);
-    // This side said this. An answer counts from the moment when it is written: until then it
-    // takes up memory here.
+    // This side sent this. An answer counts when it is written: until then it occupies memory here.
     void sent(const RpcFrame& frame);
 
     // Why the last frame was refused: a few words for the log.
     [[nodiscard]] const char* cause() const { return cause_; }
-    // Questions of the other side that are not over.
+    // The open questions of the other side.
     [[nodiscard]] std::size_t open() const { return open_.size(); }
-    // It has asked something, and waits.
+    // The other side waits for an answer.
     [[nodiscard]] bool is_awaited() const;
 
 private:
-    // Over once it is answered and the asker has said that it is done with the answer.
+    // A question is over when it is answered and the other side has finished with the answer.
     struct Open {
         std::uint32_t question = 0;
         std::size_t words = 0;
@@ -81,7 +79,7 @@ private:
     RpcVerdict finish(const RpcFrame& frame);
     [[nodiscard]] const char* wrong_with_call(const RpcFrame& frame) const;
     [[nodiscard]] const char* wrong_with_target(const RpcFrame& frame) const;
-    // Likewise for any question; empty when it may be asked.
+    // The same for any question; empty if it is allowed.
     [[nodiscard]] const char* wrong_with_question(const RpcFrame& frame) const;
     RpcVerdict refuse(const char* cause);
     Open* find(std::uint32_t question);
@@ -91,8 +89,8 @@ private:
     RpcRules rules_;
     std::vector<Open> open_;         // few: searched from the front
     std::size_t words_ = 0;          // of those
-    std::size_t bootstraps_ = 0;     // ever
-    std::set<std::uint32_t> asked_;  // questions of this side that have no answer
+    std::size_t bootstraps_ = 0;     // since the start
+    std::set<std::uint32_t> asked_;  // questions of this side without an answer
     const char* cause_ = "";
 };
 

@@ -12,8 +12,8 @@
 namespace mortise::transport {
 namespace {
 
-// What the program prints goes to 0, 1 and 2, and not to a peer. The numbers of the other
-// descriptors are seen to in storage/descriptors.hpp; a socket comes whenever somebody calls.
+// The program's output goes to 0, 1 and 2, and must not go to a peer. storage/descriptors.hpp
+// protects the numbers for files; a socket is created whenever a caller connects.
 int leave_standard_descriptors(int descriptor) noexcept {
     constexpr int standard_descriptors = 3;
     if (descriptor < 0 || descriptor >= standard_descriptors) return descriptor;
@@ -90,7 +90,7 @@ void Socket::let_go_if_taken_away() noexcept {
     asio::error_code ignored;
     try {
         static_cast<void>(release(ignored));
-    } catch (...) {  // asio has no other way to say "not supported", which it is here
+    } catch (...) {  // Asio has no other way to report "not supported"
     }
 }
 

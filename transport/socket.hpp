@@ -1,6 +1,6 @@
-// Sockets in somebody else's process: no program that it starts inherits one, not even one that is
-// started while the socket is made, and a number that the process took away from a socket is left
-// to whatever has it now (docs/decisions/0034).
+// Sockets in a host process: no program that it starts inherits one, not even one that is started
+// while the socket is made. A number that the program took away from a socket is left to its new
+// owner (docs/decisions/0034).
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -9,12 +9,12 @@
 
 namespace mortise::transport {
 
-// Which socket a descriptor stands for: each has an inode of its own.
+// Identifies the socket of a descriptor: each socket has its own inode.
 class SocketIdentity {
 public:
     SocketIdentity() = default;
     explicit SocketIdentity(int descriptor) noexcept : inode_{inode_of(descriptor)} {}
-    // False when the process closed it; the number may be that of another file by now.
+    // False if the process closed it; the number may belong to another file by now.
     [[nodiscard]] bool is_at(int descriptor) const noexcept {
         return inode_ != 0 && inode_of(descriptor) == inode_;
     }
@@ -25,18 +25,19 @@ private:
     ino_t inode_ = 0;
 };
 
-// A new one, closed on exec and not in the place of 0, 1 or 2. Below zero with errno set.
+// A new socket, closed on exec, with a number other than 0, 1 and 2. Negative with errno set on an
+// error.
 [[nodiscard]] int make_socket(const asio::ip::tcp& protocol) noexcept;
-// The next connection that waits at `listener`, likewise.
+// The next connection that waits at `listener`; the same otherwise.
 [[nodiscard]] int accept_socket(int listener) noexcept;
 
-// A connection, or what is to become one.
+// A connection, before and after it is established.
 class Socket : public asio::ip::tcp::socket {
 public:
     using Base = asio::ip::tcp::socket;
 
     explicit Socket(asio::io_context& io) : Base{io} {}
-    // Of one that was opened otherwise.
+    // From a socket that was opened otherwise.
     Socket(Base&& other) noexcept;  // NOLINT(google-explicit-constructor): it is one
     Socket(Socket&& other) noexcept = default;
     Socket& operator=(Socket&& other) noexcept;
@@ -45,13 +46,13 @@ public:
     ~Socket();
 
     void open(const asio::ip::tcp& protocol, asio::error_code& error);
-    // Takes the descriptor, also when it fails.
+    // Takes ownership of the descriptor, also on an error.
     void take(const asio::ip::tcp& protocol, int descriptor, asio::error_code& error);
     void close(asio::error_code& error);
 
-    // It is open as far as we know, and its number stands for something else.
+    // True if it should be open and its number refers to something else.
     [[nodiscard]] bool is_taken_away();
-    // Closes nothing then: operations end, and it is not open any more.
+    // In that case closes nothing: operations end, and the socket is not open any more.
     void let_go_if_taken_away() noexcept;
 
 private:

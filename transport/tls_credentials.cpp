@@ -16,7 +16,7 @@ using openssl::failed;
 
 constexpr int chain_length_max = 4;
 
-// `what` is wrong with a file.
+// An error about a file.
 core::Error in_file(const std::filesystem::path& file, const core::Error& what) {
     return {what.code, file.string() + ": " + what.what};
 }
@@ -63,7 +63,7 @@ struct TlsCredentials::Context {
 
 namespace {
 
-// As a handshake does it.
+// Checks as a handshake does.
 core::Result<void> check(const TlsCredentials::Context& context, X509* certificate,
                          STACK_OF(X509) * chain, bool is_of_server) {
     const openssl::StoreContext check{X509_STORE_CTX_new()};
@@ -80,7 +80,7 @@ core::Result<void> check(const TlsCredentials::Context& context, X509* certifica
     if (is_good) return {};
     return core::Error{
         std::make_error_code(std::errc::permission_denied),
-        "its certificate is not believed: " +
+        "its certificate is not trusted: " +
             std::string{X509_verify_cert_error_string(X509_STORE_CTX_get_error(check.get()))}};
 }
 
@@ -107,7 +107,7 @@ core::Result<void> TlsCredentials::read(const TlsFiles& files) {
     return believe_oneself(*chain->front(), files);
 }
 
-// What the other side of a connection will look at.
+// Checks what the other side of a connection will check.
 core::Result<void> TlsCredentials::believe_oneself(X509& own, const TlsFiles& files) {
     auto identity = identity_in(own);
     if (!identity) return in_file(files.certificate, identity.error());
@@ -141,7 +141,7 @@ core::Result<void> TlsCredentials::read_authorities(const std::filesystem::path&
     return {};
 }
 
-// No resumption: each connection is judged by the authorities and members of its own time.
+// Sessions are not resumed: each connection is checked against the present authorities and members.
 core::Result<void> TlsCredentials::prepare() {
     auto* const context = context_->get();
     const bool is_set = SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1 &&
@@ -149,7 +149,7 @@ core::Result<void> TlsCredentials::prepare() {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_options(context,
                         SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    // Buffers of connections that have nothing to say are given back.
+    // Idle connections release their buffers.
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                   SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);

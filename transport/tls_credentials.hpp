@@ -1,5 +1,5 @@
-// What a node or a client proves itself with, and whom it believes: a certificate, its key, and the
-// authorities of the cluster. Immutable; a change of the files makes a new one.
+// The credentials of a node or a client: a certificate, its key, and the trusted authorities.
+// Immutable; a change of the files makes a new object.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 #include "core/access/identity.hpp"
 #include "core/base/result.hpp"
-// Types of OpenSSL, which whoever includes this need not see.
+// OpenSSL's types, without its headers.
 struct ssl_st;
 struct x509_st;
 
@@ -28,26 +28,26 @@ struct TlsFiles {
     friend bool operator==(const TlsFiles&, const TlsFiles&) = default;
 };
 
-// Thread-safe: nothing in it changes.
+// Thread-safe, because it is immutable.
 class TlsCredentials {
 public:
     using Time = std::chrono::system_clock::time_point;
 
-    // Reads and checks the files: the key belongs to the certificate and is not readable by others,
-    // an authority of the file signed the certificate, and the certificate names a node or a user.
-    // An expired certificate is taken, so that a node starts and says so; nobody will believe it.
-    // Blocks on the disk. The error names the file.
+    // Reads and checks the files: the key belongs to the certificate and others cannot read it, an
+    // authority of the file signed the certificate, and the certificate names a node or a user. An
+    // expired certificate is accepted, so that a node starts and reports it; peers will not trust
+    // it. Blocks on the disk. The error names the file.
     static core::Result<std::shared_ptr<const TlsCredentials>> load(const TlsFiles& files);
 
     [[nodiscard]] const core::Identity& identity() const { return identity_; }
     [[nodiscard]] Time certificate_expires() const { return certificate_expires_; }
-    // The authority that expires first.
+    // The expiry of the authority that expires first.
     [[nodiscard]] Time authority_expires() const { return authority_expires_; }
-    // For one connection, as the side that accepted it or the one that made it: TLS 1.3, both sides
-    // show a certificate. The caller owns it. Null only for want of memory.
+    // A session for one connection, accepted or outgoing: TLS 1.3, and both sides present a
+    // certificate. The caller owns it. Null only without memory.
     [[nodiscard]] ssl_st* new_session(bool accepts) const;
-    // Whether an authority of these credentials vouches for the certificate now; why not,
-    // otherwise.
+    // Whether an authority of these credentials has signed the certificate and it is valid now; the
+    // reason otherwise.
     [[nodiscard]] core::Result<void> verify(const PeerCertificate& peer, bool is_of_server) const;
 
     ~TlsCredentials();

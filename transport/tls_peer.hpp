@@ -1,4 +1,4 @@
-// The other side of a connection with TLS. Private to this folder, as openssl.hpp is.
+// The other side of a connection with TLS. Private to this folder, like openssl.hpp.
 #pragma once
 
 #include "core/access/identity.hpp"
@@ -9,7 +9,8 @@ namespace mortise::transport {
 struct PeerCertificate {
     core::Identity identity;
     openssl::Certificate certificate;
-    openssl::CertificateStack chain;  // as it was sent: what is between it and an authority
+    // as it was sent: the certificates between it and an authority
+    openssl::CertificateStack chain;
 };
 
 }  // namespace mortise::transport

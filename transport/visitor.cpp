@@ -8,7 +8,7 @@
 namespace mortise::transport {
 namespace {
 
-// An honest hello takes four frames.
+// A valid hello takes four frames.
 constexpr FrameLimits stranger_limits{
     hello_frame_words_max, 16, unread_bytes_paused, {.questions_max = 4, .only_hello = true}};
 
@@ -62,7 +62,7 @@ void Visitor::close() {
     if (connection_) connection_->close();
 }
 
-// Nothing is done any more for somebody who is about to be shown the door.
+// Nothing is done any more for a connection that is about to be closed.
 bool Visitor::is_open() const {
     return connection_ && !connection_->is_closed() &&
            connection_->unsent_bytes() <= unread_bytes_max;
@@ -73,7 +73,7 @@ bool Visitor::is_congested() {
     return !is_open() || connection_->unsent_bytes() > unread_bytes_congested;
 }
 
-// All look every time.
+// Every check must run each time.
 bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
     if (!connection_) return false;
     const bool frame = frame_is_stuck(now, limit);
@@ -102,7 +102,7 @@ bool Visitor::reader_is_stuck(core::Instant now, core::Nanoseconds limit) {
     return now - read_at_ > limit;
 }
 
-// A byte now and then is not reading.
+// A byte now and then does not count as reading.
 bool Visitor::pause_is_stuck(core::Instant now, core::Nanoseconds limit) {
     const auto& frames = connection_->frames();
     if (!frames.is_paused() || frames.pauses() != pause_seen_) {

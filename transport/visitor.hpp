@@ -1,4 +1,4 @@
-// One connection that somebody made to this node.
+// One inbound connection.
 #pragma once
 
 #include <functional>
@@ -19,19 +19,19 @@ namespace mortise::transport {
 
 class Visitor;
 
-// Whoever owns the visitors.
+// The owner of the inbound connections.
 class VisitorOwner {
 public:
     virtual ~VisitorOwner() = default;
     virtual KjLoop& loop() = 0;
-    // Those of the moment; empty without TLS.
+    // The present credentials; empty without TLS.
     virtual const std::shared_ptr<const TlsCredentials>& credentials() = 0;
     virtual Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) = 0;
     virtual void received(Visitor& visitor, std::vector<core::PeerMessage> batch) = 0;
     virtual void malformed(Visitor& visitor) = 0;
     virtual void left(Visitor& visitor) = 0;
-    // When all clients together have too many answers that they do not read, those with the most
-    // of them are closed. The one that asks may be among them.
+    // If all clients together have too many unread answers, those with the most are closed. The
+    // caller may be among them.
     virtual void make_room() = 0;
 };
 
@@ -42,9 +42,9 @@ public:
     Visitor(const Visitor&) = delete;
     Visitor& operator=(const Visitor&) = delete;
 
-    // One of these two is called once, the first of them within KJ, which is also where a visitor
-    // that was opened is destroyed. Without TLS it may say its hello now. With TLS it has to prove
-    // first who it is; `failed` says why it could not.
+    // One of these two is called once, the former within KJ. An opened visitor must be destroyed
+    // within KJ, too. Without TLS it may say its hello now. With TLS it must authenticate first;
+    // `failed` gets the reason if it could not.
     void open();
     void secure(const std::shared_ptr<const TlsCredentials>& credentials,
                 std::function<void(const core::Error&)> failed);
@@ -61,40 +61,40 @@ public:
     [[nodiscard]] bool sent_bad_frame() const {
         return connection_ && connection_->frames().is_malformed();
     }
-    // It said what nobody may say: why that is so. Else null.
+    // Why its message was forbidden; null if none was.
     [[nodiscard]] const char* forbidden() const {
         return connection_ ? connection_->frames().forbidden() : nullptr;
     }
     [[nodiscard]] std::size_t unsent_bytes() const {
         return connection_ ? connection_->unsent_bytes() : 0;
     }
-    // Of a connection with TLS.
+    // The certificate of a connection with TLS.
     [[nodiscard]] const PeerCertificate* certificate() const { return certificate_.get(); }
     [[nodiscard]] const asio::ip::address& from() const { return from_; }
     [[nodiscard]] core::Instant since() const { return since_; }
-    // Now and then: true when a frame began and did not end since `limit` ago, or when it asks and
-    // has not read the answers since then, or has too much to read.
+    // Call it now and then: true if a frame began more than `limit` ago and did not end, or if it
+    // has not read its answers for that time, or has too many unread ones.
     [[nodiscard]] bool is_stuck(core::Instant now, core::Nanoseconds limit);
-    // It has closed its side, which reading would tell, but nothing is read of it at present.
+    // True if it has closed its side while reading is paused, so that reading does not detect it.
     [[nodiscard]] bool is_gone() const { return connection_ && connection_->is_gone(); }
-    // It waits for an answer that this node has not made yet.
+    // True if it waits for an answer that this node has not made yet.
     [[nodiscard]] bool waits() const {
         return connection_ && connection_->frames().is_awaited() &&
                connection_->unsent_bytes() == 0;
     }
-    // When is_stuck() last found that something new had come from it.
+    // When is_stuck() last found new data from it.
     [[nodiscard]] core::Instant heard_at() const { return heard_at_; }
 
-    // It said a good hello.
+    // It said a valid hello.
     void become_client(FrameLimits limits);
     void become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits);
     [[nodiscard]] core::NodeId peer() const { return peer_; }
     [[nodiscard]] std::optional<ConnectionId> id() const { return id_; }
 
-    // What arrived before its peer was up. Takes the message, unless there is no room for it.
+    // A message that arrived before its peer was up. Takes the message, unless too many are kept.
     bool keep_early(core::PeerMessage& message, std::size_t bytes_max, core::Instant now);
     std::vector<core::PeerMessage> take_early();
-    // Since when something of that kind waits.
+    // Since when such a message waits.
     [[nodiscard]] std::optional<core::Instant> early_since() const;
 
 private:

@@ -1,16 +1,14 @@
 #include "transport/wire_size.hpp"
 
-#include "core/base/overloaded.hpp"
 #include "core/codec/configuration_codec.hpp"
 
 namespace mortise::transport {
 
 namespace {
 
-// A struct is its data words, one word for each pointer, and what those lead to. A list of structs
-// has one word before its elements.
+// A struct has its data words, one word for each pointer, and what those point to. A list of
+// structs has one word before its elements.
 constexpr std::size_t log_id_words = 2;
-constexpr std::size_t operation_words = 2;
 constexpr std::size_t renewal_words = 2;
 constexpr std::size_t run_out_words = 2;
 
@@ -72,7 +70,7 @@ std::size_t words(const core::FormationOffer& m) {
     return words(m.founding);
 }
 std::size_t words(const core::Forward& m) {
-    return 3 + data_words(m.urgent.size()) + data_words(m.acquires.size()) + renewal_words;
+    return 3 + data_words(m.batch.size()) + renewal_words;
 }
 std::size_t words(const core::MembershipRequest& m) {
     return 4 + 1 + 4 + data_words(m.goal.address.size());
@@ -80,8 +78,8 @@ std::size_t words(const core::MembershipRequest& m) {
 std::size_t words(const core::MembershipReply& /*m*/) {
     return 4;
 }
-std::size_t words(const core::TooBusy& /*m*/) {
-    return 3;
+std::size_t words(const core::StreamGap& /*m*/) {
+    return 2;
 }
 std::size_t words(const core::Superseded& /*m*/) {
     return 3;
@@ -93,46 +91,11 @@ std::size_t words(const core::FormationAnswer& /*m*/) {
     return 1;
 }
 
-// Of an outcome. Most are small.
-std::size_t body_words(const auto& /*outcome*/) {
-    return 3;
-}
-std::size_t body_words(const core::SessionRenewed& o) {
-    return 2 + 1 + o.broken.size();
-}
-std::size_t body_words(const core::ClosureBegun& o) {
-    return 4 + 2 + operation_words + data_words(o.name.size());
-}
-std::size_t body_words(const core::LockBroken& o) {
-    return 2 + 5 + operation_words + data_words(o.name.size()) + data_words(o.reason.size()) +
-           data_words(o.asked_by.size()) + 1 + o.holds.size() * operation_words;
-}
-std::size_t body_words(const core::ReleaseAsked& o) {
-    return 4 + operation_words + data_words(o.name.size()) + data_words(o.reason.size()) + 1 +
-           o.holds.size() * operation_words;
-}
-std::size_t body_words(const core::Answered& o) {
-    const auto& answer = o.answer;
-    std::size_t sum = 3 + 4 + operation_words + data_words(answer.previous.label.size());
-    if (!answer.names.empty()) ++sum;
-    for (const auto& one : answer.names)
-        sum += 3 + 2 + data_words(one.name.size()) + data_words(one.previous.label.size());
-    if (!answer.circle.empty()) ++sum;
-    for (const auto& one : answer.circle)
-        sum += 3 + 2 + data_words(one.label.size()) + data_words(one.waits_for.size());
-    return sum;
-}
-
 }  // namespace
 
 std::size_t wire_words(const core::PeerMessage& message) {
     constexpr std::size_t element = 1 + 1;
     return element + std::visit([](const auto& one) { return words(one); }, message);
-}
-
-std::size_t wire_words(const core::Outcome& outcome) {
-    constexpr std::size_t element = 2 + 1;
-    return element + std::visit([](const auto& one) { return body_words(one); }, outcome);
 }
 
 }  // namespace mortise::transport

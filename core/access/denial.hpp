@@ -16,7 +16,7 @@ struct Denied {
     friend bool operator==(const Denied&, const Denied&) = default;
 };
 
-// `who` is as of Identity::name(). For Right::members the name is empty.
+// `who` is the result of Identity::name(). For Right::members the name is empty.
 [[nodiscard]] Denied denial(std::string_view who, const Access& access, Right right,
                             std::string_view name);
 

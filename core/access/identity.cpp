@@ -6,8 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/mutant.hpp"
-
 namespace mortise::core {
 
 namespace {
@@ -52,7 +50,7 @@ bool is_plain(char c) {
            c == '_' || c == '-';
 }
 
-// Up to the next '/', which is taken off as well.
+// Returns the part before the next '/', and removes both from `path`.
 std::string_view take_step(std::string_view& path) {
     const auto end = std::min(path.find('/'), path.size());
     const auto step = path.substr(0, end);
@@ -121,7 +119,7 @@ public:
     // False: `problem_` says why.
     bool take(std::string_view uri) {
         if (!is_of_scheme(uri)) return true;
-        // Passed over, it could be a rule that does not count.
+        // If it were skipped, a rule might not take effect.
         if (!uri.starts_with(scheme)) {
             problem_ = "it has a name that does not begin with mortise:// in small letters";
             return false;
@@ -219,14 +217,11 @@ bool Access::may(Right right, std::string_view name) const {
     if (std::ranges::none_of(roles, [&](AccessRole role) { return gives(role, right); }))
         return false;
     return rules.empty() || std::ranges::any_of(rules, [&](const AccessRule& rule) {
-               const std::string_view prefix{rule.prefix};
-               const bool covers = planted(Mutant::prefix_backwards) ? prefix.starts_with(name)
-                                                                     : name.starts_with(prefix);
-               return rule.right == right && covers;
+               return rule.right == right && name.starts_with(rule.prefix);
            });
 }
 
-// The names with a prefix are all allowed if and only if the prefix itself is.
+// All names with a prefix are allowed if and only if the prefix itself is.
 bool Access::may_all(Right right, std::string_view prefix) const {
     return may(right, prefix);
 }

@@ -1,16 +1,16 @@
-// Whom a certificate names, and what it allows. This file knows the names (SAN URIs) that stand in
-// a certificate; transport reads certificates and checks their signatures.
+// The identity in a certificate, and what the certificate allows. This file knows the names (SAN
+// URIs) in a certificate; transport reads certificates and checks their signatures.
 //
 //   mortise://CLUSTER/node/ID            the member with that id
-//   mortise://CLUSTER/user/NAME          a person or a program that is no member
+//   mortise://CLUSTER/user/NAME          a person or a program that is not a member
 //   mortise://CLUSTER/role/ROLE          voter, learner, client, observer or admin
 //   mortise://CLUSTER/may/RIGHT/PREFIX   a rule; RIGHT is acquire, break or observe
 //   mortise://CLUSTER/may/members        the rule for changes of the membership
 //
-// A certificate names exactly one node or one user and at least one role. Without rules it allows
-// what its roles give, on every name. With rules it allows only what a rule and a role both give.
-// A URI of this scheme that this version does not understand makes the whole certificate invalid,
-// because it may be a restriction.
+// A certificate names exactly one node or one user and at least one role. Without rules it has the
+// rights of its roles, on every name. With rules it has only the rights that both a rule and a role
+// give. A URI of this scheme that this version does not understand makes the whole certificate
+// invalid, because it may be a restriction.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ enum class Right : std::uint8_t {
 // The word that stands for the right in a rule.
 [[nodiscard]] std::string_view to_string(Right right);
 
-// Allows one right on the names that begin with the prefix; an empty prefix means every name. Of
+// Allows one right on the names that begin with the prefix; an empty prefix means every name. For
 // Right::members the prefix is empty.
 struct AccessRule {
     Right right = Right::acquire;
@@ -50,7 +50,7 @@ struct AccessRule {
     friend bool operator==(const AccessRule&, const AccessRule&) = default;
 };
 
-// What a certificate allows, without whom it names.
+// What a certificate allows, without the name of its owner.
 struct Access {
     std::vector<AccessRole> roles;  // ascending, each once
     std::vector<AccessRule> rules;
@@ -59,9 +59,9 @@ struct Access {
     [[nodiscard]] static Access all();
 
     [[nodiscard]] bool has(AccessRole role) const;
-    // Whether it may do that to this name. For Right::members the name is empty.
+    // Whether the right is allowed on this name. For Right::members the name is empty.
     [[nodiscard]] bool may(Right right, std::string_view name) const;
-    // Whether it may do that to every name with this prefix.
+    // Whether the right is allowed on every name with this prefix.
     [[nodiscard]] bool may_all(Right right, std::string_view prefix) const;
 
     friend bool operator==(const Access&, const Access&) = default;
@@ -69,8 +69,8 @@ struct Access {
 
 struct Identity {
     std::string cluster;
-    NodeId node;       // set: a member
-    std::string user;  // otherwise
+    NodeId node;       // set: the owner is a member
+    std::string user;  // otherwise the name of the user
     Access access;
 
     // "node 3" or "user alice": for messages, and for the log of commands.
@@ -79,8 +79,8 @@ struct Identity {
     friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-// From the SAN URIs of a certificate, in any order. URIs of other schemes are passed over. The
-// error says in one sentence what is wrong or missing.
+// The identity in the SAN URIs of a certificate, in any order. URIs of other schemes are skipped.
+// The error says in one sentence what is wrong or missing.
 [[nodiscard]] Result<Identity> identity_from(const std::vector<std::string>& uris);
 // The reverse. Requires what identity_from() demands.
 [[nodiscard]] std::vector<std::string> uris_of(const Identity& identity);

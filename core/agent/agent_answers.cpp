@@ -6,31 +6,30 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/needed_rights.hpp"
 
 namespace mortise::core {
-
-void SessionAgent::on_queued(Seq seq) {
-    const auto found = sent_.find(seq);
-    if (found == sent_.end()) return send_early_again(seq);
-    auto& sent = found->second;
-    if (is_given_up(sent)) return reap(seq, {});
-    if (!std::exchange(sent.applied, true)) --unapplied_;
-    if (std::exchange(sent.unsure, false)) --unsure_;
-    leave_order(sent);
-    took_effect(sent);
-    const auto waiting = waiting_.find(sent.tag);
-    if (waiting == waiting_.end()) return;
-    waiting->second.queued = true;
-    watch(sent.tag, waiting->second, waiting->second.deadline);
-}
 
 namespace {
 
 bool is_refusal(AnswerKind kind) {
     return kind == AnswerKind::busy || kind == AnswerKind::kind_mismatch ||
            kind == AnswerKind::resource_exhausted || kind == AnswerKind::invalid_argument;
+}
+
+// What somebody else may hold.
+bool is_about_others(const RequestBody& body) {
+    return std::holds_alternative<BreakLock>(body) || std::holds_alternative<AskRelease>(body);
+}
+
+bool is_write(const RequestBody& body) {
+    return std::holds_alternative<SetValue>(body) || std::holds_alternative<MarkConsistent>(body) ||
+           is_about_others(body);
+}
+
+bool ends_operation(const RequestBody& body) {
+    return std::holds_alternative<Release>(body) || std::holds_alternative<Cancel>(body) ||
+           std::holds_alternative<Downgrade>(body);
 }
 
 bool are_asked_for(const std::vector<NamedGrant>& given, const std::vector<NamedMode>& asked) {
@@ -40,6 +39,41 @@ bool are_asked_for(const std::vector<NamedGrant>& given, const std::vector<Named
 }
 
 }  // namespace
+
+// The cluster has it in its queues, so it is applied and leaves the window.
+void SessionAgent::on_queued(Seq seq, Now now) {
+    if (!window_.is_next(seq)) return;  // a repeat
+    auto sent = window_.take_next(now);
+    auto* call = calls_.find(sent.tag);
+    if (call == nullptr) return;  // it was given up: its Cancel is on its way
+    call->asked = std::move(sent.body);
+    calls_.queue(sent.tag, *call);
+    watch(sent.tag, *call, call->deadline);
+}
+
+// The direct answers come in the order of the numbers, those to what was queued at any time. What
+// is neither is a repeat.
+void SessionAgent::on_answered(Seq seq, const Answer& given, Now now) {
+    if (window_.is_next(seq)) return take_answer(window_.take_next(now), seq, given, now);
+    const auto tag = calls_.queued_as(seq);
+    if (!tag.is_set()) return;
+    auto& call = *calls_.find(tag);
+    take_answer({std::move(call.asked), tag, call.hold, call.names}, seq, given, now);
+}
+
+void SessionAgent::take_answer(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
+    const bool is_granted = given.kind == AnswerKind::granted;
+    if (ends_operation(sent.body)) {
+        --endings_open_;
+        ending_names_ -= sent.names;
+        if (is_granted) end({Release{seq, false}, {}, {}});  // see is_answer_to()
+        return on_ending_answered(sent, seq, given);
+    }
+    if (!calls_.contains(sent.tag)) return;  // it was given up: its Cancel is on its way
+    if (is_answer_to(sent.body, given)) return on_call_answered(sent, seq, given, now);
+    if (is_granted) end({Release{seq, false}, {}, {}, sent.names});
+    answer(sent.tag, CallError::outcome_unknown);
+}
 
 // Another member may have asked for something else in the name of this session, under the number
 // of this request.
@@ -52,62 +86,27 @@ bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) c
         if (given.kind == AnswerKind::converted) return holds_.contains(upgrade->operation);
         return given.kind == AnswerKind::busy || given.kind == AnswerKind::deadlock ||
                given.kind == AnswerKind::invalid_argument || given.kind == AnswerKind::not_held ||
-               given.kind == AnswerKind::cancelled;
+               given.kind == AnswerKind::cancelled || given.kind == AnswerKind::resource_exhausted;
     }
     const auto* several = std::get_if<AcquireSeveral>(&asked);
     if (!is_granted || several == nullptr) return is_granted || is_refusal(given.kind);
     return are_asked_for(given.names, several->names);
 }
 
-void SessionAgent::on_answered(const Answered& answered, Now now) {
-    const auto seq = answered.operation.seq;
-    const auto found = sent_.find(seq);
-    // A repeat, or given up: its Cancel is under way.
-    if (found == sent_.end()) return send_early_again(seq);
-    if (is_given_up(found->second)) return reap(seq, {});
-    const auto sent = forget(seq);
-    took_effect(sent);
-    const auto& given = answered.answer;
-    const bool is_granted = given.kind == AnswerKind::granted;
-    if (sent.ending) {
-        if (is_granted) end_operation({{}, Release{seq}, {}});
-        return on_ending_answered(sent, given);
-    }
-    MORTISE_CHECK(waiting_.contains(sent.tag));
-    if (!is_answer_to(sent.request.body, given)) {
-        if (is_granted) end_operation({{}, Release{seq}, sent.names});
-        return answer(sent.tag, CallError::outcome_unknown);
-    }
+void SessionAgent::on_call_answered(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
     if (!given.circle.empty()) {
         finish(sent.tag);
         out_.answers.push_back({sent.tag, Deadlocked{given.circle}});
         return;
     }
     if (given.kind == AnswerKind::permission_denied) return on_denied(sent);
-    if (std::holds_alternative<Upgrade>(sent.request.body)) return on_upgrade_answered(sent, given);
-    if (given.kind == AnswerKind::granted) return on_granted(sent, given, now);
-    if (is_write(sent.request.body)) return on_write_answered(sent, given.kind);
+    if (std::holds_alternative<Upgrade>(sent.body)) return on_upgrade_answered(sent, seq, given);
+    if (given.kind == AnswerKind::granted) return on_granted(sent, seq, given, now);
+    if (is_write(sent.body)) return on_write_answered(sent, given.kind);
     on_refused(sent.tag, given.kind);
 }
 
-void SessionAgent::on_ending_answered(const Sent& sent, const Answer& given) {
-    const auto& ending = *sent.ending;
-    if (ending.hold.is_set()) settle_upgrade(ending, given.kind);
-    const auto* downgrade = std::get_if<Downgrade>(&ending.asked);
-    const auto held = downgrade == nullptr ? holds_.end() : holds_.find(downgrade->operation);
-    if (held != holds_.end()) on_downgrade_answered(held->second, sent, given.kind);
-    const auto ender = enders_.find(ending.tag);
-    if (ender == enders_.end()) return;
-    by_deadline_.erase({ender->second.gives_up, ender->first});
-    enders_.erase(ender);
-    // A Downgrade is of what it had until then.
-    CallAnswer answer{ending.tag, downgrade ? CallError::lock_lost : CallError::not_held};
-    if (given.kind == AnswerKind::released) answer.result = Released{};
-    if (given.kind == AnswerKind::lost) answer.result = CallError::lock_lost;
-    if (given.kind == AnswerKind::converted) answer.result = Converted{given.token};
-    if (given.kind == AnswerKind::invalid_argument) answer.result = CallError::invalid_argument;
-    out_.answers.push_back(std::move(answer));
-}
+// --- acquires -----------------------------------------------------------------------------------
 
 namespace {
 
@@ -117,49 +116,8 @@ Nanoseconds max_hold_of(const RequestBody& asked) {
     return std::chrono::milliseconds{terms.max_hold_ms};
 }
 
-}  // namespace
-
-void SessionAgent::on_granted(const Sent& sent, const Answer& given, Now now) {
-    const OperationId id{*session_, sent.request.seq};
-    const auto* one = std::get_if<Acquire>(&sent.request.body);
-    Held held;
-    held.names = sent.names;
-    if (one != nullptr) held.mode = one->mode;
-    if (one == nullptr) held = held_of_several(std::get<AcquireSeveral>(sent.request.body), given);
-    if (lapsed_ || !lease_.is_valid(now.boot)) {
-        // Granted to a session that may be over by now: nobody shall believe to hold it.
-        if (!planted(Mutant::late_grant_kept)) {
-            end_operation({{}, Release{id.seq}, std::move(held.names)});
-        }
-        return answer(sent.tag, CallError::session_expired);
-    }
-    held.suspends = waiting_.at(sent.tag).suspends;
-    const auto max_hold = max_hold_of(sent.request.body);
-    if (max_hold != Nanoseconds{0}) held.ends = now.boot + max_hold;
-    const auto ends = held.ends;
-    held.wanted = held.mode;
-    add_hold(id.seq, std::move(held));
-    finish(sent.tag);
-    CallAnswer answer{sent.tag, Acquired{id, given.token, given.previous, ends}};
-    if (one == nullptr) answer.result = AcquiredSeveral{id, given.names, ends};
-    out_.answers.push_back(std::move(answer));
-}
-
-// NodeCore lets through what its own certificate allows, so this is rare: the session was opened
-// under another certificate than the node has now.
-void SessionAgent::on_denied(const Sent& sent) {
-    const auto missing = missing_right(options_.access, sent.request.body);
-    const auto who = "node " + std::to_string(options_.node.raw());
-    Denied denied{who +
-                  " may not do that: its session was opened with a certificate that does "
-                  "not allow it"};
-    if (missing) denied = denial(who, options_.access, missing->right, missing->name);
-    finish(sent.tag);
-    out_.answers.push_back({sent.tag, std::move(denied)});
-}
-
 // Of any names it has the one that it got.
-SessionAgent::Held SessionAgent::held_of_several(const AcquireSeveral& asked, const Answer& given) {
+Held held_of_several(const AcquireSeveral& asked, const Answer& given) {
     MORTISE_CHECK(!given.names.empty());
     Held held;
     for (const auto& grant : given.names)
@@ -170,26 +128,174 @@ SessionAgent::Held SessionAgent::held_of_several(const AcquireSeveral& asked, co
     return held;
 }
 
+Held held_of(const RequestBody& asked, const Answer& given) {
+    const auto* one = std::get_if<Acquire>(&asked);
+    if (one == nullptr) return held_of_several(std::get<AcquireSeveral>(asked), given);
+    Held held;
+    held.names = {one->name};
+    held.mode = one->mode;
+    return held;
+}
+
+}  // namespace
+
+void SessionAgent::on_granted(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
+    auto held = held_of(sent.body, given);
+    if (!session_.is_valid(now)) {
+        // Granted to a session that may be over by now: nobody shall believe to hold it.
+        end({Release{seq, false}, {}, {}, held.names.size()});
+        return answer(sent.tag, CallError::session_expired);
+    }
+    held.suspends = finish(sent.tag).suspends;
+    held.wanted = held.mode;
+    const auto max_hold = max_hold_of(sent.body);
+    if (max_hold != Nanoseconds{0}) held.ends = now.boot + max_hold;
+    const auto ends = held.ends;
+    holds_.add(seq, std::move(held));
+    const OperationId id{*session_.id(), seq};
+    CallAnswer answer{sent.tag, Acquired{id, given.token, given.previous, ends}};
+    if (std::holds_alternative<AcquireSeveral>(sent.body))
+        answer.result = AcquiredSeveral{id, given.names, ends};
+    out_.answers.push_back(std::move(answer));
+}
+
+// NodeCore lets through what its own certificate allows, so this is rare: the session was opened
+// under another certificate than the node has now.
+void SessionAgent::on_denied(const Outgoing& sent) {
+    const auto missing = missing_right(options_.access, sent.body);
+    const auto who = "node " + std::to_string(options_.node.raw());
+    Denied denied{who +
+                  " may not do that: its session was opened with a certificate that does "
+                  "not allow it"};
+    if (missing) denied = denial(who, options_.access, missing->right, missing->name);
+    finish(sent.tag);
+    out_.answers.push_back({sent.tag, std::move(denied)});
+}
+
 void SessionAgent::on_refused(CallTag tag, AnswerKind kind) {
     switch (kind) {
         case AnswerKind::busy: return answer_busy(tag, {});
         case AnswerKind::kind_mismatch: return answer(tag, CallError::kind_mismatch);
         case AnswerKind::resource_exhausted: return answer(tag, CallError::resource_exhausted);
+        default: return answer(tag, CallError::invalid_argument);
+    }
+}
+
+// --- conversions and writes ---------------------------------------------------------------------
+
+void SessionAgent::on_upgrade_answered(const Outgoing& sent, Seq seq, const Answer& given) {
+    const auto tag = sent.tag;
+    switch (given.kind) {
+        case AnswerKind::converted: {
+            auto& held = *holds_.find(sent.hold);
+            held.converted_by = seq;
+            held.mode = LockMode::exclusive;
+            held.wanted = LockMode::exclusive;
+            finish(tag);
+            out_.answers.push_back({tag, Converted{given.token}});
+            return;
+        }
+        case AnswerKind::busy: return answer_busy(tag, {});
+        case AnswerKind::deadlock: return answer(tag, CallError::deadlock);
+        case AnswerKind::resource_exhausted: return answer(tag, CallError::resource_exhausted);
         case AnswerKind::invalid_argument: return answer(tag, CallError::invalid_argument);
-        case AnswerKind::granted:
-        case AnswerKind::released:
-        case AnswerKind::cancelled:
-        case AnswerKind::not_held:
-        case AnswerKind::stale_request:
-        case AnswerKind::converted:
-        case AnswerKind::deadlock:
+        default: return answer(tag, CallError::lock_lost);  // with the hold, by the cluster
+    }
+}
+
+void SessionAgent::on_write_answered(const Outgoing& sent, AnswerKind kind) {
+    switch (kind) {
         case AnswerKind::stored:
         case AnswerKind::broken:
         case AnswerKind::asked:
-        case AnswerKind::permission_denied:
-        case AnswerKind::lost: break;
+            finish(sent.tag);
+            out_.answers.push_back({sent.tag, Written{}});
+            return;
+        case AnswerKind::not_held:
+            return answer(sent.tag,
+                          is_about_others(sent.body) ? CallError::not_held : CallError::lock_lost);
+        case AnswerKind::resource_exhausted: return answer(sent.tag, CallError::resource_exhausted);
+        case AnswerKind::stale_request: return answer(sent.tag, CallError::outcome_unknown);
+        default: return answer(sent.tag, CallError::invalid_argument);
     }
-    MORTISE_CHECK(false);  // no answer to an acquire that was not given up
+}
+
+// --- what ends something ------------------------------------------------------------------------
+
+void SessionAgent::on_ending_answered(const Outgoing& sent, Seq seq, const Answer& given) {
+    const auto* downgrade = std::get_if<Downgrade>(&sent.body);
+    if (sent.hold.is_set()) settle_upgrade(sent.hold, given.kind);
+    if (downgrade != nullptr) on_downgrade_answered(*downgrade, seq, given.kind);
+    if (!enders_.take(sent.tag)) return;
+    CallAnswer answer{sent.tag, downgrade ? CallError::lock_lost : CallError::not_held};
+    if (given.kind == AnswerKind::released) answer.result = Released{};
+    if (given.kind == AnswerKind::lost) answer.result = CallError::lock_lost;
+    if (given.kind == AnswerKind::converted) answer.result = Converted{given.token};
+    if (given.kind == AnswerKind::invalid_argument) answer.result = CallError::invalid_argument;
+    out_.answers.push_back(std::move(answer));
+}
+
+// Who was refused has what it had; what it asked for since then is not touched by that.
+void SessionAgent::on_downgrade_answered(const Downgrade& asked, Seq seq, AnswerKind kind) {
+    auto* held = holds_.find(asked.operation);
+    if (held == nullptr) return;
+    --held->downgrades;
+    if (kind == AnswerKind::converted && held->converted_by < seq) {
+        held->mode = asked.mode;
+        held->converted_by = seq;
+    }
+    if (kind != AnswerKind::converted && held->downgrades == 0) held->wanted = held->mode;
+}
+
+// The Cancel of an upgrade was answered. If it came too late the hold goes back to the mode that
+// its owner believes it to have, to which a downgrade is always legal.
+void SessionAgent::settle_upgrade(Seq hold, AnswerKind kind) {
+    auto* held = holds_.find(hold);
+    if (held == nullptr) return;  // it went back, with whatever it had
+    held->unsettled = {};
+    if (kind != AnswerKind::cancelled) {
+        ++held->downgrades;
+        end({Downgrade{hold, held->wanted}, {}, {}});
+    }
+    if (const auto next = std::exchange(held->held_back, {}); next.is_set())
+        calls_.send_first(next);
+}
+
+// --- a state took the place of what was applied in between --------------------------------------
+
+void SessionAgent::on_state_replaced(const SessionTable& sessions, Now now) {
+    const auto* own = session_.id() ? sessions.find(*session_.id()) : nullptr;
+    if (session_.id() && own == nullptr) lose_session(SessionEnd::expired, now);
+    if (own != nullptr) {
+        for (const auto operation : own->broken)
+            lose_broken(operation);
+        take_answers_from(*own, now);
+    }
+    if (session_.is_leader_known()) window_.begin_round();
+    on_progress(now);
+}
+
+// All of its answers that were not received here are in the state (S17).
+void SessionAgent::take_answers_from(const Session& own, Now now) {
+    while (window_.size() != 0 && window_.first() <= own.applied)
+        answer_from(own, window_.first(), now);
+    std::vector<Seq> queued;
+    calls_.each([&](CallTag, const OpenCall& call) {
+        if (call.queued && own.answers.find(call.seq) != nullptr) queued.push_back(call.seq);
+    });
+    std::ranges::sort(queued);
+    for (const auto seq : queued)
+        answer_from(own, seq, now);
+    own.answers.each([&](LogIndex at, Seq, const Answer&) { session_.on_answer(at); });
+}
+
+void SessionAgent::answer_from(const Session& own, Seq seq, Now now) {
+    const auto* kept = own.answers.find(seq);
+    if (kept != nullptr) return on_answered(seq, *kept, now);
+    const auto operation = own.operations.find(seq);
+    if (operation != own.operations.end() && !operation->second.held) return on_queued(seq, now);
+    // No sound member leaves nothing of it: somebody else used its number.
+    on_answered(seq, {AnswerKind::stale_request, {}, {}}, now);
 }
 
 }  // namespace mortise::core

@@ -1,139 +1,169 @@
-// Calls: taken in, timed out, given up.
+// What the program asks for, and calls that are given up: by their caller or by their time.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
 
+namespace {
+
+// No step of a node takes long because many calls end at once (P10).
+constexpr std::size_t given_up_per_step_max = 1'024;
+
+}  // namespace
+
+// --- what is asked ------------------------------------------------------------------------------
+
 bool SessionAgent::has_room_for(std::size_t names) const {
-    return outstanding() + names_beyond_ + names <= operations_max;
+    return calls_.names() + ending_names_ + names <= operations_max;
 }
 
-SessionAgent::Waiting* SessionAgent::take_call(CallTag tag, RequestBody asked, Names names,
-                                               Instant deadline, Now now) {
-    MORTISE_CHECK(tag.is_set() && !waiting_.contains(tag) && !names.empty());
-    if (stage_ == Stage::closing || stage_ == Stage::closed) {
-        refuse(tag, CallError::node_stopped);
-        return nullptr;
-    }
-    // What ends something is never refused, so it is counted here: each call and each hold becomes
-    // at most one release or cancel, and it takes the place of what it ends (P11).
-    if (!has_room_for(names.size()) || held_names_ >= holds_max) {
-        refuse(tag, CallError::resource_exhausted);
-        return nullptr;
-    }
-    auto& waiting = waiting_[tag];
-    waiting.asked = std::move(asked);
-    names_beyond_ += names.size() - 1;
-    waiting.names = std::move(names);
-    waiting.deadline = deadline;
-    waiting.arrival = ++arrivals_;
-    watch(tag, waiting, std::min(deadline, now.steady + options_.call_timeout));
-    return &waiting;
+// What ends something is never refused, so it is counted here: each call and each hold becomes at
+// most one release or cancel, which takes the place of what it ends (P11).
+void SessionAgent::take_call(CallTag tag, OpenCall call, Now now) {
+    MORTISE_CHECK(tag.is_set() && !calls_.contains(tag));
+    if (stage_ != Stage::open) return refuse(tag, CallError::node_stopped);
+    if (!has_room_for(call.names) || holds_.names() >= holds_max)
+        return refuse(tag, CallError::resource_exhausted);
+    if (auto* held = holds_.find(call.hold)) held->upgrade = tag;
+    watch(tag, call, std::min(call.deadline, now.steady + options_.call_timeout));
+    calls_.add(tag, std::move(call));
+}
+
+void SessionAgent::watch(CallTag tag, OpenCall& call, Instant gives_up) {
+    call.gives_up = gives_up;
+    deadlines_.add(tag, gives_up);
 }
 
 void SessionAgent::on_acquire(AcquireCall call, Now now) {
-    Names names{call.request.name};
-    auto* waiting =
-        take_call(call.tag, std::move(call.request), std::move(names), call.deadline, now);
-    if (waiting == nullptr) return;
-    waiting->suspends = call.suspends;
-    unsent_.emplace(waiting->arrival, call.tag);
+    OpenCall open;
+    open.asked = std::move(call.request);
+    open.deadline = call.deadline;
+    open.suspends = call.suspends;
+    take_call(call.tag, std::move(open), now);
 }
 
 void SessionAgent::on_acquire(AcquireSeveralCall call, Now now) {
-    Names names;
-    for (const auto& one : call.request.names)
-        names.push_back(one.name);
-    auto* waiting =
-        take_call(call.tag, std::move(call.request), std::move(names), call.deadline, now);
-    if (waiting == nullptr) return;
-    waiting->suspends = call.suspends;
-    unsent_.emplace(waiting->arrival, call.tag);
+    OpenCall open;
+    open.names = call.request.names.size();
+    open.asked = std::move(call.request);
+    open.deadline = call.deadline;
+    open.suspends = call.suspends;
+    take_call(call.tag, std::move(open), now);
+}
+
+void SessionAgent::on_write(WriteCall call, Now now) {
+    if (call.hold.session.is_set() && find_hold(call.hold) == nullptr)
+        return refuse(call.tag, CallError::lock_lost);
+    OpenCall open;
+    open.asked = std::move(call.body);
+    open.deadline = Instant::never();
+    open.writes = true;
+    take_call(call.tag, std::move(open), now);
+}
+
+void SessionAgent::on_upgrade(const UpgradeCall& call, Now now) {
+    const auto* held = find_hold(call.hold);
+    if (held == nullptr) return refuse(call.tag, CallError::lock_lost);
+    if (held->names.size() > 1 || held->upgrade.is_set())
+        return refuse(call.tag, CallError::invalid_argument);
+    OpenCall open;
+    open.asked = Upgrade{call.hold.seq, call.wait};
+    open.hold = call.hold.seq;
+    open.deadline = call.deadline;
+    take_call(call.tag, std::move(open), now);
+}
+
+// Who asked for a downgrade does not use the hold as before from then on, so it is sent until it is
+// done, however late the answer is.
+void SessionAgent::on_downgrade(const DowngradeCall& call, Now now) {
+    auto* held = find_hold(call.hold);
+    if (held == nullptr) return refuse(call.tag, CallError::lock_lost);
+    // An upgrade that waits is asked for the hold as it is.
+    if (held->names.size() > 1 || (held->upgrade.is_set() && !call.undoes))
+        return refuse(call.tag, CallError::invalid_argument);
+    if (!call.undoes && !has_room_for(1)) return refuse(call.tag, CallError::resource_exhausted);
+    if (covers(held->wanted, call.mode)) held->wanted = call.mode;
+    ++held->downgrades;
+    expect_end(call.tag, false, now);
+    end({Downgrade{call.hold.seq, call.mode}, call.tag, {}});
+}
+
+void SessionAgent::on_confirm(const ConfirmCall& call, Now now) {
+    MORTISE_CHECK(call.tag.is_set());
+    if (find_hold(call.hold) == nullptr) return refuse(call.tag, CallError::lock_lost);
+    if (confirmations_.is_full()) return refuse(call.tag, CallError::resource_exhausted);
+    confirmations_.add(call.tag, call.hold.seq, session_.newest_renewal(), call.deadline);
+    deadlines_.add(call.tag, call.deadline);
+    session_.renew(now);
 }
 
 void SessionAgent::on_cancel(const CancelCall& call, Now /*now*/) {
-    if (waiting_.contains(call.tag)) abandon(call.tag, CallError::cancelled);
+    if (calls_.contains(call.tag)) abandon(call.tag, CallError::cancelled);
 }
 
 void SessionAgent::on_release(const ReleaseCall& call, Now now) {
     if (find_hold(call.hold) == nullptr) {
-        on_told(call.hold);  // whoever lets go of it believes in it no more
+        on_told(call.hold);  // who lets go of it does not believe in it any more
         if (call.tag.is_set()) refuse(call.tag, CallError::lock_lost);
         return;
     }
-    auto held = take_hold(holds_.find(call.hold.seq));
+    auto held = *holds_.take(call.hold.seq);
     drop_upgrade(held, CallError::cancelled);
     if (call.tag.is_set()) expect_end(call.tag, true, now);
-    answer_confirms(0, CallError::not_held);
-    Ending release{call.tag, Release{call.hold.seq, call.lost}, std::move(held.names)};
-    if (call.lost) return end_when_told(std::move(release));
-    end_operation(std::move(release));
+    end_confirms(CallError::not_held);
+    if (call.lost) return end_when_told(call.hold.seq, call.tag, std::move(held.names));
+    end({Release{call.hold.seq, false}, call.tag, {}, held.names.size()});
 }
 
-void SessionAgent::on_close(const CloseCall& call, Now now) {
+void SessionAgent::on_close(const CloseCall& call, Now /*now*/) {
     close_tag_ = call.tag;
-    for (const auto& [seq, held] : take_holds())
-        out_.lost.push_back({{*session_, seq}, HoldLost::Reason::node_stopped});
-    answer_confirms(0, CallError::node_stopped);
-    // What was sent ends with the session; an answer that comes before that is nobody's. What is to
-    // be told before the session ends may come after it.
-    for (const auto& [tag, waiting] : waiting_) {
-        if (waiting.seq.is_set()) sent_.at(waiting.seq).tag = {};
+    for (const auto operation : holds_.all()) {
+        (void)holds_.take(operation);
+        out_.lost.push_back({{*session_.id(), operation}, HoldLost::Reason::node_stopped});
+    }
+    end_confirms(CallError::node_stopped);
+    // What was sent ends with the session; an answer that comes before that is nobody's.
+    for (const auto tag : calls_.tags()) {
+        const auto call_sent = calls_.find(tag)->seq;
+        if (auto* sent = window_.find(call_sent)) sent->tag = {};
     }
     fail_calls(CallError::node_stopped);
-    if (stage_ == Stage::open) {
-        stage_ = Stage::closing;
-        open_again_at_ = now.steady;  // of the CloseSession, from here on
-    } else {
-        stage_ = Stage::closed;
-        out_.answers.push_back({call.tag, Closed{}});
-    }
+    session_.stop_renewing();
+    stage_ = session_.id() ? Stage::closing : Stage::closed;
+    if (stage_ == Stage::closed) out_.answers.push_back({call.tag, Closed{}});
 }
 
-void SessionAgent::answer_busy(CallTag tag, LockView seen) {
-    if (!waiting_.contains(tag)) return;
-    finish(tag);
-    out_.answers.push_back({tag, Busy{std::move(seen)}});
-}
+// --- what is given up ---------------------------------------------------------------------------
 
-// Nor before there is a session: with that, what a former life of this node held is free (S10).
-bool SessionAgent::may_answer_from_read(const std::string& name) const {
-    return open_session() && !under_way_.contains(name) && !untold_names_.contains(name) &&
-           !ending_names_.contains(name);
-}
-
-void SessionAgent::watch(CallTag tag, Waiting& waiting, Instant gives_up) {
-    by_deadline_.erase({waiting.gives_up, tag});
-    waiting.gives_up = gives_up;
-    if (gives_up != Instant::never()) by_deadline_.emplace(gives_up, tag);
+// A release, cancel or downgrade: whoever waits for it, it is sent until it is done.
+void SessionAgent::end(Outgoing ending) {
+    ++endings_open_;
+    ending_names_ += ending.names;
+    endings_.push_back(std::move(ending));
 }
 
 void SessionAgent::expect_end(CallTag tag, bool releases, Now now) {
+    if (!tag.is_set()) return;
     const auto gives_up = now.steady + options_.call_timeout;
-    enders_[tag] = {gives_up, releases};
-    by_deadline_.emplace(gives_up, tag);
+    enders_.insert(tag, {gives_up, releases});
+    deadlines_.add(tag, gives_up);
 }
 
 // Takes a call off every list but that of what was sent.
-void SessionAgent::finish(CallTag tag) {
-    const auto found = waiting_.find(tag);
-    MORTISE_CHECK(found != waiting_.end());
-    const auto& waiting = found->second;
-    by_deadline_.erase({waiting.gives_up, tag});
-    if (!waiting.seq.is_set()) {
-        take_from_unsent(waiting);
-        names_beyond_ -= waiting.names.size() - 1;
-    }
-    const auto* upgrade = std::get_if<Upgrade>(&waiting.asked);
-    const auto held = upgrade == nullptr ? holds_.end() : holds_.find(upgrade->operation);
-    if (held != holds_.end()) held->second.upgrade = {};
-    waiting_.erase(found);
+OpenCall SessionAgent::finish(CallTag tag) {
+    auto call = calls_.take(tag);
+    std::vector<CallTag> freed;
+    if (!parked_.are_none()) parked_.remove(tag, freed);
+    go_on_with(freed);
+    if (auto* held = holds_.find(call.hold); held != nullptr && held->upgrade == tag)
+        held->upgrade = {};
+    return call;
 }
 
 void SessionAgent::answer(CallTag tag, CallError error) {
@@ -141,35 +171,82 @@ void SessionAgent::answer(CallTag tag, CallError error) {
     out_.answers.push_back({tag, error});
 }
 
-void SessionAgent::end_operation(Ending ending) {
-    names_beyond_ += ending.names.size() - 1;
-    queue_ending(std::move(ending));
+// Who waits is answered at once. What has no number is simply gone. What has one gets a Cancel
+// behind it (S18), and copies of it that are still to be sent do nothing: its number has to be
+// used, but a write that nobody waits for shall not take effect at any later time.
+void SessionAgent::abandon(CallTag tag, CallError error) {
+    const auto call = finish(tag);
+    if (call.seq.is_set() && call.writes) error = CallError::outcome_unknown;  // P6
+    out_.answers.push_back({tag, error});
+    if (!call.seq.is_set()) return;
+    if (auto* sent = window_.find(call.seq)) {
+        sent->tag = {};
+        sent->body = Declined{};
+    }
+    if (call.writes) return;  // it takes up nothing, so there is nothing to cancel
+    if (auto* held = holds_.find(call.hold)) held->unsettled = call.seq;
+    end({Cancel{call.seq}, {}, call.hold, call.names});
 }
 
-void SessionAgent::queue_ending(Ending ending) {
-    ending_names_.insert(ending.names.begin(), ending.names.end());
-    endings_.push_back(std::move(ending));
+// Before the hold itself goes.
+void SessionAgent::drop_upgrade(const Held& held, CallError error) {
+    if (held.upgrade.is_set()) abandon(held.upgrade, error);
 }
 
-SessionAgent::Ending SessionAgent::next_ending() {
-    auto ending = std::move(endings_.front());
-    endings_.pop_front();
-    for (const auto& name : ending.names)
-        ending_names_.erase(ending_names_.find(name));
-    return ending;
+bool SessionAgent::is_current(CallTag tag, Instant at) const {
+    if (const auto* call = calls_.find(tag)) return call->gives_up == at;
+    if (const auto* ender = enders_.find(tag)) return ender->gives_up == at;
+    return confirmations_.waits_until(tag, at);
 }
 
-Seq SessionAgent::target_of(const Ending& ending) {
-    return std::visit(Overloaded{[](const Release& one) { return one.operation; },
-                                 [](const Cancel& one) { return one.operation; },
-                                 [](const Downgrade& one) { return one.operation; },
-                                 [](const auto&) { return Seq{}; }},
-                      ending.asked);
+// Where a leader decides things all the time there is a majority: what it had no time for was too
+// much.
+CallError SessionAgent::why_not_taken(Now now) const {
+    const bool is_led =
+        session_.is_leader_known() && now.steady <= heard_at_ + 2 * options_.resend_after;
+    return is_led ? CallError::resource_exhausted : CallError::no_quorum;
 }
 
-// The hold that it changes or ends; not set for the Cancel of an acquire.
-Seq SessionAgent::hold_of(const Ending& ending) {
-    return std::holds_alternative<Cancel>(ending.asked) ? ending.hold : target_of(ending);
+// The rest with the next step, which is due at once.
+void SessionAgent::give_up_overdue(Now now) {
+    const auto is_waiting = [this](CallTag tag, Instant at) { return is_current(tag, at); };
+    for (std::size_t count = 0; count < given_up_per_step_max; ++count) {
+        const auto tag = deadlines_.take_due(now.steady, is_waiting);
+        if (!tag.is_set()) return;
+        give_up(tag, now);
+    }
+}
+
+void SessionAgent::give_up(CallTag tag, Now now) {
+    if (const auto ender = enders_.take(tag)) {
+        // It goes on being done. Whether it was released nobody can tell yet (P6); in its former
+        // mode it is not used any more, whenever the cluster hears of it.
+        return refuse(tag, ender->releases ? CallError::outcome_unknown : CallError::no_quorum);
+    }
+    if (confirmations_.forget(tag)) return refuse(tag, why_not_taken(now));
+    // Empty-handed only if the cluster said so (S48).
+    abandon(tag, calls_.find(tag)->queued ? CallError::timed_out : why_not_taken(now));
+}
+
+// --- tries that are answered from a read --------------------------------------------------------
+
+// Not before there is a session: with that, what a former life of this node held is free (S10). Nor
+// when something is still to be numbered: it goes first, and then the try through the log.
+std::optional<OperationId> SessionAgent::read_behind(const Names& names) const {
+    constexpr auto last = std::numeric_limits<std::uint64_t>::max();
+    const bool is_lost_here = !parked_.are_none() && parked_.must_wait(names, last);
+    if (!open_session() || !endings_.empty() || is_lost_here) return std::nullopt;
+    return OperationId{*session_.id(), window_.newest()};
+}
+
+bool SessionAgent::is_applied(OperationId request) const {
+    return session_.id() != request.session || request.seq < window_.first();
+}
+
+void SessionAgent::answer_busy(CallTag tag, LockView seen) {
+    if (!calls_.contains(tag)) return;
+    finish(tag);
+    out_.answers.push_back({tag, Busy{std::move(seen)}});
 }
 
 }  // namespace mortise::core

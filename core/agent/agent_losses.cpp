@@ -1,12 +1,9 @@
-// What was lost here while its session lives (S6, S8, S24): its owner is told before the cluster
-// is, which may give it to others as soon as it knows. Whoever waits too long to be told keeps it
-// from nobody. And what was granted and lost within one step, of which nobody hears.
+// Holds that end without being released: by their time, by a break, with the lease.
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "core/agent/session_agent.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -25,55 +22,81 @@ OperationId granted_by(const CallAnswer& answer) {
 
 }  // namespace
 
-void SessionAgent::lose(Seq operation, HoldLost::Reason why, Held held) {
-    drop_upgrade(held, CallError::lock_lost);
-    out_.lost.push_back({{*session_, operation}, why});
-    end_when_told({{}, Release{operation, true}, std::move(held.names)});
+// Null when it is none of this session's, or not any more.
+Held* SessionAgent::find_hold(OperationId hold) {
+    return session_.id() == hold.session ? holds_.find(hold.seq) : nullptr;
 }
 
-void SessionAgent::end_when_told(Ending release) {
-    if (planted(Mutant::reaper_before_told)) return end_operation(std::move(release));
-    const auto operation = target_of(release);
-    const auto until = now_.steady + telling_max;
-    names_beyond_ += release.names.size() - 1;
-    untold_names_.insert(release.names.begin(), release.names.end());
-    untold_.emplace(operation, Untold{std::move(release), until});
-    untold_by_time_.emplace(until, operation);
+void SessionAgent::lose(Seq operation, HoldLost::Reason why, Held held) {
+    drop_upgrade(held, CallError::lock_lost);
+    out_.lost.push_back({{*session_.id(), operation}, why});
+    end_when_told(operation, {}, std::move(held.names));
+}
+
+void SessionAgent::end_when_told(Seq operation, CallTag tag, Names names) {
+    ++endings_open_;
+    ending_names_ += names.size();
+    parked_.shut(names);
+    untold_.add(operation, {tag, std::move(names), now_.steady + telling_max});
 }
 
 void SessionAgent::on_told(OperationId hold) {
-    if (session_ == hold.session) end_untold(hold.seq);
+    if (session_.id() == hold.session) end_untold(hold.seq);
 }
 
 // Nothing when it was done before.
 void SessionAgent::end_untold(Seq operation) {
-    auto found = untold_.extract(operation);
-    if (found.empty()) return;
-    auto& [release, until] = found.mapped();
-    untold_by_time_.erase({until, operation});
-    for (const auto& name : release.names) {
-        untold_names_.erase(untold_names_.find(name));
-        let_go(name);
-    }
-    queue_ending(std::move(release));
+    auto loss = untold_.take(operation);
+    if (!loss) return;
+    endings_.push_back({Release{operation, true}, loss->tag, {}, loss->names.size()});
+    std::vector<CallTag> freed;
+    parked_.reopen(loss->names, freed);
+    go_on_with(freed);
 }
 
 void SessionAgent::end_overdue_untold() {
-    while (!untold_by_time_.empty() && untold_by_time_.begin()->first <= now_.steady) {
+    for (auto hold = untold_.overdue(now_.steady); hold.is_set();
+         hold = untold_.overdue(now_.steady)) {
         ++released_untold_;
-        end_untold(untold_by_time_.begin()->second);
+        end_untold(hold);
     }
 }
 
 // With the session, that is.
 void SessionAgent::forget_untold() {
-    untold_by_time_.clear();
-    untold_names_.clear();
-    for (const auto& [operation, untold] : std::exchange(untold_, {})) {
-        names_beyond_ -= untold.release.names.size() - 1;
-        for (const auto& name : untold.release.names)
-            let_go(name);
+    std::vector<CallTag> freed;
+    for (const auto hold : untold_.all())
+        parked_.reopen(untold_.take(hold)->names, freed);
+    go_on_with(freed);
+}
+
+// Its owner has had it since before the cluster began to count, and by a clock that counts suspend
+// (S5): it is lost here before anybody else can have it there. The cluster is told that it is.
+void SessionAgent::end_holds_that_are_over() {
+    for (auto hold = holds_.over(now_.boot); hold.is_set(); hold = holds_.over(now_.boot)) {
+        lose(hold, HoldLost::Reason::over, *holds_.take(hold));
+        end_confirms(CallError::lock_lost);
     }
+}
+
+// Its owner is told that it is lost, and then the cluster that its owner was told (S24). What is
+// given back already needs no more than that. Of several names the others are lost with it (S23).
+void SessionAgent::lose_broken(Seq operation) {
+    auto held = holds_.take(operation);
+    if (!held) return give_up_broken(operation);
+    if (withdraw_grant(operation)) {
+        drop_upgrade(*held, CallError::lock_lost);
+        return end({Release{operation, false}, {}, {}, held->names.size()});
+    }
+    lose(operation, HoldLost::Reason::broken, std::move(*held));
+    end_confirms(CallError::lock_lost);
+}
+
+// Granted and broken while nothing was told here: the answer that is to come would be believed.
+void SessionAgent::give_up_broken(Seq operation) {
+    const auto* sent = window_.find(operation);
+    const auto tag = sent != nullptr ? sent->tag : calls_.queued_as(operation);
+    if (calls_.contains(tag)) abandon(tag, CallError::lock_lost);
 }
 
 // --- within one step ----------------------------------------------------------------------------
@@ -81,7 +104,7 @@ void SessionAgent::forget_untold() {
 // It was granted and broken within one step: nobody has heard of it yet.
 bool SessionAgent::withdraw_grant(Seq operation) {
     const auto granted =
-        std::ranges::find(out_.answers, OperationId{*session_, operation}, granted_by);
+        std::ranges::find(out_.answers, OperationId{*session_.id(), operation}, granted_by);
     if (granted == out_.answers.end()) return false;
     out_.withdrawn.push_back(granted_by(*granted));
     granted->result = CallError::lock_lost;
@@ -91,10 +114,9 @@ bool SessionAgent::withdraw_grant(Seq operation) {
 // Whoever was told of the loss first and of the grant afterwards would believe the grant.
 void SessionAgent::withdraw_grants() {
     for (auto& answer : out_.answers) {
-        const auto hold = holds_.find(granted_by(answer).seq);
-        if (hold == holds_.end()) continue;
-        (void)take_hold(hold);
-        out_.withdrawn.push_back(granted_by(answer));
+        const auto hold = granted_by(answer);
+        if (!holds_.take(hold.seq)) continue;
+        out_.withdrawn.push_back(hold);
         answer.result = CallError::session_expired;
     }
 }

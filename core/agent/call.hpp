@@ -24,8 +24,6 @@ struct AcquireCall {
     // Once its lease has run out the hold is suspended instead of lost: it is held again when a
     // renewal gets through, and lost with the session (S6).
     bool suspends = false;
-    // Of the hold: for whoever has it from here (S8). Zero: none.
-    Nanoseconds progress_timeout{0};
 };
 
 // All of several names, or any (S32). Requires at most names_at_once_max of them.
@@ -34,7 +32,6 @@ struct AcquireSeveralCall {
     AcquireSeveral request;
     Instant deadline = Instant::never();
     bool suspends = false;
-    Nanoseconds progress_timeout{0};
 };
 
 // From when this is called the hold must not be used as if it had its former mode: it is asked for

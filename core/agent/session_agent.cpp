@@ -1,49 +1,27 @@
-// The session and its lease: opening, renewing, lapsing, losing.
+// The session of this node, and what goes out.
 #include "core/agent/session_agent.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
-#include "core/leases/countdowns.hpp"
 
 namespace mortise::core {
 
 namespace {
 
-// A third of the time to live after the renewal that was applied was sent, not after it was seen
-// applied: an overloaded cluster would push the next one away with each answer, until the lease is
-// over. When the answer took longer than that, others are under way, and go on at their pace.
-Instant next_renewal(const AgentOptions& options, const OwnLease& lease, Instant planned, Now now) {
-    const Nanoseconds period = std::chrono::milliseconds{options.ttl_ms} / 3;
-    const auto trusted_for = lease.valid_until() - now.boot;
-    const auto due = trusted_for - holder_trust(options.ttl_ms, options.rho_ppm) + period;
-    return due > Nanoseconds{} ? now.steady + due : std::min(planned, now.steady + period);
-}
+// A step hands over no more than so many batches (P10); the next step follows at once.
+constexpr int forwards_per_step_max = 4;
+constexpr int calls_per_step_max = 1'024;
 
 }  // namespace
 
 SessionAgent::SessionAgent(const AgentOptions& options, Prng prng, Now now)
-    : options_{options}, prng_{prng}, lease_{options.ttl_ms, options.rho_ppm}, now_{now} {
-    open(now);
-}
-
-void SessionAgent::open(Now now) {
-    stage_ = Stage::opening;
-    session_.reset();
-    lease_ = OwnLease{options_.ttl_ms, options_.rho_ppm};
-    lapsed_ = true;
-    newest_seq_ = {};
-    received_ = {};
-    acknowledged_ = {};
-    renew_at_ = Instant::never();
-    opening_ = {prng_.next() | 1U, options_.node,    options_.incarnation,      options_.boot_epoch,
-                options_.ttl_ms,   options_.rho_ppm, options_.former_life_ended};
-    opening_sent_.reset();
-    open_again_at_ = now.steady;
-}
+    : options_{options},
+      session_{options, prng, now},
+      window_{options.resend_after, options.window},
+      now_{now} {}
 
 void SessionAgent::begin(Now now) {
     now_ = now;
@@ -51,252 +29,348 @@ void SessionAgent::begin(Now now) {
     end_holds_that_are_over();
     // At local expiry every hold is lost, whatever the network does, before anything else is done
     // (S6).
-    if (session_ && !lapsed_ && !lease_.is_valid(now.boot)) lapse();
-}
-
-SessionAgent::Holds SessionAgent::take_holds() {
-    held_names_ = 0;
-    by_end_.clear();
-    uncounted_.clear();
-    return std::exchange(holds_, {});
+    if (session_.lapses(now)) lapse();
 }
 
 // The session may live on in the cluster: what it holds there is given back (S6).
 void SessionAgent::lapse() {
-    lapsed_ = true;
-    for (auto one = holds_.begin(); one != holds_.end();) {
-        const OperationId id{*session_, one->first};
-        if (one->second.suspends) {
-            out_.suspended.push_back(id);
-            ++one;
-            continue;
+    for (const auto operation : holds_.all()) {
+        if (holds_.find(operation)->suspends) {
+            out_.suspended.push_back({*session_.id(), operation});
+        } else {
+            lose(operation, HoldLost::Reason::expired, *holds_.take(operation));
         }
-        lose(id.seq, HoldLost::Reason::expired, take_hold(one++));
-        if (planted(Mutant::local_loss_without_reaper)) forget_untold();
     }
-    answer_confirms(0, CallError::lock_lost);
+    end_confirms(CallError::lock_lost);
 }
 
 void SessionAgent::lose_session(SessionEnd how, Now now) {
     withdraw_grants();
-    for (const auto& [seq, held] : take_holds())
-        out_.lost.push_back({{*session_, seq}, HoldLost::Reason::expired});
+    for (const auto operation : holds_.all()) {
+        (void)holds_.take(operation);
+        out_.lost.push_back({{*session_.id(), operation}, HoldLost::Reason::expired});
+    }
     fail_void_calls();
-    answer_confirms(0, CallError::lock_lost);
-    for (const auto& [tag, ender] : std::exchange(enders_, {})) {
-        by_deadline_.erase({ender.gives_up, tag});
-        CallAnswer answer{tag, CallError::lock_lost};
-        // It gave everything back.
-        if (how == SessionEnd::closed && ender.releases) answer.result = Released{};
-        out_.answers.push_back(std::move(answer));
-    }
-    forget_sent();
+    end_confirms(CallError::lock_lost);
+    answer_enders(how);
+    window_.clear();
+    endings_.clear();
     forget_untold();
-    resend_at_ = Instant::never();
-    if (stage_ == Stage::closing) {
-        stage_ = Stage::closed;
-        session_.reset();
-        fail_calls(CallError::node_stopped);
-        out_.answers.push_back({close_tag_, Closed{}});
-        return;
-    }
-    options_.former_life_ended = false;  // from now on the former life would be this one
-    open(now);
+    endings_open_ = 0;
+    ending_names_ = 0;
+    session_.former_life_is_this_one();
+    session_.open(now);
+    if (stage_ != Stage::closing) return;
+    stage_ = Stage::closed;
+    fail_calls(CallError::node_stopped);
+    out_.answers.push_back({close_tag_, Closed{}});
 }
 
-// What was sent is void with the session; what was not goes out under the next one. An upgrade is
-// of a hold, sent or not.
+void SessionAgent::answer_enders(SessionEnd how) {
+    std::vector<std::pair<CallTag, bool>> enders;
+    enders_.each(
+        [&](CallTag tag, const Ender& ender) { enders.emplace_back(tag, ender.releases); });
+    std::ranges::sort(enders);
+    enders_.clear();
+    for (const auto& [tag, releases] : enders) {
+        CallAnswer answer{tag, CallError::lock_lost};
+        // The session gave everything back.
+        if (how == SessionEnd::closed && releases) answer.result = Released{};
+        out_.answers.push_back(std::move(answer));
+    }
+}
+
+// What has a number is void with the session; an acquire without one goes out under the next. An
+// upgrade and a write are of a hold that is gone.
 void SessionAgent::fail_void_calls() {
-    std::vector<std::pair<CallTag, CallError>> void_calls;
-    for (const auto& [tag, waiting] : waiting_) {
-        if (std::holds_alternative<Upgrade>(waiting.asked)) {
-            void_calls.emplace_back(tag, CallError::lock_lost);
-        } else if (is_write(waiting.asked)) {  // of a hold that is gone, or nobody knows
-            void_calls.emplace_back(tag, waiting.seq.is_set() ? CallError::outcome_unknown
-                                                              : CallError::session_expired);
-        } else if (waiting.seq.is_set()) {
-            void_calls.emplace_back(tag, CallError::session_expired);
+    for (const auto tag : calls_.tags()) {
+        const auto& call = *calls_.find(tag);
+        const bool is_sent = call.seq.is_set();
+        if (call.hold.is_set()) {
+            answer(tag, CallError::lock_lost);
+        } else if (call.writes) {
+            answer(tag, is_sent ? CallError::outcome_unknown : CallError::session_expired);
+        } else if (is_sent) {
+            answer(tag, CallError::session_expired);
         }
     }
-    for (const auto& [tag, error] : void_calls)
-        answer(tag, error);
 }
 
 void SessionAgent::fail_calls(CallError error) {
-    while (!waiting_.empty())
-        answer(waiting_.begin()->first, error);
+    for (const auto tag : calls_.tags())
+        answer(tag, error);
 }
 
 void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
-    const bool mine = session_.has_value();
+    const auto own = session_.id();
+    const auto is_own = [&](SessionId session) { return own && session == *own; };
     std::visit(Overloaded{
                    [&](const Answered& answered) {
-                       if (!mine || answered.operation.session != *session_) return;
-                       received_ = index;
-                       on_answered(answered, now);
+                       if (!is_own(answered.operation.session)) return;
+                       session_.on_answer(index);
+                       on_answered(answered.operation.seq, answered.answer, now);
                    },
                    [&](const Queued& queued) {
-                       if (!mine || queued.operation.session != *session_) return;
-                       on_queued(queued.operation.seq);
+                       if (is_own(queued.operation.session)) on_queued(queued.operation.seq, now);
                    },
-                   [&](const SessionOpened& opened) {
-                       const bool asked =
-                           stage_ == Stage::opening && opened.nonce == opening_.nonce;
-                       if (asked) on_opened(opened.session, now);
-                   },
-                   [&](const OpenRefused& refused) {
-                       // Its former life is ended already, or somebody newer has this directory:
-                       // then the node is over (NodeCore::judge_own_life), and calls end by their
-                       // time.
-                       if (stage_ != Stage::opening || refused.nonce != opening_.nonce) return;
-                       options_.former_life_ended = false;
-                       open(now);
-                       open_again_at_ = now.steady + options_.resend_after;
-                   },
+                   [&](const SessionOpened& opened) { (void)session_.on_opened(opened, now); },
+                   [&](const OpenRefused& refused) { session_.on_refused(refused, now); },
                    [&](const SessionRenewed& renewed) {
-                       if (!mine || renewed.session != *session_) return;
-                       if (!planted(Mutant::holder_extends_broken)) {
-                           for (const auto operation : renewed.broken)
-                               lose_broken(operation);
-                       }
-                       lease_.applied(renewed.number);
-                       renew_at_ = next_renewal(options_, lease_, renew_at_, now);
-                       tell_lease();
-                       answer_confirms(renewed.number, CallError::lock_lost);
+                       if (is_own(renewed.session)) on_renewed(renewed, now);
                    },
                    [&](const RenewalLost& lost) {
-                       if (mine && lost.session == *session_)
-                           lose_session(SessionEnd::expired, now);
+                       if (is_own(lost.session)) lose_session(SessionEnd::expired, now);
                    },
                    [&](const SessionEnded& ended) {
-                       if (mine && ended.session == *session_) lose_session(ended.how, now);
+                       if (is_own(ended.session)) lose_session(ended.how, now);
                    },
                    [&](const LockBroken& broken) {
                        for (const auto hold : broken.holds) {
-                           if (mine && hold.session == *session_) lose_broken(hold.seq);
+                           if (is_own(hold.session)) lose_broken(hold.seq);
                        }
                    },
                    [&](const ClosureBegun& begun) {
                        const bool bounds = begun.kind == Closure::Kind::max_hold;
-                       if (mine && bounds && begun.hold.session == *session_)
-                           uncounted_.erase(begun.hold.seq);
+                       if (bounds && is_own(begun.hold.session)) holds_.counted(begun.hold.seq);
                    },
                    [](const auto&) {},
                },
                outcome);
 }
 
-void SessionAgent::on_opened(SessionId session, Now now) {
-    stage_ = Stage::open;
-    session_ = session;
-    const bool from_answer = planted(Mutant::lease_from_answer);
-    lease_.sent(0, from_answer ? now.boot : opening_sent_.value_or(now.boot));
-    lease_.applied(0);
-    renew_at_ = now.steady + std::chrono::milliseconds{options_.ttl_ms} / 3;
-    tell_lease();
-    if (lapsed_) renew(now);  // it took so long that nothing is left of it
-}
-
-void SessionAgent::tell_lease() {
-    // Extended or not, what lapsed stays lost: only holds granted from now on may trust it.
-    lapsed_ = !lease_.is_valid(now_.boot);
-    out_.lease = LeaseChanged{*session_, lease_.valid_until()};
-}
-
-void SessionAgent::renew(Now now) {
-    if (stage_ != Stage::open || !leader_known_) return;
-    // A member that is cut off from the log would keep alive what it can never learn of: grants
-    // that were meant for it. It stops when its lease is over and nothing it sends is seen applied.
-    const bool gives_up = !planted(Mutant::deaf_node_renews_on);
-    if (lapsed_ && renewals_unseen_ >= renewals_unseen_max && gives_up) return;
-    ++renewals_unseen_;
-    renewal_due_ = true;
-    // Until one is answered, ask more often than a healthy session would.
-    const Nanoseconds period = std::chrono::milliseconds{options_.ttl_ms} / 3;
-    renew_at_ = now.steady + std::min(period, options_.resend_after);
+void SessionAgent::on_renewed(const SessionRenewed& renewed, Now now) {
+    for (const auto operation : renewed.broken)
+        lose_broken(operation);
+    session_.on_renewed(renewed.number, now);
+    end_confirms(CallError::lock_lost);
+    if (!session_.has_lapsed()) confirmations_.renewed(renewed.number);
 }
 
 void SessionAgent::on_progress(Now now) {
-    if (renewals_unseen_ >= renewals_unseen_max) renew_at_ = now.steady;
-    renewals_unseen_ = 0;
     heard_at_ = now.steady;
+    session_.on_progress(now);
 }
 
 void SessionAgent::on_leader(bool known, Now now) {
-    leader_known_ = known;
-    renewals_unseen_ = 0;
-    if (!known) return;
-    open_again_at_ = std::min(open_again_at_, now.steady);
-    begin_resending(true);
-    renew(now);
+    session_.on_leader(known, now);
+    if (known) window_.begin_round();
+}
+
+void SessionAgent::on_gap(SessionId session, std::uint64_t round) {
+    if (session_.id() == session && round == window_.round()) window_.begin_round();
 }
 
 void SessionAgent::on_timer(Now now) {
-    if (now.steady >= renew_at_) {
-        renew_at_ = Instant::never();  // without a leader: when there is one
-        renew(now);
-    }
-    if (now.steady >= resend_at_) {
-        begin_resending(false);
-        resend_at_ = Instant::never();
-    }
+    session_.on_timer(now);
+    window_.on_timer(now);
     give_up_overdue(now);
 }
 
-void SessionAgent::on_state_replaced(const SessionTable& sessions, Now now) {
-    const auto* own = session_ ? sessions.find(*session_) : nullptr;
-    if (session_ && own == nullptr) lose_session(SessionEnd::expired, now);
-    if (own != nullptr) {
-        for (const auto operation : own->broken)
-            lose_broken(operation);
+// It may be added again before its session is over, so what is given up is taken back all the same.
+void SessionAgent::on_removed() {
+    for (const auto tag : calls_.tags()) {
+        if (calls_.find(tag)->queued) abandon(tag, CallError::session_expired);
     }
-    for (auto& [seq, sent] : sent_) {
-        if (std::exchange(sent.applied, false)) ++unapplied_;
-        if (!std::exchange(sent.unsure, true)) ++unsure_;
-    }
-    begin_resending(true);
-    open_again_at_ = std::min(open_again_at_, now.steady);
-    on_progress(now);
 }
 
-// Taken back all the same: it may be added again before the session is over.
-void SessionAgent::on_removed() {
-    std::vector<CallTag> queued;
-    for (const auto& [tag, waiting] : waiting_) {
-        if (waiting.queued) queued.push_back(tag);
+// --- what goes out ------------------------------------------------------------------------------
+
+void SessionAgent::number_endings(Now now) {
+    while (!endings_.empty() && window_.has_room())
+        window_.add(endings_.pop_front(), now);
+}
+
+// Calls wait until everything that gives something up has its number: of unlock() and try_lock()
+// the former goes first (S20, S21).
+bool SessionAgent::may_number_calls() const {
+    return stage_ == Stage::open && endings_.empty() && window_.has_room_for_calls();
+}
+
+void SessionAgent::number_calls(Now now) {
+    for (int count = 0; count < calls_per_step_max && may_number_calls(); ++count) {
+        const auto tag = calls_.next_to_send();
+        if (!tag.is_set()) return;
+        calls_.took_next();
+        if (!is_held_back(tag, *calls_.find(tag))) number(tag, now);
     }
-    for (const auto tag : queued)
-        abandon(tag, CallError::session_expired);
+}
+
+void SessionAgent::number(CallTag tag, Now now) {
+    auto& call = *calls_.find(tag);
+    call.seq = window_.add({std::move(call.asked), tag, call.hold, call.names}, now);
+}
+
+namespace {
+
+Names names_in(const RequestBody& body) {
+    return std::visit(Overloaded{[](const AcquireSeveral& several) {
+                                     Names names;
+                                     for (const auto& one : several.names)
+                                         names.push_back(one.name);
+                                     return names;
+                                 },
+                                 [](const auto& one) {
+                                     if constexpr (requires { one.name; }) return Names{one.name};
+                                     return Names{};
+                                 }},
+                      body);
+}
+
+}  // namespace
+
+// As long as nobody knows whether an upgrade that was given up was granted, nobody knows what there
+// is to upgrade.
+bool SessionAgent::is_held_back(CallTag tag, const OpenCall& call) {
+    auto* held = call.hold.is_set() ? holds_.find(call.hold) : nullptr;
+    if (held != nullptr && held->unsettled.is_set()) {
+        held->held_back = tag;
+        return true;
+    }
+    if (parked_.are_none()) return false;
+    auto names = held != nullptr ? held->names : names_in(call.asked);
+    if (!parked_.must_wait(names, call.arrival)) return false;
+    parked_.add(tag, std::move(names), call.arrival);
+    return true;
+}
+
+void SessionAgent::go_on_with(const std::vector<CallTag>& freed) {
+    for (const auto tag : freed)
+        calls_.send_first(tag);
+}
+
+// The last request of the stream. What was lost before does not end in an orderly way with the
+// session (S23), so the cluster hears of that first.
+void SessionAgent::number_close(Now now) {
+    const bool is_next = stage_ == Stage::closing && !close_is_numbered_ && endings_.empty() &&
+                         untold_.empty() && window_.has_room();
+    if (!is_next) return;
+    window_.add({CloseSession{}, {}, {}}, now);
+    close_is_numbered_ = true;
+}
+
+void SessionAgent::send(Now now) {
+    BatchBuilder batch;
+    if (const auto opening = session_.take_opening(now)) batch.add(*opening);
+    const auto id = session_.id();
+    bool has_requests = id && window_.send(*id, batch);
+    const auto renewal = session_.take_renewal(now);
+    // With each renewal again, as long as what the cluster counts from it may have got lost (S8).
+    const bool again = renewal && holds_.has_uncounted();
+    if (has_requests || renewal) {
+        if (const auto received = session_.take_acknowledgement(again)) batch.add(*received);
+    }
+    Forward forward{window_.round(), {}, renewal};
+    if (!batch.is_empty()) forward.batch = batch.take();
+    if (forward.is_empty()) return;
+    out_.forwards.push_back(std::move(forward));
+    for (int more = 1; has_requests && more < forwards_per_step_max; ++more) {
+        has_requests = window_.send(*id, batch);
+        if (has_requests) out_.forwards.push_back({window_.round(), batch.take(), {}});
+    }
+}
+
+// More than fits into one step has no other occasion to go out.
+bool SessionAgent::has_more_to_send() const {
+    if (!session_.is_leader_known() || !session_.id()) return false;
+    return window_.has_unsent() || (!endings_.empty() && window_.has_room()) ||
+           (calls_.has_next() && may_number_calls());
+}
+
+AgentOutput SessionAgent::collect(Now now) {
+    if (session_.is_leader_known() && stage_ != Stage::closed) {
+        if (session_.id()) {
+            number_endings(now);
+            number_calls(now);
+            number_close(now);
+        }
+        send(now);
+    }
+    confirmations_.answer(holds_, out_.answers);
+    deadlines_.drop_ended([this](CallTag tag, Instant at) { return is_current(tag, at); });
+    out_.lease = session_.take_lease_change();
+    return std::exchange(out_, {});
 }
 
 Instant SessionAgent::deadline() const {
-    auto next = std::min(resend_at_, renew_at_);
-    const bool asks_again = stage_ == Stage::opening || may_close();
-    if (asks_again && leader_known_) next = std::min(next, open_again_at_);
-    if (has_more_to_send()) next = std::min(next, now_.steady);
-    if (!by_deadline_.empty()) next = std::min(next, by_deadline_.begin()->first);
-    if (!untold_by_time_.empty()) next = std::min(next, untold_by_time_.begin()->first);
-    if (!by_end_.empty()) next = std::min(next, now_.steady + (by_end_.begin()->first - now_.boot));
-    if (session_ && !lapsed_) {
-        next = std::min(next, now_.steady + (lease_.valid_until() - now_.boot));
-    }
-    return next;
+    if (stage_ == Stage::closed) return Instant::never();
+    if (has_more_to_send()) return now_.steady;
+    auto next = std::min(
+        {session_.deadline(now_), window_.deadline(), deadlines_.next(), untold_.deadline()});
+    const auto end = holds_.next_end();
+    return end == Instant::never() ? next : std::min(next, now_.steady + (end - now_.boot));
 }
 
-std::vector<Seq> SessionAgent::accounted_for() const {
-    std::vector<Seq> operations;
-    operations.reserve(holds_.size() + endings_.size() + sent_.size());
-    for (const auto& [seq, held] : holds_)
-        operations.push_back(seq);
-    for (const auto& [seq, untold] : untold_)
-        operations.push_back(seq);
-    for (const auto& ending : endings_)
-        operations.push_back(target_of(ending));
-    for (const auto& [seq, sent] : sent_) {
-        operations.push_back(sent.ending ? target_of(*sent.ending) : seq);
+// --- what is so ---------------------------------------------------------------------------------
+
+const Names* SessionAgent::names_of(OperationId hold) const {
+    const auto* held = session_.id() == hold.session ? holds_.find(hold.seq) : nullptr;
+    return held == nullptr ? nullptr : &held->names;
+}
+
+OperationId SessionAgent::converted_by(OperationId request) const {
+    if (session_.id() != request.session) return {};
+    Seq hold;
+    if (const auto* sent = window_.find(request.seq)) {
+        const auto* downgrade = std::get_if<Downgrade>(&sent->body);
+        hold = downgrade != nullptr ? downgrade->operation : sent->hold;
+    } else if (const auto* call = calls_.find(calls_.queued_as(request.seq))) {
+        hold = call->hold;
     }
+    return hold.is_set() ? OperationId{request.session, hold} : OperationId{};
+}
+
+namespace {
+
+// The operation that this request ends or changes; not set: it is one itself.
+Seq target_of(const RequestBody& body) {
+    return std::visit(Overloaded{[](const Release& one) { return one.operation; },
+                                 [](const Cancel& one) { return one.operation; },
+                                 [](const Downgrade& one) { return one.operation; },
+                                 [](const auto&) { return Seq{}; }},
+                      body);
+}
+
+}  // namespace
+
+std::vector<Seq> SessionAgent::accounted_for() const {
+    auto operations = holds_.all();
+    std::ranges::copy(untold_.all(), std::back_inserter(operations));
+    for (std::size_t at = 0; at < endings_.size(); ++at)
+        operations.push_back(target_of(endings_[at].body));
+    window_.each([&](Seq seq, const Outgoing& sent) {
+        const auto target = target_of(sent.body);
+        operations.push_back(target.is_set() ? target : seq);
+    });
+    calls_.each([&](CallTag, const OpenCall& call) {
+        if (call.queued) operations.push_back(call.seq);
+    });
     std::ranges::sort(operations);
     return operations;
+}
+
+void SessionAgent::check_invariants() const {
+    parked_.check_invariants();
+    std::size_t open = endings_.size() + untold_.size();
+    std::size_t names = untold_.names();
+    for (std::size_t at = 0; at < endings_.size(); ++at)
+        names += endings_[at].names;
+    window_.each([&](Seq seq, const Outgoing& sent) {
+        if (target_of(sent.body).is_set()) {
+            ++open;
+            names += sent.names;
+        } else if (sent.tag.is_set()) {
+            const auto* call = calls_.find(sent.tag);
+            MORTISE_CHECK(call != nullptr && call->seq == seq && !call->queued);
+        }
+    });
+    MORTISE_CHECK(open == endings_open_ && names == ending_names_);
+    calls_.each([&](CallTag tag, const OpenCall& call) {
+        const auto* sent = window_.find(call.seq);
+        if (call.queued) MORTISE_CHECK(sent == nullptr && calls_.queued_as(call.seq) == tag);
+        if (!call.queued && call.seq.is_set()) MORTISE_CHECK(sent != nullptr && sent->tag == tag);
+        const auto* held = holds_.find(call.hold);
+        if (call.hold.is_set()) MORTISE_CHECK(held != nullptr && held->upgrade == tag);
+    });
 }
 
 }  // namespace mortise::core

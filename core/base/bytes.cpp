@@ -77,7 +77,7 @@ std::uint64_t ByteReader::varint() {
         if (shift == 63 && bits > 1) break;  // more than 64 bits
         value |= bits << shift;
         if (byte < 0x80) {
-            // One number has one form: a last byte of zero is a longer form of a shorter number.
+            // Each number has one encoding: a last byte of zero would be a longer one.
             if (byte == 0 && shift != 0) break;
             return ok_ ? value : 0;
         }

@@ -1,6 +1,5 @@
 // Bytes that never change once they are published, and a bounds-checked little-endian writer and
-// reader for them. A batch of commands is encoded once; disk, peers and apply share that one
-// buffer.
+// reader for them. A batch of commands is encoded once; disk, peers and apply share that buffer.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +38,8 @@ public:
     void varint(std::uint64_t value);
     // A varint length, then the bytes.
     void text(std::string_view value);
+    // The bytes alone: whoever reads them knows how many there are.
+    void raw(std::string_view bytes) { out_.append(bytes); }
 
     [[nodiscard]] std::size_t size() const { return out_.size(); }
     [[nodiscard]] std::string take() { return std::move(out_); }
@@ -48,7 +49,7 @@ private:
 };
 
 // Reads what ByteWriter wrote. After the first read past the end, or of a malformed number, ok() is
-// false for good and every further read answers zero or empty: check once, at the end.
+// false for ever and every further read returns zero or empty: check once, at the end.
 class ByteReader {
 public:
     explicit ByteReader(std::string_view in) : in_{in} {}
@@ -58,10 +59,10 @@ public:
     std::uint32_t u32();
     std::uint64_t u64();
     std::uint64_t varint();
-    // Fails, and answers empty, when longer than `bytes_max`. Points into the input.
+    // Fails and returns empty if it is longer than `bytes_max`. The result points into the input.
     std::string_view text(std::size_t bytes_max);
-    // A count of elements that take at least `element_bytes_min` each; fails when they cannot fit
-    // in what is left, so that no count of a stranger's sizes an allocation.
+    // A count of elements with at least `element_bytes_min` bytes each. Fails if they cannot fit in
+    // the rest, so that no received count determines the size of an allocation.
     std::size_t count(std::size_t element_bytes_min);
 
     void fail() { ok_ = false; }

@@ -1,5 +1,5 @@
-// What happens when we were wrong. A broken invariant throws out of the core; the driver catches
-// it, never touches that core again and stops the node, not the host (P5).
+// The handling of our own mistakes. A broken invariant throws out of the core; the driver catches
+// the exception, never uses that core again and stops the node, not the host (P5).
 #pragma once
 
 #include <stdexcept>
@@ -15,7 +15,8 @@ public:
 
 }  // namespace mortise::core
 
-// On in every build. For mistakes of ours only, never for what a peer, a disk or a caller sent.
+// Enabled in every build. For mistakes of this library only, never for what a peer, a disk or a
+// caller sent.
 #define MORTISE_CHECK(expression)  \
     (static_cast<bool>(expression) \
          ? void(0)                 \

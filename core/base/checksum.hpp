@@ -6,7 +6,7 @@
 
 namespace mortise::core {
 
-// Of several fields: each is folded into the sum of those before it.
+// A checksum over several fields: each is combined with the checksum of those before it.
 class Checksum {
 public:
     void number(std::uint64_t value);

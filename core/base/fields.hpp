@@ -1,4 +1,4 @@
-// Kinds of fields that all byte forms have, over ByteWriter and ByteReader.
+// Encodings of fields that all byte formats share, based on ByteWriter and ByteReader.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ inline bool get_flag(ByteReader& in) {
     return flag == 1;
 }
 
-// One that must be set.
+// An id that must be set.
 template <class AnyId>
 AnyId get_id(ByteReader& in) {
     const AnyId id{in.varint()};

@@ -25,15 +25,16 @@ private:
 };
 
 using NodeId = Id<struct NodeKind>;              // a member's number, as configured
-using Incarnation = Id<struct IncarnationKind>;  // random, minted with a data directory
-using BootEpoch = Id<struct BootEpochKind>;      // rises with every start on that directory
+using Incarnation = Id<struct IncarnationKind>;  // random, created with a data directory
+using BootEpoch = Id<struct BootEpochKind>;      // grows with every start on that directory
 using Term = Id<struct TermKind>;
 using LogIndex = Id<struct LogIndexKind>;
-using WriteId = Id<struct WriteKind>;      // numbers the writes of one run of a node
-using ReadId = Id<struct ReadKind>;        // never reused: boot epoch above, counter below
-using ChangeId = Id<struct ChangeKind>;    // likewise
+using WriteId = Id<struct WriteKind>;  // numbers the writes of one run of a node
+// never reused: the boot epoch in the upper bits, a counter in the lower
+using ReadId = Id<struct ReadKind>;
+using ChangeId = Id<struct ChangeKind>;    // the same
 using SessionId = Id<struct SessionKind>;  // never reused in a cluster
-using Seq = Id<struct SeqKind>;            // numbers what one session asks for
+using Seq = Id<struct SeqKind>;            // numbers the requests of one session
 using FencingToken = Id<struct FencingKind>;
 using ClosureId = Id<struct ClosureKind>;  // never reused in a cluster
 

@@ -1,5 +1,5 @@
-// A point in time, handed in by the caller. Core has no clock: it does arithmetic on what it is
-// given, so that a simulated year and a real second run the same code.
+// A point in time, passed in by the caller. Core has no clock: it only calculates with its input,
+// so that a simulated year and a real second run the same code.
 #pragma once
 
 #include <chrono>
@@ -41,9 +41,9 @@ struct Instant {
 };
 
 // The two clocks of a node, read together when an event arrives. `steady` (CLOCK_MONOTONIC) may
-// stand still while the machine is suspended, `boot` (CLOCK_BOOTTIME) does not. The countdown of
-// other nodes' sessions runs on the first, the validity of our own holds on the second, so that
-// every disagreement errs to the safe side (S5).
+// stand still while the machine is suspended, `boot` (CLOCK_BOOTTIME) does not. Countdowns of other
+// nodes' sessions use the former, the validity of our own holds the latter, so that every
+// difference errs on the safe side (S5).
 struct Now {
     Instant steady;
     Instant boot;

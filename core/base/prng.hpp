@@ -1,5 +1,5 @@
-// The only chance in core: a small seeded generator (SplitMix64, Steele, Lea and Flood, "Fast
-// splittable pseudorandom number generators", OOPSLA 2014). Not for secrets.
+// The only source of randomness in core: a small seeded generator (SplitMix64, Steele, Lea and
+// Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). Not for secrets.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// An answer, or why there is none. The member names are those of std::expected, to become it when
-// the compilers we support have it.
+// A value or an error. The member names are those of std::expected, which replaces it when the
+// supported compilers have it.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace mortise::core {
 
-// A failure of the world: what to decide by, and one sentence for a person.
+// An error of the environment: a code for decisions, and one sentence for a person.
 struct Error {
     std::error_code code;
     std::string what;

@@ -12,6 +12,13 @@
 
 namespace mortise::core {
 
+// Whose a request is, and which number the next one of the same session has: that is written once
+// for all that follow each other.
+struct RequestRun {
+    SessionId session;
+    Seq next;
+};
+
 // Builds the payload of an entry, or of a forwarded request: a version byte, then commands.
 class BatchBuilder {
 public:
@@ -22,6 +29,7 @@ public:
     void add_encoded(std::string_view commands, std::size_t count, std::uint8_t format);
 
     [[nodiscard]] bool is_empty() const { return count_ == 0; }
+    // Of commands, each request counted by itself.
     [[nodiscard]] std::size_t count() const { return count_; }
     [[nodiscard]] std::size_t names() const { return names_; }
     [[nodiscard]] std::size_t bytes() const { return commands_.size(); }
@@ -30,18 +38,18 @@ public:
     [[nodiscard]] Bytes take(std::uint8_t format = command_format_oldest);
 
 private:
-    std::string commands_;
+    void add_request(const Request& request);
+
+    ByteWriter commands_;
+    RequestRun run_;  // that the last request belongs to
     std::size_t count_ = 0;
     std::size_t names_ = 0;
     std::uint8_t needed_ = command_format_oldest;
 };
 
-// The oldest form that has requests of that kind.
-[[nodiscard]] std::uint8_t format_needed(const RequestBody& body);
-// The oldest form that has openings of sessions with that access.
-[[nodiscard]] std::uint8_t format_needed(const Access& access);
-
-// Empty when the bytes are no batch, a batch of a later version, or beyond the limits.
+// Empty when the bytes are no batch, a batch of a later version than `newest`, or beyond the
+// limits. A version later than command_format_newest can only be asked for by tests of members of
+// two versions; they invent one, and its commands are those of command_format_newest.
 [[nodiscard]] std::optional<std::vector<Command>> decode_batch(
     const Bytes& batch, std::uint8_t newest = command_format_newest);
 // As it says itself; zero of what is empty.

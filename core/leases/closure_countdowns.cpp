@@ -9,7 +9,7 @@ namespace mortise::core {
 
 namespace {
 
-// Whoever starts again counts less than that twice.
+// A node that restarts counts less than this time twice.
 constexpr Nanoseconds save_period_min{std::chrono::milliseconds{250}};
 
 }  // namespace

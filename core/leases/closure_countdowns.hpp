@@ -1,6 +1,6 @@
-// What every voter counts down besides sessions: the time for which a name stays closed, or a hold
-// may last (S8, S9, S24), on its own steady clock (S5). As with sessions, what never ran, or is not
-// running, has not run out.
+// The countdowns of a voter for quorum timers: the time for which a name stays closed, or a hold
+// may last (S8, S9, S24), on its own steady clock (S5). As with sessions, a countdown that never
+// ran, or is not running, has not elapsed.
 #pragma once
 
 #include <map>
@@ -17,20 +17,20 @@ namespace mortise::core {
 
 class ClosureCountdowns {
 public:
-    // `elapsed` of `patience` is over. Requires that it is not counted yet.
+    // Starts the countdown with `elapsed` of `patience` already over. It must not be counted yet.
     void start(ClosureId closure, Nanoseconds patience, Nanoseconds elapsed, Instant now);
     void stop(ClosureId closure);
 
-    // What is left of it by this node's clock; empty if it is not counted here.
+    // The rest of it by this node's clock; empty if it is not counted here.
     [[nodiscard]] std::optional<Nanoseconds> left(ClosureId closure, Instant now) const;
-    // Those that ran out, until they are stopped: told again and again.
+    // The elapsed ones, until they are stopped; they are reported again and again.
     [[nodiscard]] const std::set<ClosureId>& run_out() const { return run_out_; }
-    // Moves to run_out() what ran out by now.
+    // Moves the countdowns that have elapsed by now to run_out().
     void advance(Instant now);
-    // When the next one runs out, or all are to be saved again.
+    // When the next one elapses, or all have to be saved again.
     [[nodiscard]] Instant deadline() const;
 
-    // From then on what was saved is too old; never while none runs.
+    // From then on the saved values are too old; never while none runs.
     [[nodiscard]] Instant save_at() const { return save_at_; }
     [[nodiscard]] std::vector<SavedCountdown> save(Instant now) const;
     void saved(Instant now);

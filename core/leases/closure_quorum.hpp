@@ -1,5 +1,5 @@
-// The leader's side of closures (S24), as ExpiryQuorum is that of sessions: a majority of the
-// voters decides that the time of one is over, and no clock alone does.
+// The leader's part of quorum timers (S24), like ExpiryQuorum for sessions: a timer ends when a
+// majority of the voters has counted it down, and no clock alone decides.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,12 @@ public:
     void report(NodeId from, const std::vector<ClosureId>& run_out) {
         quorum_.report(from, run_out);
     }
-    // Nothing that was heard or decided in another term counts.
+    // Drops what was reported or decided in another term.
     void clear() { quorum_.clear(); }
     void forget(ClosureId closure);
 
-    // The closures to end now, each once: those that ran out at a majority of the voters, counted
-    // now, this node's `own` included, and that are still there.
+    // The quorum timers to end now, each once: those that still exist and have elapsed at a
+    // majority of the present voters, including this node's `own`.
     using IsThere = std::function<bool(ClosureId)>;
     [[nodiscard]] std::vector<EndClosure> decide(const Configuration& configuration, NodeId self,
                                                  const std::set<ClosureId>& own,

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
-
 namespace mortise::core {
 
 namespace {
@@ -26,7 +24,6 @@ Nanoseconds holder_trust(std::uint32_t ttl_ms, std::uint32_t rho_ppm) {
     const auto ttl = milliseconds(ttl_ms);
     const auto per_million = ttl.count() / million;
     const auto margin = std::max(margin_min, ttl / 100);
-    if (planted(Mutant::holder_trusts_whole_ttl)) return ttl;
     return std::max(Nanoseconds{0}, ttl - Nanoseconds{per_million * rho_ppm} - margin);
 }
 

@@ -1,6 +1,6 @@
-// Every voter counts down every session, ttl*(1+rho) from when it applied the session's last
+// Every voter counts down every session for ttl*(1+rho) from when it applied the session's last
 // renewal, on its own steady clock (S4, S5). A countdown that never ran, or is not running, has not
-// run out.
+// elapsed.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@
 
 namespace mortise::core {
 
-// What a voter keeps on disk every ttl/8, so that a restart does not begin again from nothing. Of a
-// session, or of a closure.
+// What a voter saves on disk every ttl/8, so that a restart does not begin from zero. For a session
+// or for a quorum timer.
 struct SavedCountdown {
     SessionId session;
     LogIndex renewed_at;
@@ -26,16 +26,16 @@ struct SavedCountdown {
 
 class Countdowns {
 public:
-    // Starts the session's countdown again, from `elapsed` on.
+    // Restarts the countdown of the session with `elapsed` already over.
     void start(const OpenSession& opened, SessionId session, LogIndex renewed_at,
                Nanoseconds elapsed, Instant now);
     void stop(SessionId session);
-    // How much is over of the countdown for the renewal at that index; nothing if it does not run.
+    // The elapsed part of the countdown for the renewal at that index; zero if it does not run.
     [[nodiscard]] Nanoseconds elapsed(SessionId session, LogIndex renewed_at, Instant now) const;
 
-    // Those that ran out, until the session ends or is renewed: told again and again.
+    // The elapsed ones, until the session ends or is renewed; they are reported again and again.
     [[nodiscard]] const std::set<RunOut>& run_out() const { return run_out_; }
-    // Moves to run_out() what ran out by now.
+    // Moves the countdowns that have elapsed by now to run_out().
     void advance(Instant now);
     [[nodiscard]] Instant deadline() const;
 
@@ -60,8 +60,8 @@ private:
 
 // ttl*(1+rho), rounded up: what a voter waits.
 [[nodiscard]] Nanoseconds cluster_patience(std::uint32_t ttl_ms, std::uint32_t rho_ppm);
-// ttl*(1-rho) less a margin, rounded down: what a holder trusts. The margin covers the time between
-// a look at the clock and what is done about it.
+// ttl*(1-rho) less a margin, rounded down: the time that a holder trusts its lease. The margin
+// covers the time between a reading of the clock and the action that depends on it.
 [[nodiscard]] Nanoseconds holder_trust(std::uint32_t ttl_ms, std::uint32_t rho_ppm);
 
 }  // namespace mortise::core

@@ -1,7 +1,5 @@
 #include "core/leases/expiry_quorum.hpp"
 
-#include "core/base/mutant.hpp"
-
 namespace mortise::core {
 
 void ExpiryQuorum::forget(SessionId session) {
@@ -11,13 +9,12 @@ void ExpiryQuorum::forget(SessionId session) {
 std::vector<Expire> ExpiryQuorum::decide(const Configuration& configuration, NodeId self,
                                          const std::set<RunOut>& own, const SessionTable& sessions,
                                          const HasRenewal& has_renewal) {
-    const bool alone = planted(Mutant::expiry_by_leader_alone);
     const auto is_newest = [&](const RunOut& one) {
         const auto* session = sessions.find(one.session);
         return session != nullptr && session->renewed_at == one.renewed_at;
     };
     std::vector<Expire> expired;
-    for (const auto& one : quorum_.decide({configuration, self, alone}, own, is_newest,
+    for (const auto& one : quorum_.decide({configuration, self}, own, is_newest,
                                           [&](const auto& of) { return !has_renewal(of.session); }))
         expired.push_back({one.session, one.renewed_at});
     return expired;

@@ -1,5 +1,5 @@
-// The leader's side of expiry (S4): whose countdowns ran out where, and when that is enough. One
-// fast clock expires nothing; a leader that lost touch, or is new, waits first.
+// The leader's part of expiry (S4): which countdowns have elapsed at which voters, and whether they
+// are enough. One fast clock expires nothing; a leader that is new or had lost touch waits first.
 #pragma once
 
 #include <functional>
@@ -17,23 +17,23 @@ namespace mortise::core {
 
 class ExpiryQuorum {
 public:
-    // What a member reported in its newest append reply. Kept although a later reply may have been
-    // overtaken by it: a countdown that ran out stays so.
+    // What a member reported in its newest append reply. Replies may arrive out of order, which
+    // does no harm: an elapsed countdown stays elapsed.
     void report(NodeId from, const std::vector<RunOut>& run_out) { quorum_.report(from, run_out); }
-    // Nothing that was heard or decided in another term counts.
+    // Drops what was reported or decided in another term.
     void clear() { quorum_.clear(); }
     void forget(SessionId session);
 
-    // The sessions to expire now, each once per renewal: those whose last renewal ran out at a
-    // majority of the voters, counted now, this node's `own` included. Never one from which a
-    // renewal is on its way.
+    // The sessions to expire now, each once per renewal: those whose last renewal has elapsed at a
+    // majority of the present voters, including this node's `own`, and from which no renewal is on
+    // its way.
     using HasRenewal = std::function<bool(SessionId)>;
     [[nodiscard]] std::vector<Expire> decide(const Configuration& configuration, NodeId self,
                                              const std::set<RunOut>& own,
                                              const SessionTable& sessions,
                                              const HasRenewal& has_renewal);
 
-    // What is kept for a decision still to come.
+    // The number of reports that are kept for later decisions.
     [[nodiscard]] std::size_t pending() const { return quorum_.pending(); }
 
 private:

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/base/mutant.hpp"
 #include "core/leases/countdowns.hpp"
 
 namespace mortise::core {
 
 namespace {
 
-// Requests that were never applied are kept as long as an answer may come; the oldest says least.
+// Requests that were never applied are kept as long as an answer may come; the oldest is the least
+// useful.
 constexpr std::size_t requests_max = 256;
 
 }  // namespace
@@ -26,15 +26,12 @@ std::uint64_t OwnLease::next_request(Instant boot) {
 }
 
 void OwnLease::sent(std::uint64_t number, Instant boot) {
-    sent_.emplace(number, boot);  // the first time counts: a resend changes nothing
+    sent_.emplace(number, boot);  // the first time counts: sending it again changes nothing
     if (sent_.size() > requests_max) sent_.erase(sent_.begin());
 }
 
 void OwnLease::applied(std::uint64_t number) {
-    auto named = sent_.find(number);
-    if (planted(Mutant::lease_from_last_request)) {
-        if (!sent_.empty()) named = std::prev(sent_.end());
-    }
+    const auto named = sent_.find(number);
     if (named == sent_.end()) return;
     valid_until_ = std::max(valid_until_, named->second + trust_);
     sent_.erase(sent_.begin(), sent_.upper_bound(number));

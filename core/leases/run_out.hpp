@@ -6,8 +6,8 @@
 
 namespace mortise::core {
 
-// "My countdown for the renewal that I applied at this index ran out" (S4). True for ever once
-// true: the index makes it void when the session was renewed since.
+// "My countdown for the renewal that I applied at this index has elapsed" (S4). It stays true for
+// ever; the index makes it irrelevant if the session was renewed since.
 struct RunOut {
     SessionId session;
     LogIndex renewed_at;

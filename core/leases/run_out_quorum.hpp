@@ -1,5 +1,5 @@
-// When a time is over for the cluster: once it has run out at a majority of the voters. No clock
-// decides alone, and nobody's report is asked for twice: a time that ran out stays so.
+// Decides when a time has elapsed for the cluster: when it has elapsed at a majority of the voters.
+// No clock decides alone, and a report counts for ever, because an elapsed time stays elapsed.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace mortise::core {
 
-// Kept by a leader, for one term: ExpiryQuorum says what is counted of sessions, ClosureQuorum what
-// of closures. What are the names of the times, ordered.
+// Kept by a leader for one term. ExpiryQuorum uses it for sessions, ClosureQuorum for quorum
+// timers. `What` identifies a time, and is ordered.
 template <typename What>
 class RunOutQuorum {
 public:
@@ -25,7 +25,7 @@ public:
         for (const auto& what : run_out)
             reported_[what].insert(from);
     }
-    // Nothing that was heard or decided in another term counts.
+    // Drops what was reported or decided in another term.
     void clear() {
         reported_.clear();
         decided_.clear();
@@ -36,13 +36,12 @@ public:
     }
 
     struct Voting {
-        const Configuration& configuration;  // whose voters count now, whoever reported
+        const Configuration& configuration;  // its voters count now, whoever reported
         NodeId self;
-        bool alone = false;  // a planted fault: this node is enough
     };
-    // What is over now, each once, this node's `own` included. Reports of what is not there are
-    // dropped: answers may be older than the end of what they name, and if it is this node that is
-    // behind, it is told again. What may not end yet stays.
+    // The times that have elapsed, each once, including this node's `own`. Reports about a time
+    // that does not exist are dropped: they may be late, and if this node is behind, they come
+    // again. Reports about a time that must not end yet are kept.
     [[nodiscard]] std::vector<What> decide(const Voting& voting, const std::set<What>& own,
                                            const Predicate& is_there, const Predicate& may_end) {
         for (const auto& what : own)
@@ -56,13 +55,12 @@ public:
         return over;
     }
 
-    // What is kept for a decision still to come.
+    // The number of reports that are kept for later decisions.
     [[nodiscard]] std::size_t pending() const { return reported_.size(); }
 
 private:
-    // Under this node's name nobody reports but itself.
+    // The reports under this node's id are its own.
     static bool is_agreed(const Voting& voting, bool is_own, const std::set<NodeId>& members) {
-        if (voting.alone && is_own) return true;
         return has_quorum(voting.configuration, [&](NodeId id) {
             return id == voting.self ? is_own : members.contains(id);
         });

@@ -13,12 +13,12 @@ Ticket Ahead::barrier_before(Line::const_iterator barrier) const {
     return barrier == queue_.barriers_.begin() ? Ticket{} : std::prev(barrier)->first;
 }
 
-// Of each line what is in that stretch and in front of the waiter.
+// For each line the waiters of that stretch that are in front of the waiter.
 std::vector<Ahead::Span> Ahead::spans(const Stretch& stretch) const {
     constexpr Ticket never{LogIndex{std::numeric_limits<std::uint64_t>::max()}, 0};
     const bool has_end = stretch.barrier != queue_.barriers_.end();
     const auto below = has_end ? stretch.barrier->first : never;
-    // A barrier passes nothing, so all that came before it is in front of it.
+    // A barrier overtakes nothing, so all that came before it are in front of it.
     const bool ranked = is_own(stretch) && waiter_.part != Part::all_of;
     std::vector<Span> spans;
     spans.reserve(queue_.lines_.size());

@@ -1,6 +1,6 @@
-// Who is in front of a waiter, in the order in which a queue is served (wait_queue.hpp): whoever
-// goes before it in its own stretch between two barriers, and everybody in the stretches before
-// that (S32).
+// The waiters in front of a given one, in the order in which a queue is served (wait_queue.hpp):
+// those that go before it in its own stretch between two barriers, and all in earlier stretches
+// (S32).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace mortise::core {
 
-// Modes, of barriers and of others.
+// Modes, of barriers and of other waiters.
 class WaitKinds {
 public:
     [[nodiscard]] bool contains(LockMode mode, bool is_barrier) const {
@@ -34,26 +34,26 @@ private:
 // Valid until the queue changes.
 class Ahead {
 public:
-    // Requires that it waits there.
+    // It must wait there.
     Ahead(const WaitQueue& queue, const Waiter& waiter);
 
-    // The nearest in front that was not told yet, of these kinds; null when there is none. Each
-    // time the kinds may be less.
+    // The nearest one in front, of these kinds, that was not returned yet; null if there is none.
+    // The set of kinds may shrink from call to call.
     [[nodiscard]] const Waiter* next(const WaitKinds& kinds);
-    // The first of all that are in front, of these kinds and that `accepts`.
+    // The first of all in front that is of these kinds and that `accepts` accepts.
     template <class Accepts>
     [[nodiscard]] const Waiter* first(const WaitKinds& kinds, const Accepts& accepts) const;
 
 private:
     using Line = WaitQueue::Line;
-    struct Span {  // of a line
+    struct Span {  // within a line
         WaitQueue::LineKey key;
         Line::const_iterator begin;
         Line::const_iterator end;
     };
     // A part of the queue between two barriers.
     struct Stretch {
-        Line::const_iterator barrier;  // that ends it, or the end
+        Line::const_iterator barrier;  // the one that ends it, or the end
         Ticket above;                  // the barrier before
     };
 
@@ -63,9 +63,9 @@ private:
 
     const WaitQueue& queue_;
     const Waiter& waiter_;
-    Line::const_iterator own_;                     // what ends the waiter's own stretch
-    std::optional<Line::const_iterator> barrier_;  // likewise of the stretch that is being told
-    std::vector<Span> spans_;                      // of that stretch, what was not told yet
+    Line::const_iterator own_;                     // the end of the waiter's own stretch
+    std::optional<Line::const_iterator> barrier_;  // the end of the present stretch
+    std::vector<Span> spans_;                      // what was not returned yet of that stretch
 };
 
 template <class Accepts>

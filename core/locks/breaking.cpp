@@ -1,11 +1,10 @@
-// Locks that are taken away (S24). A hold that is broken stays in everybody's way until its node
-// has said that it knows, or until a quorum has counted down what the last renewal before the break
-// let it believe: nobody has the name while somebody may still trust in it (P3).
+// Breaking locks (S24). A broken hold stays in everybody's way until its node has confirmed the
+// loss, or until a quorum has counted down the time for which the last renewal before the break
+// made it valid: nobody gets the name while the former holder may still trust in it (P3).
 #include <algorithm>
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/lock_table.hpp"
 
@@ -18,8 +17,7 @@ std::vector<OperationId> LockTable::holders_under(std::string_view name, Fencing
     const auto* record = find(name);
     if (record == nullptr) return holders;
     for (const auto& grant : record->holders()) {
-        const bool is_it = grant.token == token || planted(Mutant::break_whatever_token);
-        if (is_it && !grant.left) holders.push_back(grant.operation);
+        if (grant.token == token && !grant.left) holders.push_back(grant.operation);
     }
     return holders;
 }
@@ -32,7 +30,7 @@ void LockTable::close(const std::string& name, OperationId hold, LogIndex since,
     newest_closure_ = newest_closure_.next();
     begin_closure(name, {newest_closure_, Closure::Kind::broken, hold, since, session.ttl_ms,
                          session.rho_ppm});
-    end_closures_of(name, hold);  // of its terms
+    end_closures_of(name, hold);  // of its time limits
     note_turn(name);
 }
 
@@ -53,7 +51,8 @@ void LockTable::take_off(const std::string& name, const std::vector<OperationId>
 void LockMachine::on(Session& session, Seq seq, const BreakLock& request) {
     touch(request.name);
     const auto holds = table_.holders_under(request.name, request.expected);
-    const bool opens = table_.open(request.name, request.expected);  // what only rests there
+    // it only keeps the name closed
+    const bool opens = table_.open(request.name, request.expected);
     if (holds.empty() && !opens) return answer(session, seq, {AnswerKind::not_held, {}, {}});
     answer(session, seq, {AnswerKind::broken, {}, {}});
     LockBroken told{{session.id, seq}, request.name,      request.expected, {},
@@ -65,7 +64,7 @@ void LockMachine::on(Session& session, Seq seq, const BreakLock& request) {
     if (opens || !fresh.empty() || request.immediate) outcomes_->push_back(std::move(told));
     LockTable::Grants grants;
     take_away(request, fresh, grants);
-    if (!holds.empty() && (request.immediate || planted(Mutant::broken_name_opens_at_once))) {
+    if (!holds.empty() && request.immediate) {
         for (const auto hold : holds)
             lose_name(hold, request.name);
         table_.take_off(request.name, holds, Predecessor::broken, grants);
@@ -74,7 +73,7 @@ void LockMachine::on(Session& session, Seq seq, const BreakLock& request) {
     publish(std::move(grants));
 }
 
-// The polite way.
+// A request to release, which changes nothing.
 void LockMachine::on(Session& session, Seq seq, const AskRelease& request) {
     touch(request.name);
     ReleaseAsked asked{{session.id, seq}, request.name, {}, request.reason};
@@ -99,7 +98,7 @@ void LockMachine::take_away(const BreakLock& request, const std::vector<Operatio
     if (!holds.empty() && !request.immediate) table_.look_again(request.name, grants);
 }
 
-// It goes with its hold (S27).
+// The upgrade ends with its hold (S27).
 void LockMachine::cancel_upgrade(Session& owner, const std::string& name, OperationId hold) {
     const auto upgrade = table_.cancel_upgrade(name, hold);
     if (!upgrade) return;
@@ -107,7 +106,7 @@ void LockMachine::cancel_upgrade(Session& owner, const std::string& name, Operat
     answer(owner, upgrade->operation.seq, {AnswerKind::cancelled, {}, {}});
 }
 
-// Its operation, of a live session, is less by this name.
+// The operation, of a live session, has one name less.
 void LockMachine::lose_name(OperationId hold, const std::string& name) {
     auto& owner = *sessions_.change(hold.session);
     const auto found = owner.operations.find(hold.seq);
@@ -118,12 +117,12 @@ void LockMachine::lose_name(OperationId hold, const std::string& name) {
     if (found->second.names.empty()) end_operation(owner, hold.seq);
 }
 
-// The time is up. Whether a node knows that its hold is gone is another matter: it is told with
-// every renewal until it has said so.
+// The time has ended. Whether the node knows that its hold is gone is a separate question: it is
+// told with every renewal until it has confirmed.
 void LockMachine::on(const EndClosure& command) {
     if (const auto known = table_.find_closure(command.closure)) touch(known->name);
     const auto over = table_.find_closure(command.closure);
-    if (!over) return;  // it may have gone with its session
+    if (!over) return;  // it may have ended with its session
     LockTable::Grants grants;
     switch (over->closure.kind) {
         case Closure::Kind::broken:

@@ -1,12 +1,11 @@
-// Lockers that wait for each other (S33): where a circle may have closed, and who is refused then.
+// Deadlocks between lockers (S33): when to look for a wait cycle, and which request fails then.
 //
-// A circle can only close by a command that lets a locker wait that is waited for, or puts somebody
-// in front of others; that gives more to a locker that waits elsewhere; or that passes the turn on.
-// Most do none of it, and cost nothing.
+// A command can complete a cycle only if it makes a locker wait for which others wait, or puts
+// somebody in front of others; if it gives more to a locker that waits elsewhere; or if it passes
+// the turn on. Most commands do none of this, and cost nothing.
 #include <algorithm>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/deadlocks.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
@@ -16,12 +15,12 @@ namespace mortise::core {
 namespace {
 
 constexpr std::size_t waiters_per_step = 32;
-// Who holds more names is not asked whether somebody waits for one of them.
+// For a locker with more names, it is not checked whether anybody waits for one of them.
 constexpr std::size_t holds_looked_at = 1'024;
 
 }  // namespace
 
-// Only then is it known whether what was asked waits.
+// Only at the end of a command is it known whether its request waits.
 void LockMachine::end_command() {
     const auto asked = std::exchange(asked_, {});
     if (lockers_.is_anybody_tied()) refuse_deadlocks(asked);
@@ -31,19 +30,20 @@ void LockMachine::end_command() {
     if (operation != nullptr && !operation->held) outcomes_->push_back(Queued{asked});
 }
 
-// Readers behind the places of an ended session wait for another writer from now on, though the
-// places are cleared later; where it has too many to look at they are looked at then.
+// Readers behind the waiters of an ended session wait for another writer from now on, although
+// these waiters are removed later. If the session has too many of them, they are examined when they
+// are removed.
 void LockMachine::note_turns(const std::map<Seq, Operation>& ended) {
     std::size_t looked_at = 0;
     for (const auto& [seq, operation] : ended) {
         if (++looked_at > holds_looked_at) return;
-        if (operation.held || planted(Mutant::deadlock_missed_at_an_end)) continue;
+        if (operation.held) continue;
         for (const auto& name : operation.names)
             table_.note_turn(name);
     }
 }
 
-// One after the other: whoever is refused may let others in.
+// One after the other, because each refusal may let others in.
 void LockMachine::refuse_deadlocks(OperationId asked) {
     std::size_t steps = 0;
     for (;;) {
@@ -60,10 +60,9 @@ void LockMachine::add_suspects(DeadlockSearch& search, OperationId asked,
                                std::size_t& steps) const {
     if (asked.seq.is_set() && may_close_a_circle(asked)) {
         search.add(asked);
-        // Those behind it wait for its locker as well, and that may wait elsewhere.
+        // Those behind it wait for its locker as well, which may wait elsewhere.
         add_requests_of({asked.session, operation_of(asked)->locker}, search);
     }
-    if (planted(Mutant::deadlock_seen_by_who_asks)) return;
     for (const auto locker : let_in_)
         add_requests_of(locker, search);
     for (const auto& name : table_.turned()) {
@@ -79,7 +78,8 @@ void LockMachine::add_requests_of(LockerId locker, DeadlockSearch& search) const
         search.add({locker.session, seq});
 }
 
-// Whoever a circle comes to on this name: it is of a tied locker, or waits on another name as well.
+// Requests on this name that may be part of a cycle: those of a tied locker, and those that wait on
+// another name as well.
 void LockMachine::add_suspects_on(const std::string& name, DeadlockSearch& search,
                                   std::size_t& steps) const {
     const auto* queue = table_.queue_of(name);
@@ -93,7 +93,7 @@ void LockMachine::add_suspects_on(const std::string& name, DeadlockSearch& searc
     }
 }
 
-// Somebody waits for it, or for its locker.
+// True if others wait for the request or for its locker.
 bool LockMachine::may_close_a_circle(OperationId asked) const {
     const auto* operation = operation_of(asked);
     if (operation == nullptr || operation->held) return false;

@@ -1,5 +1,6 @@
-// Everything that can be put into the log for the lock machine. An entry carries a batch of these
-// (codec/command_codec). What a session asks for is a Request; the rest is about sessions as such.
+// All commands of the log for the lock machine. An entry carries a batch of them
+// (codec/command_codec). Requests of a session are in Request; the other commands are about
+// sessions themselves.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,15 @@
 
 namespace mortise::core {
 
-// How the waiters of a name are ordered (S31). Belongs to the record.
+// The order in which the waiters of a name are granted (S31). It belongs to the record of the name.
 enum class QueuePolicy : std::uint8_t {
     phase_fair,
     fifo,
-    prefer_readers,  // as fifo, but of equal class they go first (wait_queue.hpp)
+    prefer_readers,  // like fifo, but first within a class (wait_queue.hpp)
     prefer_writers,
 };
 
-// Names an operation of a session, and the grant that it got (S19). Never used again.
+// Identifies an operation of a session, and the grant that it got (S19). Never reused.
 struct OperationId {
     SessionId session;
     Seq seq;
@@ -31,21 +32,21 @@ struct OperationId {
     friend constexpr auto operator<=>(const OperationId&, const OperationId&) = default;
 };
 
-// Whose a request is, if it is a locker's (S22, S33).
+// The locker of a request, if it has one (S22, S33).
 struct LockerTag {
-    std::uint64_t number = 0;  // within the session; zero: nobody's
-    std::string label;         // told to whom a circle of waits is told
+    std::uint64_t number = 0;  // unique in the session; zero: no locker
+    std::string label;         // shown in wait cycles
 
     [[nodiscard]] bool is_set() const { return number != 0; }
     friend bool operator==(const LockerTag&, const LockerTag&) = default;
 };
 
-// What a request says of the hold that it gets, in milliseconds, at most term_ms_max. Zero:
-// nothing.
+// The time limits of a hold, in milliseconds, at most term_ms_max. Zero means none.
 struct HoldTerms {
-    std::uint32_t max_hold_ms = 0;    // then it is lost (S8)
-    std::uint32_t min_hold_ms = 0;    // until then nobody else has the name, however it ends (S8)
-    std::uint32_t lock_delay_ms = 0;  // so long nobody else has it when it was lost (S9)
+    std::uint32_t max_hold_ms = 0;  // after that the hold is lost (S8)
+    // until then nobody else gets the name, however the hold ends (S8)
+    std::uint32_t min_hold_ms = 0;
+    std::uint32_t lock_delay_ms = 0;  // for that time nobody gets the name after a loss (S9)
 
     [[nodiscard]] bool is_set() const { return *this != HoldTerms{}; }
     friend constexpr bool operator==(const HoldTerms&, const HoldTerms&) = default;
@@ -53,38 +54,34 @@ struct HoldTerms {
 
 // --- sessions -----------------------------------------------------------------------------------
 
-// Repeated under the same nonce it opens the same session once. It is renewal 0 (S3).
+// Repeated with the same nonce it opens the same session once. It counts as renewal 0 (S3).
 struct OpenSession {
-    std::uint64_t nonce = 0;  // random, of the opener
+    std::uint64_t nonce = 0;  // random, drawn by the opener
     NodeId node;
     Incarnation incarnation;
     BootEpoch boot_epoch;
     std::uint32_t ttl_ms = 0;
     std::uint32_t rho_ppm = 0;  // clock rate bound in parts per million
-    // The opener knows that its directory's former process is dead (S10): end its sessions at once.
+    // The opener knows that the former process of its directory is dead (S10): its sessions end at
+    // once.
     bool former_life_ended = false;
-    // What the session's requests are checked against. The leader fills it in from the certificate
-    // of the connection that the command came on; whatever the opener wrote there does not count.
+    // The access against which the session's requests are checked. The leader fills it in from the
+    // certificate of the connection on which the command came; what the opener wrote there does not
+    // count.
     Access access = Access::all();
     friend bool operator==(const OpenSession&, const OpenSession&) = default;
 };
 
 struct Renewal {
     SessionId session;
-    std::uint64_t number = 0;  // the newest request received; never reused in the session
+    std::uint64_t number = 0;  // the number of the newest request; never reused in the session
     friend bool operator==(const Renewal&, const Renewal&) = default;
 };
 
-// The renewals of many sessions at once (S2).
+// The renewals of many sessions (S2).
 struct Renew {
     std::vector<Renewal> renewals;
     friend bool operator==(const Renew&, const Renew&) = default;
-};
-
-// Orderly: releases everything in this one command (S10).
-struct CloseSession {
-    SessionId session;
-    friend bool operator==(const CloseSession&, const CloseSession&) = default;
 };
 
 // Decided by a quorum of countdowns for the renewal at this index; void if there was another since
@@ -95,8 +92,8 @@ struct Expire {
     friend bool operator==(const Expire&, const Expire&) = default;
 };
 
-// Clears up to sweep_names_max names after sessions that ended, of up to sweep_traces_max holders
-// and waiters (S11).
+// Removes up to sweep_traces_max holders and waiters of ended sessions, on up to sweep_names_max
+// names (S11).
 struct Sweep {
     friend bool operator==(const Sweep&, const Sweep&) = default;
 };
@@ -109,7 +106,7 @@ struct Acknowledge {
     friend bool operator==(const Acknowledge&, const Acknowledge&) = default;
 };
 
-// Decided by a quorum of countdowns, like Expire: the time of that closure is over.
+// Decided by a quorum of countdowns, like Expire: the time of that quorum timer has ended.
 struct EndClosure {
     ClosureId closure;
     friend bool operator==(const EndClosure&, const EndClosure&) = default;
@@ -149,8 +146,6 @@ struct AcquireSeveral {
     bool policy_given = false;
     std::string label;
     Priority priority = 0;  // of any; who wants all has none
-    // Besides Request::after: each name may have an order of its own (S20). At most one a name.
-    std::vector<Seq> also_after{};
     LockerTag locker{};
     HoldTerms terms{};  // of each name that it gets
     friend bool operator==(const AcquireSeveral&, const AcquireSeveral&) = default;
@@ -165,7 +160,6 @@ struct Release {
 };
 
 // Whatever the operation has, a place in a queue or by now a grant, it ends up with nothing (S18).
-// Also when it arrives before the operation itself does.
 struct Cancel {
     Seq operation;
     friend bool operator==(const Cancel&, const Cancel&) = default;
@@ -225,28 +219,39 @@ struct AskRelease {
     friend bool operator==(const AskRelease&, const AskRelease&) = default;
 };
 
-using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral,
-                                 SetValue, MarkConsistent, BreakLock, AskRelease>;
+// Stands for a request that the leader had no capacity for (P11). It does nothing and is answered
+// with `resource_exhausted`, so that the stream goes on behind it.
+struct Declined {
+    friend bool operator==(const Declined&, const Declined&) = default;
+};
 
-// It takes nothing: it is never refused for want of room.
+// Ends the session in an orderly way and releases everything in this one command (S10). It is the
+// last request of its stream.
+struct CloseSession {
+    friend bool operator==(const CloseSession&, const CloseSession&) = default;
+};
+
+using RequestBody =
+    std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral, SetValue,
+                 MarkConsistent, BreakLock, AskRelease, Declined, CloseSession>;
+
+// It takes up nothing, so a leader without capacity never declines it (S21, P11).
 [[nodiscard]] inline bool ends_something(const RequestBody& body) {
     return std::holds_alternative<Release>(body) || std::holds_alternative<Cancel>(body) ||
-           std::holds_alternative<Downgrade>(body);
+           std::holds_alternative<Downgrade>(body) || std::holds_alternative<Declined>(body) ||
+           std::holds_alternative<CloseSession>(body);
 }
 
-// Takes effect at most once while the session lives (S17).
+// The requests of a session are one stream, numbered 1, 2, 3, ... without a gap. A request takes
+// effect when its number follows the newest one that was applied, and at most once (S17). With a
+// larger number it has no effect at all, and its node sends it again.
 struct Request {
     SessionId session;
     Seq seq;
-    // Not before this one: commands of one session on one name take effect as issued (S20). Not
-    // set: no such wish. When it has not arrived yet this request is passed over, and is sent
-    // again.
-    Seq after;
     RequestBody body;
     friend bool operator==(const Request&, const Request&) = default;
 };
 
-using Command =
-    std::variant<OpenSession, Renew, CloseSession, Expire, Sweep, Acknowledge, Request, EndClosure>;
+using Command = std::variant<OpenSession, Renew, Expire, Sweep, Acknowledge, Request, EndClosure>;
 
 }  // namespace mortise::core

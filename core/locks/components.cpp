@@ -28,7 +28,7 @@ public:
 private:
     struct Step {
         std::size_t node = 0;
-        std::size_t edge = 0;  // to be followed next
+        std::size_t edge = 0;  // the next edge to follow
     };
 
     void walk_from(std::size_t root) {
@@ -51,7 +51,7 @@ private:
 
     void follow(std::size_t from, std::size_t to) {
         if (met_[to] == none) return meet(to);
-        // Whoever has a component already cannot lead back here.
+        // A node that already has a component cannot lead back here.
         if (component_[to] == none) lowest_[from] = std::min(lowest_[from], met_[to]);
     }
 
@@ -63,7 +63,7 @@ private:
             before = std::min(before, lowest_[node]);
         }
         if (lowest_[node] != met_[node]) return;
-        // All that were met since lead back to it.
+        // All nodes met since then lead back to it.
         for (std::size_t member = none; member != node;) {
             member = open_.back();
             open_.pop_back();
@@ -73,10 +73,10 @@ private:
     }
 
     const Graph& graph_;
-    std::vector<std::size_t> met_;     // as which one
-    std::vector<std::size_t> lowest_;  // the first that was met of those that it leads back to
+    std::vector<std::size_t> met_;     // their order of discovery
+    std::vector<std::size_t> lowest_;  // the earliest node to which each leads back
     std::vector<std::size_t> component_;
-    std::vector<std::size_t> open_;  // met, and without a component
+    std::vector<std::size_t> open_;  // met, and without a component yet
     std::vector<Step> path_;
     std::size_t count_ = 0;
     std::size_t components_ = 0;

@@ -1,5 +1,5 @@
-// Strongly connected components of a graph: nodes that can be reached from each other.
-// Tarjan, "Depth-first search and linear graph algorithms", 1972; here without recursion, as a
+// Strongly connected components of a graph: sets of nodes that can be reached from each other.
+// Tarjan, "Depth-first search and linear graph algorithms", 1972; without recursion, because a
 // graph may be thousands of nodes deep.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace mortise::core {
 // For each node, the nodes that its edges lead to.
 using Graph = std::vector<std::vector<std::size_t>>;
 
-// For each node the number of its component. Costs one look at each node and edge.
+// The number of the component of each node. Examines each node and edge once.
 [[nodiscard]] std::vector<std::size_t> components_of(const Graph& graph);
 
 }  // namespace mortise::core

@@ -1,8 +1,7 @@
-// Holds that change their mode (S27, S28): what a name does, and what a session is told.
+// Conversions of holds (S27, S28): the effect on a name, and the outcomes for a session.
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/lock_table.hpp"
 
@@ -16,8 +15,7 @@ std::optional<FencingToken> LockTable::downgrade(const std::string& name, Operat
     auto& record = slot.record->second;
     const auto* held = record.find(hold);
     MORTISE_CHECK(held != nullptr);
-    const bool legal = covers(held->mode, mode) || planted(Mutant::downgrade_to_anything);
-    if (!legal || waiting_upgrade(slot, hold) != nullptr) return std::nullopt;
+    if (!covers(held->mode, mode) || waiting_upgrade(slot, hold) != nullptr) return std::nullopt;
     const auto token = held->token;
     record.convert(hold, mode, token);
     settle({name}, grants);
@@ -27,11 +25,8 @@ std::optional<FencingToken> LockTable::downgrade(const std::string& name, Operat
 // A conversion does not turn the phase: readers that are alone and upgrade, one after the other,
 // would each let a batch in before a waiting writer, without end (P9).
 FencingToken LockTable::convert(LockRecord& record, OperationId hold) {
-    const auto token = planted(Mutant::upgrade_keeps_its_token)
-                           ? record.find(hold)->token
-                           : record.take_token(LockMode::exclusive, newest_token_);
+    const auto token = record.take_token(LockMode::exclusive, newest_token_);
     record.convert(hold, LockMode::exclusive, token);
-    if (planted(Mutant::upgrade_turns_the_phase)) record.turn = Turn::readers;
     return token;
 }
 
@@ -50,8 +45,7 @@ LockTable::Upgraded LockTable::upgrade(const std::string& name, const Conversion
     }
     if (!wait) return Upgraded::busy;
     // Two readers that waited for each other would wait for ever.
-    const bool hopeless = mode == LockMode::shared && !planted(Mutant::upgrade_of_shared_waits);
-    if (hopeless) return Upgraded::deadlock;
+    if (mode == LockMode::shared) return Upgraded::deadlock;
     queues_.try_emplace(name, record.policy()).first->second.add(conversion);
     return Upgraded::queued;
 }
@@ -82,8 +76,7 @@ void LockTable::withdraw_upgrade(const std::string& name, Grants& grants) {
 
 bool LockTable::serve_conversion(Slot& slot, Grants& grants) {
     auto& record = slot.record->second;
-    const bool has_readers = record.holders().size() > 1;
-    if (has_readers && !planted(Mutant::upgrade_beside_readers)) return false;
+    if (record.holders().size() > 1) return false;
     const auto conversion = slot.queue->second.remove_conversion();
     note_turn(slot.record->first);
     const OperationId hold{conversion.operation.session, conversion.hold};
@@ -93,7 +86,7 @@ bool LockTable::serve_conversion(Slot& slot, Grants& grants) {
 
 // --- for a session ------------------------------------------------------------------------------
 
-// What ended sessions left on the name is in nobody's way by then.
+// What ended sessions left on the name is removed before, so it is in nobody's way.
 const Operation* LockMachine::held_operation(const Session& session, Seq seq) {
     const auto found = session.operations.find(seq);
     if (found == session.operations.end()) return nullptr;

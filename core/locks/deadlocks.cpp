@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -79,23 +78,23 @@ std::vector<DeadlockSearch::Index> DeadlockSearch::successors(const WaitsFor& wa
 // --- who is stuck -------------------------------------------------------------------------------
 
 bool DeadlockSearch::takes_any(const Node& node) const {
-    if (node.waits_for.size() < 2 || planted(Mutant::deadlock_any_stuck_by_one)) return false;
+    if (node.waits_for.size() < 2) return false;
     const auto* queue = waits_.table().queue_of(node.operation->names.front());
     return queue->find(node.operation->ticket)->part == Part::one_of;
 }
 
-// On how many names it waits for somebody still, it may be on none; of any names, on one.
+// A request goes on if the number of names on which it still waits is low enough: none; or one less
+// than all, if it wants any of several.
 bool DeadlockSearch::goes_on(const Node& node) const {
-    if (!node.is_known)
-        return node.operation != nullptr || !planted(Mutant::deadlock_with_the_dead);
+    if (!node.is_known) return true;
     return takes_any(node) ? node.blocked < node.waits_for.size() : node.blocked == 0;
 }
 
-// Whoever goes on lets those go on who wait for it, as far as that reaches.
+// A request that goes on lets those go on that wait for it, transitively.
 void DeadlockSearch::find_stuck() {
     struct Place {
         Index node = 0;
-        std::size_t left = 0;  // whom it waits for there
+        std::size_t left = 0;  // the waits that are left there
     };
     std::vector<Place> places;
     std::vector<std::vector<std::size_t>> behind(nodes_.size());
@@ -128,7 +127,7 @@ void DeadlockSearch::find_stuck() {
 
 // --- who is refused -----------------------------------------------------------------------------
 
-// Of those in circles that wait for no other: whoever is in one waits for nobody outside of it.
+// Considers cycles that wait for no other cycle: their members wait only for each other.
 std::optional<OperationId> DeadlockSearch::victim() {
     find_stuck();
     const auto waits = waits_of_the_stuck();
@@ -148,8 +147,7 @@ std::optional<OperationId> DeadlockSearch::victim() {
 }
 
 bool DeadlockSearch::is_before(const Node& one, const Node& other) {
-    const bool is_older = one.operation->ticket < other.operation->ticket;
-    return is_older != planted(Mutant::deadlock_ends_the_oldest);
+    return one.operation->ticket < other.operation->ticket;
 }
 
 Graph DeadlockSearch::waits_of_the_stuck() const {
@@ -166,7 +164,7 @@ Graph DeadlockSearch::waits_of_the_stuck() const {
 
 // --- the circle ---------------------------------------------------------------------------------
 
-// Of a locker, all of its requests.
+// For a locker, all of its requests.
 std::vector<DeadlockSearch::Index> DeadlockSearch::requests_among(const std::vector<Index>& nodes,
                                                                   std::size_t& steps) {
     std::vector<Index> requests;
@@ -181,8 +179,8 @@ std::vector<DeadlockSearch::Index> DeadlockSearch::requests_among(const std::vec
     return requests;
 }
 
-// To all the stuck that it waits for, the oldest first. More than once to the same one where it
-// waits for it on more than one name: the first name counts.
+// The hops to all stuck subjects that it waits for, the oldest first. If it waits for the same one
+// on more than one name, the first name counts.
 std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from, Extent extent,
                                                       std::size_t& steps) {
     std::map<Ticket, Hop> found;
@@ -205,9 +203,9 @@ std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from, Extent extent,
     return sorted;
 }
 
-// Each hop of it, from the one that leads to the first one again; empty when that takes too long.
+// The hops of the cycle, from the first subject back to it; empty if the search takes too long.
 std::vector<DeadlockSearch::Hop> DeadlockSearch::shortest_circle(Index start, Extent extent) {
-    std::map<Index, Hop> reached;  // who waits for it, and where
+    std::map<Index, Hop> reached;  // which subject waits for it, and where
     std::deque<Index> look_at{start};
     std::size_t steps = 0;
     for (; !look_at.empty() && steps < deadlock_steps_max; look_at.pop_front()) {
@@ -233,7 +231,7 @@ std::vector<DeadlockSearch::Hop> DeadlockSearch::shortest_circle(Index start, Ex
 std::vector<CircleStep> DeadlockSearch::circle(OperationId victim) {
     const auto start = indexes_.at(victim);
     auto hops = shortest_circle(start, Extent::all);
-    // Where everybody in front is too many, the nearest do as well.
+    // If there are too many in front, the nearest are enough.
     if (hops.empty()) hops = shortest_circle(start, Extent::enough);
     if (hops.empty()) hops.push_back({start, nodes_[start].operation->names.front()});
     std::vector<CircleStep> circle;

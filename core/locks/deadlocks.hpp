@@ -1,13 +1,14 @@
-// Circles of waits between lockers (S33): who cannot go on unless somebody gives up.
+// Searches for wait cycles between lockers (S33): for requests that cannot go on unless another
+// gives up.
 //
-// A locker goes on when none of its requests is stuck, and then lets go of what it has. A request
-// goes on when all that it waits for go on; one for any of several names when that is so on one of
-// them. What never goes on is stuck, and among the stuck is a circle.
+// A locker goes on if none of its requests is stuck, and then it releases what it has. A request
+// goes on if everything goes on that it waits for; a request for any of several names, if that is
+// so on one of them. What never goes on is stuck, and the stuck ones contain a cycle.
 //
-// The search begins at requests from which a new circle could be reached, and costs what can be
-// reached from there, up to deadlock_steps_max, and deadlock_command_steps_max for all searches of
-// one command: it searches again after each that is refused. Beyond that everybody counts as going
-// on: a circle may be missed then, and nobody is refused without one.
+// The search begins at requests from which a new cycle may be reachable. Its cost is what can be
+// reached from there, up to deadlock_steps_max, and up to deadlock_command_steps_max for all
+// searches of one command, which repeats the search after each refusal. Beyond that everything
+// counts as going on: a cycle may be missed, but no request is refused without one.
 #pragma once
 
 #include <algorithm>
@@ -26,43 +27,44 @@ namespace mortise::core {
 // Valid until the state changes.
 class DeadlockSearch {
 public:
-    // Counts its steps from `steps` on, which are those of the command.
+    // Counts its steps from `steps` on, the number of steps of the command so far.
     DeadlockSearch(const WaitFinder& waits, std::size_t& steps)
         : waits_{waits},
           steps_{steps},
           steps_max_{std::min(steps + deadlock_steps_max, deadlock_command_steps_max)} {}
 
-    // It has not come to its bound.
+    // The limit is not reached yet.
     [[nodiscard]] bool may_go_on() const { return steps_ < steps_max_; }
 
-    // Adds a request that waits, and whatever it waits for, directly or not.
+    // Adds a waiting request, and everything that it waits for, directly or not.
     void add(OperationId request);
-    // Who is to be refused so that a circle opens: the youngest request that is in one that waits
-    // for no other. When a request closed it by coming, that is the one. Empty when there is none.
+    // The request to refuse so that a cycle is broken: the youngest request in a cycle that waits
+    // for no other cycle. If a request completed the cycle by waiting, it is that one. Empty if
+    // there is no cycle.
     [[nodiscard]] std::optional<OperationId> victim();
-    // Requires a victim: the shortest circle that it is in, and among those the one of the oldest
-    // requests, the next one first. Of one that is too far to find, the first step.
+    // There must be a victim. The shortest cycle that contains it, and among those the one with the
+    // oldest requests, next one first. If the cycle is too long to find, the first step.
     [[nodiscard]] std::vector<CircleStep> circle(OperationId victim);
 
 private:
     using Index = std::size_t;
     using Extent = WaitFinder::Extent;
     using Places = std::vector<std::vector<Index>>;
-    // A request; or a locker, which stands for all its requests where others wait for it.
+    // A request; or a locker, which represents all its requests where others wait for it.
     struct Subject {
         OperationId id;
         const Operation* operation = nullptr;  // of a request that is not over
         LockerId locker;
     };
     struct Node : Subject {
-        Places waits_for;         // by name; of a locker, its requests
+        Places waits_for;         // by name; for a locker, its requests
         bool is_known = false;    // what it waits for
-        std::size_t blocked = 0;  // names where it waits for somebody
+        std::size_t blocked = 0;  // the number of names on which it waits
         bool is_stuck = false;
     };
     struct Hop {
         Index node = 0;
-        std::string name;  // where the one before waits for it; of a circle, where it waits itself
+        std::string name;  // where the one before waits for it; in a cycle, where it waits itself
     };
 
     Index index_of(OperationId request);

@@ -8,28 +8,10 @@
 
 namespace mortise::core {
 
-void put(ByteWriter& out, const OpenSession& opened) {
-    out.u64(opened.nonce);
-    out.u64(opened.node.raw());
-    out.u64(opened.incarnation.raw());
-    out.varint(opened.boot_epoch.raw());
-    out.u32(opened.ttl_ms);
-    out.u32(opened.rho_ppm);
-    put_flag(out, opened.former_life_ended);
-}
+namespace {
 
-OpenSession get_open_session(ByteReader& in) {
-    OpenSession opened;
-    opened.nonce = in.u64();
-    opened.node = NodeId{in.u64()};
-    opened.incarnation = Incarnation{in.u64()};
-    opened.boot_epoch = BootEpoch{in.varint()};
-    opened.ttl_ms = in.u32();
-    opened.rho_ppm = in.u32();
-    opened.former_life_ended = get_flag(in);
-    if (opened.nonce == 0) in.fail();
-    return opened;
-}
+constexpr std::uint8_t opening_ends_former_life = 1;
+constexpr std::uint8_t opening_is_restricted = 2;  // it has less than every right
 
 void put(ByteWriter& out, const Access& access) {
     out.varint(access.roles.size());
@@ -57,8 +39,41 @@ Access get_access(ByteReader& in) {
         if (of_members || access.rules.size() == access_rules_max) in.fail();
         access.rules.push_back({right, std::move(prefix)});
     }
-    if (access == Access::all()) in.fail();  // that is what nothing is written for
+    if (access == Access::all()) in.fail();  // for that there is no flag
     return access;
+}
+
+}  // namespace
+
+void put(ByteWriter& out, const OpenSession& opened) {
+    const bool is_restricted = opened.access != Access::all();
+    std::uint8_t flags = 0;
+    if (opened.former_life_ended) flags |= opening_ends_former_life;
+    if (is_restricted) flags |= opening_is_restricted;
+    out.u8(flags);
+    out.u64(opened.nonce);
+    out.u64(opened.node.raw());
+    out.u64(opened.incarnation.raw());
+    out.varint(opened.boot_epoch.raw());
+    out.u32(opened.ttl_ms);
+    out.u32(opened.rho_ppm);
+    if (is_restricted) put(out, opened.access);
+}
+
+OpenSession get_open_session(ByteReader& in) {
+    OpenSession opened;
+    const auto flags = in.u8();
+    if (flags > (opening_ends_former_life | opening_is_restricted)) in.fail();
+    opened.former_life_ended = (flags & opening_ends_former_life) != 0;
+    opened.nonce = in.u64();
+    opened.node = NodeId{in.u64()};
+    opened.incarnation = Incarnation{in.u64()};
+    opened.boot_epoch = BootEpoch{in.varint()};
+    opened.ttl_ms = in.u32();
+    opened.rho_ppm = in.u32();
+    if ((flags & opening_is_restricted) != 0) opened.access = get_access(in);
+    if (opened.nonce == 0) in.fail();
+    return opened;
 }
 
 void put(ByteWriter& out, const LockerTag& locker) {

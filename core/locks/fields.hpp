@@ -7,10 +7,6 @@
 
 namespace mortise::core {
 
-// Of an access with everything nothing is written; get_access() refuses one.
-void put(ByteWriter& out, const Access& access);
-[[nodiscard]] Access get_access(ByteReader& in);
-// Without its access.
 void put(ByteWriter& out, const OpenSession& opened);
 // Refuses one without a nonce. Whether the rest makes a session is for whoever lets it in.
 [[nodiscard]] OpenSession get_open_session(ByteReader& in);

@@ -1,12 +1,10 @@
-// What a request says of the hold that it gets (S8, S9): times that a quorum counts, and for which
-// a hold stays in the way though it is nobody's any more. What the table does, and what it is told
-// for a session.
+// The time limits of holds (S8, S9), which a quorum counts, and for which a hold stays in the way
+// after it has ended: the effect on the table, and the outcomes for a session.
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/lock_table.hpp"
 
@@ -42,8 +40,8 @@ void LockTable::end_closures_if(const std::string& name, const IsOver& is_over) 
     forget_extras(name);
 }
 
-// A hold that is gone is in nobody's way. One that left waits for its own terms alone, and one that
-// was broken for its node.
+// A hold that is gone is in nobody's way. A hold that has left is kept only by its own time limits,
+// and a broken hold only by its node.
 bool LockTable::is_over(const Grant* hold, const Closure& closure) {
     using enum Closure::Kind;
     if (hold == nullptr) return true;
@@ -51,7 +49,7 @@ bool LockTable::is_over(const Grant* hold, const Closure& closure) {
     return hold->broken && closure.kind != broken;
 }
 
-// Of thousands that hold a name together many may go at once: each is looked up in an index.
+// Thousands of holders may share a name, and many may leave at once: each is looked up in an index.
 void LockTable::end_closures(const std::string& name) {
     if (extras_of(name) == nullptr) return;
     std::map<OperationId, const Grant*> holds;
@@ -65,7 +63,7 @@ void LockTable::end_closures(const std::string& name) {
     });
 }
 
-// Nobody else's have changed.
+// The other holds' timers have not changed.
 void LockTable::end_closures_of(const std::string& name, OperationId hold) {
     const auto* record = find(name);
     const auto* grant = record == nullptr ? nullptr : record->find(hold);
@@ -87,8 +85,7 @@ void LockTable::end_closure(const std::string& name, ClosureId id, Grants& grant
 
 bool LockTable::open(const std::string& name, FencingToken token) {
     const auto record = records_.find(name);
-    const bool leaves = planted(Mutant::break_leaves_lock_delay);
-    if (record == records_.end() || leaves) return false;
+    if (record == records_.end()) return false;
     std::vector<OperationId> gone;
     for (const auto& grant : record->second.holders()) {
         if (grant.left && grant.token == token) gone.push_back(grant.operation);
@@ -103,7 +100,7 @@ bool LockTable::open(const std::string& name, FencingToken token) {
 
 // --- of a hold ----------------------------------------------------------------------------------
 
-// Who shares a name leaves nothing that a session is charged for, and stays in it all the same.
+// A shared hold that has left is charged to no session, but stays in the record all the same.
 bool LockTable::is_left_by_too_many(const std::string& name, const HoldTerms& terms) const {
     if (terms.min_hold_ms == 0 && terms.lock_delay_ms == 0) return false;
     const auto* record = find(name);
@@ -127,8 +124,7 @@ bool LockTable::count_max_hold(const std::string& name, OperationId hold, LogInd
     constexpr auto kind = Closure::Kind::max_hold;
     const auto& grant = *records_.at(name).find(hold);
     const auto id = closure_of(grant.closures, kind);
-    const bool is_known = grant.since <= known || planted(Mutant::max_hold_from_the_grant);
-    if (!is_known) return false;
+    if (grant.since > known) return false;
     if (!closures_.contains(id) && grant.is_held())
         begin_closure(name, {id, kind, hold, index_, grant.terms.max_hold_ms, 0});
     return true;
@@ -139,7 +135,7 @@ bool LockTable::is_kept(const std::string& name, OperationId hold) const {
     const auto* extras = extras_of(name);
     return extras != nullptr && std::ranges::any_of(extras->closures, [&](const Closure& closure) {
                const bool keeps = closure.kind == min_hold || closure.kind == lock_delay;
-               return keeps && closure.hold == hold && !planted(Mutant::min_hold_ends_with_release);
+               return keeps && closure.hold == hold;
            });
 }
 
@@ -150,12 +146,11 @@ LockRecord::Keeps LockTable::keeps_on(const std::string& name) {
     };
 }
 
-// Whoever breaks a lock wants it open.
+// A break is meant to open the name.
 bool LockTable::stays_on(const std::string& name, const Grant& grant, Predecessor how) {
     constexpr auto kind = Closure::Kind::lock_delay;
     if (how == Predecessor::broken) return false;
-    const bool delays = how == Predecessor::expired || planted(Mutant::lock_delay_after_release);
-    if (delays && grant.terms.lock_delay_ms != 0 && !planted(Mutant::no_lock_delay)) {
+    if (how == Predecessor::expired && grant.terms.lock_delay_ms != 0) {
         begin_closure(name, {closure_of(grant.closures, kind), kind, grant.operation, index_,
                              grant.terms.lock_delay_ms, 0});
     }
@@ -173,24 +168,23 @@ std::uint32_t to_term(std::uint64_t ms) {
         std::min<std::uint64_t>(ms, std::numeric_limits<std::uint32_t>::max()));
 }
 
-// By no clock that goes right, give or take rho, is it less.
+// No clock that is right within rho measures less.
 std::uint64_t at_least(std::uint64_t ms, std::uint32_t rho_ppm) {
     return (ms * (parts + rho_ppm) + parts - 1) / parts;
 }
 
 }  // namespace
 
-// The holder ends what is longer than its max_hold by its own clock, which may be slow; and by then
-// no majority shall have counted to the end.
+// The holder ends a hold after its max_hold by its own clock, which may be slow. By then no
+// majority may have counted to the end.
 HoldTerms LockMachine::counted(const HoldTerms& terms, std::uint32_t rho_ppm) {
-    const auto rho = planted(Mutant::max_hold_without_rho) ? 0 : rho_ppm;
-    const auto longest = at_least(terms.max_hold_ms, rho) * parts;
-    const auto slow = parts - rho;
+    const auto longest = at_least(terms.max_hold_ms, rho_ppm) * parts;
+    const auto slow = parts - rho_ppm;
     return {to_term((longest + slow - 1) / slow), to_term(at_least(terms.min_hold_ms, rho_ppm)),
             to_term(at_least(terms.lock_delay_ms, rho_ppm))};
 }
 
-// What its node knew by `known` it has been counting since before that.
+// The session's node learned of the grant at or before `known`, and has been counting since then.
 void LockMachine::count_max_holds(const Session& session, LogIndex known) {
     const auto found = uncounted_.find(session.id);
     if (found == uncounted_.end()) return;
@@ -206,8 +200,7 @@ void LockMachine::count_max_holds(const Session& session, LogIndex known) {
     publish({});
 }
 
-// Its node has ended it by its own clock, if it is still there; it is told in case that it is not
-// so.
+// The node should have ended the hold by its own clock. It is told in case it has not.
 void LockMachine::end_max_hold(const LockTable::Closed& over, LockTable::Grants& grants) {
     const auto hold = over.closure.hold;
     auto& owner = *sessions_.change(hold.session);

@@ -1,5 +1,5 @@
-// Bounds that every replica must agree on, since apply refuses what is beyond them (P11). Changing
-// one is a change of the log's format.
+// Limits on which every replica must agree, since apply refuses what exceeds them (P11). Changing
+// one changes the format of the log.
 #pragma once
 
 #include <cstddef>
@@ -10,44 +10,44 @@ namespace mortise::core {
 
 constexpr std::size_t name_bytes_max = 512;  // S38
 constexpr std::size_t label_bytes_max = 256;
-constexpr std::size_t names_at_once_max = 64;                     // of one request (S32)
+constexpr std::size_t names_at_once_max = 64;                     // in one request (S32)
 constexpr std::size_t reason_bytes_max = 256;                     // of a break (S24)
 constexpr std::size_t asked_by_bytes_max = 64;                    // of a break (S24)
 constexpr std::size_t value_bytes_max = 4'096;                    // of one name (S36)
 constexpr std::uint32_t term_ms_max = 1U << 31U;                  // of a hold: 24 days (S8, S9)
-constexpr std::size_t values_bytes_max = std::size_t{64} << 20U;  // of all names
+constexpr std::size_t values_bytes_max = std::size_t{64} << 20U;  // of all names together
 constexpr std::size_t records_max = 4'000'000;
-constexpr std::size_t left_max = 4'096;  // of one name, whose holders are gone: then no terms (S8)
+// former holders that keep one name closed; beyond it time limits are refused (S8)
+constexpr std::size_t left_max = 4'096;
 constexpr std::size_t sessions_max = 100'000;
-constexpr std::size_t operations_max = 65'536;  // of one session, queued or not acknowledged (S17)
+constexpr std::size_t operations_max = 65'536;  // of one session: queued, or unacknowledged (S17)
 constexpr std::size_t holds_max = 1'000'000;    // of one session
 // Of what a session whose node goes wrong may leave unacknowledged: from the first on its acquires
-// are passed over, from the second on whatever it asks for.
+// are refused, from the second on no request of it is applied.
 constexpr std::size_t session_acquires_max = 2 * operations_max;
 constexpr std::size_t session_requests_max = 4 * operations_max;
-// Of the names it may have, held or queued, before its acquires are passed over.
+// Of the names it may have, held or queued, before its acquires are refused.
 constexpr std::size_t session_operations_max = 2 * (holds_max + operations_max);
-constexpr std::size_t session_runs_max = 2 * operations_max;  // of request numbers without a gap
-constexpr std::size_t sweep_names_max = 1'024;                // S11
+constexpr std::size_t sweep_names_max = 1'024;   // S11
 constexpr std::size_t sweep_traces_max = 1'024;  // holders and waiters removed by one Sweep
-// What a search for a circle of waits may cost at most (S33): requests and waits looked at; and all
-// searches of a command, one more after each that is refused. A circle that is farther away is not
-// seen then; whoever waits in it waits until its deadline.
+// The cost limits of a search for a wait cycle (S33), in requests and waits examined: for one
+// search, and for all searches of a command, which searches again after each refusal. A longer
+// cycle is not detected; its requests wait until their deadlines.
 constexpr std::size_t deadlock_steps_max = 16'384;
 constexpr std::size_t deadlock_command_steps_max = 64 * deadlock_steps_max;
-constexpr std::size_t circle_steps_max = 16;  // of a circle that is told
+constexpr std::size_t circle_steps_max = 16;  // steps of a cycle that is reported
 constexpr std::size_t circle_bytes_max = 4'096;
 constexpr std::size_t batch_commands_max = 4'096;
 constexpr std::size_t batch_bytes_max = std::size_t{512} << 10U;
-// This version makes no entry, and forwards no batch, with more commands than that; it reads larger
-// ones. An entry is applied in one piece, which must not take milliseconds (P10).
+// This version makes no entry, and forwards no batch, with more commands; it reads larger ones. An
+// entry is applied in one piece, which must not take milliseconds (P10).
 constexpr std::size_t entry_commands_max = 128;
 
-// Higher goes first (S29).
+// The higher goes first (S29).
 using Priority = std::uint8_t;
 constexpr Priority priority_max = 7;
 
-// Any bytes will do, compared as bytes (S38).
+// Names are any bytes, compared as bytes (S38).
 constexpr bool is_valid_name(std::string_view name) {
     return !name.empty() && name.size() <= name_bytes_max;
 }

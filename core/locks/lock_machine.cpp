@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -26,7 +25,7 @@ void LockMachine::apply(LogIndex index, const std::vector<Command>& batch, Outco
 
 void LockMachine::answer(Session& session, Seq seq, Answer answer) {
     outcomes_->push_back(Answered{{session.id, seq}, answer});
-    session.keep_answer(index_, seq, std::move(answer));
+    session.answers.keep(index_, seq, std::move(answer));
 }
 
 void LockMachine::publish(LockTable::Grants grants) {
@@ -90,8 +89,7 @@ void LockMachine::on(const OpenSession& command) {
         outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::epoch_not_newer});
         return;
     }
-    const bool ends_former = command.former_life_ended && !planted(Mutant::former_life_lives_on);
-    if (ends_former) end_former_life(command.incarnation);
+    if (command.former_life_ended) end_former_life(command.incarnation);
     if (sessions_.all().size() >= sessions_max) {
         outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::table_full});
         return;
@@ -117,28 +115,19 @@ void LockMachine::on(const Renew& command) {
             continue;
         }
         // A late duplicate would prolong the life of the dead (P8).
-        if (renewal.number <= found->renewal_number && !planted(Mutant::renewal_of_any_number))
-            continue;
+        if (renewal.number <= found->renewal_number) continue;
         auto* session = sessions_.change(renewal.session);
         session->renewal_number = renewal.number;
         session->renewed_at = index_;
-        const bool tells = !planted(Mutant::renewal_silent_of_broken);
-        std::vector<Seq> broken;
-        if (tells) broken.assign(session->broken.begin(), session->broken.end());
+        std::vector<Seq> broken(session->broken.begin(), session->broken.end());
         outcomes_->push_back(SessionRenewed{renewal.session, renewal.number, std::move(broken)});
-    }
-}
-
-void LockMachine::on(const CloseSession& command) {
-    if (sessions_.find(command.session) != nullptr) {
-        end_session(command.session, SessionEnd::closed);
     }
 }
 
 void LockMachine::on(const Expire& command) {
     const auto* session = sessions_.find(command.session);
     const bool renewed = session != nullptr && session->renewed_at != command.renewed_at;
-    if (session == nullptr || (renewed && !planted(Mutant::expiry_despite_renewal))) return;
+    if (session == nullptr || renewed) return;
     end_session(command.session, SessionEnd::expired);
 }
 
@@ -149,9 +138,7 @@ void LockMachine::end_session(SessionId id, SessionEnd how) {
     ++endings_;
     waited_cursor_.clear();
     waited_done_ = false;
-    const bool is_clean =
-        how == SessionEnd::closed || planted(Mutant::expired_session_leaves_cleanly);
-    const auto left = is_clean ? Predecessor::clean : Predecessor::expired;
+    const auto left = how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
     if (lockers_.is_anybody_tied()) note_turns(session.operations);
     if (!session.operations.empty()) {
         ended_[id] = {left, std::move(session.operations)};
@@ -166,9 +153,8 @@ void LockMachine::on(const Acknowledge& command) {
     const auto* found = sessions_.find(command.session);
     if (found == nullptr) return;
     count_max_holds(*found, command.received);
-    if (found->answered().empty()) return;
-    if (command.received < found->answered().front().first) return;
-    sessions_.change(command.session)->acknowledge(command.received);
+    if (found->answers.empty() || command.received < found->answers.oldest()) return;
+    sessions_.change(command.session)->answers.acknowledge(command.received);
 }
 
 }  // namespace mortise::core

@@ -1,6 +1,5 @@
-// The replicated state: sessions, exactly-once, and the lock table, as one machine. apply() is the
-// only way to change it; equal batches in equal order give equal outcomes and equal state
-// everywhere.
+// The replicated state: sessions, exactly-once, and the lock table, as one machine. Only apply()
+// changes it; equal batches in equal order give equal outcomes and equal state everywhere.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ namespace mortise::core {
 
 class DeadlockSearch;
 
-// What a reader is told of a name. Sessions that ended are left out, swept or not.
+// What a reader learns about a name. Ended sessions are left out, swept or not.
 struct LockView {
     struct Waiting {
         OperationId operation;
@@ -33,17 +32,17 @@ struct LockView {
         LogIndex since;
         std::string label;
         Priority priority = 0;
-        Seq upgrades{};  // the hold, of the same session, that is to become exclusive; or not set
+        Seq upgrades{};  // for an upgrade, the hold of the same session; otherwise not set
         LockerTag locker{};
         friend bool operator==(const Waiting&, const Waiting&) = default;
     };
-    // What keeps it shut, of those who do not hold it any more: once for each token and kind.
+    // What keeps the name closed: former holders, once for each token and kind.
     struct Closing {
         Closure::Kind kind = Closure::Kind::broken;
         FencingToken token;
         std::vector<ClosureId> closures{};
-        // How long it stays so at most. Filled in by who counts them down: it is no replicated
-        // state.
+        // The rest of the time, at most. The node that counts it down fills it in; it is not
+        // replicated state.
         std::optional<Nanoseconds> left{};
         friend bool operator==(const Closing& a, const Closing& b) {
             return a.kind == b.kind && a.token == b.token;
@@ -53,67 +52,66 @@ struct LockView {
     QueuePolicy policy = QueuePolicy::phase_fair;
     std::vector<Grant> holders;         // oldest first
     std::vector<Waiting> waiters;       // an upgrade first (S28), the others in log order
-    std::size_t holders_total = 0;      // with those that are left out of `holders`
-    std::size_t waiters_total = 0;      // likewise
-    std::map<SessionId, NodeId> nodes;  // whose the sessions are that are named here
-    std::optional<LockValue> value{};   // listings tell of one, without its bytes
-    bool is_closed = false;  // kept shut by somebody who does not hold it any more (S8, S9, S24)
-    FencingToken closed_under{};      // then: the newest token of those, which opens it
-    std::vector<Closing> closings{};  // then: newest token first
-    std::size_t closings_total = 0;   // with those that are left out of `closings`
+    std::size_t holders_total = 0;      // including those that are left out of `holders`
+    std::size_t waiters_total = 0;      // the same for `waiters`
+    std::map<SessionId, NodeId> nodes;  // the nodes of the sessions that are named here
+    std::optional<LockValue> value{};   // without its bytes in listings
+    bool is_closed = false;             // a former holder keeps it closed (S8, S9, S24)
+    FencingToken closed_under{};        // if closed: the newest token among those, which reopens it
+    std::vector<Closing> closings{};    // if closed: the newest token first
+    std::size_t closings_total = 0;     // including those that are left out of `closings`
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 
-// A source file per subject: lock_machine.cpp has apply and the sessions, requests.cpp what
-// sessions ask for, conversions.cpp holds that change their mode, several_names.cpp requests for
-// several names, circles.cpp lockers that wait for each other, hold_terms.cpp times that are
-// counted for a hold, values.cpp and breaking.cpp what is done to a name, sweeping.cpp what is
-// cleared after they ended, lock_views.cpp what readers are told, machine_rows.cpp the way to disk
-// and back, lock_machine_invariants.cpp what is always true.
+// It has a source file per subject: lock_machine.cpp has apply and the sessions, requests.cpp the
+// requests of sessions, conversions.cpp conversions of holds, several_names.cpp requests for
+// several names, circles.cpp deadlocks between lockers, hold_terms.cpp time limits of holds,
+// values.cpp and breaking.cpp values and breaks, sweeping.cpp the removal of ended sessions,
+// lock_views.cpp the answers to readers, machine_rows.cpp the conversion to rows and back,
+// lock_machine_invariants.cpp the invariants.
 class LockMachine {
 public:
-    // Applies the commands of one entry. Requires indexes to rise.
+    // Applies the commands of one entry. Indexes must ascend.
     void apply(LogIndex index, const std::vector<Command>& batch, Outcomes& outcomes);
 
     [[nodiscard]] const SessionTable& sessions() const { return sessions_; }
     [[nodiscard]] const LockTable& table() const { return table_; }
-    // Names are still marked with sessions that ended: the leader puts a Sweep into the log.
+    // Names still have traces of ended sessions: the leader has to put a Sweep into the log.
     [[nodiscard]] bool needs_sweep() const { return !ended_.empty(); }
 
-    // Would an acquire be granted at once? True also when it may be, once what ended sessions left
-    // on the name is cleared.
+    // Whether an acquire would be granted at once. Also true if it may be granted after the removal
+    // of ended sessions from the name.
     [[nodiscard]] bool would_grant(std::string_view name, LockMode mode,
                                    Priority priority = 0) const;
-    // An unknown name is an empty view. Holders and waiters beyond so many of each are left out,
-    // and counted.
+    // The view of an unknown name is empty. Further holders and waiters are left out, but counted.
     [[nodiscard]] LockView inspect(std::string_view name, std::size_t parties_max = SIZE_MAX) const;
-    // Names with this prefix behind `after`, in byte order, at most `limit`. Ends with the one that
-    // brings the holders and waiters of all to `parties_max`.
+    // Names with this prefix that are greater than `after`, in byte order, at most `limit`. Ends
+    // with the name that raises the number of holders and waiters to `parties_max`.
     [[nodiscard]] std::vector<LockView> list(std::string_view prefix, std::string_view after,
                                              std::size_t limit,
                                              std::size_t parties_max = SIZE_MAX) const;
-    // Who waits for what that operation has of the name: the mode of the first who cannot have it
-    // meanwhile, and how many wait there. Empty when nobody is kept waiting by it.
+    // The waiters for what that operation holds of the name: the mode of the first waiter that
+    // conflicts with it, and the number of waiters there. Empty if it keeps nobody waiting.
     struct Contention {
         LockMode mode = LockMode::exclusive;
         std::size_t waiters = 0;
     };
-    // Of those among the holds of that name that somebody waits for.
+    // For those holds of the name that keep somebody waiting.
     using Contentions = std::vector<std::pair<OperationId, Contention>>;
     [[nodiscard]] Contentions contentions(std::string_view name,
                                           const std::set<OperationId>& holds) const;
     [[nodiscard]] std::optional<Contention> contention(std::string_view name,
                                                        OperationId hold) const;
-    // The node that a session belongs to; not set for one that ended.
+    // The node of a session; not set if the session has ended.
     [[nodiscard]] NodeId node_of(SessionId session) const;
 
     // The state as rows: what changed since the last call, ascending by key, each key once. A key
-    // that came and went in between may be told as gone. MachineLoader (machine_rows.hpp) makes a
-    // machine of them again.
+    // that was created and removed in between may be reported as removed. MachineLoader
+    // (machine_rows.hpp) makes a machine of rows.
     [[nodiscard]] std::vector<Row> take_changed_rows();
-    // Over all rows, as of the last take_changed_rows(): the same for the same state.
+    // A checksum over all rows, as of the last take_changed_rows(): equal for equal states.
     [[nodiscard]] std::uint64_t rows_sum() const { return rows_sum_.value(); }
-    // How many that would be at most.
+    // An upper bound of the number of changed rows.
     [[nodiscard]] std::size_t changed_rows() const;
 
     void check_invariants() const;
@@ -121,7 +119,7 @@ public:
 private:
     friend class MachineLoader;
 
-    // What a session had when it ended, and nobody has cleared since.
+    // What a session had when it ended, and was not removed since.
     struct Ended {
         Predecessor how = Predecessor::clean;
         std::map<Seq, Operation> operations;
@@ -129,15 +127,15 @@ private:
 
     void on(const OpenSession& command);
     void on(const Renew& command);
-    void on(const CloseSession& command);
     void on(const Expire& command);
     void on(const Sweep& command);
     void on(const Acknowledge& command);
     void on(const Request& command);
     void on(const EndClosure& command);
 
-    [[nodiscard]] static bool follows(const Session& session, const Request& request);
-    [[nodiscard]] static bool is_too_much(const Session& session, const Request& request);
+    void tell_again(const Session& session, Seq seq);
+    [[nodiscard]] static bool has_too_many_answers(const Session& session);
+    [[nodiscard]] static bool is_too_much(const Session& session, const RequestBody& body);
     void on(Session& session, Seq seq, const Acquire& acquire);
     void on(Session& session, Seq seq, const Release& release);
     void on(Session& session, Seq seq, const Cancel& cancel);
@@ -148,6 +146,8 @@ private:
     void on(Session& session, Seq seq, const MarkConsistent& request);
     void on(Session& session, Seq seq, const BreakLock& request);
     void on(Session& session, Seq seq, const AskRelease& request);
+    void on(Session& session, Seq seq, const Declined& request);
+    void on(Session& session, Seq seq, const CloseSession& request);
     [[nodiscard]] AnswerKind may_write(const Session& session, Seq hold, const std::string& name);
     void take_away(const BreakLock& request, const std::vector<OperationId>& holds,
                    LockTable::Grants& grants);
@@ -217,21 +217,22 @@ private:
     SessionTable sessions_;
     LockTable table_;
     LockerBook lockers_;                // of live sessions
-    std::map<SessionId, Ended> ended_;  // with something left to clear
-    std::uint64_t endings_ = 0;         // sessions that ever ended
-    // Held with a max_hold, and their node may not know: of no session without any.
+    std::map<SessionId, Ended> ended_;  // which have something left to remove
+    std::uint64_t endings_ = 0;         // the number of sessions that ever ended
+    // Holds with a max_hold that their nodes may not know of yet; sessions without any are left
+    // out.
     std::map<SessionId, std::set<Seq>> uncounted_;
-    std::string waited_cursor_;  // sweeping: names waited for up to here are done
+    std::string waited_cursor_;  // sweeping: names with waiters up to here are done
     bool waited_done_ = true;
     std::set<SessionId> changed_ended_;  // as rows
-    std::string told_totals_;            // as a row, when rows were taken last
+    std::string told_totals_;            // the row, at the last take_changed_rows()
     RowSum rows_sum_;
 
-    LockTable::Ended how_ended_;    // of an operation; while a command is applied
-    LogIndex index_;                // being applied
-    std::uint32_t place_ = 0;       // of the command in its batch
-    OperationId asked_;             // by the command, and queued
-    std::vector<LockerId> let_in_;  // whose holds became more or stronger by it
+    LockTable::Ended how_ended_;  // of the session of an operation; set while a command is applied
+    LogIndex index_;              // the index that is being applied
+    std::uint32_t place_ = 0;     // of the command in its batch
+    OperationId asked_;           // the operation that the command made, if it is queued
+    std::vector<LockerId> let_in_;  // lockers that got more, or stronger, holds by the command
     Outcomes* outcomes_ = nullptr;
 };
 

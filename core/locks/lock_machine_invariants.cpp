@@ -1,4 +1,4 @@
-// What is true of a lock machine at every index.
+// The invariants of a lock machine, which hold at every index.
 #include <algorithm>
 
 #include "core/base/check.hpp"
@@ -47,7 +47,7 @@ void LockMachine::check_invariants() const {
     check_operations();
 }
 
-// What sessions have is what names tell of them.
+// The operations of sessions equal those in the records of names.
 void LockMachine::check_operations() const {
     std::size_t operations = 0;
     for (const auto& [name, record] : table_.records()) {

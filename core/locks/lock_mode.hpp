@@ -1,5 +1,5 @@
-// How a hold wants a name (S26). `update` reads now and promises to ask for `exclusive` later; the
-// intent modes say that finer names below this one are locked.
+// The mode in which a name is held (S26). `update` reads now and will be upgraded to `exclusive`
+// later; the intent modes announce that finer names below this one are locked.
 //
 //   held \ wanted            IS   IX   S    SIX  U    X
 //   intent_shared            yes  yes  yes  yes  yes  no
@@ -31,7 +31,7 @@ constexpr std::array<LockMode, lock_modes> all_lock_modes{
 
 constexpr bool compatible(LockMode held, LockMode wanted) {
     constexpr std::array<std::uint8_t, lock_modes> admits{
-        0b011111,  // by the bit of the wanted mode, intent_shared lowest
+        0b011111,  // a bit for each wanted mode, intent_shared lowest
         0b000011, 0b010101, 0b000001, 0b000101, 0b000000};
     return ((admits[static_cast<std::size_t>(held)] >> static_cast<unsigned>(wanted)) & 1U) != 0;
 }
@@ -40,8 +40,8 @@ constexpr bool conflict(LockMode held, LockMode wanted) {
     return !compatible(held, wanted);
 }
 
-// S27: whoever holds the name in the first mode may do with the second; it conflicts with nothing
-// that the first admits.
+// S27: the first mode includes the rights of the second, which conflicts with nothing that the
+// first admits.
 constexpr bool covers(LockMode held, LockMode wanted) {
     for (const auto other : all_lock_modes) {
         if (compatible(held, other) && conflict(wanted, other)) return false;
@@ -54,7 +54,7 @@ constexpr bool is_writer(LockMode mode) {
     return conflict(mode, mode);
 }
 
-// The table is symmetric, so who came first does not matter.
+// The table is symmetric, so the order of arrival does not matter.
 static_assert([] {
     for (const auto a : all_lock_modes) {
         for (const auto b : all_lock_modes) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -14,9 +13,7 @@ const Grant* LockRecord::find(OperationId operation) const {
 
 bool LockRecord::admits(LockMode mode) const {
     return std::ranges::all_of(all_lock_modes, [&](LockMode held) {
-        const bool ignored = held == LockMode::intent_exclusive && mode == LockMode::shared &&
-                             planted(Mutant::intents_ignored);
-        return held_[static_cast<std::size_t>(held)] == 0 || compatible(held, mode) || ignored;
+        return held_[static_cast<std::size_t>(held)] == 0 || compatible(held, mode);
     });
 }
 
@@ -47,7 +44,7 @@ LockRecord::Place LockRecord::place_of(OperationId operation) {
     return found;
 }
 
-// False when it stays in the way.
+// False if it stays in the way.
 bool LockRecord::leaves(Grant& grant, Predecessor how, const Keeps& keeps) {
     if (grant.broken) how = Predecessor::broken;
     if (keeps(grant, how)) {
@@ -106,9 +103,7 @@ FencingToken LockRecord::take_token(LockMode mode, FencingToken& newest_of_clust
             return grant.mode == mode && grant.token == newest_token_ && grant.is_held();
         });
     if (!joins) {
-        const auto before =
-            planted(Mutant::token_counted_per_name) ? newest_token_ : newest_of_cluster;
-        newest_token_ = before.next();
+        newest_token_ = newest_of_cluster.next();
         newest_of_cluster = std::max(newest_of_cluster, newest_token_);
         newest_mode_ = mode;
     }

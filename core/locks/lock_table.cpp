@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -22,9 +21,9 @@ const WaitQueue* LockTable::queue_of(std::string_view name) const {
     return found == queues_.end() ? nullptr : &found->second;
 }
 
-// Readers wait for writers by turns, whoever was overtaken may go before others, and whoever has a
-// priority goes before those whom a barrier kept in front; all the rest wait for who is in front as
-// long as it is there.
+// Readers wait for writers by turns, an overtaken waiter may go before others, and one with a
+// priority goes before those whom a barrier kept in front. All others wait for those in front as
+// long as they are there.
 void LockTable::note_turn(const std::string& name) {
     const auto* queue = queue_of(name);
     if (queue == nullptr) return;
@@ -60,7 +59,7 @@ LockTable::Result LockTable::acquire(const Newcomer& who, const Acquire& request
     const Waiter waiter{who.ticket,    who.operation, request.mode,   request.priority,
                         request.label, Part::alone,   request.locker, who.terms};
     if (slot.queue == queues_.end() && record.admits(request.mode)) {
-        // Alone and unhindered: what settle() would do, without a queue to do it with.
+        // It is alone and unhindered: the same as settle(), without a queue.
         if (!record.has_writer()) record.turn = Turn::writers;
         grant(request.name, record, waiter, grants);
         changes_.insert(request.name);
@@ -100,7 +99,7 @@ void LockTable::withdraw(const NameList& names, Ticket ticket, Grants& grants) {
         note_turn(name);
     }
     groups_.erase(ticket);
-    if (!planted(Mutant::leaver_wakes_nobody)) settle(names, grants);
+    settle(names, grants);
 }
 
 LockTable::Cleared LockTable::remove_dead(const std::string& name, std::size_t max) {
@@ -117,7 +116,7 @@ LockTable::Cleared LockTable::remove_dead(const std::string& name, std::size_t m
         return how;
     };
     // Waiters first: whoever waits, waits for a holder, also between two parts of the work.
-    if (slot.queue != queues_.end() && !planted(Mutant::waiter_outlives_session)) {
+    if (slot.queue != queues_.end()) {
         auto& queue = slot.queue->second;
         if (queue.conversion() && left(queue.conversion()->operation)) queue.remove_conversion();
         queue.remove_if([&](const Waiter& one) {

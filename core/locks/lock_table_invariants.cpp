@@ -1,4 +1,4 @@
-// What is true of a lock table at every index.
+// The invariants of a lock table, which hold at every index.
 #include <algorithm>
 
 #include "core/base/check.hpp"
@@ -74,7 +74,7 @@ void LockTable::check_name(std::string_view name, bool is_unfinished) const {
     }
 }
 
-// Nobody waits for several names who could have them all (2).
+// No waiter for several names could have them all (2).
 void LockTable::check_groups(const Views& unfinished) const {
     for (const auto& [ticket, group] : groups_) {
         bool ready = group.part == Part::all_of;

@@ -1,4 +1,4 @@
-// What readers are told of the lock machine. Nothing here changes it.
+// What readers learn about the lock machine. Nothing here changes it.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -12,13 +12,13 @@ bool LockMachine::would_grant(std::string_view name, LockMode mode, Priority pri
     const auto* record = table_.find(name);
     if (record == nullptr) return table_.would_grant(name, mode, priority);
     const auto* queue = table_.queue_of(name);
-    // Whoever leads a queue as a barrier may be let in by what is cleared on its other names.
+    // A barrier at the head of the queue may be let in by the sweep of its other names.
     const bool barrier = queue != nullptr && queue->has_barrier() && !ended_.empty();
     const bool cleared = record->swept_at == endings_ || ended_.empty();
     if (!barrier && (cleared || is_clear(*record, queue))) {
         return table_.would_grant(name, mode, priority);
     }
-    // Only those that live are in anybody's way.
+    // Only holders of live sessions are in the way.
     const auto hinders = [&](const Grant& holder) {
         return is_in_the_way(name, holder) && conflict(holder.mode, mode);
     };
@@ -38,7 +38,7 @@ bool LockMachine::is_clear(const LockRecord& record, const WaitQueue* queue) con
                                [&](const Waiter* waiter) { return is_live(waiter->operation); });
 }
 
-// Also when the traces of its session will have been cleared.
+// True for a former holder, also if the traces of its session will be removed.
 bool LockMachine::is_in_the_way(std::string_view name, const Grant& holder) const {
     if (holder.left || is_live(holder.operation)) return true;
     if (holder.broken || !holder.terms.is_set()) return false;
@@ -47,8 +47,8 @@ bool LockMachine::is_in_the_way(std::string_view name, const Grant& holder) cons
     return delays || table_.is_kept(std::string{name}, holder.operation);
 }
 
-// By a waiter that lives, goes before, and is no writer that a batch may pass. Who wants any of
-// several names may be let in by what is cleared on another one, and leave.
+// By a live waiter that goes before, and is not a writer that a batch may overtake. A waiter for
+// any of several names may be let in by the sweep of another name, and leave.
 bool LockMachine::is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
                               Priority priority) const {
     if (queue.conversion() && is_live(queue.conversion()->operation)) return true;
@@ -112,7 +112,7 @@ LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) co
         view.nodes[holder.operation.session] = node_of(holder.operation.session);
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = node_of(waiter.operation.session);
-    // Of a name that has only traces of the dead nothing is left, its policy included.
+    // If a name has only traces of ended sessions nothing is left of it, not even its policy.
     if (!is_nothing(view)) view.policy = record->policy();
     return view;
 }
@@ -185,7 +185,7 @@ void LockMachine::view_closings(const std::vector<const Grant*>& closed, LockVie
         view.closings.push_back(std::move(closing->second));
 }
 
-// From when the traces of its session are cleared on.
+// True from the removal of its session's traces on.
 bool LockMachine::will_be_delayed(const Grant& holder) const {
     const bool has_ended = !holder.left && !is_live(holder.operation);
     return has_ended && holder.terms.lock_delay_ms != 0 &&

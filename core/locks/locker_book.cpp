@@ -1,7 +1,5 @@
 #include "core/locks/locker_book.hpp"
 
-#include "core/base/mutant.hpp"
-
 namespace mortise::core {
 
 template <class Change>
@@ -36,7 +34,6 @@ void LockerBook::end(LockerId locker, Seq operation) {
 }
 
 void LockerBook::forget(SessionId session) {
-    if (planted(Mutant::deadlock_with_the_dead)) return;
     auto locker = lockers_.lower_bound({session, 0});
     while (locker != lockers_.end() && locker->first.session == session) {
         if (locker->second.is_tied()) --tied_;

@@ -1,5 +1,5 @@
-// What each locker has and waits for, so that circles of waits are found from those who wait and
-// hold at once (S33). Derived from the operations of live sessions; not part of the saved state.
+// What each locker holds and waits for, so that deadlocks are found from lockers that do both
+// (S33). It is derived from the operations of live sessions, and not part of the saved state.
 #pragma once
 
 #include <compare>
@@ -26,13 +26,14 @@ public:
         std::set<Seq> held;
         std::set<Seq> waiting;
 
-        // Waits for something, and has or wants something else: nobody else is part of a circle.
+        // It waits for something, and holds or wants something else: only such lockers are part of
+        // a cycle.
         [[nodiscard]] bool is_tied() const {
             return !waiting.empty() && held.size() + waiting.size() > 1;
         }
     };
 
-    // Nothing happens for no locker.
+    // No effect without a locker.
     void begin(LockerId locker, Seq operation);
     void grant(LockerId locker, Seq operation);
     void end(LockerId locker, Seq operation);

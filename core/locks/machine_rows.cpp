@@ -5,7 +5,6 @@
 
 #include "core/base/check.hpp"
 #include "core/base/fields.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/name_row.hpp"
 #include "core/locks/row_key.hpp"
@@ -25,7 +24,7 @@ std::string encode_totals(const StateTotals& totals) {
     out.varint(totals.incarnations);
     put_flag(out, totals.waited_done);
     out.text(totals.waited_cursor);
-    if (totals.newest_closure.is_set()) out.varint(totals.newest_closure.raw());
+    out.varint(totals.newest_closure.raw());
     return out.take();
 }
 
@@ -40,7 +39,7 @@ std::optional<StateTotals> decode_totals(std::string_view value) {
     totals.incarnations = in.varint();
     totals.waited_done = get_flag(in);
     totals.waited_cursor = in.text(name_bytes_max);
-    if (in.ok() && !in.done()) totals.newest_closure = get_id<ClosureId>(in);
+    totals.newest_closure = ClosureId{in.varint()};
     if (!in.done()) return std::nullopt;
     return totals;
 }
@@ -135,9 +134,7 @@ bool MachineLoader::add_totals(std::string_view value) {
     totals_ = decode_totals(value);
     if (!totals_) return false;
     machine_.sessions_.restore_newest(totals_->newest_session);
-    const bool goes_on = !planted(Mutant::token_restarts_on_restore);
-    machine_.table_.restore_newest(goes_on ? totals_->newest_token : FencingToken{},
-                                   totals_->newest_closure);
+    machine_.table_.restore_newest(totals_->newest_token, totals_->newest_closure);
     machine_.endings_ = totals_->endings;
     machine_.waited_cursor_ = totals_->waited_cursor;
     machine_.waited_done_ = totals_->waited_done;
@@ -244,16 +241,12 @@ bool MachineLoader::is_sound(const Session& session) {
     const auto& opened = session.opened;
     if (machine_.sessions_.newest_epoch(opened.incarnation) < opened.boot_epoch) return false;
     newest_index_ = std::max(newest_index_, session.renewed_at);
-    const auto& answered = session.answered();
-    if (!answered.empty()) newest_index_ = std::max(newest_index_, answered.back().first);
-    const bool seen = std::ranges::all_of(
-        answered, [&](const auto& one) { return session.seen.contains(one.second); });
+    newest_index_ = std::max(newest_index_, session.answers.newest());
     // Who waits has no answer yet: it would get a second one.
-    return seen && std::ranges::all_of(session.operations, [&](const auto& one) {
-               const auto& [seq, operation] = one;
-               return session.seen.contains(seq) &&
-                      (operation.held || !session.answers.contains(seq));
-           });
+    return std::ranges::all_of(session.operations, [&](const auto& one) {
+        const auto& [seq, operation] = one;
+        return seq <= session.applied && (operation.held || session.answers.find(seq) == nullptr);
+    });
 }
 
 std::optional<LockMachine> MachineLoader::finish(LogIndex applied) {

@@ -1,5 +1,5 @@
-// The way back from rows to a lock machine; LockMachine::take_changed_rows() is the way there. A
-// machine that was loaded does from then on what the saved one would have done.
+// Makes a lock machine from rows; LockMachine::take_changed_rows() makes the rows. The new machine
+// behaves from then on like the saved one.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 
 namespace mortise::core {
 
-// What is not about one session or name; and how many rows there are, so that a lost one shows.
+// Everything that is not about one session or name; and the number of rows, so that a lost row is
+// detected.
 struct StateTotals {
     FencingToken newest_token;
     SessionId newest_session;
@@ -27,14 +28,14 @@ struct StateTotals {
     ClosureId newest_closure;
 };
 
-// Trusts no byte: rows may come damaged from a disk, or from another node. Judges each row when it
-// comes, so that the last one costs no more than any other.
+// Trusts no byte: rows may come damaged from a disk, or from another node. It checks each row on
+// arrival, so that the last one costs no more than any other.
 class MachineLoader {
 public:
-    // Ascending by key. False: this is no state that we can read; it will not be.
+    // Rows ascend by key. False: it is not a state that this version can read.
     bool add(std::string_view key, std::string_view value);
-    // The machine as it was after the entry at `applied`. Empty when a row was refused, is missing,
-    // or contradicts another. No rows are the state before the first entry.
+    // The machine after the entry at `applied`. Empty if a row was refused, is missing, or
+    // contradicts another. No rows mean the state before the first entry.
     std::optional<LockMachine> finish(LogIndex applied);
 
 private:
@@ -53,11 +54,11 @@ private:
     LockMachine machine_;
     std::optional<StateTotals> totals_;
     std::string last_key_;
-    // Of names that came already: each is owed to the row of its session.
+    // Operations of names that have arrived: the row of each session must have them.
     std::map<SessionId, std::map<Seq, Operation>> owed_;
-    std::size_t ended_found_ = 0;  // ended sessions with something left
-    bool is_unfinished_ = false;   // the name that was added last: one of those has it
-    LogIndex newest_index_;        // that any row names
+    std::size_t ended_found_ = 0;  // ended sessions with traces
+    bool is_unfinished_ = false;   // the last name: one of those has traces on it
+    LogIndex newest_index_;        // the newest index in any row
     bool is_empty_ = true;
     bool ok_ = true;
 };

@@ -1,5 +1,4 @@
-// What few names have besides holders and waiters: a value (S36), and times that are counted (S8,
-// S9, S24).
+// What few names have besides holders and waiters: a value (S36), and quorum timers (S8, S9, S24).
 #pragma once
 
 #include <cstdint>
@@ -13,17 +12,17 @@ namespace mortise::core {
 
 struct LockValue {
     std::string bytes;
-    std::uint64_t version = 0;  // rises with every write, as long as there is a value
-    bool dirty = false;         // an exclusive holder was lost since it was vouched for
+    std::uint64_t version = 0;  // grows with every write, as long as there is a value
+    bool dirty = false;         // an exclusive hold was lost since it was declared consistent
 
     friend bool operator==(const LockValue&, const LockValue&) = default;
 };
 
-// A time that a quorum counts down, and the hold that it is about.
+// A quorum timer: a time that a quorum counts down, and the hold that it belongs to.
 struct Closure {
-    // `broken`: it was broken, and its node may go on believing in it for as long as the renewal at
-    // `since` let it. The others are as the hold's terms say. Two of one kind are never about the
-    // same hold.
+    // `broken`: the hold was broken, and its node may believe in it for as long as the renewal at
+    // `since` allowed. The other kinds are the time limits of the hold. A hold has at most one of
+    // each kind.
     enum class Kind : std::uint8_t { broken, min_hold, max_hold, lock_delay };
 
     ClosureId id;
@@ -36,7 +35,7 @@ struct Closure {
     friend bool operator==(const Closure&, const Closure&) = default;
 };
 
-// Those of a hold's terms are numbered from Grant::closures on.
+// The timers of a hold are numbered from Grant::closures on.
 [[nodiscard]] constexpr ClosureId closure_of(ClosureId first, Closure::Kind kind) {
     return ClosureId{first.raw() + static_cast<std::uint64_t>(kind) - 1};
 }

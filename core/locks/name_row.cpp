@@ -1,6 +1,5 @@
 #include "core/locks/name_row.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -18,6 +17,17 @@ constexpr std::size_t ticket_bytes_min = 2;
 constexpr std::size_t waiter_bytes_min = 8;
 constexpr std::size_t closure_bytes_min = 13;
 
+// What only some names have.
+constexpr std::uint8_t name_has_upgrade = 1;
+constexpr std::uint8_t name_has_value = 2;
+constexpr std::uint8_t name_has_closures = 4;
+
+// What only some holders or waiters have. Only a holder leaves.
+constexpr std::uint8_t party_has_label = 1;
+constexpr std::uint8_t party_has_locker = 2;
+constexpr std::uint8_t party_has_terms = 4;
+constexpr std::uint8_t party_has_left = 8;
+
 void put(ByteWriter& out, OperationId operation) {
     out.varint(operation.session.raw());
     out.varint(operation.seq.raw());
@@ -28,12 +38,65 @@ OperationId get_operation(ByteReader& in) {
     return {session, get_id<Seq>(in)};
 }
 
+template <class Party>
+std::uint8_t flags_of(const Party& party) {
+    std::uint8_t flags = 0;
+    if (!party.label.empty()) flags |= party_has_label;
+    if (party.locker.is_set()) flags |= party_has_locker;
+    if (party.terms.is_set()) flags |= party_has_terms;
+    return flags;
+}
+
+template <class Party>
+void put_extras(ByteWriter& out, const Party& party) {
+    if (!party.label.empty()) out.text(party.label);
+    if (party.locker.is_set()) put(out, party.locker);
+    if (party.terms.is_set()) put(out, party.terms);
+}
+
+template <class Party>
+void get_extras(ByteReader& in, std::uint8_t flags, Party& party) {
+    if ((flags & party_has_label) != 0) {
+        party.label = in.text(label_bytes_max);
+        if (party.label.empty()) in.fail();
+    }
+    if ((flags & party_has_locker) != 0) {
+        party.locker = get_locker(in);
+        if (!party.locker.is_set()) in.fail();
+    }
+    if ((flags & party_has_terms) != 0) party.terms = get_terms(in);
+}
+
 void put(ByteWriter& out, const Grant& grant) {
+    auto flags = flags_of(grant);
+    if (grant.left) flags |= party_has_left;
     put(out, grant.operation);
+    out.u8(flags);
     put_enum(out, grant.mode);
     out.varint(grant.token.raw());
     out.varint(grant.since.raw());
-    out.text(grant.label);
+    put_extras(out, grant);
+    if (!grant.terms.is_set()) return;
+    out.varint(grant.closures.raw());
+    if (grant.left) put_enum(out, *grant.left);
+}
+
+Grant get_grant(ByteReader& in) {
+    Grant grant;
+    grant.operation = get_operation(in);
+    const auto flags = in.u8();
+    const bool has_terms = (flags & party_has_terms) != 0;
+    const bool has_left = (flags & party_has_left) != 0;
+    if (flags >= 2 * party_has_left || (has_left && !has_terms)) in.fail();
+    grant.mode = get_enum(in, LockMode::exclusive);
+    grant.token = get_id<FencingToken>(in);
+    grant.since = get_id<LogIndex>(in);
+    get_extras(in, flags, grant);
+    if (has_terms) grant.closures = get_id<ClosureId>(in);
+    if (!has_left) return grant;
+    grant.left = get_enum(in, Predecessor::expired);
+    if (grant.left == Predecessor::none) in.fail();
+    return grant;
 }
 
 void put(ByteWriter& out, Ticket ticket) {
@@ -48,32 +111,44 @@ Ticket get_ticket(ByteReader& in) {
     return {index, static_cast<std::uint32_t>(place)};
 }
 
-void put(ByteWriter& out, const std::optional<Conversion>& conversion) {
-    put_flag(out, conversion.has_value());
-    if (!conversion) return;
-    put(out, conversion->ticket);
-    put(out, conversion->operation);
-    out.varint(conversion->hold.raw());
+void put(ByteWriter& out, const Conversion& conversion) {
+    put(out, conversion.ticket);
+    put(out, conversion.operation);
+    out.varint(conversion.hold.raw());
 }
 
-void get_conversion(ByteReader& in, WaitQueue& queue) {
-    if (!get_flag(in)) return;
+Conversion get_conversion(ByteReader& in) {
     const auto ticket = get_ticket(in);
     const auto operation = get_operation(in);
-    queue.add(Conversion{ticket, operation, get_id<Seq>(in)});
+    return {ticket, operation, get_id<Seq>(in)};
 }
 
 void put(ByteWriter& out, const Waiter& waiter) {
     put(out, waiter.ticket);
     put(out, waiter.operation);
+    out.u8(flags_of(waiter));
     put_enum(out, waiter.mode);
     out.u8(waiter.priority);
     put_enum(out, waiter.part);
-    out.text(waiter.label);
+    put_extras(out, waiter);
+}
+
+Waiter get_waiter(ByteReader& in) {
+    Waiter waiter;
+    waiter.ticket = get_ticket(in);
+    waiter.operation = get_operation(in);
+    const auto flags = in.u8();
+    if (flags >= party_has_left) in.fail();
+    waiter.mode = get_enum(in, LockMode::exclusive);
+    waiter.priority = in.u8();
+    waiter.part = get_enum(in, Part::all_of);
+    get_extras(in, flags, waiter);
+    const bool ranked = waiter.part != Part::all_of || waiter.priority == 0;
+    if (waiter.priority > priority_max || !ranked) in.fail();
+    return waiter;
 }
 
 void put(ByteWriter& out, const WaitQueue& queue) {
-    put(out, queue.conversion());
     out.varint(queue.size());
     for (const auto* waiter : queue.in_order())
         put(out, *waiter);
@@ -84,33 +159,17 @@ void put(ByteWriter& out, const WaitQueue& queue) {
 
 std::vector<Grant> get_holders(ByteReader& in) {
     std::vector<Grant> holders;
-    for (auto left = in.count(holder_bytes_min); left > 0 && in.ok(); --left) {
-        Grant grant;
-        grant.operation = get_operation(in);
-        grant.mode = get_enum(in, LockMode::exclusive);
-        grant.token = get_id<FencingToken>(in);
-        grant.since = get_id<LogIndex>(in);
-        grant.label = in.text(label_bytes_max);
-        holders.push_back(std::move(grant));
-    }
+    for (auto left = in.count(holder_bytes_min); left > 0 && in.ok(); --left)
+        holders.push_back(get_grant(in));
     return holders;
 }
 
 std::vector<Waiter> get_waiters(ByteReader& in) {
     std::vector<Waiter> waiters;
-    Ticket before;
     for (auto left = in.count(waiter_bytes_min); left > 0 && in.ok(); --left) {
-        Waiter waiter;
-        waiter.ticket = get_ticket(in);
-        waiter.operation = get_operation(in);
-        waiter.mode = get_enum(in, LockMode::exclusive);
-        waiter.priority = in.u8();
-        waiter.part = get_enum(in, Part::all_of);
-        waiter.label = in.text(label_bytes_max);
-        const bool ranked = waiter.part != Part::all_of || waiter.priority == 0;
-        const bool sound = waiter.ticket > before && waiter.priority <= priority_max && ranked;
-        if (!sound) in.fail();
-        before = waiter.ticket;
+        auto waiter = get_waiter(in);
+        const bool rises = waiters.empty() || waiters.back().ticket < waiter.ticket;
+        if (!rises) in.fail();
         waiters.push_back(std::move(waiter));
     }
     return waiters;
@@ -123,88 +182,6 @@ WaitQueue::Overtakers get_overtakers(ByteReader& in) {
     return overtakers;
 }
 
-// What only some names have comes last, each with a number in front: a row without any of it is
-// what it was before there was such a thing, so that members of two versions have the same rows.
-enum class RowPart : std::uint8_t { value = 1, closures = 2, lockers = 3, terms = 4 };
-
-// Whose they are, holders first, if anybody is a locker's at all.
-void put_lockers(ByteWriter& out, const std::vector<const LockerTag*>& lockers) {
-    if (std::ranges::none_of(lockers, &LockerTag::is_set)) return;
-    put_enum(out, RowPart::lockers);
-    for (const auto* locker : lockers)
-        put(out, *locker);
-}
-
-void get_lockers(ByteReader& in, std::vector<Grant>& holders, std::vector<Waiter>& waiters) {
-    bool is_any = false;
-    const auto get = [&](auto& party) {
-        party.locker = get_locker(in);
-        is_any = is_any || party.locker.is_set();
-    };
-    std::ranges::for_each(holders, get);
-    std::ranges::for_each(waiters, get);
-    if (!is_any) in.fail();
-}
-
-constexpr std::uint8_t party_has_terms = 1;
-constexpr std::uint8_t party_has_left = 2;
-
-void put_terms_of(ByteWriter& out, const Grant& grant) {
-    std::uint8_t flags = 0;
-    if (grant.terms.is_set()) flags |= party_has_terms;
-    if (grant.left) flags |= party_has_left;
-    out.u8(flags);
-    if (!grant.terms.is_set()) return;
-    put(out, grant.terms);
-    out.varint(grant.closures.raw());
-    if (grant.left) put_enum(out, *grant.left);
-}
-
-void put_terms_of(ByteWriter& out, const Waiter& waiter) {
-    put_flag(out, waiter.terms.is_set());
-    if (waiter.terms.is_set()) put(out, waiter.terms);
-}
-
-// Of all, holders first, if anybody has any.
-void put_all_terms(ByteWriter& out, const std::vector<Grant>& holders,
-                   const std::vector<const Waiter*>& waiters) {
-    const auto has_terms = [](const Grant& grant) { return grant.terms.is_set(); };
-    const auto wants_terms = [](const Waiter* waiter) { return waiter->terms.is_set(); };
-    if (std::ranges::none_of(holders, has_terms) && std::ranges::none_of(waiters, wants_terms)) {
-        return;
-    }
-    put_enum(out, RowPart::terms);
-    for (const auto& grant : holders)
-        put_terms_of(out, grant);
-    for (const auto* waiter : waiters)
-        put_terms_of(out, *waiter);
-}
-
-void get_terms_of(ByteReader& in, Grant& grant) {
-    const auto flags = in.u8();
-    if (flags == 0) return;
-    if (flags > (party_has_terms | party_has_left) || (flags & party_has_terms) == 0) in.fail();
-    grant.terms = get_terms(in);
-    grant.closures = get_id<ClosureId>(in);
-    if ((flags & party_has_left) == 0) return;
-    grant.left = get_enum(in, Predecessor::expired);
-    if (grant.left == Predecessor::none) in.fail();
-}
-
-void get_all_terms(ByteReader& in, std::vector<Grant>& holders, std::vector<Waiter>& waiters) {
-    bool is_any = false;
-    for (auto& grant : holders) {
-        get_terms_of(in, grant);
-        is_any = is_any || grant.terms.is_set();
-    }
-    for (auto& waiter : waiters) {
-        if (!get_flag(in)) continue;
-        waiter.terms = get_terms(in);
-        is_any = true;
-    }
-    if (!is_any) in.fail();
-}
-
 // False when they could not have entered one after the other.
 bool add_holders(std::vector<Grant> holders, LockRecord& record) {
     for (auto& grant : holders) {
@@ -214,17 +191,26 @@ bool add_holders(std::vector<Grant> holders, LockRecord& record) {
     return true;
 }
 
-void put(ByteWriter& out, const NameExtras& extras) {
-    if (extras.value) {
-        put_enum(out, RowPart::value);
-        out.text(extras.value->bytes);
-        out.varint(extras.value->version);
-        put_flag(out, extras.value->dirty);
-    }
-    if (extras.closures.empty()) return;
-    put_enum(out, RowPart::closures);
-    out.varint(extras.closures.size());
-    for (const auto& closure : extras.closures) {
+void put(ByteWriter& out, const LockValue& value) {
+    out.text(value.bytes);
+    out.varint(value.version);
+    put_flag(out, value.dirty);
+}
+
+LockValue get_value(ByteReader& in) {
+    LockValue value;
+    value.bytes = in.text(value_bytes_max);
+    value.version = in.varint();
+    value.dirty = get_flag(in);
+    if (value.bytes.empty() || value.version == 0) in.fail();
+    return value;
+}
+
+using Closures = decltype(NameExtras::closures);
+
+void put(ByteWriter& out, const Closures& closures) {
+    out.varint(closures.size());
+    for (const auto& closure : closures) {
         out.varint(closure.id.raw());
         put_enum(out, closure.kind);
         put(out, closure.hold);
@@ -234,18 +220,8 @@ void put(ByteWriter& out, const NameExtras& extras) {
     }
 }
 
-void get_value(ByteReader& in, NameExtras& extras) {
-    LockValue value;
-    value.bytes = in.text(value_bytes_max);
-    value.version = in.varint();
-    value.dirty = get_flag(in);
-    if (extras.value || value.bytes.empty() || value.version == 0) return in.fail();
-    extras.value = std::move(value);
-}
-
-void get_closures(ByteReader& in, NameExtras& extras) {
-    auto& closures = extras.closures;
-    if (!closures.empty()) return in.fail();
+Closures get_closures(ByteReader& in) {
+    Closures closures;
     for (auto left = in.count(closure_bytes_min); left > 0 && in.ok(); --left) {
         Closure closure;
         closure.id = get_id<ClosureId>(in);
@@ -254,22 +230,11 @@ void get_closures(ByteReader& in, NameExtras& extras) {
         closure.since = get_id<LogIndex>(in);
         closure.time_ms = in.u32();
         closure.rho_ppm = in.u32();
-        const bool rises = closures.empty() || closures.back().id < closure.id;
-        if (!in.ok() || !rises) return in.fail();
+        if (!closures.empty() && closures.back().id >= closure.id) in.fail();
         closures.push_back(closure);
     }
     if (closures.empty()) in.fail();
-}
-
-void get_part(ByteReader& in, NameExtras& extras, std::vector<Grant>& holders,
-              std::vector<Waiter>& waiters) {
-    switch (static_cast<RowPart>(in.u8())) {
-        case RowPart::value: return get_value(in, extras);
-        case RowPart::closures: return get_closures(in, extras);
-        case RowPart::lockers: return get_lockers(in, holders, waiters);
-        case RowPart::terms: return get_all_terms(in, holders, waiters);
-    }
-    in.fail();
+    return closures;
 }
 
 // False when one of them is about nobody, or two are about the same hold.
@@ -286,7 +251,17 @@ bool mark_broken(SavedName& saved) {
 
 std::string encode_name(const LockRecord& record, const WaitQueue* queue,
                         const NameExtras* extras) {
+    const WaitQueue nobody{record.policy()};
+    const auto& waiting = queue == nullptr ? nobody : *queue;
+    const NameExtras nothing;
+    const auto& more = extras == nullptr ? nothing : *extras;
+    std::uint8_t flags = 0;
+    if (waiting.conversion()) flags |= name_has_upgrade;
+    if (more.value) flags |= name_has_value;
+    if (!more.closures.empty()) flags |= name_has_closures;
+
     auto out = begin_row();
+    out.u8(flags);
     put_enum(out, record.policy());
     put_enum(out, record.turn);
     put(out, record.previous);
@@ -295,22 +270,17 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue,
     out.varint(record.holders().size());
     for (const auto& grant : record.holders())
         put(out, grant);
-    const WaitQueue nobody{record.policy()};
-    const auto& waiting = queue == nullptr ? nobody : *queue;
+    if (waiting.conversion()) put(out, *waiting.conversion());
     put(out, waiting);
-    if (extras != nullptr) put(out, *extras);
-    std::vector<const LockerTag*> lockers;
-    for (const auto& grant : record.holders())
-        lockers.push_back(&grant.locker);
-    for (const auto* waiter : waiting.in_order())
-        lockers.push_back(&waiter->locker);
-    put_lockers(out, lockers);
-    put_all_terms(out, record.holders(), waiting.in_order());
+    if (more.value) put(out, *more.value);
+    if (!more.closures.empty()) put(out, more.closures);
     return out.take();
 }
 
 std::optional<SavedName> decode_name(std::string_view value) {
     auto in = open_row(value);
+    const auto flags = in.u8();
+    if (flags >= 2 * name_has_closures) in.fail();
     const auto policy = get_enum(in, QueuePolicy::prefer_writers);
     const auto turn = get_enum(in, Turn::readers);
     auto previous = get_previous(in);
@@ -320,11 +290,11 @@ std::optional<SavedName> decode_name(std::string_view value) {
     saved.record.turn = turn;
     saved.record.previous = std::move(previous);
     auto holders = get_holders(in);
-    get_conversion(in, saved.queue);
+    if ((flags & name_has_upgrade) != 0) saved.queue.add(get_conversion(in));
     auto waiters = get_waiters(in);
     auto overtakers = get_overtakers(in);
-    while (in.ok() && !in.done())
-        get_part(in, saved.extras, holders, waiters);
+    if ((flags & name_has_value) != 0) saved.extras.value = get_value(in);
+    if ((flags & name_has_closures) != 0) saved.extras.closures = get_closures(in);
     if (!in.done() || !add_holders(std::move(holders), saved.record)) return std::nullopt;
     for (auto& waiter : waiters)
         saved.queue.add(std::move(waiter));

@@ -12,8 +12,8 @@ Missing missing(const Access& access, Right right, std::string_view name) {
     return access.may(right, name) ? Missing{} : MissingRight{right, name};
 }
 
-// Whoever may wait for the name, or take it away, may ask for it as well. A right to observe is not
-// enough: asking disturbs the holder.
+// A client that may acquire or break the name may ask for its release as well. The right to observe
+// is not enough, because the request disturbs the holder.
 Missing missing(const Access& access, const AskRelease& request) {
     if (access.may(Right::break_lock, request.name)) return {};
     return missing(access, Right::acquire, request.name);

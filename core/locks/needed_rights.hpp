@@ -1,4 +1,4 @@
-// Which rights a request needs. What a session does with a hold that it has got needs none.
+// The rights that a request needs. Nothing that a session does with its own hold needs any.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ struct MissingRight {
     friend bool operator==(const MissingRight&, const MissingRight&) = default;
 };
 
-// Empty when the access allows the request. Of several names the first one that it does not allow.
+// Empty if the access allows the request. For several names, the first one that it does not allow.
 [[nodiscard]] std::optional<MissingRight> missing_right(const Access& access,
                                                         const RequestBody& body);
 [[nodiscard]] std::optional<MissingRight> missing_right(const Access& access,
                                                         const Acquire& request);
 [[nodiscard]] std::optional<MissingRight> missing_right(const Access& access,
                                                         const AcquireSeveral& request);
-// The name would point into what is gone.
+// The name would refer to a destroyed request.
 void missing_right(const Access& access, RequestBody&& body) = delete;
 
 }  // namespace mortise::core

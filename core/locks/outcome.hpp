@@ -1,5 +1,5 @@
-// Everything that applying a batch can bring about, in the order in which it happened. The same on
-// every replica; each node picks what concerns its own session.
+// The outcomes of a batch, in the order in which they happened. They are the same on every replica;
+// each node uses those of its own session.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace mortise::core {
 
-// How the holder before left (S23).
+// How the previous holder's hold ended (S23).
 enum class Predecessor : std::uint8_t { none, clean, expired, broken };
 
 struct Previous {
@@ -32,22 +32,23 @@ enum class AnswerKind : std::uint8_t {
     not_held,       // all but Acquire: nothing there (any more)
     stale_request,  // answered long ago, and acknowledged (S17)
     kind_mismatch,  // Acquire: the record has another policy
-    resource_exhausted,  // Acquire: the table is full
+    resource_exhausted,  // Acquire: the table is full, or its session has too much; Declined
     converted,           // Downgrade, Upgrade: at once or later
-    deadlock,            // Upgrade of a shared hold that is not the only one; or whoever waits in a
-                         // circle and was chosen to leave it (S33)
-    invalid_argument,    // Downgrade, Upgrade: not from that mode, while an upgrade waits, or of
-                         // several names; AcquireSeveral: names out of order, or twice; SetValue,
-                         // MarkConsistent: not held exclusively
-    stored,              // SetValue, MarkConsistent
-    broken,              // BreakLock
-    lost,                // Release, Cancel: it had been broken, which is confirmed by this
-    asked,               // AskRelease
-    permission_denied,   // Acquire, BreakLock, AskRelease: the session's access does not allow it
+    // Upgrade of a shared hold that is not the only one; or the request that was chosen to break a
+    // wait cycle (S33)
+    deadlock,
+    invalid_argument,   // Downgrade, Upgrade: not from that mode, while an upgrade waits, or of
+                        // several names; AcquireSeveral: names out of order, or twice; SetValue,
+                        // MarkConsistent: not held exclusively
+    stored,             // SetValue, MarkConsistent
+    broken,             // BreakLock
+    lost,               // Release, Cancel: it had been broken, and this confirms it
+    asked,              // AskRelease
+    permission_denied,  // Acquire, BreakLock, AskRelease: the session's access does not allow it
 };
 constexpr auto last_answer_kind = AnswerKind::permission_denied;
 
-// Of these an answer tells the token.
+// Whether an answer of this kind has a token.
 constexpr bool has_token(AnswerKind kind) {
     return kind == AnswerKind::granted || kind == AnswerKind::converted;
 }
@@ -59,32 +60,35 @@ struct NamedGrant {
     friend bool operator==(const NamedGrant&, const NamedGrant&) = default;
 };
 
-// One of those who wait in a circle, each for the next (S33).
+// One step of a wait cycle: each waits for the next (S33).
 struct CircleStep {
     NodeId node;
     SessionId session;
-    std::uint64_t locker = 0;  // zero: of no locker
+    std::uint64_t locker = 0;  // zero: no locker
     std::string label;         // the locker's, or else the request's
     std::string waits_for;     // the name
     friend bool operator==(const CircleStep&, const CircleStep&) = default;
 };
 
-// Kept in the session until the answer was received, so that a repeat gets the same one (S17).
+// Kept in the session until the node has acknowledged it, so that a repeated request gets the same
+// answer (S17).
 struct Answer {
     AnswerKind kind = AnswerKind::granted;
     FencingToken token;  // granted, converted
     Previous previous;   // granted
-    // Granted to an AcquireSeveral, instead of those: what it has, by name.
+    // Granted to an AcquireSeveral; replaces the two above: what it holds, by name.
     std::vector<NamedGrant> names{};
-    // deadlock: begins with whom the answer is for; the last waits for the first, unless the circle
-    // is longer than circle_steps_max or circle_bytes_max. Empty for an upgrade that never waited.
+    // deadlock: begins with the request that is answered; the last waits for the first, unless the
+    // cycle is longer than circle_steps_max or circle_bytes_max. Empty for an upgrade that never
+    // waited.
     std::vector<CircleStep> circle{};
 
     friend bool operator==(const Answer&, const Answer&) = default;
 };
 
 // The final answer to a request. An Acquire or Upgrade that has to wait has none yet, and is
-// Queued.
+// Queued. Apart from those that waited, and from repeats, the requests of a session are answered in
+// the order of their numbers.
 struct Answered {
     OperationId operation;
     Answer answer;
@@ -96,7 +100,7 @@ struct Queued {
     friend bool operator==(const Queued&, const Queued&) = default;
 };
 
-// Also for a repeat of the same OpenSession.
+// Also for a repeated OpenSession.
 struct SessionOpened {
     SessionId session;
     std::uint64_t nonce = 0;
@@ -104,8 +108,8 @@ struct SessionOpened {
 };
 
 enum class OpenRefusal : std::uint8_t {
-    epoch_not_newer,  // than one seen before (S10): a copied or restored directory
-    table_full,       // of sessions (P11): later there may be room
+    epoch_not_newer,  // than an earlier one (S10): a copied or restored directory
+    table_full,       // of sessions (P11): later there may be capacity
 };
 
 struct OpenRefused {
@@ -117,7 +121,8 @@ struct OpenRefused {
 struct SessionRenewed {
     SessionId session;
     std::uint64_t number = 0;
-    // What was broken and not confirmed since: no lease of these is extended (S24). Rising.
+    // Holds that were broken and not confirmed since: their leases are not extended (S24).
+    // Ascending.
     std::vector<Seq> broken{};
     friend bool operator==(const SessionRenewed&, const SessionRenewed&) = default;
 };
@@ -136,7 +141,7 @@ struct SessionEnded {
     friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
 
-// S24, for the record, and for the nodes whose holds these were.
+// S24, for the record, and for the nodes of the holders.
 struct LockBroken {
     OperationId by;
     std::string name;
@@ -148,7 +153,7 @@ struct LockBroken {
     friend bool operator==(const LockBroken&, const LockBroken&) = default;
 };
 
-// S24: their nodes pass it on.
+// S24: their nodes notify them.
 struct ReleaseAsked {
     OperationId by;
     std::string name;
@@ -157,7 +162,7 @@ struct ReleaseAsked {
     friend bool operator==(const ReleaseAsked&, const ReleaseAsked&) = default;
 };
 
-// From here on a quorum counts down a time (S4); of a hold that was broken, from `since` on.
+// From here on a quorum counts down a time (S4); for a broken hold, from `since` on.
 struct ClosureBegun {
     ClosureId closure;
     Closure::Kind kind = Closure::Kind::broken;
@@ -169,7 +174,7 @@ struct ClosureBegun {
     friend bool operator==(const ClosureBegun&, const ClosureBegun&) = default;
 };
 
-// Nobody need count it any more.
+// The time need not be counted any more.
 struct ClosureEnded {
     ClosureId closure;
     friend bool operator==(const ClosureEnded&, const ClosureEnded&) = default;

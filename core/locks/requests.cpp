@@ -1,65 +1,61 @@
 // The requests of sessions, each at most once (S17): acquire, release, cancel. Conversions
 // are in conversions.cpp, requests for several names in several_names.cpp.
-#include <algorithm>
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/needed_rights.hpp"
 
 namespace mortise::core {
 
+// The requests of a session are applied in the order of their numbers, each once and none left out.
+// So the answers that are given when a request is applied come in that order as well, in the log
+// and in Session::answers. Whoever has to wait is answered later, and a repeat is told again.
 void LockMachine::on(const Request& command) {
     const auto* session = sessions_.find(command.session);
     if (session == nullptr) return;  // its node learns that by SessionEnded or RenewalLost
-    const OperationId id{command.session, command.seq};
-    if (session->seen.contains(command.seq)) {
-        const auto kept = session->answers.find(command.seq);
-        const auto waiting = session->operations.find(command.seq);
-        if (kept != session->answers.end()) {
-            outcomes_->push_back(Answered{id, kept->second});
-        } else if (waiting != session->operations.end() && !waiting->second.held) {
-            outcomes_->push_back(Queued{id});  // a repeat attaches to it again
-        } else {
-            outcomes_->push_back(Answered{id, {AnswerKind::stale_request, {}, {}}});
-        }
-        return;
-    }
-    const bool waits_for = !follows(*session, command);
-    if (waits_for && !planted(Mutant::acquire_overtakes_own_release)) return;
-    if (is_too_much(*session, command)) return;
+    if (command.seq <= session->applied) return tell_again(*session, command.seq);
+    // What comes ahead of a request that is missing leaves no trace: its node sends it again,
+    // behind that one.
+    if (command.seq != session->applied.next()) return;
+    if (has_too_many_answers(*session)) return;
     auto& changed = *sessions_.change(command.session);
-    changed.seen.insert(command.seq);
-    if (missing_right(changed.opened.access, command.body) && !planted(Mutant::access_unchecked))
+    changed.applied = command.seq;
+    if (is_too_much(changed, command.body))
+        return answer(changed, command.seq, {AnswerKind::resource_exhausted, {}, {}});
+    if (missing_right(changed.opened.access, command.body))
         return answer(changed, command.seq, {AnswerKind::permission_denied, {}, {}});
     std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
 }
 
-// S20: what it was asked for after is there.
-bool LockMachine::follows(const Session& session, const Request& request) {
-    const auto is_there = [&](Seq seq) { return session.seen.contains(seq); };
-    if (request.after.is_set() && !is_there(request.after)) return false;
-    const auto* several = std::get_if<AcquireSeveral>(&request.body);
-    return several == nullptr || std::ranges::all_of(several->also_after, is_there);
+// Whoever still waits attaches to its place again.
+void LockMachine::tell_again(const Session& session, Seq seq) {
+    const OperationId id{session.id, seq};
+    const auto waiting = session.operations.find(seq);
+    if (const auto* kept = session.answers.find(seq)) {
+        outcomes_->push_back(Answered{id, *kept});
+    } else if (waiting != session.operations.end() && !waiting->second.held) {
+        outcomes_->push_back(Queued{id});
+    } else {
+        outcomes_->push_back(Answered{id, {AnswerKind::stale_request, {}, {}}});
+    }
 }
 
-// No session makes the state grow without bound (P11). Its node refuses long before. Only one that
-// acknowledges nothing, or leaves gaps in its numbers that no order of arrival makes, gets here.
-bool LockMachine::is_too_much(const Session& session, const Request& request) {
-    const auto kept = session.answers.size();
-    const bool has_too_much = kept >= session_acquires_max ||
+// No session makes the state grow without bound (P11). Its node refuses long before: only one that
+// goes wrong and acknowledges nothing gets here. Its stream goes on once it does.
+bool LockMachine::has_too_many_answers(const Session& session) {
+    return session.answers.size() >= session_requests_max;
+}
+
+// A request that takes up something. It is answered, so that those that end something go on.
+bool LockMachine::is_too_much(const Session& session, const RequestBody& body) {
+    const bool acquires =
+        std::holds_alternative<Acquire>(body) || std::holds_alternative<AcquireSeveral>(body);
+    const bool has_too_much = session.answers.size() >= session_acquires_max ||
                               session.names >= session_operations_max ||
                               session.broken.size() >= session_acquires_max;
-    const bool acquires = std::holds_alternative<Acquire>(request.body) ||
-                          std::holds_alternative<AcquireSeveral>(request.body);
-    if (kept >= session_requests_max) return true;
-    if (has_too_much && acquires) return true;
-    if (session.seen.runs() < session_runs_max) return false;
-    const auto* cancel = std::get_if<Cancel>(&request.body);
-    return session.seen.is_apart(request.seq) ||
-           (cancel != nullptr && session.seen.is_apart(cancel->operation));
+    return acquires && has_too_much;
 }
 
 void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
@@ -104,30 +100,26 @@ void LockMachine::on(Session& session, Seq seq, const Release& release) {
     auto operation = take_operation(session, release.operation, true);
     const bool lost = session.broken.erase(release.operation) != 0;
     const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
-    const bool expired = release.lost && !planted(Mutant::expired_given_back_cleanly);
-    const auto how = expired ? Predecessor::expired : Predecessor::clean;
+    const auto how = release.lost ? Predecessor::expired : Predecessor::clean;
     if (operation) return give_back(session, seq, release.operation, *operation, {kind, how});
     answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
 }
 
+// What it names was applied before it, unless it names nothing: no number from its own on is taken.
 void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
     auto operation = take_operation(session, cancel.operation, false);
     const bool lost = session.broken.erase(cancel.operation) != 0;
     const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
     if (operation) return give_up(session, seq, cancel.operation, *operation, kind);
-    if (lost) return answer(session, seq, {AnswerKind::lost, {}, {}});
-    if (session.seen.contains(cancel.operation)) {
-        answer(session, seq, {AnswerKind::not_held, {}, {}});
-        return;
-    }
-    // The cancel was faster than what it cancels: when that arrives, it has been.
-    if (planted(Mutant::early_cancel_forgotten)) {
-        answer(session, seq, {AnswerKind::not_held, {}, {}});
-        return;
-    }
-    session.seen.insert(cancel.operation);
-    answer(session, cancel.operation, {AnswerKind::cancelled, {}, {}});
-    answer(session, seq, {AnswerKind::cancelled, {}, {}});
+    answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
+}
+
+void LockMachine::on(Session& session, Seq seq, const Declined& /*request*/) {
+    answer(session, seq, {AnswerKind::resource_exhausted, {}, {}});
+}
+
+void LockMachine::on(Session& session, Seq /*seq*/, const CloseSession& /*request*/) {
+    end_session(session.id, SessionEnd::closed);
 }
 
 // Takes an operation that is about to end out of its session. Its name is cleared before: that may
@@ -173,9 +165,7 @@ void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operati
                             Leaving leaving) {
     LockTable::Grants grants;
     const OperationId grant{session.id, target};
-    const auto upgrade = planted(Mutant::upgrade_outlives_its_hold)
-                             ? std::nullopt
-                             : table_.cancel_upgrade(operation.names.front(), grant);
+    const auto upgrade = table_.cancel_upgrade(operation.names.front(), grant);
     table_.release(operation.names, grant, leaving.how, grants);
     answer(session, seq, {leaving.answer, {}, {}});
     if (upgrade) {

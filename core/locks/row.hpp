@@ -1,5 +1,5 @@
-// What a state is on disk: rows of a store that is ordered by key. docs/formats.md describes those
-// of the lock machine.
+// The form of a state on disk: rows of a store that is ordered by key. docs/formats.md describes
+// those of the lock machine.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace mortise::core {
 
-// One row of the state on disk. No value: the row is gone.
+// One row of the state on disk. Without a value the row is removed.
 struct Row {
     std::string key;
     std::optional<std::string> value;

@@ -1,6 +1,6 @@
-// What all rows of a lock machine have in common: how their keys are made, and how a value begins.
-// docs/formats.md describes the rows. Readers refuse what is malformed in itself; MachineLoader
-// sees to it that rows agree with each other.
+// The common part of all rows of a lock machine: their keys, and the beginning of their values.
+// docs/formats.md describes the rows. Readers refuse rows that are malformed in themselves;
+// MachineLoader checks that rows agree with each other.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mortise::core {
 
-// The version of the form that this build writes, the first byte of every value.
+// The format version that this build writes, the first byte of every value.
 constexpr std::uint8_t row_format = 1;
 
 // The first byte of a key. The rest is a name, or an id with its highest byte first.
@@ -26,10 +26,10 @@ enum class RowKind : char {
 
 [[nodiscard]] std::string row_key(RowKind kind, std::string_view name = {});
 [[nodiscard]] std::string row_key(RowKind kind, std::uint64_t id);
-// The id behind the first byte; empty when it is not one, or zero.
+// The id after the first byte; empty if it is not an id, or zero.
 [[nodiscard]] std::optional<std::uint64_t> id_of_row(std::string_view key);
 
-// A value, behind or up to its version.
+// A new value, which begins with its version.
 [[nodiscard]] ByteWriter begin_row();
 [[nodiscard]] ByteReader open_row(std::string_view value);
 

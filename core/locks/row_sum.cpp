@@ -9,7 +9,7 @@ void RowSum::put(std::string_view key, const std::optional<std::string_view>& va
     of_key.text(key);
     const auto place = of_key.value();
     const auto known = rows_.find(place);
-    if (known != rows_.end()) sum_ -= known->second;  // wraps, as it was added
+    if (known != rows_.end()) sum_ -= known->second;  // wraps around, as the addition did
     if (!value) {
         if (known != rows_.end()) rows_.erase(known);
         return;

@@ -1,5 +1,5 @@
-// A sum over all rows of a state that moves with the rows that change, so that replicas can compare
-// what they have at little cost. The order in which rows change does not show in it.
+// A checksum over all rows of a state that is updated with the rows that change, so that replicas
+// can compare their states at little cost. It does not depend on the order of the changes.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace mortise::core {
 
 class RowSum {
 public:
-    // The row has this value from now on, or is gone.
+    // The row has this value from now on, or is removed.
     void put(std::string_view key, const std::optional<std::string_view>& value);
     [[nodiscard]] std::uint64_t value() const { return sum_; }
 
 private:
-    std::map<std::uint64_t, std::uint64_t> rows_;  // checksums, by that of the key
+    std::map<std::uint64_t, std::uint64_t> rows_;  // checksums of rows, by the checksum of the key
     std::uint64_t sum_ = 0;
 };
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/base/fields.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/fields.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/row_key.hpp"
@@ -11,22 +10,6 @@
 namespace mortise::core {
 
 namespace {
-
-void put(ByteWriter& out, const SeqSet& seen) {
-    out.varint(seen.runs());
-    seen.each_run([&](Seq first, Seq last) {
-        out.varint(first.raw());
-        out.varint(last.raw());
-    });
-}
-
-void get_seen(ByteReader& in, SeqSet& seen) {
-    for (auto left = in.count(2); left > 0 && in.ok(); --left) {
-        const auto first = get_id<Seq>(in);
-        const Seq last{in.varint()};
-        if (!seen.append(first, last)) in.fail();
-    }
-}
 
 // A grant of several names has a list of them instead of a token.
 void put_what_was_given(ByteWriter& out, const Answer& answer) {
@@ -93,21 +76,19 @@ std::vector<CircleStep> get_circle(ByteReader& in) {
     return circle;
 }
 
-void put_answers(ByteWriter& out, const Session& session) {
-    if (planted(Mutant::answers_not_saved)) return out.varint(0);
-    out.varint(session.answered().size());
-    for (const auto& [at, seq] : session.answered()) {
-        const auto& answer = session.answers.at(seq);
+void put_answers(ByteWriter& out, const KeptAnswers& answers) {
+    out.varint(answers.size());
+    answers.each([&](LogIndex at, Seq seq, const Answer& answer) {
         out.varint(at.raw());
         out.varint(seq.raw());
         put_enum(out, answer.kind);
         put_what_was_given(out, answer);
         if (answer.kind == AnswerKind::deadlock) put(out, answer.circle);
-    }
+    });
 }
 
 void get_answers(ByteReader& in, Session& session) {
-    LogIndex before;
+    auto& answers = session.answers;
     for (auto left = in.count(3); left > 0 && in.ok(); --left) {
         const auto at = get_id<LogIndex>(in);
         const auto seq = get_id<Seq>(in);
@@ -115,14 +96,12 @@ void get_answers(ByteReader& in, Session& session) {
         answer.kind = get_enum(in, last_answer_kind);
         get_what_was_given(in, answer);
         if (answer.kind == AnswerKind::deadlock) answer.circle = get_circle(in);
-        if (!in.ok() || at < before || session.answers.contains(seq)) return in.fail();
-        session.keep_answer(at, seq, std::move(answer));
-        before = at;
+        const bool is_sound = at >= answers.newest() && seq <= session.applied;
+        if (!in.ok() || !is_sound || answers.find(seq) != nullptr) return in.fail();
+        answers.keep(at, seq, std::move(answer));
     }
 }
 
-// At the end, and only when there are any: as in the row of a name. Before an access also when
-// there are none.
 void put_broken(ByteWriter& out, const Session& session) {
     out.varint(session.broken.size());
     for (const auto seq : session.broken)
@@ -133,13 +112,9 @@ void get_broken(ByteReader& in, Session& session) {
     for (auto left = in.count(1); left > 0 && in.ok(); --left) {
         const auto seq = get_id<Seq>(in);
         const bool rises = session.broken.empty() || *session.broken.rbegin() < seq;
-        if (!rises || !session.seen.contains(seq)) return in.fail();
+        if (!rises || seq > session.applied) return in.fail();
         session.broken.insert(session.broken.end(), seq);
     }
-}
-
-bool is_restricted(const Session& session) {
-    return session.opened.access != Access::all() && !planted(Mutant::access_not_saved);
 }
 
 }  // namespace
@@ -149,10 +124,9 @@ std::string encode_session(const Session& session) {
     put(out, session.opened);
     out.varint(session.renewed_at.raw());
     out.varint(session.renewal_number);
-    put(out, session.seen);
-    put_answers(out, session);
-    if (!session.broken.empty() || is_restricted(session)) put_broken(out, session);
-    if (is_restricted(session)) put(out, session.opened.access);
+    out.varint(session.applied.raw());
+    put_answers(out, session.answers);
+    put_broken(out, session);
     return out.take();
 }
 
@@ -163,13 +137,9 @@ std::optional<Session> decode_session(SessionId id, std::string_view value) {
     session.opened = get_open_session(in);
     session.renewed_at = get_id<LogIndex>(in);
     session.renewal_number = in.varint();
-    get_seen(in, session.seen);
+    session.applied = Seq{in.varint()};
     get_answers(in, session);
-    if (in.ok() && !in.done()) {
-        get_broken(in, session);
-        if (in.done() && session.broken.empty()) in.fail();
-    }
-    if (in.ok() && !in.done()) session.opened.access = get_access(in);
+    get_broken(in, session);
     if (!in.done()) return std::nullopt;
     return session;
 }

@@ -4,53 +4,8 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
-
-bool SeqSet::contains(Seq seq) const {
-    if (!seq.is_set()) return true;  // no number, so no new one
-    const auto run = runs_.lower_bound(seq);
-    if (planted(Mutant::request_taken_twice)) return false;
-    return run != runs_.end() && run->second <= seq;
-}
-
-bool SeqSet::insert(Seq seq) {
-    if (contains(seq)) return false;
-    auto first = seq;
-    auto last = seq;
-    if (const auto before = runs_.find(seq.previous()); before != runs_.end()) {
-        first = before->second;
-        runs_.erase(before);
-    }
-    if (const auto behind = runs_.upper_bound(seq);
-        behind != runs_.end() && behind->second == seq.next()) {
-        last = behind->first;
-        runs_.erase(behind);
-    }
-    runs_.emplace(last, first);
-    return true;
-}
-
-bool SeqSet::append(Seq first, Seq last) {
-    const bool fits = first.is_set() && first <= last &&
-                      (runs_.empty() || runs_.rbegin()->first < first.previous());
-    if (fits) runs_.emplace_hint(runs_.end(), last, first);
-    return fits;
-}
-
-void Session::keep_answer(LogIndex at, Seq seq, Answer answer) {
-    const bool first = answers.emplace(seq, std::move(answer)).second;
-    MORTISE_CHECK(first);
-    answered_.emplace_back(at, seq);
-}
-
-void Session::acknowledge(LogIndex received) {
-    while (!answered_.empty() && answered_.front().first <= received) {
-        answers.erase(answered_.front().second);
-        answered_.pop_front();
-    }
-}
 
 Session& SessionTable::open(const OpenSession& request, LogIndex at) {
     newest_ = newest_.next();

@@ -1,44 +1,18 @@
-// The sessions of the cluster: who they belong to, what was renewed when, which requests were seen
-// and which answers were not received yet (S1, S2, S17).
+// The sessions of the cluster: who they belong to, what was renewed when, up to which request their
+// streams are applied, and which answers were not received yet (S1, S2, S17).
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "core/locks/kept_answers.hpp"
 #include "core/locks/outcome.hpp"
 #include "core/locks/wait_queue.hpp"
 
 namespace mortise::core {
-
-// Which numbers of a rising sequence were seen, in a space of the gaps only.
-class SeqSet {
-public:
-    // False when it was there.
-    bool insert(Seq seq);
-    [[nodiscard]] bool contains(Seq seq) const;
-    // Neither it nor a neighbour was seen: it would be a run of its own.
-    [[nodiscard]] bool is_apart(Seq seq) const {
-        return !contains(seq.previous()) && !contains(seq) && !contains(seq.next());
-    }
-    // Runs of numbers without a gap.
-    [[nodiscard]] std::size_t runs() const { return runs_.size(); }
-    // Visits them in rising order.
-    template <class Visit>
-    void each_run(const Visit& visit) const {
-        for (const auto& [last, first] : runs_)
-            visit(first, last);
-    }
-    // Adds a run. False, and nothing happens, unless it lies above all others and a gap.
-    bool append(Seq first, Seq last);
-
-private:
-    std::map<Seq, Seq> runs_;  // the last of each run, and its first
-};
 
 // What an Acquire of a session came to: a place in a queue, or a grant. Or an Upgrade that waits.
 struct Operation {
@@ -55,21 +29,11 @@ struct Session {
     OpenSession opened;  // as asked for; nothing of it ever changes (S1)
     LogIndex renewed_at;
     std::uint64_t renewal_number = 0;
-    SeqSet seen;
+    Seq applied;  // the newest request that was; all before it were as well (S17)
     std::map<Seq, Operation> operations;
     std::size_t names = 0;  // of all operations: what it has of the table
-    std::map<Seq, Answer> answers;
+    KeptAnswers answers;
     std::set<Seq> broken;  // its grants that were, until its node has confirmed that (S24)
-
-    void keep_answer(LogIndex at, Seq seq, Answer answer);
-    // Forgets the answers given at or below `received`.
-    void acknowledge(LogIndex received);
-    // What is kept, in the order of the log.
-    using Answered = std::deque<std::pair<LogIndex, Seq>>;
-    [[nodiscard]] const Answered& answered() const { return answered_; }
-
-private:
-    Answered answered_;
 };
 
 class SessionTable {

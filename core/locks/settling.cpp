@@ -1,14 +1,13 @@
-// Who is let in on a name, and when (S28-S32).
+// Which waiters of a name are let in, and when (S28-S32).
 #include <limits>
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/lock_table.hpp"
 
 namespace mortise::core {
 
-// What settle() would come to for a newcomer, where everybody else has to wait.
+// The result of settle() for a new request, where everybody else has to wait.
 bool LockTable::would_grant(std::string_view name, LockMode mode, Priority priority) const {
     const auto* record = find(name);
     if (record == nullptr) return true;
@@ -18,7 +17,7 @@ bool LockTable::would_grant(std::string_view name, LockMode mode, Priority prior
     if (queue->conversion() || queue->has_barrier()) return false;
     const auto rank = queue->rank_of_newcomer(mode, priority);
     if (queue->is_free_of_earlier(rank, mode)) return true;
-    // By its priority it would lead the batch that its elder cannot.
+    // By its priority it would lead the batch that an older one cannot lead.
     const bool batches = record->policy() == QueuePolicy::phase_fair && !is_writer(mode) &&
                          record->turn == Turn::readers && !record->has_writer();
     const auto* reader = batches ? queue->first_reader() : nullptr;
@@ -33,8 +32,7 @@ void LockTable::grant(const std::string& name, LockRecord& record, const Waiter&
     Grant given{waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker};
     if (waiter.terms.is_set()) begin_terms(name, waiter.terms, given);
     record.add(std::move(given));
-    const bool passes = !planted(Mutant::writers_keep_the_turn);
-    if (is_writer(waiter.mode) && passes) record.turn = Turn::readers;  // after a writer, a batch
+    if (is_writer(waiter.mode)) record.turn = Turn::readers;  // after a writer, a batch
 }
 
 void LockTable::enter(Slot& slot, const Waiter& waiter, Grants& grants) {
@@ -54,28 +52,27 @@ void LockTable::pass_turn_to_writers(Slot& slot) {
     if (passes) note_turn(slot.record->first);
 }
 
-// Led by the first of the waiting readers and taken in queue order, so that no mode can keep
-// another out for ever. Writers are no members: they would pass earlier ones (S29).
+// The first of the waiting readers leads the batch, and the others follow in queue order, so that
+// no mode can keep another out for ever. Writers are not part of it: they would overtake earlier
+// ones (S29).
 bool LockTable::enter_batch(Slot& slot, Grants& grants) {
     auto& record = slot.record->second;
     const auto& queue = slot.queue->second;
     const auto* leader = queue.first_reader();
     if (leader == nullptr || !record.admits(leader->mode)) return false;
     enter(slot, *leader, grants);
-    // Who did not fit once will not: those who enter only add to what is in its way.
-    const auto fits = [&](LockMode mode) {
-        const bool belongs = !is_writer(mode) || planted(Mutant::writers_in_a_batch);
-        return belongs && record.admits(mode) && !planted(Mutant::batch_of_one);
-    };
+    // A mode that did not fit once will not fit later: the waiters that enter only add to what is
+    // in its way.
+    const auto fits = [&](LockMode mode) { return !is_writer(mode) && record.admits(mode); };
     while (const auto* next = queue.first(fits))
         enter(slot, *next, grants);
-    if (!planted(Mutant::readers_keep_the_turn)) pass_turn_to_writers(slot);
+    pass_turn_to_writers(slot);
     return true;
 }
 
-// S31. To the readers the phase turns when no writer holds any more, even if other readers still
-// do. To the writers it turns when the first waiter conflicts with no holder: a hold that nobody
-// in front conflicts with keeps nothing shut.
+// S31. The phase turns to the readers when no writer holds any more, even if other readers still
+// do. It turns to the writers when the first waiter conflicts with no holder: a hold that conflicts
+// with nobody in front keeps nothing closed.
 bool LockTable::turn_phase(Slot& slot, Grants& grants) {
     auto& record = slot.record->second;
     const auto& queue = slot.queue->second;
@@ -92,7 +89,7 @@ bool LockTable::turn_phase(Slot& slot, Grants& grants) {
     return true;
 }
 
-// Whoever conflicts with no holder and no earlier waiter need not wait for any turn.
+// A request that conflicts with no holder and no earlier waiter need not wait for a turn.
 bool LockTable::enter_unhindered(Slot& slot, Grants& grants) {
     const auto admits = [&](LockMode mode) { return slot.record->second.admits(mode); };
     const auto* first = slot.queue->second.first_unhindered(admits);
@@ -101,7 +98,7 @@ bool LockTable::enter_unhindered(Slot& slot, Grants& grants) {
     return true;
 }
 
-// Once those who enter together have: the order does not change while they do.
+// Counted after all that enter together, because the order does not change meanwhile.
 void LockTable::count_overtakings(Slot& slot) {
     auto& queue = slot.queue->second;
     for (const auto& one : entered_)
@@ -110,12 +107,11 @@ void LockTable::count_overtakings(Slot& slot) {
     entered_.clear();
 }
 
-// Conversions first; nobody else enters while one waits (S28).
+// Conversions come first; nobody else enters while one waits (S28).
 bool LockTable::let_in(Slot& slot, Grants& grants) {
     auto& queue = slot.queue->second;
-    const bool keeps_out = !planted(Mutant::newcomer_passes_upgrade);
     if (queue.conversion() && serve_conversion(slot, grants)) return true;
-    if ((queue.conversion() && keeps_out) || queue.size() == 0) return false;
+    if (queue.conversion() || queue.size() == 0) return false;
     const bool phases = slot.record->second.policy() == QueuePolicy::phase_fair;
     const bool moved = (phases && turn_phase(slot, grants)) || enter_unhindered(slot, grants);
     count_overtakings(slot);
@@ -124,20 +120,18 @@ bool LockTable::let_in(Slot& slot, Grants& grants) {
     return clear_for(barrier) || serve_barrier(barrier, grants);
 }
 
-// True when something changed on the name: it is looked at again.
+// True if something changed on the name: it is examined again.
 bool LockTable::step(const std::string& name, Grants& grants) {
-    if (!planted(Mutant::dead_holder_in_the_way)) {
-        auto dead = remove_dead(name, std::numeric_limits<std::size_t>::max());
-        if (!dead.gone.empty()) {
-            gone_.emplace_back(name, std::move(dead.gone));
-            return true;
-        }
+    auto dead = remove_dead(name, std::numeric_limits<std::size_t>::max());
+    if (!dead.gone.empty()) {
+        gone_.emplace_back(name, std::move(dead.gone));
+        return true;
     }
     auto slot = slot_of(name);
     return slot.queue != queues_.end() && !slot.queue->second.is_empty() && let_in(slot, grants);
 }
 
-// Who leads a queue where something changed may have waited for that on another name.
+// A request that leads a queue where something changed may have waited for that on another name.
 void LockTable::look_behind_moved() {
     for (const auto& name : moved_) {
         const auto* queue = queue_of(name);
@@ -150,7 +144,7 @@ void LockTable::look_behind_moved() {
     moved_.clear();
 }
 
-// Forgets what is not needed any more (S37).
+// Removes what is not needed any more (S37).
 void LockTable::tidy(const std::string& name) {
     auto slot = slot_of(name);
     if (slot.record == records_.end()) return;
@@ -160,11 +154,11 @@ void LockTable::tidy(const std::string& name) {
     auto& record = slot.record->second;
     if (!record.has_writer() && !waited) record.turn = Turn::writers;
     const bool is_empty = record.holders().empty() && !waited && extras_of(name) == nullptr;
-    if (is_empty && !planted(Mutant::empty_record_kept)) records_.erase(slot.record);
+    if (is_empty) records_.erase(slot.record);
 }
 
-// Lets enter who may, until nobody moves. Names in byte order, so that it comes to the same
-// everywhere.
+// Lets in every waiter that may enter, until nothing changes. Names are taken in byte order, so
+// that the result is the same everywhere.
 void LockTable::settle(const NameList& names, Grants& grants) {
     todo_.insert(names.begin(), names.end());
     while (!todo_.empty()) {

@@ -1,14 +1,14 @@
-// Requests for several names at once (S32): what the table does, and what a session is told.
+// Requests for several names at once (S32): the effect on the table, and the outcomes for a
+// session.
 //
-// Who wants all of them waits in each queue as a barrier: whatever it waits for is older than it,
-// in every queue, so no two of them wait for each other, and nobody holds while waiting.
+// A request for all of them waits in each queue as a barrier: everything that it waits for is
+// older, in every queue. So no two of them wait for each other, and nobody holds while waiting.
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/lock_table.hpp"
@@ -57,7 +57,7 @@ LockTable::NameList all_names(const AcquireSeveral& request) {
 
 }  // namespace
 
-// It passes nothing: it enters at once only where nobody waits.
+// It overtakes nobody: it enters at once only where nobody waits.
 LockTable::Result LockTable::acquire_all(const Waiter& waiter, const AcquireSeveral& request,
                                          std::vector<Previous> last, Grants& grants) {
     const bool is_free = std::ranges::all_of(request.names, [&](const NamedMode& one) {
@@ -86,8 +86,8 @@ LockTable::Result LockTable::acquire_any(const Waiter& waiter, const AcquireSeve
     return settle_newcomer(all_names(request), waiter.operation, grants);
 }
 
-// A request for all of several names that leads this queue may be let in by what is cleared on its
-// other names, and then others here.
+// A request for all of several names that leads this queue may be let in by the sweep of its other
+// names, and then others here.
 bool LockTable::may_spread(std::string_view name) const {
     const auto* queue = queue_of(name);
     return ended_ != nullptr && queue != nullptr && queue->has_barrier();
@@ -128,13 +128,10 @@ void LockTable::leave_group(const std::string& name, Ticket ticket) {
 bool LockTable::is_at_head(const Waiter& barrier, const std::string& name) const {
     const auto* queue = queue_of(name);
     if (queue == nullptr) return false;
-    const bool has_upgrade = queue->conversion() && !planted(Mutant::barrier_passes_upgrade);
-    const bool is_head =
-        queue->head()->ticket == barrier.ticket || planted(Mutant::barrier_passes_others);
-    return !has_upgrade && is_head;
+    return !queue->conversion() && queue->head()->ticket == barrier.ticket;
 }
 
-// What ended sessions have on its names is in nobody's way. True when there was something.
+// Removes what ended sessions have on its names. True if there was something.
 bool LockTable::clear_for(const Waiter& barrier) {
     bool cleared = false;
     for (const auto& [name, mode] : groups_.at(barrier.ticket).names) {
@@ -169,13 +166,13 @@ bool LockTable::serve_barrier(const Waiter& barrier, Grants& grants) {
     return true;
 }
 
-// Of any names it has got one.
+// A request for any of several names has got one.
 void LockTable::leave_other_queues(const Waiter& entering, const std::string& name) {
     auto group = groups_.extract(entering.ticket);
     MORTISE_CHECK(!group.empty());
     for (const auto& [other, mode] : group.mapped().names) {
         if (other == name) continue;
-        if (!planted(Mutant::any_of_waits_on)) queues_.at(other).remove(entering.ticket);
+        queues_.at(other).remove(entering.ticket);
         note_turn(other);
         moved_.insert(other);
     }

@@ -1,9 +1,8 @@
-// The lock machine after the end of sessions (S11): what they left is cleared name by name.
+// The removal of ended sessions from names (S11).
 #include <limits>
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
 
@@ -13,10 +12,10 @@ bool LockMachine::is_live(OperationId operation) const {
     return sessions_.find(operation.session) != nullptr;
 }
 
-// The table asks whenever it comes to a name that was not cleared since a session ended.
+// The table asks for each name that was not cleared since a session ended.
 void LockMachine::tell_who_ended() {
     if (ended_.empty()) return table_.begin(index_, endings_, nullptr);
-    // Many in a row are often of one session.
+    // Consecutive questions are often about one session.
     how_ended_ = [this, of = SessionId{},
                   how = std::optional<Predecessor>{}](OperationId operation) mutable {
         if (operation.session == of) return how;
@@ -37,14 +36,14 @@ LockTable::Cleared LockMachine::clear(const std::string& name, std::size_t max) 
     return cleared;
 }
 
-// From its end on a session's grants count as free: whoever comes to a name clears it first. If
-// nothing is left of the name by that, it answers who had it last.
+// From its end on a session's grants count as free: the next request for a name removes them first.
+// If nothing is left of the name then, this returns its last holder.
 Previous LockMachine::touch(const std::string& name) {
-    if (ended_.empty() || planted(Mutant::dead_holder_in_the_way)) return {};
+    if (ended_.empty()) return {};
     return clear(name, std::numeric_limits<std::size_t>::max()).last;
 }
 
-// Of an operation of which that may be the end.
+// Touches the names of an operation that may end now.
 void LockMachine::touch_all(const LockTable::NameList& names) {
     if (ended_.empty()) return;
     for (const auto& name : LockTable::NameList{names})
@@ -66,7 +65,7 @@ void LockMachine::forget(OperationId gone, const std::string& name) {
     end_sweep();
 }
 
-// A sweep is over when nothing is left to clear, wherever it was.
+// A sweep is over when nothing is left to remove anywhere.
 void LockMachine::end_sweep() {
     if (!ended_.empty()) return;
     waited_cursor_.clear();
@@ -79,7 +78,7 @@ void LockMachine::on(const Sweep& /*command*/) {
     sweep_held(left);
 }
 
-// False when this Sweep ends in the middle of the name.
+// False if this Sweep ends in the middle of the name.
 bool LockMachine::sweep_name(const std::string& name, SweepLeft& left) {
     const auto cleared = clear(name, left.traces);
     left.traces -= cleared.gone.size();
@@ -87,7 +86,7 @@ bool LockMachine::sweep_name(const std::string& name, SweepLeft& left) {
     return cleared.is_done;
 }
 
-// First the names that somebody waits for.
+// First the names that have waiters.
 void LockMachine::sweep_waited(SweepLeft& left) {
     while (!waited_done_ && left.names > 0) {
         const auto* next = table_.next_waited(waited_cursor_);

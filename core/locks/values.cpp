@@ -1,7 +1,6 @@
-// The value of a name (S36, S37): what a name does, and what a session is told.
+// Values of names (S36, S37): the effect on a name, and the outcomes for a session.
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/lock_table.hpp"
@@ -26,7 +25,7 @@ bool LockTable::holds_alone(const std::string& name, OperationId hold) const {
     return grant != nullptr && grant->mode == LockMode::exclusive && grant->is_held();
 }
 
-// Without bytes there is no value any more, and a later one begins anew.
+// Empty bytes remove the value, and a later one begins anew.
 LockTable::Stored LockTable::set_value(const std::string& name, OperationId hold,
                                        std::string bytes) {
     if (!holds_alone(name, hold)) return Stored::not_exclusive;
@@ -56,21 +55,19 @@ LockTable::Stored LockTable::mark_consistent(const std::string& name, OperationI
     return Stored::stored;
 }
 
-// Whoever held the name exclusively may have been in the middle of it.
+// An exclusive holder may have been in the middle of a change.
 void LockTable::value_is_dirty(const std::string& name) {
     const auto found = extras_.find(name);
     if (found == extras_.end() || !found->second.value) return;
-    if (planted(Mutant::lost_holder_leaves_no_dirt)) return;
     found->second.value->dirty = true;
     changes_.insert(name);
 }
 
 // --- for a session ------------------------------------------------------------------------------
 
-// `stored`: it may. Of several names it may write each that it holds.
+// `stored`: it may. A hold of several names may write each of them.
 AnswerKind LockMachine::may_write(const Session& session, Seq hold, const std::string& name) {
-    const bool held = held_operation(session, hold) != nullptr;
-    if (!held && !planted(Mutant::broken_hold_writes)) return AnswerKind::not_held;
+    if (held_operation(session, hold) == nullptr) return AnswerKind::not_held;
     const auto* record = table_.find(name);
     const auto* grant = record == nullptr ? nullptr : record->find({session.id, hold});
     const bool exclusive = grant != nullptr && grant->mode == LockMode::exclusive;

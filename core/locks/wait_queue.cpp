@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/locks/limits.hpp"
 
 namespace mortise::core {
@@ -15,9 +14,9 @@ namespace {
 
 constexpr unsigned top_class = priority_max + 1;
 constexpr std::size_t overtakings_per_class = 8;  // S29
-// Whoever was overtaken so often is in the top class, whatever its priority is.
+// A waiter that was overtaken this often is in the top class, whatever its priority is.
 constexpr std::size_t overtakings_max = overtakings_per_class * top_class;
-// Of somebody who came later than anybody.
+// The ticket of a waiter that comes after all others.
 constexpr Ticket last_ticket{LogIndex{std::numeric_limits<std::uint64_t>::max()}, 0};
 
 }  // namespace
@@ -58,7 +57,6 @@ Waiter WaitQueue::remove(Ticket ticket) {
 // --- the order ----------------------------------------------------------------------------------
 
 bool WaitQueue::is_preferred(LockMode mode) const {
-    if (planted(Mutant::preference_ignored)) return false;
     if (policy_ == QueuePolicy::prefer_readers) return !is_writer(mode);
     return policy_ == QueuePolicy::prefer_writers && is_writer(mode);
 }
@@ -68,7 +66,6 @@ Rank WaitQueue::rank(LockMode mode, Priority priority, Ticket ticket) const {
     const auto overtaken = static_cast<std::size_t>(overtakers_.end() - younger);
     const auto risen = static_cast<unsigned>(overtaken / overtakings_per_class);
     const auto reached = std::min(top_class, priority + risen);
-    if (planted(Mutant::risen_come_last)) return {top_class - reached, risen != 0, ticket};
     return {top_class - reached, reached < top_class && !is_preferred(mode), ticket};
 }
 
@@ -76,7 +73,7 @@ Rank WaitQueue::rank_of_newcomer(LockMode mode, Priority priority) const {
     return rank(mode, priority, last_ticket);
 }
 
-// Between two that overtook the class is the same, so it is enough to know between which.
+// Between two that overtook the class is the same, so the interval determines it.
 Ticket WaitQueue::limit_before(const LineKey& key, const Rank& place) const {
     const auto rank_at = [&](Ticket ticket) { return rank(key.mode, key.priority, ticket); };
     const auto end = std::ranges::partition_point(
@@ -126,9 +123,8 @@ const Waiter* WaitQueue::first_reader() const {
     return first([](LockMode mode) { return !is_writer(mode); });
 }
 
-// The first of a line has the smallest rank of it.
+// The first of a line has its smallest rank.
 bool WaitQueue::is_free_of_earlier(const Rank& rank, LockMode mode) const {
-    if (planted(Mutant::newcomer_overtakes)) return true;
     return std::ranges::none_of(lines_, [&](const auto& entry) {
         const auto& [key, line] = entry;
         return conflict(key.mode, mode) && !is_shut(line) && rank_of(line.begin()->second) < rank;
@@ -168,12 +164,12 @@ const Waiter* WaitQueue::oldest_ranked() const {
     return oldest;
 }
 
-// Without priorities and preferences only the batches of readers overtake, and those have their own
+// Without priorities and preferences only batches of readers overtake, and these have their own
 // bound (S31).
 void WaitQueue::count_overtaking(Ticket ticket, Priority priority) {
     const bool prefers =
         policy_ == QueuePolicy::prefer_readers || policy_ == QueuePolicy::prefer_writers;
-    if ((priority == 0 && !prefers) || planted(Mutant::overtaken_for_ever)) return;
+    if (priority == 0 && !prefers) return;
     const auto* first = oldest_ranked();
     if (first == nullptr || ticket < first->ticket) return;
     overtakers_.insert(std::ranges::upper_bound(overtakers_, ticket), ticket);

@@ -1,18 +1,18 @@
-// The waiters of one name, in the order in which they are served, and kept apart by priority and
-// mode, so that who may go next is found by looking at the first of each and never by a walk
-// through the queue.
+// The waiters of one name in the order in which they are served, separated by priority and mode, so
+// that the next one is found by examining the first of each line, without a walk through the queue.
 //
 // The order (S29, S31): by class, the highest first; within a class the kind that the policy
-// prefers, if it prefers one; then as they came. A waiter begins in the class of its priority, and
-// moves up one for every 8 that came after it and entered before it. Above the highest priority is
-// one class more, which only those reach who were overtaken, and where nobody is preferred: so
-// everybody comes to a place that nobody younger passes (P9).
+// prefers, if there is one; then by arrival. A waiter begins in the class of its priority, and
+// moves up one for every 8 requests that came after it and entered before it. Above the highest
+// priority is one more class, which only overtaken waiters reach, and in which no kind is
+// preferred: so every waiter reaches a place that no younger one overtakes (P9).
 //
 // A request for all of several names is a barrier in the queue of each (S32): it has no rank,
 // nobody behind it is served before it, and it is served when nobody is in front of it.
 //
-// Whoever is older was overtaken at least as often, so of one priority and mode the oldest is the
-// first, now and later; and how often is known from a few numbers for the whole queue.
+// An older waiter was overtaken at least as often as a younger one. So of one priority and mode the
+// oldest is always the first, and the number of times follows from a few numbers for the whole
+// queue.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +24,11 @@
 #include <string>
 #include <vector>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/command.hpp"
 
 namespace mortise::core {
 
-// A place in the order of the log: the entry, and the command within its batch.
+// A position in the log: the entry, and the command within its batch.
 struct Ticket {
     LogIndex index;
     std::uint32_t place = 0;
@@ -38,7 +37,7 @@ struct Ticket {
     friend constexpr auto operator<=>(const Ticket&, const Ticket&) = default;
 };
 
-// What a waiter's request asks for (S32).
+// What a waiter's request wants (S32).
 enum class Part : std::uint8_t { alone, one_of, all_of };
 
 struct Waiter {
@@ -49,18 +48,18 @@ struct Waiter {
     std::string label;
     Part part = Part::alone;
     LockerTag locker{};
-    HoldTerms terms{};  // of the hold, in the cluster's clocks
+    HoldTerms terms{};  // of the hold, by the cluster's clocks
 };
 
-// A hold that waits to become exclusive. It goes before every waiter (S28), and there is at most
-// one: only an update holder waits, and a name has but one of those.
+// An upgrade that waits. It goes before every waiter (S28), and there is at most one: only an
+// update holder waits, and a name has at most one of those.
 struct Conversion {
     Ticket ticket;
     OperationId operation;  // the Upgrade
     Seq hold;               // of the same session
 };
 
-// The smaller one is served first.
+// The smaller rank is served first.
 struct Rank {
     unsigned classes_above = 0;
     bool is_not_preferred = false;
@@ -75,66 +74,66 @@ public:
     explicit WaitQueue(QueuePolicy policy) : policy_{policy} {}
 
     [[nodiscard]] const std::optional<Conversion>& conversion() const { return conversion_; }
-    // Requires that there is none.
+    // There must be none.
     void add(const Conversion& conversion);
-    // Requires that there is one.
+    // There must be one.
     Conversion remove_conversion();
 
     void add(Waiter waiter);
-    // Requires a waiter with that ticket.
+    // There must be a waiter with that ticket.
     Waiter remove(Ticket ticket);
-    // Takes out every waiter that `leaves`, in one pass; not the conversion. Asks once for each, in
-    // no special order.
+    // Removes every waiter for which `leaves` is true, in one pass, but not the conversion. Calls
+    // it once for each, in no special order.
     template <class Leaves>
     void remove_if(const Leaves& leaves);
 
     [[nodiscard]] bool is_empty() const { return size_ == 0 && !conversion_; }
-    // The conversion is not counted, and is none of those below.
+    // The conversion is not counted, and not included in the functions below.
     [[nodiscard]] std::size_t size() const { return size_; }
 
     [[nodiscard]] Rank rank_of(const Waiter& waiter) const {
         return rank(waiter.mode, waiter.priority, waiter.ticket);
     }
-    // Of somebody who comes now.
+    // The rank of a new request.
     [[nodiscard]] Rank rank_of_newcomer(LockMode mode, Priority priority) const;
 
-    // Null when nobody there has that ticket.
+    // Null if there is no waiter with that ticket.
     [[nodiscard]] const Waiter* find(Ticket ticket) const;
     // The oldest of all.
     [[nodiscard]] const Waiter* head() const;
-    // Also behind a barrier.
+    // Waiters behind a barrier count, too.
     [[nodiscard]] bool has_readers() const;
     [[nodiscard]] bool has_priorities() const;
-    // Somebody who is there already is served after that waiter, who came last.
+    // Whether another waiter is served after that one, which came last.
     [[nodiscard]] bool has_behind(const Waiter& newest) const;
     [[nodiscard]] bool has_barrier() const { return !barriers_.empty(); }
 
-    // Of those in front of every barrier, the one to be served first that `fits`, which is asked
-    // with a mode; null when there is none.
+    // The first to be served among the waiters in front of every barrier for whose mode `fits` is
+    // true; null if there is none.
     template <class Fits>
     [[nodiscard]] const Waiter* first(const Fits& fits) const;
     [[nodiscard]] const Waiter* first() const;
-    // The oldest of those that `fits`, wherever they are.
+    // The oldest for which `fits` is true, anywhere in the queue.
     template <class Fits>
     [[nodiscard]] const Waiter* oldest(const Fits& fits) const;
     [[nodiscard]] const Waiter* first_writer() const { return first(is_writer); }
     [[nodiscard]] const Waiter* first_reader() const;
-    // Likewise the first who is let in by `admits` and hindered by nobody before it.
+    // The first one that `admits` lets in and that nobody before it hinders.
     template <class Admits>
     [[nodiscard]] const Waiter* first_unhindered(const Admits& admits) const;
-    // True when nobody in front of every barrier has a smaller rank and conflicts with this mode.
+    // True if nobody in front of every barrier has a smaller rank and conflicts with this mode.
     [[nodiscard]] bool is_free_of_earlier(const Rank& rank, LockMode mode) const;
-    // All, as they came: for listings.
+    // All waiters in the order of arrival, for listings.
     [[nodiscard]] std::vector<const Waiter*> in_order() const;
 
-    // Somebody of that ticket and priority was let in from here, or past everybody.
+    // A request with that ticket and priority was let in, from this queue or past it.
     void count_overtaking(Ticket ticket, Priority priority);
-    // What matters to nobody any more.
+    // Removes what does not matter any more.
     void forget_overtakings();
-    // The newest that overtook, rising; as many as can matter.
+    // The newest that overtook, ascending; as many as can matter.
     using Overtakers = std::vector<Ticket>;
     [[nodiscard]] const Overtakers& overtakers() const { return overtakers_; }
-    // For loading. False, and nothing happens, unless they rise and are not too many.
+    // For loading. False, without an effect, unless they ascend and are not too many.
     bool restore(Overtakers overtakers);
 
 private:
@@ -148,21 +147,20 @@ private:
     };
 
     [[nodiscard]] Rank rank(LockMode mode, Priority priority, Ticket ticket) const;
-    // In a line, exactly those of smaller tickets have a smaller rank.
+    // In a line, exactly the waiters with smaller tickets have a smaller rank.
     [[nodiscard]] Ticket limit_before(const LineKey& key, const Rank& rank) const;
     [[nodiscard]] bool is_preferred(LockMode mode) const;
     [[nodiscard]] const Waiter* oldest_ranked() const;
-    // Behind a barrier, and with it the whole line.
+    // Behind a barrier; so is the whole line then.
     [[nodiscard]] bool is_shut(const Line& line) const {
-        return !barriers_.empty() && barriers_.begin()->first < line.begin()->first &&
-               !planted(Mutant::barrier_passed);
+        return !barriers_.empty() && barriers_.begin()->first < line.begin()->first;
     }
     template <class Leaves>
     void remove_if(Line& line, const Leaves& leaves);
 
     QueuePolicy policy_;
     std::optional<Conversion> conversion_;
-    std::map<LineKey, Line> lines_;  // none is empty
+    std::map<LineKey, Line> lines_;  // no line is empty
     Line barriers_;
     std::size_t size_ = 0;
     Overtakers overtakers_;

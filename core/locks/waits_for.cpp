@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/locks/ahead.hpp"
 
 namespace mortise::core {
@@ -12,7 +11,7 @@ struct WaitFinder::Asking {
     const WaitQueue& queue;
     const Waiter* waiter;  // null for an upgrade
     LockMode mode;
-    OperationId hold;  // of an upgrade: its own is not in its way
+    OperationId hold;  // of an upgrade: its own hold is not in its way
     LockerId locker;
     std::size_t& steps;
     WaitsFor found{};
@@ -22,21 +21,18 @@ namespace {
 
 constexpr std::size_t holders_per_step = 32;
 
-// How long somebody is waited for who is in front.
+// How long a waiter waits for one in front of it.
 enum class Until : std::uint8_t { never, granted, released };
 
-// Readers behind writers are not asked about where there are phases: they wait for one of them.
+// Not for readers behind writers under a policy with phases: they wait for one of the writers.
 Until waited_for(QueuePolicy policy, LockMode mode, bool is_barrier, LockMode front,
                  bool front_is_barrier) {
     const bool clash = conflict(front, mode);
-    const bool has_barrier =
-        (is_barrier || front_is_barrier) && !planted(Mutant::deadlock_without_barriers);
-    if (has_barrier) return clash ? Until::released : Until::granted;
+    if (is_barrier || front_is_barrier) return clash ? Until::released : Until::granted;
     if (!clash) return Until::never;
     if (policy != QueuePolicy::phase_fair) return Until::released;
     if (!is_writer(front)) return Until::granted;
-    const bool by_phase = !is_writer(mode) && !planted(Mutant::deadlock_without_phases);
-    return by_phase ? Until::never : Until::released;
+    return is_writer(mode) ? Until::released : Until::never;
 }
 
 template <class Visit>
@@ -81,7 +77,7 @@ WaitsFor WaitFinder::find(const std::string& name, OperationId request, Extent e
                   steps};
     ++steps;
     add_holders(asking);
-    if (!upgrades && !planted(Mutant::deadlock_by_holders_only)) {
+    if (!upgrades) {
         add_conversion(asking);
         add_phase(asking);
         add_ahead(asking, extent);
@@ -93,8 +89,7 @@ void WaitFinder::add_holders(Asking& asking) const {
     const auto& holders = asking.record.holders();
     asking.steps += holders.size() / holders_per_step;
     for (const auto& holder : holders) {
-        const bool is_lost =  // adds no edge
-            !holder.is_held() && !planted(Mutant::deadlock_with_the_broken);
+        const bool is_lost = !holder.is_held();  // adds no edge
         if (is_lost || !conflict(holder.mode, asking.mode) || holder.operation == asking.hold)
             continue;
         const LockerId locker{holder.operation.session, holder.locker.number};
@@ -108,9 +103,9 @@ void WaitFinder::add_conversion(Asking& asking) const {
     if (conversion && is_live(conversion->operation)) add(asking, conversion->operation, true);
 }
 
-// S31: a reader behind a writer that is in its way waits for one writer, and passes the others. At
-// the readers' turn for the one that holds, at the writers' turn for the first, whether or not
-// those are in its way.
+// S31: a reader behind a conflicting writer waits for one writer, and overtakes the others: at the
+// readers' turn for the writer that holds, at the writers' turn for the first one, whether or not
+// these conflict with it.
 void WaitFinder::add_phase(Asking& asking) const {
     const auto& waiter = *asking.waiter;
     const bool has_phase = asking.record.policy() == QueuePolicy::phase_fair &&
@@ -126,7 +121,7 @@ void WaitFinder::add_phase(Asking& asking) const {
     });
     if (ahead.first(in_the_way, lives) == nullptr) return;
     if (asking.record.turn == Turn::writers) {
-        // An upgrade goes first of all, and is waited for anyway.
+        // An upgrade goes first, so others wait for it anyway.
         const auto& conversion = asking.queue.conversion();
         if (conversion && is_live(conversion->operation)) return;
         const auto writers = kinds_that([](LockMode mode, bool) { return is_writer(mode); });
@@ -140,9 +135,9 @@ void WaitFinder::add_phase(Asking& asking) const {
     }
 }
 
-// Whoever is waited for by somebody who is waited for as long need not be looked at: of a queue of
-// one mode, for example, the nearest is enough. Who waits for any of several names may go on
-// without those in front, so it stands for nobody.
+// A waiter need not be examined if another one is waited for as long and waits for it: in a queue
+// of one mode, for example, the nearest is enough. A waiter for any of several names may go on
+// without those in front, so it represents nobody.
 void WaitFinder::add_ahead(Asking& asking, Extent extent) const {
     const auto policy = asking.record.policy();
     const auto& waiter = *asking.waiter;

@@ -1,8 +1,8 @@
-// Whom a request waits for on a name (S33). It goes on when all of them do:
+// What a request waits for on a name (S33). It goes on when all of these do:
 //   - the lockers of the holders that it conflicts with;
-//   - those in front whom it will not overtake by policy and phase: until they are granted, and
-//     where they are in its way then as well, until their lockers let go of that again.
-// What ended sessions left counts for nothing.
+//   - the waiters in front that it will not overtake by policy and phase: until they are granted,
+//     and if they conflict with it then, until their lockers release the name again.
+// Traces of ended sessions do not count.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace mortise::core {
 
 struct WaitsFor {
     std::vector<OperationId> requests;
-    std::vector<LockerId> lockers;  // tied ones only: the others go on
+    std::vector<LockerId> lockers;  // only tied ones: the others go on
 };
 
 class WaitFinder {
@@ -25,13 +25,13 @@ public:
     WaitFinder(const LockTable& table, const SessionTable& sessions, const LockerBook& lockers)
         : table_{table}, sessions_{sessions}, lockers_{lockers} {}
 
-    // `enough`: as many as it takes to know from whom all of them can be reached.
+    // `enough`: as many as are needed so that all others can be reached from them.
     enum class Extent : std::uint8_t { enough, all };
-    // Requires that the request waits for that name. Adds to `steps` what it cost.
+    // The request must wait for that name. Adds its cost to `steps`.
     [[nodiscard]] WaitsFor find(const std::string& name, OperationId request, Extent extent,
                                 std::size_t& steps) const;
 
-    // Null when it is over, or its session is.
+    // Null if it is over, or its session has ended.
     [[nodiscard]] const Operation* operation(OperationId id) const;
     [[nodiscard]] const LockerBook& lockers() const { return lockers_; }
     [[nodiscard]] const LockTable& table() const { return table_; }

@@ -1,8 +1,7 @@
-// What this node's program asks for; and reads, which need no log entry (S20, S46).
+// Calls of this node's program; and reads, which need no log entry (S20, S46).
 #include <algorithm>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/node/node_core.hpp"
 
@@ -10,8 +9,8 @@ namespace mortise::core {
 
 namespace {
 
-// The counter takes 40 bits: at a million reads a second a life of twelve days, and then the next
-// epoch's ids begin, which no life uses before its millionth start.
+// The counter has 40 bits: at a million reads a second they last for twelve days, and then the ids
+// of the next epoch follow, which no run uses before its millionth start.
 ReadId read_id(BootEpoch epoch, std::uint64_t count) {
     return ReadId{(epoch.raw() << 40U) + count};
 }
@@ -22,27 +21,32 @@ constexpr std::size_t inspects_per_step_max = 8;
 
 void NodeCore::call(AcquireCall& call, Now now) {
     // A try on a name that looks taken asks whether it is, and writes nothing if so. If it looks
-    // free, or we have something under way on it, the log decides.
+    // free the log decides.
     const auto& request = call.request;
     const bool looks_taken =
         !request.wait && !machine_.would_grant(request.name, request.mode, request.priority);
-    const bool in_order =
-        agent_.may_answer_from_read(request.name) || planted(Mutant::try_before_own_release);
-    if (looks_taken && in_order) {
-        ask_try(call, now);
+    const auto behind = looks_taken ? agent_.read_behind({request.name}) : std::nullopt;
+    if (behind) {
+        ask_try(call, *behind, now);
     } else {
         agent_.on_acquire(std::move(call), now);
     }
 }
 
-// Any of several names likewise.
+// The same for any of several names.
 void NodeCore::call(AcquireSeveralCall& call, Now now) {
     const auto& request = call.request;
     const bool is_try = !request.wait && request.which == AcquireSeveral::Which::any;
-    const bool in_order = std::ranges::all_of(
-        request.names, [&](const NamedMode& one) { return agent_.may_answer_from_read(one.name); });
-    if (is_try && in_order && !would_grant(request)) {
-        ask_try(call, now);
+    const auto names_in = [&] {
+        Names names;
+        for (const auto& one : request.names)
+            names.push_back(one.name);
+        return names;
+    };
+    const bool looks_taken = is_try && !would_grant(request);
+    const auto behind = looks_taken ? agent_.read_behind(names_in()) : std::nullopt;
+    if (behind) {
+        ask_try(call, *behind, now);
     } else {
         agent_.on_acquire(std::move(call), now);
     }
@@ -86,7 +90,7 @@ void NodeCore::call(const ToldCall& call, Now /*now*/) {
 }
 
 void NodeCore::call(InspectCall& call, Now now) {
-    if (call.local || planted(Mutant::inspect_asks_nobody)) {
+    if (call.local) {
         Call local{std::move(call)};
         answer_read(local, now);
         return;
@@ -103,24 +107,24 @@ void NodeCore::call(const CloseCall& call, Now now) {
     agent_.on_close(call, now);
 }
 
-// It may go through the log after that, and has the same time for both (S48).
+// It may go through the log after that, and has the same deadline for both (S48).
 template <class AnyAcquireCall>
-void NodeCore::ask_try(AnyAcquireCall& call, Now now) {
+void NodeCore::ask_try(AnyAcquireCall& call, OperationId behind, Now now) {
     const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
-    if (!planted(Mutant::try_has_time_twice)) call.deadline = gives_up;
-    ask_read(std::move(call), gives_up);
+    call.deadline = gives_up;
+    ask_read(std::move(call), gives_up, behind);
 }
 
-void NodeCore::ask_read(Call call, Instant gives_up) {
+void NodeCore::ask_read(Call call, Instant gives_up, OperationId behind) {
     if (reads_.is_full()) {
         effects_.answers.push_back({tag_of(call), CallError::resource_exhausted});
         return;
     }
-    reads_.add(std::move(call), gives_up);
+    reads_.add(std::move(call), gives_up, behind);
 }
 
-// One question for all that a step asks for. Again under a new id: an answer to the old one may be
-// too old by now (etcd 20418).
+// One question for all reads of a step. A repeated question has a new id: an answer to the old one
+// may be too old by now (etcd 20418).
 void NodeCore::ask_leader(Now now) {
     if (!reads_.is_to_ask()) return;
     const auto id = read_id(options_.boot_epoch, ++reads_asked_);
@@ -134,15 +138,16 @@ void NodeCore::read_overdue(Now now) {
     reads_.ask_again(now.steady, options_.election_timeout / 2);
 }
 
-// Listings take their time, and the log must move on meanwhile: the next step follows at once.
+// Listings take time, and the log must progress meanwhile: the next step follows at once.
 void NodeCore::answer_reads(Now now) {
+    const auto is_applied = [this](OperationId request) { return agent_.is_applied(request); };
     for (std::size_t inspected = 0; inspected < inspects_per_step_max;) {
-        auto call = reads_.take_readable(applied_);
+        auto call = reads_.take_readable(applied_, is_applied);
         if (!call) break;
         inspected += std::holds_alternative<InspectCall>(*call) ? 1 : 0;
         answer_read(*call, now);
     }
-    reads_due_ = reads_.is_readable(applied_) ? now.steady : Instant::never();
+    reads_due_ = reads_.is_readable(applied_, is_applied) ? now.steady : Instant::never();
 }
 
 void NodeCore::answer_read(Call& call, Now now) {
@@ -173,7 +178,7 @@ void NodeCore::answer_read(InspectCall& inspect, Now now) {
     effects_.answers.push_back({inspect.tag, std::move(viewed)});
 }
 
-// By this node's own countdown, which decides nothing alone: the name opens once a majority agrees.
+// By this node's own countdown, which decides nothing alone: the name opens when a majority agrees.
 void NodeCore::tell_times(LockView& lock, Now now) const {
     for (auto& closing : lock.closings) {
         for (const auto closure : closing.closures) {
@@ -192,7 +197,7 @@ void NodeCore::answer_try(AnyAcquireCall& call, bool goes_on, const std::string&
     }
 }
 
-// That is no busy answer, and the log says what it is (S31).
+// It is not a busy answer: the log decides (S31).
 template <class AnyAcquire>
 bool NodeCore::names_other_policy(const AnyAcquire& request, const std::string& name) const {
     const auto* record = machine_.table().find(name);

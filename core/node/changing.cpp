@@ -1,5 +1,5 @@
-// Changes of the membership that programs ask for: this node's own on their way to the leader, and
-// what a leader says to them.
+// Changes of the membership: those of this node's program on their way to the leader, and the
+// leader's answers.
 #include <algorithm>
 #include <utility>
 
@@ -9,8 +9,8 @@ namespace mortise::core {
 
 namespace {
 
-// Election timeouts for which nodes are connected with that are no members. A newcomer's begin anew
-// whenever it is asked for.
+// The time, in election timeouts, for which the node stays connected with nodes that are not
+// members. For a new node it begins anew with each request.
 constexpr int outsider_for = 2;
 
 using State = MembershipReply::State;
@@ -28,7 +28,7 @@ MembershipReply refusal(const MembershipRequest& request, MembershipRefusal why)
     return reply;
 }
 
-// Two nodes at one address are one: the second would never be heard there.
+// Two nodes at one address count as one: the second could not be reached there.
 bool is_taken(const std::string& address, const Configuration& by) {
     const auto members = by.all();
     return std::ranges::any_of(members, [&](NodeId id) { return by.find(id)->address == address; });
@@ -40,8 +40,7 @@ bool is_address(const std::string& address) {
 
 }  // namespace
 
-// --- who asks
-// -------------------------------------------------------------------------------------
+// --- who asks -----------------------------------------------------------------------------------
 
 void NodeCore::call(ChangeCall& call, Now now) {
     if (changes_.is_full()) effects_.answers.push_back(changes_.give_way());
@@ -69,15 +68,14 @@ void NodeCore::receive(NodeId from, const MembershipReply& reply, Now now) {
     changes_.replied(from, reply, now.steady);
 }
 
-// --- who is asked
-// ---------------------------------------------------------------------------------
+// --- who is asked -------------------------------------------------------------------------------
 
 void NodeCore::receive(NodeId from, const MembershipRequest& request, Now now) {
     if (!is_formed() || !is_trusted(from) || !request.goal.member.is_set()) {
         ++refused_messages_;
         return;
     }
-    // Of this node's own program that was looked at when it called.
+    // The rights of this node's own program were checked when it called.
     const bool may = connected_.at(from).access.may(Right::members, {});
     effects_.send.push_back(
         {from, may ? consider(request, now) : refusal(request, MembershipRefusal::not_allowed)});
@@ -129,14 +127,27 @@ MembershipReply NodeCore::consider_members(const MembershipRequest& request, Now
 
 ChangeResult NodeCore::begin_change(const MembershipGoal& goal, Now now) {
     switch (goal.kind) {
-        case MembershipGoal::Kind::learner: return add_member({{}, goal.member, goal.address}, now);
+        case MembershipGoal::Kind::learner: return add_member(goal.member, goal.address, now);
         case MembershipGoal::Kind::voter: return promote(goal.member, now);
         case MembershipGoal::Kind::address:
             return raft_.move(goal.member, goal.address, now.steady);
         case MembershipGoal::Kind::gone: return raft_.remove(goal.member, now.steady);
-        case MembershipGoal::Kind::leader: break;  // no change of the members
+        case MembershipGoal::Kind::leader: break;  // not a change of the members
     }
     return MembershipRefusal::not_a_voter;
+}
+
+// As a learner. It must be running and connected: only it knows what its directory is.
+ChangeResult NodeCore::add_member(NodeId id, const std::string& address, Now now) {
+    if (!is_address(address)) return MembershipRefusal::invalid_address;
+    const auto found = connected_.find(id);
+    if (found == connected_.end()) return MembershipRefusal::not_connected;
+    if (!is_of_cluster(found->second)) return MembershipRefusal::other_cluster;
+    // What earlier leaders left may be newer than anything this one has applied.
+    if (!raft_.has_handed_out_own_term()) return MembershipRefusal::leader_not_ready;
+    if (is_too_old(found->second)) return MembershipRefusal::too_old;
+    if (!is_members_certificate(id)) return MembershipRefusal::not_a_members_certificate;
+    return raft_.add_learner({id, found->second.incarnation, address}, now.steady);
 }
 
 // Nothing is proposed while leadership is handed over, so it is tried once, with somebody who can
@@ -147,9 +158,8 @@ MembershipReply NodeCore::consider_leader(const MembershipRequest& request, Now 
     if (!raft_.configuration().is_voter(target)) {
         return refusal(request, MembershipRefusal::not_a_voter);
     }
-    // Whoever looked at an earlier term looks again: an election in between, which the goal may
-    // have lost, is nothing that the caller did. A late copy of a request comes to nothing all the
-    // same.
+    // A caller that looked in an earlier term looks again: it did not cause the election in
+    // between. A late copy of a request still has no effect.
     if (request.term != raft_.term()) {
         auto reply = reply_with(request, State::looked);
         reply.configuration = raft_.configuration_id().index;
@@ -169,10 +179,9 @@ MembershipReply NodeCore::consider_leader(const MembershipRequest& request, Now 
     return reply_with(request, State::begun);
 }
 
-// --- whom to be connected with
-// --------------------------------------------------------------------
+// --- whom to be connected with ------------------------------------------------------------------
 
-// A newcomer must be connected before it can be added: only it knows what its directory is.
+// A new node must be connected before it can be added: only it knows its incarnation.
 void NodeCore::expect(const MembershipGoal& goal, Now now) {
     const bool is_full = outsiders_.size() >= members_max && !outsiders_.contains(goal.member);
     if (!is_full && is_address(goal.address)) keep_connected(goal.member, goal.address, now);
@@ -184,7 +193,7 @@ void NodeCore::keep_connected(NodeId id, const std::string& address, Now now) {
     outsider = {address, now.steady + options_.election_timeout * outsider_for};
 }
 
-// Who was removed stays for a while: it is to hear of that.
+// A removed node stays connected for a while, so that it learns of its removal.
 void NodeCore::tell_peers(Now now) {
     const auto gone = std::erase_if(
         outsiders_, [&](const auto& each) { return now.steady >= each.second.until; });

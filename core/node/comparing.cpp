@@ -1,18 +1,17 @@
-// Replicas compare their states: now and then the leader puts the sum over its rows, as of some
-// index, into the log, and every node that has been there holds its own against it. One that
-// differs has broken somewhere before that index, and stops (P5).
+// The comparison of replicas: now and then the leader logs a checksum of its state as of some
+// index, and every node that has been there compares its own. A node whose checksum differs has an
+// error somewhere before that index, and stops (P5).
 #include <algorithm>
 #include <string>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
 
 namespace {
 
-// More than are ever under way: one is proposed when the next index of the kind is reached.
+// More than are ever in progress: one is proposed when the next index of the kind is reached.
 constexpr std::size_t sums_kept = 8;
 
 }  // namespace
@@ -24,7 +23,7 @@ void NodeCore::remember_state_sum() {
     if (sums_.size() > sums_kept) sums_.pop_front();
 }
 
-// Once in a term for each, after its first commit.
+// Each once in a term, after its first commit.
 void NodeCore::propose_state_sum(Now now) {
     if (sums_.empty() || sums_.back().at <= sum_proposed_ || !can_propose()) return;
     if (!raft_.has_handed_out_own_term()) return;
@@ -35,11 +34,11 @@ void NodeCore::propose_state_sum(Now now) {
 
 void NodeCore::compare_state_sum(const Entry& entry) {
     const auto said = decode_state_sum(entry.payload);
-    // Of a later version, or of what is yet to come: nothing to compare with.
+    // The checksum of a later version, or of a later index, cannot be compared.
     if (!said || said->at > applied_) return;
     sum_proposed_ = std::max(sum_proposed_, said->at);
     const auto own = std::ranges::find(sums_, said->at, &StateSum::at);
-    if (own == sums_.end() || *own == *said || planted(Mutant::states_not_compared)) return;
+    if (own == sums_.end() || *own == *said) return;
     throw InvariantBroken{"the state differs from that of the leader of term " +
                           std::to_string(entry.id.term.raw()) + " at index " +
                           std::to_string(said->at.raw())};

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "core/base/mutant.hpp"
-
 namespace mortise::core {
 
 void ContentionWatch::watch(OperationId hold, const std::vector<std::string>& names) {
@@ -11,7 +9,7 @@ void ContentionWatch::watch(OperationId hold, const std::vector<std::string>& na
     for (const auto& name : names) {
         holds_[name].insert(hold);
         // A queue of ten tells each in turn that nine are left: those came before it was granted.
-        if (!planted(Mutant::contention_before_grant_untold)) marked_[name].insert(hold);
+        marked_[name].insert(hold);
     }
     if (auto early = asked_early_.extract(hold); !early.empty())
         asked_.push_back(std::move(early.mapped()));
@@ -24,7 +22,7 @@ void ContentionWatch::forget(OperationId hold) {
     for (const auto& name : found.mapped()) {
         const auto holds = holds_.find(name);
         holds->second.erase(hold);
-        // One that was broken is in the machine still.
+        // A broken hold is still in the machine.
         if (const auto marked = marked_.find(name); marked != marked_.end())
             marked->second.erase(hold);
         if (holds->second.empty()) holds_.erase(holds);
@@ -60,7 +58,7 @@ void ContentionWatch::on_state_replaced() {
     marked_ = holds_;
 }
 
-// Of a name once, however many hold it together.
+// Once for each name, however many holders share it.
 std::vector<Contended> ContentionWatch::take(const LockMachine& machine) {
     std::map<std::string, std::set<OperationId>> asked;
     for (const auto& [name, one] : asked_)

@@ -1,5 +1,6 @@
-// Which of this node's holds want to hear that others wait for what they have (S24). Marks the
-// names on which something happened, and tells of each hold once a step, however many came.
+// Which of this node's holds are to be notified when others wait for what they have (S24). It marks
+// the names on which something happened, and reports each hold once per step, however many waiters
+// came.
 #pragma once
 
 #include <functional>
@@ -16,29 +17,30 @@ namespace mortise::core {
 
 class ContentionWatch {
 public:
-    // From now on; who waits already counts as having come just now, and so does who asked before.
+    // Watches it from now on; present waiters count as having just arrived, and so do earlier
+    // requests to release.
     void watch(OperationId hold, const std::vector<std::string>& names);
-    // It left, or was lost. One that is not watched is none of its business.
+    // The hold was released or lost. No effect if it is not watched.
     void forget(OperationId hold);
     [[nodiscard]] bool is_empty() const { return names_.empty(); }
 
     // It has another mode now.
     void converted(OperationId hold);
-    // Somebody began to wait for it.
+    // A request began to wait for it.
     void somebody_waits(const std::string& name);
-    // Those that `are_here` are this node's. One that is not watched may be in a moment, when its
-    // owner has been told that it has it: the newest who asked for it is told then.
+    // `are_here` tells which are holds of this node. A hold that is not watched yet may be in a
+    // moment, when its owner has received it: the newest request to release is reported then.
     using AreHere = std::function<bool(OperationId)>;
     void on(const ReleaseAsked& asked, const AreHere& are_here);
-    // What was applied was not told: anybody may have come.
+    // Outcomes were skipped: waiters may have arrived.
     void on_state_replaced();
-    // What is to be told since the last time; of the machine as it is now.
+    // What is to be reported since the last call, for the present state of the machine.
     [[nodiscard]] std::vector<Contended> take(const LockMachine& machine);
 
 private:
-    std::map<OperationId, std::vector<std::string>> names_;  // of each hold
-    std::map<std::string, std::set<OperationId>> holds_;     // on each name
-    std::map<std::string, std::set<OperationId>> marked_;    // on each name
+    std::map<OperationId, std::vector<std::string>> names_;  // of each watched hold
+    std::map<std::string, std::set<OperationId>> holds_;     // watched holds by name
+    std::map<std::string, std::set<OperationId>> marked_;    // marked holds by name
     std::vector<std::pair<std::string, Contended>> asked_;
     std::map<OperationId, std::pair<std::string, Contended>> asked_early_;
 };

@@ -1,9 +1,9 @@
-// What must happen outside after a step, in this order: submit `write`, hand `send` to the
-// transport, publish `applied`, tell of `lost` and `lease`, give the `answers`, and the rest, which
-// nobody waits for; `contended` after `answers`, as it is about holds that are in there.
+// What must happen outside after a step, in this order: submit `write`, pass `send` to the
+// transport, publish `applied`, report `lost` and `lease`, give the `answers`, and then the rest,
+// for which nobody waits; `contended` comes after `answers`, because it is about holds in them.
 // Nothing in `send` waits for `write`: what depends on a write appears after its WriteDone, in a
-// later step. `lost` comes before `lease`, or a hold that lapsed would look valid again for a
-// moment.
+// later step. `lost` comes before `lease`, because otherwise a hold that lapsed would look valid
+// again for a moment.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,6 @@
 #include "core/agent/call.hpp"
 #include "core/base/instant.hpp"
 #include "core/leases/countdowns.hpp"
-#include "core/node/membership.hpp"
 #include "core/node/message.hpp"
 #include "core/node/state_delta.hpp"
 #include "core/raft/log_base.hpp"
@@ -21,7 +20,7 @@
 
 namespace mortise::core {
 
-// One entry that was committed and, if it carried commands, what applying them brought about.
+// One committed entry and, if it had commands, their outcomes.
 struct Applied {
     Entry entry;
     Outcomes outcomes;
@@ -29,11 +28,11 @@ struct Applied {
 
 struct Effects {
     std::optional<Write> write;
-    // Whom to be connected with from now on, who knows where; none but these.
+    // The nodes to be connected with from now on, and no others; not set: unchanged.
     std::optional<std::vector<Member>> peers;
     std::vector<Envelope> send;
-    // Whose connections are to be closed, after `send`: they say what cannot be so, or are to say
-    // once more what they said. They may come back, with another hello.
+    // The peers whose connections are to be closed, after `send`: they sent impossible messages, or
+    // have to report again what they have. They may come back with another hello.
     std::vector<NodeId> disconnect;
     std::vector<Applied> applied;
     std::vector<HoldLost> lost;
@@ -41,25 +40,25 @@ struct Effects {
     std::vector<Contended> contended;
     std::optional<LeaseChanged> lease;
     std::vector<CallAnswer> answers;
-    std::vector<MembershipAnswer> membership;
     // The machine was replaced: entries up to here were applied elsewhere, their outcomes are not
     // told. Before `applied`.
     std::optional<LogId> state_replaced;
-    // This node's directory was found out by one who remembers more than it does: nothing that this
-    // core says counts any more. It is to begin anew (docs/decisions/0013).
+    // A peer that remembers more than this directory has detected that it is outdated: nothing that
+    // this core says counts any more. The node has to start with an empty directory
+    // (docs/decisions/0013).
     bool superseded = false;
-    // Likewise, and a copy of the directory is in use elsewhere: which of the two is the right one
-    // a person has to say. This node is to stop.
+    // The same, and a copy of the directory is in use elsewhere: a person has to decide which one
+    // is right. This node has to stop.
     bool copied = false;
     std::vector<Note> notes;
-    std::optional<LogBase> purge_log_to;  // inclusive; may be carried out whenever it suits
+    std::optional<LogBase> purge_log_to;  // inclusive; may be executed at any time
     std::vector<StateDelta> save_state;
     std::vector<SnapshotRead> read_snapshot;
     std::vector<NodeId> close_snapshots;
     std::vector<InstallStep> install;  // before save_state
-    // To be kept on disk, unsynced, for the next start.
+    // To be saved on disk, without a sync, for the next start.
     std::optional<std::vector<SavedCountdown>> save_countdowns;
-    Instant deadline;  // of the steady clock: when to step again if nothing happens
+    Instant deadline;  // of the steady clock: when to step again if nothing else happens
 };
 
 }  // namespace mortise::core

@@ -1,4 +1,4 @@
-// What may happen to a node. Each is one step.
+// The events of a node. Each is one step.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 
 #include "core/agent/call.hpp"
 #include "core/node/hello.hpp"
-#include "core/node/membership.hpp"
 #include "core/node/message.hpp"
 #include "core/raft/snapshot.hpp"
 
@@ -16,21 +15,22 @@ namespace mortise::core {
 struct TimerFired {};
 
 struct PeerUp {
-    Hello hello;  // of the peer, read off a new connection
+    Hello hello;  // the peer's hello, on a new connection
 };
 
 struct PeerDown {
     NodeId peer;
 };
 
-// A peer refused this node's hello, at the peer's own address: a later start of this directory was
-// there since; or a copy of it is connected there now.
+// A peer refused this node's hello, at the peer's own address: it has seen a later start of this
+// directory, or a copy of the directory is connected to it now.
 struct LifeRefused {
     NodeId by;
     bool as_copy = false;
 };
 
-// A peer refused this node's hello, at the peer's own address: no member that it knows of.
+// A peer refused this node's hello, at the peer's own address: it does not know this node as a
+// member.
 struct UnknownTo {
     NodeId peer;
 };
@@ -38,7 +38,7 @@ struct UnknownTo {
 struct Received {
     NodeId from;
     PeerMessage message;
-    // Of the hello on the connection that it came on. Not set: the one that is up now.
+    // From the hello of the connection on which it came. Not set: that of the present connection.
     Incarnation incarnation{};
     BootEpoch boot_epoch{};
 };
@@ -52,23 +52,17 @@ struct StateDurable {
     LogIndex index;
 };
 
-// Everything the program asked for since the last step.
+// Everything that the program requested since the last step.
 struct Calls {
     std::vector<Call> calls;
-};
-
-// Commands of a program that is no member: passed on as this node's own would be.
-struct ClientForward {
-    Forward forward;
 };
 
 struct TransferLeadership {
     NodeId target;
 };
 
-using Event =
-    std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
-                 ClientForward, TransferLeadership, AddMember, PromoteMember, RemoveMember,
-                 SnapshotRows, InstallTaken, StateInstalled, LifeRefused, UnknownTo>;
+using Event = std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
+                           TransferLeadership, SnapshotRows, InstallTaken, StateInstalled,
+                           LifeRefused, UnknownTo>;
 
 }  // namespace mortise::core

@@ -1,23 +1,22 @@
-// How a cluster comes to be, once (S47).
+// The bootstrap of a cluster (S47).
 //
-// Only the lowest configured id may found, and only while every configured voter is connected,
-// empty and carries the same list. What a hello says was true once, and not of all of them at once:
-// so when it has heard everybody it asks them all again, and each answers only if it is empty
-// still, in the same life. Then there was a moment, when it began to ask, at which all were. It
-// writes the founding entry with the incarnations it was told and, once that is durable, offers it.
-// An empty node takes an offer that names it, by id and incarnation, and is a voter from then on.
-// Were a majority enough, the two halves of a start-up in the wrong order could each found a
-// cluster, or a majority with wiped disks could found a second one.
+// Only the voter with the lowest configured id may bootstrap, and only while every configured voter
+// is connected, empty, and configured with the same list. A hello was true when it was sent, which
+// was not the same moment for all of them. So when the node has heard all hellos it asks them all
+// again, and each one answers only if it is still empty in the same run. Then there was a moment,
+// when it began to ask, at which all were empty. It writes the first entry with the incarnations
+// that it received and, when that is durable, offers it. An empty node accepts an offer that names
+// it, by id and incarnation, and is a voter from then on. If a majority were enough, two halves of
+// the voters that start in the wrong order could each form a cluster, or a majority with wiped
+// disks could form a second one.
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/node/node_core.hpp"
-#include "core/raft/quorum.hpp"
 
 namespace mortise::core {
 
-// Before it is on disk a crash would take it back, and another cluster could be founded.
+// Before it is on disk a crash could remove it, and another cluster could be formed.
 bool NodeCore::is_formation_durable() const {
     return raft_.durable_index() >= LogIndex{1} || raft_.log().base().index.is_set();
 }
@@ -36,19 +35,18 @@ Hello NodeCore::hello() const {
     } else if (former_cluster_.is_set()) {
         hello.cluster = former_cluster_;
     } else if (is_formed()) {
-        return hello;  // in between: agrees to no other founding, so it names no voters
+        return hello;  // in between: it agrees to no other bootstrap, so it names no voters
     }
     for (const auto& voter : options_.voters)
         hello.voters.push_back(voter.id);
     return hello;
 }
 
-// A state that was received whole is not in force yet, and the cluster that it is of counts on it.
+// A snapshot that was received completely is not in force yet, but its cluster already counts on
+// it.
 bool NodeCore::may_be_founded() const {
-    const bool is_brought_in =
-        raft_.is_installing() && !planted(Mutant::founded_while_state_installs);
     const bool is_empty = raft_.log().last() == LogId{};
-    return !is_formed() && is_empty && !former_cluster_.is_set() && !is_brought_in;
+    return !is_formed() && is_empty && !former_cluster_.is_set() && !raft_.is_installing();
 }
 
 void NodeCore::form_if_unanimous(Now now) {
@@ -62,15 +60,14 @@ void NodeCore::form_if_unanimous(Now now) {
     } else {
         founding_ = {};
     }
-    const bool agreed =
-        founding_.agreed.size() == founding_.asked.size() || planted(Mutant::formation_by_hellos);
+    const bool agreed = founding_.agreed.size() == founding_.asked.size();
     if (!configuration || !agreed) return;
     founding_ = {};
     configuration->cluster = {prng_.next(), prng_.next() | 1U};
     raft_.adopt_formation(founding_entry(*configuration), now.steady);
 }
 
-// What this node may found, if all are as they said when they connected.
+// What this node may bootstrap, if all are as their hellos say.
 std::optional<Configuration> NodeCore::unanimous_by_hello() const {
     Configuration configuration;
     std::size_t heard = 0;
@@ -82,20 +79,17 @@ std::optional<Configuration> NodeCore::unanimous_by_hello() const {
         const bool agrees = is_self || (found != connected_.end() && found->second.is_empty() &&
                                         found->second.voters == own.voters);
         if (agrees) ++heard;
-        if (agrees && configuration.voters.empty() && !is_self) return {};  // a lower id founds
+        if (agrees && configuration.voters.empty() && !is_self) return {};  // a lower id bootstraps
         voter.incarnation = is_self  ? options_.incarnation
                             : agrees ? found->second.incarnation
                                      : Incarnation{};
-        if (agrees || !planted(Mutant::formation_by_majority))
-            configuration.voters.push_back(voter);
+        configuration.voters.push_back(voter);
     }
-    const auto needed =
-        planted(Mutant::formation_by_majority) ? majority_of(own.voters.size()) : own.voters.size();
-    if (heard < needed || configuration.voters.empty()) return {};
+    if (heard < own.voters.size() || configuration.voters.empty()) return {};
     return configuration;
 }
 
-// Whoever comes with another hello is asked in another round, with all the others.
+// A voter that comes with another hello is asked in another round, together with all others.
 void NodeCore::ask_founders(const Configuration& configuration, Now now) {
     std::map<NodeId, Hello> present;
     for (const auto& voter : configuration.voters)
@@ -120,27 +114,26 @@ void NodeCore::receive(NodeId from, const FormationQuestion& message, Now /*now*
     effects_.send.push_back({from, FormationAnswer{message.round}});
 }
 
-// One to an earlier round may still be under way.
+// An answer to an earlier round may still arrive.
 void NodeCore::receive(NodeId from, const FormationAnswer& message, Now /*now*/) {
     if (message.round == founding_.round && founding_.asked.contains(from))
         founding_.agreed.insert(from);
 }
 
-// For as long as a voter may not have been told: the leader would bring it everything, but there
-// may be none before it is a voter. The log may have purged the entry; who is configured says what
-// it was.
+// Repeated as long as a voter may not have received the entry. The leader would bring it
+// everything, but there may be no leader before this node is a voter. The log may have purged the
+// entry; the configuration has its content.
 void NodeCore::offer_formation(NodeId to) {
     const auto* member = raft_.configuration().find(to);
-    const bool durable = is_formation_durable() || planted(Mutant::offer_before_durable);
-    if (!is_formed() || member == nullptr || !durable) return;
+    if (!is_formed() || member == nullptr || !is_formation_durable()) return;
     if (connected_.at(to).incarnation != member->incarnation) return;  // wiped: nobody's voter
     if (raft_.configuration().founding().has(to, member->incarnation))
         effects_.send.push_back({to, FormationOffer{founding_entry(raft_.configuration())}});
 }
 
-// An offer counts only from whom it names, as it is now, or from who is of that cluster by its own
-// hello: the word of a life whose disk is gone must not found a cluster beside the one that its new
-// life may be founding.
+// An offer counts only from a node that it names, with its present incarnation, or from one that
+// belongs to that cluster by its own hello. Otherwise an offer of a run whose disk is gone could
+// form a cluster beside the one that its new run may be forming.
 void NodeCore::receive(NodeId from, const FormationOffer& offer, Now now) {
     const auto configuration = decode_configuration(offer.founding.payload);
     const bool valid = offer.founding.id == LogId{Term{1}, LogIndex{1}} && configuration &&
@@ -153,9 +146,8 @@ void NodeCore::receive(NodeId from, const FormationOffer& offer, Now now) {
                               connected->second.incarnation == sender->incarnation;
     const bool sender_belongs = valid && connected != connected_.end() &&
                                 connected->second.cluster == configuration->cluster;
-    const bool is_ours = valid && (planted(Mutant::offer_of_other_list) ||
-                                   std::ranges::equal(configuration->voters, options_.voters, {},
-                                                      &Member::id, &Member::id));
+    const bool is_ours = valid && std::ranges::equal(configuration->voters, options_.voters, {},
+                                                     &Member::id, &Member::id);
     const bool counts = names_us && is_ours && (names_sender || sender_belongs);
     if (!may_be_founded() || !counts) {
         ++refused_messages_;

@@ -1,4 +1,4 @@
-// What a node says of itself before anything else is said on a connection.
+// The hello: what a node says about itself before anything else on a connection.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace mortise::core {
 
-// The times that a node is configured with. All members of a cluster should have the same. A zero
+// The times that a node is configured with. All members of a cluster should have the same. Zero
 // means that the node does not tell.
 struct HelloTiming {
     Nanoseconds election_timeout{};
@@ -27,16 +27,15 @@ struct Hello {
     NodeId node;
     Incarnation incarnation;
     BootEpoch boot_epoch;
-    ClusterId cluster;           // not set: this node is empty, it was never part of a cluster
-    std::vector<NodeId> voters;  // as configured, ascending; compared when a cluster is formed
-    // Drawn by chance at each start: two lives of one epoch are lives of two copies.
+    ClusterId cluster;           // not set: this node is empty and was never part of a cluster
+    std::vector<NodeId> voters;  // as configured, ascending; compared during bootstrap
+    // Drawn at random at each start: two runs of one epoch are runs of two copies.
     std::uint64_t life = 0;
-    std::uint8_t command_format = command_format_oldest;  // the newest that it reads
-    std::string
-        address{};  // where the members find it; empty: it knows of no membership of its own
+    std::uint8_t command_format = command_format_oldest;  // the newest format that it reads
+    std::string address{};  // where members reach it; empty: it has no address of its own
     HelloTiming timing{};
-    std::string cluster_name{};  // as configured; empty: the node does not say
-    // Is not sent. Whoever receives the hello fills it in, from the certificate of the connection.
+    std::string cluster_name{};  // as configured; empty: the node does not tell
+    // Not sent. The receiver of the hello fills it in from the certificate of the connection.
     Access access = Access::all();
 
     [[nodiscard]] bool is_empty() const { return !cluster.is_set(); }

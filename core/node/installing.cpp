@@ -1,19 +1,14 @@
-// A state from the leader takes the place of this node's own, which was too far behind. The machine
-// is built as its rows come, and judged before they take effect; it is put in force when the rows
-// are durable.
+// Installs a snapshot from the leader in place of this node's state, which was too far behind. The
+// machine is built and checked as its rows arrive, and put in force when the rows are durable.
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <map>
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
-
-using namespace std::chrono_literals;
 
 void NodeCore::install(InstallStep step) {
     if (step.position == 0) loading_.emplace();
@@ -52,21 +47,20 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     restart_countdowns(countdowns(now), now);
     contentions_.on_state_replaced();
     // What was decided in between this node's program has not been told (S15).
-    if (!planted(Mutant::install_untold_to_program))
-        agent_.on_state_replaced(machine_.sessions(), now);
+    agent_.on_state_replaced(machine_.sessions(), now);
     effects_.state_replaced = event.last;
 }
 
 std::vector<SavedCountdown> NodeCore::countdowns(Now now) const {
     auto all = countdowns_.save(now.steady);
-    // After a start: what was found of a renewal that is yet to be applied again stays as it was.
+    // After a start: countdowns that were saved for a renewal that is yet to be applied again stay.
     const auto is_ahead = [&](const SavedCountdown& saved) { return saved.renewed_at > applied_; };
     std::erase_if(all, [&](const SavedCountdown& one) {
         const auto saved = saved_countdowns_.find(one.session);
         return saved != saved_countdowns_.end() && is_ahead(saved->second);
     });
     for (const auto& [session, saved] : saved_countdowns_) {
-        if (is_ahead(saved) && !planted(Mutant::countdowns_ahead_dropped)) all.push_back(saved);
+        if (is_ahead(saved)) all.push_back(saved);
     }
     std::ranges::move(closures_.save(now.steady), std::back_inserter(all));
     return all;
@@ -85,12 +79,11 @@ void NodeCore::restart_countdowns(const std::vector<SavedCountdown>& saved, Now 
     restart_closures(saved, now);
 }
 
-// One that was not counted here has run at least as long as the renewal that it is about.
+// A timer that was not counted here has run at least as long as the renewal that it is about.
 void NodeCore::restart_closures(const std::vector<SavedCountdown>& saved, Now now) {
-    const Nanoseconds more{planted(Mutant::saved_closure_is_over) ? 1h : 0h};
     std::map<ClosureId, Nanoseconds> known;
     for (const auto& one : saved)
-        known[one.closure] = one.elapsed + more;  // a session's under zero, which is no closure
+        known[one.closure] = one.elapsed;  // a session's under zero, which is no closure
     closures_ = {};
     for (const auto& [name, extras] : machine_.table().extras()) {
         for (const auto& closure : extras.closures) {

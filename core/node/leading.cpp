@@ -1,11 +1,10 @@
-// What only a leader does with the commands of the cluster: gather them into entries, expire
-// sessions, sweep after them.
+// Work of a leader for the commands of the cluster: it gathers them into entries, expires sessions,
+// and sweeps after them.
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/node/node_core.hpp"
 
@@ -13,17 +12,24 @@ namespace mortise::core {
 
 namespace {
 
-// Entries proposed and not durable here yet. While that many are, what arrives gathers.
+// The limit of entries that are proposed and not durable here yet. At the limit, new commands
+// gather.
 constexpr std::size_t writes_in_flight_max = 2;
-// One write carries so many entries at most. Entries are small, so that each is applied quickly; a
-// slow disk then gets fewer and larger writes.
+// The limit of entries in one write. Entries are small, so that each is applied quickly; a slow
+// disk gets fewer and larger writes.
 constexpr int entries_per_write_max = 32;
 constexpr int grace_heartbeats = 3;
 
+Bytes batch_of(const std::vector<Command>& commands) {
+    BatchBuilder batch;
+    for (const auto& command : commands)
+        batch.add(command);
+    return batch.take();
+}
+
 }  // namespace
 
-void NodeCore::send_outbound(Outbound outbound, Now /*now*/) {
-    Forward forward{std::move(outbound.urgent), std::move(outbound.acquires), outbound.renewal};
+void NodeCore::forward_to_leader(Forward forward) {
     if (raft_.is_leader()) {
         take_forward(options_.self, forward);
     } else if (leader_) {
@@ -31,65 +37,65 @@ void NodeCore::send_outbound(Outbound outbound, Now /*now*/) {
     }
 }
 
-// A program outside cannot know what every member reads.
-void NodeCore::on(ClientForward& event, Now /*now*/) {
-    for (auto* batch : {&event.forward.urgent, &event.forward.acquires}) {
-        if (format_of(*batch) <= format_in_log_) continue;
-        ++refused_messages_;
-        *batch = {};
-    }
-    if (raft_.is_leader()) {
-        take_forward(options_.self, event.forward);
-    } else if (const auto leader = raft_.leader()) {
-        effects_.send.push_back({*leader, std::move(event.forward)});
-    }
-}
-
 void NodeCore::take_forward(NodeId from, const Forward& forward) {
-    if (!raft_.is_leader()) return;  // its sender learns of the change and sends again
+    if (!raft_.is_leader()) return;  // its sender learns of the new leader and sends again
     auto inbound = look_into(forward);
-    if (from != options_.self && !planted(Mutant::forward_of_anybody)) {
+    if (from != options_.self) {
         const auto owner = owner_of(inbound, from);
         if (owner == Owner::somebody_else) return refuse_forward(from);
         if (owner == Owner::unknown) return keep_early(from, forward);
     }
-    set_access(inbound.urgent, from);
-    // Whatever becomes of the rest: no session is lost over a batch that was refused.
+    set_access(inbound, from);
+    // Whatever becomes of the rest: no session is lost over a batch that was not taken.
     if (forward.renewal && forward.renewal->session.is_set()) take_renewal(*forward.renewal);
-    // While none of it is proposed its senders send it again and again, and all that would have to
-    // be proposed before anything new.
-    const bool is_next = takes_endings() || !proposer_.has_an_entry();
-    const auto& urgent = inbound.urgent;
-    bool sound = urgent.batch.empty() || !is_next ||
-                 (urgent.commands && proposer_.add_urgent(urgent.batch, urgent.commands->size()));
-    const auto& acquires = inbound.acquires;
-    if (!acquires.batch.empty() && !takes_acquires()) {
-        refuse_acquires(from, acquires.commands.value_or(std::vector<Command>{}));
-    } else if (!acquires.batch.empty()) {
-        sound = acquires.commands &&
-                proposer_.add_acquires(acquires.batch, acquires.commands->size()) && sound;
-    }
-    if (!sound) ++refused_messages_;
+    if (!inbound.batch.empty()) take_requests(from, std::move(inbound));
 }
 
-// P11. Whoever was told knows more than one whose call times out, and asks less often.
-void NodeCore::refuse_acquires(NodeId from, const std::vector<Command>& batch) {
-    TooBusy busy;
-    for (const auto& command : batch) {
-        const auto* request = std::get_if<Request>(&command);
-        if (request == nullptr || ends_something(request->body)) continue;
-        if (!busy.first.is_set()) busy.first = request->seq;
-        busy.session = request->session;
-        busy.last = request->seq;
-    }
-    if (!busy.session.is_set()) {
+// What is not taken is sent again, in a new round.
+void NodeCore::take_requests(NodeId from, Inbound inbound) {
+    // While nothing of it is proposed its senders send it again and again, and all that would have
+    // to be proposed before anything new.
+    if (!takes_endings() && proposer_.has_an_entry()) return;
+    if (inbound.session.is_set() && !follows(from, inbound)) leave_out_requests(inbound);
+    if (!takes_acquires()) decline_what_begins(inbound);
+    if (inbound.commands.empty()) return;
+    if (!proposer_.add(inbound.batch, inbound.commands.size())) {
         ++refused_messages_;
-    } else if (from != options_.self) {
-        effects_.send.push_back({from, busy});
-    } else {
-        agent_.on_too_busy(busy.session, busy.first, busy.last);
-        has_refused_own_ = true;
+    } else if (inbound.session.is_set()) {
+        streams_.took(inbound.session, inbound.round, inbound.last);
     }
+}
+
+// May its requests be proposed? Those of a session that ended would have no effect.
+bool NodeCore::follows(NodeId from, const Inbound& inbound) {
+    if (machine_.sessions().find(inbound.session) == nullptr) return false;
+    if (streams_.takes(inbound.session, inbound.round, inbound.first)) return true;
+    if (!streams_.is_gap_to_tell(inbound.session, inbound.round, inbound.first)) return false;
+    if (from == options_.self) {
+        agent_.on_gap(inbound.session, inbound.round);
+    } else {
+        effects_.send.push_back({from, StreamGap{inbound.session, inbound.round}});
+    }
+    return false;
+}
+
+void NodeCore::leave_out_requests(Inbound& inbound) {
+    std::erase_if(inbound.commands,
+                  [](const auto& command) { return std::holds_alternative<Request>(command); });
+    inbound.session = {};
+    inbound.batch = batch_of(inbound.commands);
+}
+
+// P11: each is answered under its own number, so the releases behind it go on.
+void NodeCore::decline_what_begins(Inbound& inbound) {
+    bool declines = false;
+    for (auto& command : inbound.commands) {
+        auto* request = std::get_if<Request>(&command);
+        if (request == nullptr || ends_something(request->body)) continue;
+        request->body = Declined{};
+        declines = true;
+    }
+    if (declines) inbound.batch = batch_of(inbound.commands);
 }
 
 // A late repeat of one that was applied would never be: its session could not expire any more.
@@ -116,11 +122,11 @@ void NodeCore::lead(Now now) {
     propose_batches(now);
 }
 
-// A disk that does not take the state in keeps all of the cluster waiting for as long as its node
-// leads: another one shall, one after the other until that helps (P7, P10). A leader is called with
-// each heartbeat, so this needs no time of its own to be called at.
+// A disk that does not keep up delays the whole cluster as long as its node leads. So the node
+// transfers leadership to another one, and to the next if that does not help (P7, P10). A leader
+// runs with each heartbeat, so this needs no timer of its own.
 void NodeCore::give_way(Now now) {
-    if (!lags_by_more_than(4) || planted(Mutant::lags_and_leads)) {
+    if (!lags_by_more_than(4)) {
         gives_way_at_ = Instant::never();
         return;
     }
@@ -129,13 +135,13 @@ void NodeCore::give_way(Now now) {
     const auto next = next_to_lead(now);
     if (!next) return;
     gave_way_to_ = *next;
-    // An attempt may take one; in the other this node does what it can.
+    // A transfer may take one timeout; in the other this node does what it can.
     gives_way_at_ = now.steady + 2 * options_.election_timeout;
     raft_.transfer_to(*next, now.steady);
 }
 
-// In a circle, each beginning behind itself: so whoever is given way to and lags as well goes on to
-// one that had no turn yet.
+// In a circle that begins after this node: so a new leader that lags as well continues with a node
+// that had no turn yet.
 std::optional<NodeId> NodeCore::next_to_lead(Now now) const {
     std::optional<NodeId> first;
     for (const auto id : raft_.configuration().all()) {
@@ -152,12 +158,12 @@ void NodeCore::propose_batches(Now now) {
     } else if (renewals_due_ == Instant::never()) {
         renewals_due_ = now.steady + options_.heartbeat;
     }
-    // All of one step is one write: what follows gathers behind it.
+    // All entries of one step are one write: what follows gathers behind it.
     for (int entry = 0; entry < entries_per_write_max && propose_batch(now); ++entry) {
     }
 }
 
-// False when there is nothing more to propose now.
+// False if there is nothing more to propose now.
 bool NodeCore::propose_batch(Now now) {
     const bool due = proposer_.has_renewals() && now.steady >= renewals_due_;
     const bool all = takes_endings();
@@ -166,7 +172,7 @@ bool NodeCore::propose_batch(Now now) {
     auto batch = all ? proposer_.take_batch(newest) : proposer_.take_renewals(newest);
     const auto format = format_of(batch);
     const auto index = raft_.propose(EntryKind::commands, std::move(batch), now.steady);
-    if (!index) return false;  // stepped down within: what was taken is sent again by its senders
+    if (!index) return false;  // it has stepped down: the senders send again what was taken
     remember_format(format);
     if (all && sweep_at_.raw() == std::numeric_limits<std::uint64_t>::max()) sweep_at_ = *index;
     if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
@@ -179,11 +185,10 @@ bool NodeCore::can_propose() const {
            raft_.uncommitted_bytes() < options_.uncommitted_bytes_max && takes_entries();
 }
 
-// Grace (S4): a new leader, or one that lost touch, first lets renewals arrive; and it judges no
+// Grace (S4): a new leader, or one that lost contact, first lets renewals arrive; and it judges no
 // session before it has applied what earlier leaders committed.
 bool NodeCore::may_expire(Now now) const {
-    const auto heartbeats = planted(Mutant::no_grace_for_renewals) ? 0 : grace_heartbeats;
-    const auto grace = options_.heartbeat * heartbeats;
+    const auto grace = options_.heartbeat * grace_heartbeats;
     return now.steady >= raft_.contact_since() + grace && raft_.has_handed_out_own_term();
 }
 
@@ -208,6 +213,7 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
         countdowns_.stop(session);
         expiry_.forget(session);
         proposer_.renewal_applied(session, std::numeric_limits<std::uint64_t>::max());
+        streams_.forget(session);
     };
     const auto renewed = [&](SessionId id) {
         const auto* session = machine_.sessions().find(id);
@@ -229,12 +235,9 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
             [&](const RenewalLost& lost) { ended(lost.session); },
             [&](const SessionEnded& end) { ended(end.session); },
             [&](const ClosureBegun& begun) {
-                const auto* holder = machine_.sessions().find(begun.hold.session);
-                const bool late = holder != nullptr && planted(Mutant::closure_from_last_renewal);
-                const auto since = late ? holder->renewed_at : begun.since;
                 // From when the renewal was applied, not from the break.
                 closures_.start(begun.closure, cluster_patience(begun.time_ms, begun.rho_ppm),
-                                countdowns_.elapsed(begun.hold.session, since, now.steady),
+                                countdowns_.elapsed(begun.hold.session, begun.since, now.steady),
                                 now.steady);
             },
             [&](const ClosureEnded& end) {
@@ -256,7 +259,7 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
     agent_.on_outcome(outcome, index, now);
 }
 
-// As far as it still waits.
+// Unless it does not wait any more.
 void NodeCore::note_waiter(OperationId waiter) {
     if (contentions_.is_empty()) return;
     const auto* session = machine_.sessions().find(waiter.session);

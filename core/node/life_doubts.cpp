@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
-
 namespace mortise::core {
 
 bool LifeDoubts::said(NodeId by, Instant now) {
@@ -38,8 +36,7 @@ LifeDoubts::Verdict LifeDoubts::judge(const Configuration& configuration, NodeId
         is_copied = is_copied || word->second.is_copied;
     }
     const bool is_enough = words >= 2 || (others == 1 && is_repeated);
-    const bool one_will_do = words == 1 && planted(Mutant::one_word_is_enough);
-    if (!is_enough && !one_will_do) return Verdict::unproven;
+    if (!is_enough) return Verdict::unproven;
     return is_copied ? Verdict::copied : Verdict::outlived;
 }
 

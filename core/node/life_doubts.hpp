@@ -1,6 +1,7 @@
-// What others say of this node's own life: that its directory was rolled back, or that a copy of it
-// is at work. The word of one member is not enough to give a directory up, for it may be a mistake;
-// until there is a second one this node takes no part in elections (docs/decisions/0029).
+// What peers say about this node's own generation: that its directory was rolled back, or that a
+// copy of it is in use. The word of one member may be an error and is not enough to give a
+// directory up. Until there is a second one this node takes no part in elections
+// (docs/decisions/0029).
 #pragma once
 
 #include <map>
@@ -17,23 +18,22 @@ class LifeDoubts {
 public:
     enum class Verdict {
         unproven,
-        outlived,  // by a later start: begin anew
-        copied,    // another one uses a copy now: stop
+        outlived,  // by a later start: start with an empty directory
+        copied,    // another node uses a copy now: stop
     };
 
-    // A word counts for so long after it was said last.
+    // A statement counts for this long after it was last repeated.
     explicit LifeDoubts(Nanoseconds lasts) : lasts_{lasts} {}
 
-    // A peer said hello. What it says after that is not what it said before.
+    // A peer said hello. What it says after that is a new statement.
     void heard_hello(NodeId peer) { ++hellos_[peer]; }
-    // Said on a connection that is up, or as the answer to this node's own hello, each of which is
-    // another one. True when it is the first word of that peer.
+    // Said on a connection that is up, or as the answer to a hello of this node, each of which
+    // counts as another one. True if it is the first statement of that peer.
     bool said(NodeId by, Instant now);
     bool refused(NodeId by, bool as_copy, Instant now);
-    // What counts is what members say, other than `self`: two of them, or the only one there is,
-    // twice.
+    // Only statements of members other than `self` count: of two members, or of the only one twice.
     [[nodiscard]] Verdict judge(const Configuration& configuration, NodeId self) const;
-    // Forgets what was said too long ago.
+    // Forgets statements that are too old.
     void advance(Instant now);
     [[nodiscard]] bool is_empty() const { return words_.empty(); }
     [[nodiscard]] Instant deadline() const;
@@ -41,7 +41,7 @@ public:
 private:
     struct Word {
         Instant until;
-        std::uint64_t hello = 0;  // before it was said first
+        std::uint64_t hello = 0;  // the number of its hellos before its first statement
         bool is_repeated = false;
         bool is_copied = false;
     };

@@ -1,15 +1,14 @@
-// Of every peer one life counts: the newest of its directory, as long as it knows what those before
-// it have promised (storage/README.md, "What only others can find").
+// A peer has only one generation that counts: the newest of its directory, as long as it still has
+// what earlier ones acknowledged (storage/README.md, "What only others can find").
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
 
 namespace {
 
-// Whatever a peer says that it is configured to.
+// The limit, whatever a peer is configured with.
 constexpr Nanoseconds heartbeat_min = std::chrono::milliseconds{1};
 
 }  // namespace
@@ -25,7 +24,7 @@ void NodeCore::on(const PeerUp& event, Now now) {
     doubts_.heard_hello(peer);
     switch (memory_.hear(event.hello, machine_.sessions().newest_epoch(incarnation))) {
         case PeerMemory::Verdict::outlived:
-            // Whatever was connected before is not: this took its place.
+            // This connection replaced the earlier one, which is down.
             on(PeerDown{peer}, now);
             raft_.on_peer_restarted(peer);
             ++refused_messages_;
@@ -37,6 +36,9 @@ void NodeCore::on(const PeerUp& event, Now now) {
     outlived_.erase(peer);
     connected_[peer] = event.hello;
     keep_pace();
+    // What was said on the former connection may not have arrived, whether or not its end was
+    // noticed.
+    if (peer == leader_) agent_.on_leader(true, now);
     if (memory_.has_forgotten(incarnation)) return refuse_life(peer, event.hello);
     if (!event.hello.is_empty()) return;
     unfounded_.insert(peer);
@@ -45,7 +47,7 @@ void NodeCore::on(const PeerUp& event, Now now) {
 
 // A leader sends heartbeats at the shortest interval of all its connected peers. Timings differ
 // while an operator changes the configuration of one node after the other, and then no peer deposes
-// a leader only because its own interval is longer.
+// a leader only because the leader's own interval is longer.
 void NodeCore::keep_pace() {
     auto heartbeat = options_.heartbeat;
     for (const auto& [peer, hello] : connected_) {
@@ -61,7 +63,7 @@ void NodeCore::refuse_life(NodeId peer, const Hello& hello) {
     tell_superseded(peer, hello);
 }
 
-// Again whenever it speaks: nothing here need arrive, and it stays out until it knows.
+// Repeated whenever it speaks: the message may be lost, and the node stays out until it knows.
 void NodeCore::tell_superseded(NodeId peer, const Hello& hello) {
     effects_.send.push_back({peer, Superseded{hello.incarnation, hello.boot_epoch, hello.life}});
 }
@@ -72,15 +74,16 @@ bool NodeCore::is_believed(NodeId from, const RaftMessage& message) {
     if (memory_.believe(hello.incarnation, message)) return true;
     if (was_sound) {
         refuse_life(from, hello);
-    } else if (!planted(Mutant::superseded_told_once)) {
+    } else {
         tell_superseded(from, hello);
     }
     return false;
 }
 
-// What a leader says that every member has, a member has: so not only the leader finds out who has
-// forgotten. It is the leader's word for the members of its own configuration; those that this node
-// has heard of are the same once it covers their configuration, and who goes is forgotten.
+// If a leader says that every member has something, each member has it: so other nodes than the
+// leader can detect a node that has lost it. This is the leader's word about the members of its own
+// configuration. The peers that this node knows are the same once the word covers the configuration
+// here, and removed peers are forgotten.
 void NodeCore::remember_replicated() {
     const auto index = raft_.replicated_index();
     if (raft_.is_leader() || index <= replicated_known_ || !raft_.is_configuration_committed())
@@ -94,20 +97,19 @@ void NodeCore::remember_replicated() {
         memory_.attested(members.find(id)->incarnation, {*term, index});
 }
 
-// Peers that restarted since know of later starts by the sessions they have applied, which may be
-// none yet when this one says hello, and a connection is judged when it begins. What they learn
-// later this node learns too.
+// Peers that have restarted know of later starts of this node from the sessions that they have
+// applied. These may be missing when this node says hello, and a connection is judged when it
+// begins. What they learn later, this node learns, too.
 void NodeCore::judge_own_life(Now now) {
     const auto newest = machine_.sessions().newest_epoch(options_.incarnation);
-    const bool outlived = newest > options_.boot_epoch && !planted(Mutant::outlived_by_the_state);
-    if (outlived) effects_.superseded = true;
+    if (newest > options_.boot_epoch) effects_.superseded = true;
     doubts_.advance(now.steady);
     raft_.set_doubted(!doubts_.is_empty(), now.steady);
     if (doubts_.is_empty()) {
         doubts_ask_at_ = Instant::never();
         return;
     }
-    // After a start nothing may be known to be committed yet.
+    // After a start it may be unknown what is committed.
     const auto& committed = raft_.configuration_at(raft_.commit_index());
     const auto& members = committed.is_formed() ? committed : raft_.configuration();
     switch (doubts_.judge(members, options_.self)) {
@@ -117,7 +119,7 @@ void NodeCore::judge_own_life(Now now) {
     }
 }
 
-// Whoever is asked for a vote finds out what the asker has forgotten, and says so.
+// A node that is asked for a vote detects what the asker has lost, and says so.
 void NodeCore::ask_about_own_life(Now now) {
     if (doubts_ask_at_ != Instant::never() && now.steady < doubts_ask_at_) return;
     doubts_ask_at_ = now.steady + options_.election_timeout;
@@ -125,11 +127,11 @@ void NodeCore::ask_about_own_life(Now now) {
 }
 
 void NodeCore::on(const LifeRefused& event, Now now) {
-    if (!is_formed()) return;  // nothing was promised yet, and there is nothing to give up
+    if (!is_formed()) return;  // nothing was acknowledged yet, and there is nothing to give up
     if (doubts_.refused(event.by, event.as_copy, now.steady)) raft_.note_doubt(event.by);
 }
 
-// Only what nobody may take back: what was acknowledged and is not committed may yet be truncated.
+// Only what nobody may undo: acknowledged entries that are not committed may yet be truncated.
 void NodeCore::remember_acknowledged(NodeId from) {
     const auto* progress = raft_.progress_of(from);
     if (progress == nullptr) return;
@@ -138,9 +140,9 @@ void NodeCore::remember_acknowledged(NodeId from) {
     if (term) memory_.acknowledged(progress->incarnation, {*term, index});
 }
 
-// Heard of anybody of this cluster, whatever its incarnation: a directory may be so old that it
-// knows none of the present ones. Where there is only one other it has to say it again, after
-// another hello.
+// It counts from any node of this cluster, whatever its incarnation: a directory may be so old that
+// it knows none of the present ones. If there is only one other member, it has to say it again
+// after another hello.
 void NodeCore::receive(NodeId from, const Superseded& message, Now now) {
     const bool is_meant = message.incarnation == options_.incarnation &&
                           message.boot_epoch == options_.boot_epoch &&

@@ -1,7 +1,6 @@
-// Whom this node listens to, and how members come, change and go.
+// Whom this node listens to, and how members that lost their directory come back.
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/node/node_core.hpp"
@@ -10,7 +9,7 @@ namespace mortise::core {
 
 namespace {
 
-// Of whoever sends that. Empty where it does not say.
+// The cluster of the sender; empty if the message does not tell.
 std::optional<ClusterId> cluster_in(const RaftMessage& message) {
     if (const auto* chunk = std::get_if<SnapshotChunk>(&message))
         return chunk->configuration.cluster;
@@ -24,8 +23,7 @@ std::optional<ClusterId> cluster_in(const RaftMessage& message) {
 
 }  // namespace
 
-// --- the door
-// -------------------------------------------------------------------------------------
+// --- the door -----------------------------------------------------------------------------------
 
 bool NodeCore::is_of_cluster(const Hello& hello) const {
     return hello.is_empty() || hello.cluster == raft_.configuration().cluster;
@@ -38,31 +36,30 @@ bool NodeCore::is_trusted(NodeId peer) const {
            !memory_.has_forgotten(found->second.incarnation);
 }
 
-// Claims count only from members, by id and incarnation. A leader may be one of whom this node has
-// not heard yet: it was elected by those who had, and its term and its log speak for it.
+// Claims count only from members, by id and incarnation. A leader may be unknown to this node:
+// members that knew it elected it, and its term and its log prove it.
 bool NodeCore::is_admitted(NodeId from, const RaftMessage& message) {
     const auto& hello = connected_.at(from);
     const bool leads = std::holds_alternative<AppendRequest>(message) ||
                        std::holds_alternative<SnapshotChunk>(message);
     if (!is_formed()) {
-        // It joins whom it is added to (S47); or, if it lost what it had, those it belonged to. Who
-        // leads may have said hello before its first entry was on disk, and then not known yet
-        // whose it would be: but what it brings says so.
+        // It joins the cluster that adds it (S47); or, if it lost its data, the one it belonged to.
+        // The leader may have said hello before its first entry was on disk, when it did not know
+        // its cluster yet; but its message tells.
         const auto cluster = hello.is_empty() ? cluster_in(message) : std::optional{hello.cluster};
         const bool own =
             !former_cluster_.is_set() || cluster.value_or(former_cluster_) == former_cluster_;
         return leads && own;
     }
     if (!is_of_cluster(hello)) return false;
-    if (planted(Mutant::former_disk_admitted) && raft_.configuration().find(from) != nullptr)
-        return true;
     return raft_.configuration().has(from, hello.incarnation) ||
            is_admitted_outsider(from, message);
 }
 
 bool NodeCore::is_admitted_outsider(NodeId from, const RaftMessage& message) {
     const auto asks = [&](LogId last) {
-        if (last > raft_.log().last()) return true;  // it may be a voter in what we do not have
+        // it may be a voter in entries that we do not have
+        if (last > raft_.log().last()) return true;
         raft_.dismiss(from);
         return false;
     };
@@ -85,8 +82,8 @@ bool NodeCore::is_admitted_outsider(NodeId from, const RaftMessage& message) {
                       message);
 }
 
-// A learner that missed its removal asks for no votes: what it asks for instead shows that it does
-// not know.
+// A learner that missed its removal asks for no votes; its other requests show that it does not
+// know.
 void NodeCore::dismiss_stranger(NodeId from) {
     const auto found = connected_.find(from);
     if (!is_formed() || found == connected_.end() || found->second.is_empty()) return;
@@ -99,41 +96,12 @@ void NodeCore::on(const UnknownTo& event, Now /*now*/) {
     raft_.on_unknown_to(event.peer);
 }
 
-// --- asked for
-// ------------------------------------------------------------------------------------
-
-void NodeCore::on(const AddMember& event, Now now) {
-    effects_.membership.push_back({event.tag, add_member(event, now)});
-}
-
-void NodeCore::on(const PromoteMember& event, Now now) {
-    effects_.membership.push_back({event.tag, promote(event.id, now)});
-}
-
-void NodeCore::on(const RemoveMember& event, Now now) {
-    effects_.membership.push_back({event.tag, raft_.remove(event.id, now.steady)});
-}
-
-ChangeResult NodeCore::add_member(const AddMember& event, Now now) {
-    if (!raft_.is_leader()) return MembershipRefusal::not_leader;
-    if (event.address.empty() || event.address.size() > address_bytes_max) {
-        return MembershipRefusal::invalid_address;
-    }
-    const auto found = connected_.find(event.id);
-    if (found == connected_.end()) return MembershipRefusal::not_connected;
-    if (!is_of_cluster(found->second)) return MembershipRefusal::other_cluster;
-    // What earlier leaders left may be newer than anything this one has applied.
-    if (!raft_.has_handed_out_own_term()) return MembershipRefusal::leader_not_ready;
-    if (is_too_old(found->second)) return MembershipRefusal::too_old;
-    if (!is_members_certificate(event.id)) return MembershipRefusal::not_a_members_certificate;
-    return raft_.add_learner({event.id, found->second.incarnation, event.address}, now.steady);
-}
-
 // --- without being asked
 // --------------------------------------------------------------------------
 
-// A member that lost its directory comes back with another one: a learner first, and when it has
-// caught up it votes in the place of what is gone (S47). Tried at every step until it is done.
+// A member that lost its directory comes back with another incarnation: first as a learner, and
+// when it has caught up it replaces the lost one as a voter (S47). Tried at every step until it is
+// done.
 void NodeCore::take_in_newcomers(Now now) {
     if (!raft_.has_handed_out_own_term()) return;
     for (const auto& [peer, hello] : connected_) {

@@ -1,6 +1,6 @@
-// What this node was asked to change in the membership, until the cluster has answered. The leader
-// remembers nothing of it: whoever asks looks first, then asks with what it saw, and then asks
-// again until it is done. So a leader may come and go, and messages may be lost.
+// The membership changes that this node was asked for, until the cluster has answered. The leader
+// remembers nothing about them: this node looks first, then requests the change with what it saw,
+// and repeats that until it is done. So leaders may change, and messages may be lost.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace mortise::core {
 
-constexpr std::size_t membership_calls_max = 64;  // beyond it, the oldest gives way (P11)
+constexpr std::size_t membership_calls_max = 64;  // beyond it, the oldest is dropped (P11)
 
 class MembershipCalls {
 public:
     struct Pacing {
-        Nanoseconds give_up;    // on a reply
-        Nanoseconds ask_again;  // after one
+        Nanoseconds give_up;    // after a reply
+        Nanoseconds ask_again;  // after a request
     };
     // What this node knows by itself.
     struct View {
@@ -33,21 +33,21 @@ public:
     [[nodiscard]] bool is_empty() const { return pending_.empty(); }
     [[nodiscard]] bool is_full() const { return pending_.size() >= membership_calls_max; }
     void add(ChangeCall call, Instant now) { pending_.push_back({std::move(call), now}); }
-    // Ends the call that has waited for longest, for one that could be added. Many that wait for
-    // what does not happen must not keep out one that could be done at once. Requires that there is
+    // Ends the call that has waited for longest, in favour of a new one. Many calls that wait for
+    // something that does not happen must not exclude one that could be done at once. There must be
     // one.
     CallAnswer give_way();
-    // One that the leader should be asked now; empty when there is none.
+    // A request that should go to the leader now; empty if there is none.
     std::optional<MembershipRequest> take_due(NodeId leader, Instant now);
-    // What `from` said to it.
+    // The reply of `from`.
     void replied(NodeId from, const MembershipReply& reply, Instant now);
-    // Whoever was asked may never answer.
+    // The node that was asked may never answer.
     void ask_all_again(Instant now);
-    // Those that are over: by a reply, by what is known here, or because their time is.
+    // The calls that are over: by a reply, by what is known here, or by their deadline.
     std::vector<CallAnswer> take_over(const View& view, Instant now);
     std::vector<CallTag> take_all();
 
-    // Without a leader there is nobody to ask.
+    // Without a leader no request can be sent.
     [[nodiscard]] Instant deadline(bool has_leader) const;
 
 private:
@@ -59,8 +59,9 @@ private:
         bool is_open = false;  // no reply to that one yet
         LogIndex configuration{};
         Term term{};
-        bool begun = false;      // the last thing that was heard of it
-        bool uncertain = false;  // a request that was not a look has no reply, and never will
+        bool begun = false;  // the last thing that was learned about it
+        // a request that was not a look has no reply, and will never get one
+        bool uncertain = false;
         std::optional<MembershipRefusal> why{};
         std::optional<decltype(CallAnswer::result)> result{};
     };

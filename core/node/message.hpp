@@ -1,38 +1,30 @@
-// Everything one peer sends another.
+// All messages between peers.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <variant>
 
-#include "core/locks/command.hpp"
+#include "core/agent/forward.hpp"
 #include "core/raft/configuration_change.hpp"
 #include "core/raft/message.hpp"
 
 namespace mortise::core {
 
-// The founding entry, for an empty node that it names (S47).
+// The first entry of the cluster, for an empty node that it names (S47).
 struct FormationOffer {
     Entry founding;
 };
 
-// Whether this life of a voter is still empty, now that every voter has said once that it is (S47).
+// Asks whether this run of a voter is still empty, now that every voter has said so once (S47).
 struct FormationQuestion {
     std::uint64_t round = 0;
-    std::uint64_t life = 0;  // whom it asks, as it said in its hello
+    std::uint64_t life = 0;  // the run that is asked, from its hello
 };
 
-// It is, and agrees to be a voter of what the asker founds.
+// It is still empty, and agrees to be a voter of the asker's cluster.
 struct FormationAnswer {
     std::uint64_t round = 0;
-};
-
-// What a node's program asks for, on its way to the leader: batches as in codec/command_codec.
-// It is not answered but by TooBusy: the caller's own node sees it applied, or sends it again.
-struct Forward {
-    Bytes urgent;  // commands that end things: never refused for load
-    Bytes acquires;
-    std::optional<Renewal> renewal;
 };
 
 // What a node's program wants changed, on its way to the leader. Only a look, unless it names the
@@ -43,12 +35,12 @@ struct MembershipRequest {
     MembershipGoal goal;
     LogIndex configuration;
     Term term;
-    bool begun = false;  // as an earlier reply said
+    bool begun = false;  // from an earlier reply
 };
 
 struct MembershipReply {
     enum class State : std::uint8_t {
-        looked,   // ask with this configuration and this term
+        looked,   // request the change with this configuration and this term
         begun,    // ask again whether it is done
         not_yet,  // nothing has begun, for a reason that passes by itself
         refused,
@@ -59,14 +51,14 @@ struct MembershipReply {
     State state = State::looked;
     MembershipRefusal why{};  // not_yet, refused
     LogIndex configuration;   // looked
-    Term term;                // likewise
+    Term term;                // the same
 };
 
-// "I have too much to do to take these acquires." To who forwarded them.
-struct TooBusy {
+// "In that round I miss something of your session's stream: begin another one." Told once a round,
+// to the node that forwards it.
+struct StreamGap {
     SessionId session;
-    Seq first;  // of the batch
-    Seq last;
+    std::uint64_t round = 0;
 };
 
 // "This directory has forgotten what it promised, or another life of it was here since." To the
@@ -78,8 +70,8 @@ struct Superseded {
 };
 
 using PeerMessage =
-    std::variant<RaftMessage, FormationOffer, Forward, MembershipRequest, MembershipReply, TooBusy,
-                 Superseded, FormationQuestion, FormationAnswer>;
+    std::variant<RaftMessage, FormationOffer, Forward, MembershipRequest, MembershipReply,
+                 Superseded, FormationQuestion, FormationAnswer, StreamGap>;
 
 struct Envelope {
     NodeId to;

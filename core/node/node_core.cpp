@@ -1,5 +1,5 @@
-// One step: what arrived is taken in, the log moves, what was committed is applied, and what this
-// node has to say is said.
+// One step: the event is handled, the log progresses, committed entries are applied, and this
+// node's messages and answers are collected.
 #include "core/node/node_core.hpp"
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -34,14 +33,14 @@ RaftOptions raft_options(const NodeOptions& options) {
     return raft;
 }
 
-// Longer than a peer that refused a hello waits before it is called again.
+// Longer than the time after which a peer that refused a hello is called again.
 Nanoseconds doubt_lasts(Nanoseconds election_timeout) {
     constexpr Nanoseconds doubt_min = std::chrono::minutes{1};
     return std::max(60 * election_timeout, doubt_min);
 }
 
-// The last of many looks at the proposer's checksum: what changed in memory since is found here, or
-// it would be one replica's own truth.
+// The last of many checks of the proposer's checksum: a change in memory since then is detected
+// here. Otherwise it would exist on one replica only.
 void check_intact(const Entry& entry) {
     if (is_intact(entry)) return;
     throw InvariantBroken{"entry " + std::to_string(entry.id.index.raw()) +
@@ -53,7 +52,7 @@ AgentOptions agent_options(const NodeOptions& options) {
             options.boot_epoch,     options.former_life_ended,
             options.session_ttl_ms, options.clock_rate_bound_ppm,
             options.call_timeout,   options.election_timeout,
-            options.access};
+            options.access,         options.window};
 }
 
 }  // namespace
@@ -77,18 +76,16 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
     restart_countdowns(state.countdowns, now);
 }
 
-// A countdown goes on from what was saved of it, or begins: never has it run out already (S4).
+// A countdown continues from its saved value, or begins: it has never elapsed already (S4).
 Nanoseconds NodeCore::saved_elapsed(const Session& session) const {
     const auto saved = saved_countdowns_.find(session.id);
     const bool same =
-        saved != saved_countdowns_.end() && (saved->second.renewed_at == session.renewed_at ||
-                                             planted(Mutant::countdown_of_earlier_renewal));
+        saved != saved_countdowns_.end() && saved->second.renewed_at == session.renewed_at;
     return same ? saved->second.elapsed : Nanoseconds{};
 }
 
 Effects NodeCore::step(Event event, Now now) {
     stepped_at_ = now.steady;
-    has_refused_own_ = false;
     agent_.begin(now);
     if (std::exchange(was_removed_, false)) agent_.on_removed();
     raft_.begin_event(now.steady);
@@ -100,9 +97,11 @@ Effects NodeCore::step(Event event, Now now) {
     judge_own_life(now);
     watch_leadership(now);
     answer_reads(now);
-    // Applying may have made work: waiters that go on, grants that came too late, names to sweep.
+    // Applying may have made work: waiters that continue, grants that came too late, names to
+    // sweep.
     auto agent = agent_.collect(now);
-    if (agent.outbound) send_outbound(std::move(*agent.outbound), now);
+    for (auto& forward : agent.forwards)
+        forward_to_leader(std::move(forward));
     countdowns_.advance(now.steady);
     closures_.advance(now.steady);
     if (raft_.is_leader()) lead(now);
@@ -129,14 +128,14 @@ Effects NodeCore::step(Event event, Now now) {
 }
 
 Instant NodeCore::deadline() const {
-    if (has_refused_own_ || was_removed_ || raft_.has_decided()) return stepped_at_;
+    if (was_removed_ || raft_.has_decided()) return stepped_at_;
     auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
                           closures_.deadline(), reads_.deadline(), reads_due_,
                           forgets_outsiders_at(), changes_.deadline(raft_.leader().has_value()),
                           founding_.ask_at, doubts_.deadline(), doubts_ask_at_});
     if (!raft_.is_installing()) next = std::min(next, state_due_);
-    // While nothing can be proposed a due time would only make the caller spin: what ends that wait
-    // is an event of its own.
+    // While nothing can be proposed a due time would only make the caller spin: the event that ends
+    // this is a step of its own.
     if (can_propose()) next = std::min(next, renewals_due_);
     return next;
 }
@@ -196,6 +195,7 @@ void NodeCore::watch_leadership(Now now) {
     leader_term_ = raft_.term();
     if (led || raft_.is_leader()) {
         proposer_.clear();
+        streams_.clear();
         early_forwards_.clear();
         expiry_.clear();
         closure_quorum_.clear();
@@ -204,9 +204,8 @@ void NodeCore::watch_leadership(Now now) {
         renewals_due_ = Instant::never();
         gives_way_at_ = Instant::never();
     }
-    if (planted(Mutant::countdown_restarts_at_failover)) restart_countdowns({}, now);
     agent_.on_leader(leader.has_value(), now);
-    // What was asked of the old leader may never be answered.
+    // Questions to the old leader may never be answered.
     reads_.ask_all_again();
     ask_leader(now);
     changes_.ask_all_again(now.steady);
@@ -233,7 +232,7 @@ void NodeCore::on(SnapshotRows& event, Now now) {
     raft_.on_snapshot_rows(std::move(event), now.steady);
 }
 
-// What a directory said that is gone, or a life that is over, is not the word of the present one.
+// A message of a lost directory, or of an earlier run, does not count as one of the present run.
 void NodeCore::on(Received& event, Now now) {
     const auto sender = connected_.find(event.from);
     const bool current =
@@ -243,15 +242,14 @@ void NodeCore::on(Received& event, Now now) {
     if (!current) {
         ++refused_messages_;
         const auto outlived = outlived_.find(event.from);
-        const bool is_told = planted(Mutant::superseded_told_once);
-        if (outlived != outlived_.end() && !is_told) tell_superseded(event.from, outlived->second);
+        if (outlived != outlived_.end()) tell_superseded(event.from, outlived->second);
         return;
     }
     std::visit([&](auto& message) { receive(event.from, message, now); }, event.message);
 }
 
 void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
-    // In this order: what cannot be so is no evidence of what its sender has forgotten either.
+    // In this order: an impossible message is no evidence about its sender either.
     if (!is_admitted(from, message) || raft_.refuses(from, message) ||
         !is_believed(from, message)) {
         ++refused_messages_;
@@ -277,8 +275,8 @@ void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {
     take_forward(from, message);
 }
 
-void NodeCore::receive(NodeId from, const TooBusy& message, Now /*now*/) {
-    if (is_trusted(from)) agent_.on_too_busy(message.session, message.first, message.last);
+void NodeCore::receive(NodeId from, const StreamGap& message, Now /*now*/) {
+    if (is_trusted(from)) agent_.on_gap(message.session, message.round);
 }
 
 void NodeCore::on(const WriteDone& event, Now now) {

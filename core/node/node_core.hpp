@@ -1,5 +1,6 @@
-// One node, whole and pure: consensus, formation, the lock machine, leases, and what this node's
-// own program asks for. Time and chance come in; everything that happens is one step.
+// One complete node, without side effects: consensus, bootstrap, the lock machine, leases, and the
+// calls of this node's own program. Time and randomness are inputs; everything that happens is one
+// step.
 #pragma once
 
 #include <deque>
@@ -26,6 +27,7 @@
 #include "core/node/pending_reads.hpp"
 #include "core/node/proposer.hpp"
 #include "core/node/state_lag.hpp"
+#include "core/node/stream_positions.hpp"
 #include "core/raft/raft.hpp"
 
 namespace mortise::core {
@@ -35,8 +37,8 @@ struct NodeOptions {
     Incarnation incarnation;
     BootEpoch boot_epoch;
     bool former_life_ended = false;  // see AgentOptions
-    // As configured, ascending, incarnations not set, with self. None: this node founds no cluster,
-    // it waits until it is added to one.
+    // As configured, ascending, without incarnations, including self. Empty: this node bootstraps
+    // no cluster, but waits until it is added to one.
     std::vector<Member> voters;
     Nanoseconds election_timeout{std::chrono::seconds{1}};
     Nanoseconds heartbeat{std::chrono::milliseconds{100}};
@@ -45,22 +47,23 @@ struct NodeOptions {
     Nanoseconds call_timeout{std::chrono::seconds{10}};
     std::size_t log_bytes_max = std::size_t{256} << 20U;       // kept for slow members
     std::size_t snapshot_bytes_max = std::size_t{512} << 10U;  // of a chunk
-    // Of a state that comes from another, handed over and not on disk yet; or a single chunk.
+    // The part of a snapshot that was passed on and is not on disk yet; or a single chunk.
     std::size_t install_bytes_max = std::size_t{4} << 20U;
-    // Applied in one step, or a single entry: a few milliseconds of work for what locks and
-    // unlocks.
+    // Applied in one step, or a single larger entry: a few milliseconds of work for acquires and
+    // releases.
     std::size_t apply_bytes_max = std::size_t{4} << 10U;
-    // What changed is handed to the state on disk at most so much later.
+    // Changes are passed to the state on disk after this time at most.
     Nanoseconds state_interval{std::chrono::milliseconds{250}};
-    std::uint64_t compare_every = 1'024;  // entries, between two comparisons of the state
+    std::uint64_t compare_every = 1'024;  // entries between two comparisons of the state
     std::size_t uncommitted_bytes_max = std::size_t{16} << 20U;  // beyond it nothing is proposed
-    // Of what is in memory until the state on disk has it. Beyond it no acquire is taken in, beyond
-    // a quarter more nothing but renewals, and nothing at all beyond half more.
+    // Memory for what the state on disk lacks. Beyond it acquires are rejected, beyond a quarter
+    // more everything except renewals, and beyond half more everything.
     std::size_t state_lag_bytes_max = std::size_t{256} << 20U;
+    std::size_t window = 2'048;  // see AgentOptions
     std::uint64_t seed = 0;
-    // The newest form of commands that this node reads; another one plays an older version.
+    // The newest format of commands that this node reads; another value simulates an older version.
     std::uint8_t command_format = command_format_newest;
-    std::uint64_t life = 0;         // see Hello; true chance, and another one at each start
+    std::uint64_t life = 0;         // see Hello; random, and different at each start
     std::string cluster_name{};     // see Hello
     Access access = Access::all();  // what the certificate of this node allows
 };
@@ -68,10 +71,11 @@ struct NodeOptions {
 // What was found on disk at start.
 struct NodeState {
     RaftState raft;
-    LockMachine machine;  // with everything up to raft.applied
+    LockMachine machine;  // includes everything up to raft.applied
     std::vector<SavedCountdown> countdowns;
-    // Set when this directory belonged to a cluster but its log and state are gone. The node forms
-    // no other one; it follows, as a learner, when a leader of that cluster sends to it.
+    // Set if this directory belonged to a cluster but its log and state are gone. The node
+    // bootstraps no other cluster; it follows, as a learner, when a leader of that cluster sends to
+    // it.
     ClusterId former_cluster{};
 };
 
@@ -79,7 +83,7 @@ class NodeCore {
 public:
     NodeCore(NodeOptions options, NodeState state, Now now);
 
-    // Throws InvariantBroken when this core is wrong: do not touch it again.
+    // Throws InvariantBroken if this core has an error: do not use it again.
     Effects step(Event event, Now now);
 
     // What to say on a new connection. Changes when the cluster is formed.
@@ -88,15 +92,15 @@ public:
     [[nodiscard]] const Raft& raft() const { return raft_; }
     [[nodiscard]] const LockMachine& machine() const { return machine_; }
     [[nodiscard]] const SessionAgent& agent() const { return agent_; }
-    // Up to here the machine has everything.
+    // The machine has everything up to here.
     [[nodiscard]] LogIndex applied_index() const { return applied_; }
     // In memory until the state on disk has it.
     [[nodiscard]] std::size_t state_lag_bytes() const { return lag_.bytes(); }
-    // Messages dropped because their sender is not who the configuration says, or not yet, or
-    // because they are malformed.
+    // Messages dropped because their sender is not the node that the configuration names, or not
+    // yet, or because they are malformed.
     [[nodiscard]] std::uint64_t refused_messages() const { return refused_messages_; }
 
-    // Throws InvariantBroken. Walks this node's own operations, not the table.
+    // Throws InvariantBroken. Iterates over this node's own operations, not the table.
     void check_invariants() const;
 
 private:
@@ -107,7 +111,6 @@ private:
     void on(Received& event, Now now);
     void on(const WriteDone& event, Now now);
     void on(Calls& event, Now now);
-    void on(ClientForward& event, Now now);
     void on(const TransferLeadership& event, Now now);
     void on(SnapshotRows& event, Now now);
     void receive(NodeId from, RaftMessage& message, Now now);
@@ -115,7 +118,7 @@ private:
     void receive(NodeId from, const FormationQuestion& message, Now now);
     void receive(NodeId from, const FormationAnswer& message, Now now);
     void receive(NodeId from, const Forward& message, Now now);
-    void receive(NodeId from, const TooBusy& message, Now now);
+    void receive(NodeId from, const StreamGap& message, Now now);
     void receive(NodeId from, const Superseded& message, Now now);
     void take_decided(Now now);
     void take_raft_output(Now now);
@@ -136,8 +139,8 @@ private:
     void call(InspectCall& call, Now now);
     void call(const CloseCall& call, Now now);
     template <class AnyAcquireCall>
-    void ask_try(AnyAcquireCall& call, Now now);
-    void ask_read(Call call, Instant gives_up);
+    void ask_try(AnyAcquireCall& call, OperationId behind, Now now);
+    void ask_read(Call call, Instant gives_up, OperationId behind = {});
     void ask_leader(Now now);
     void read_overdue(Now now);
     void answer_reads(Now now);
@@ -150,6 +153,19 @@ private:
     template <class AnyAcquire>
     [[nodiscard]] bool names_other_policy(const AnyAcquire& request, const std::string& name) const;
 
+    // A Forward, decoded.
+    struct Inbound {
+        std::uint64_t round = 0;
+        Bytes batch;  // empty: there is none, or a bad one
+        std::vector<Command> commands;
+        std::optional<Renewal> renewal;
+        // Of its requests, which all are of one session and follow each other; not set: none.
+        SessionId session{};
+        Seq first{};
+        Seq last{};
+    };
+    [[nodiscard]] Inbound look_into(const Forward& forward);
+
     // leading.cpp: what only a leader does
     void lead(Now now);
     [[nodiscard]] bool may_expire(Now now) const;
@@ -160,9 +176,12 @@ private:
     [[nodiscard]] bool can_propose() const;
     void give_way(Now now);
     [[nodiscard]] std::optional<NodeId> next_to_lead(Now now) const;
-    void send_outbound(Outbound outbound, Now now);
+    void forward_to_leader(Forward forward);
     void take_forward(NodeId from, const Forward& forward);
-    void refuse_acquires(NodeId from, const std::vector<Command>& batch);
+    void take_requests(NodeId from, Inbound inbound);
+    [[nodiscard]] bool follows(NodeId from, const Inbound& inbound);
+    static void leave_out_requests(Inbound& inbound);
+    static void decline_what_begins(Inbound& inbound);
     void take_renewal(const Renewal& renewal);
     void on_applied_outcome(const Outcome& outcome, LogIndex index, Now now);
     void note_waiter(OperationId waiter);
@@ -171,10 +190,6 @@ private:
     [[nodiscard]] Nanoseconds saved_elapsed(const Session& session) const;
 
     // membership.cpp
-    void on(const AddMember& event, Now now);
-    void on(const PromoteMember& event, Now now);
-    void on(const RemoveMember& event, Now now);
-    ChangeResult add_member(const AddMember& event, Now now);
     void take_in_newcomers(Now now);
     [[nodiscard]] bool is_of_cluster(const Hello& hello) const;
     [[nodiscard]] bool is_trusted(NodeId peer) const;
@@ -184,17 +199,6 @@ private:
 
     // rights.cpp: what certificates allow
     [[nodiscard]] std::optional<Denied> denied(const Call& call) const;
-    // A Forward, decoded.
-    struct Inbound {
-        struct Lane {
-            Bytes batch;
-            std::optional<std::vector<Command>> commands;  // empty: there is no batch, or a bad one
-        };
-        Lane urgent;
-        Lane acquires;
-        std::optional<Renewal> renewal;
-    };
-    [[nodiscard]] static Inbound look_into(const Forward& forward);
     // Whose the sessions are that a peer uses. `unknown`: one that is opened in an entry that is
     // not applied here yet, or that never was.
     enum class Owner : std::uint8_t { sender, unknown, somebody_else };
@@ -205,7 +209,7 @@ private:
     void refuse_forward(NodeId from);
     void keep_early(NodeId from, const Forward& forward);
     void take_early_forwards();
-    void set_access(Inbound::Lane& lane, NodeId opener) const;
+    void set_access(Inbound& inbound, NodeId opener) const;
     [[nodiscard]] bool is_members_certificate(NodeId peer) const;
     [[nodiscard]] bool is_voters_certificate(NodeId peer) const;
     [[nodiscard]] ChangeResult promote(NodeId id, Now now);
@@ -219,6 +223,7 @@ private:
     MembershipReply consider_members(const MembershipRequest& request, Now now);
     MembershipReply consider_leader(const MembershipRequest& request, Now now);
     ChangeResult begin_change(const MembershipGoal& goal, Now now);
+    ChangeResult add_member(NodeId id, const std::string& address, Now now);
     void expect(const MembershipGoal& goal, Now now);
     void keep_connected(NodeId id, const std::string& address, Now now);
     void tell_peers(Now now);
@@ -239,7 +244,6 @@ private:
     // formats.cpp
     [[nodiscard]] std::uint8_t common_format() const;
     [[nodiscard]] std::uint8_t format_to_propose() const;
-    [[nodiscard]] bool is_too_new_for_a_member(std::uint8_t format) const;
     void remember_format(std::uint8_t format);
     void remember_format(const Entry& entry);
     [[nodiscard]] bool is_too_old(const Hello& hello) const;
@@ -284,21 +288,23 @@ private:
     SessionAgent agent_;
     ContentionWatch contentions_;
     Countdowns countdowns_;
-    std::map<SessionId, SavedCountdown> saved_countdowns_;  // as found at start
+    std::map<SessionId, SavedCountdown> saved_countdowns_;  // as found at the start
     ExpiryQuorum expiry_;
     ClosureCountdowns closures_;
     ClosureQuorum closure_quorum_;
     Proposer proposer_;
+    StreamPositions streams_;
     std::map<NodeId, std::vector<Forward>> early_forwards_;  // of a leader; a few of each peer
-    SessionId newest_when_early_;                            // when the first of them came
+    SessionId newest_when_early_;  // the newest session when the first of them came
 
     std::map<NodeId, Hello> connected_;
-    std::map<NodeId, Hello> outlived_;  // these are on the line, and are nobody
+    std::map<NodeId, Hello> outlived_;  // connected, but not counted
     PeerMemory memory_;
-    LogIndex replicated_known_;  // the newest that others are known to have
+    LogIndex replicated_known_;  // the newest entry that all others are known to have
     LifeDoubts doubts_;
     Instant doubts_ask_at_ = Instant::never();
-    // What this node is about to found: who was asked, as they were then, and who agreed since.
+    // The bootstrap that this node is about to make: who was asked, with their incarnations then,
+    // and who has agreed.
     struct Founding {
         std::uint64_t round = 0;
         std::map<NodeId, Hello> asked;
@@ -306,45 +312,45 @@ private:
         Instant ask_at = Instant::never();
     };
     Founding founding_;
-    std::set<NodeId> unfounded_;  // connected, said it is empty, not heard of as a member yet
-    std::uint8_t format_in_log_ = command_format_oldest;  // the newest of its commands
+    // connected and empty by their hellos, and not seen as members yet
+    std::set<NodeId> unfounded_;
+    std::uint8_t format_in_log_ = command_format_oldest;  // the newest format of its commands
     ClusterId former_cluster_;
 
-    // Of the state that is being received.
+    // For the snapshot that is being received.
     std::optional<MachineLoader> loading_;
     std::optional<LockMachine> loaded_;
     InstallLag install_lag_;
 
     PendingReads reads_;
     std::uint64_t reads_asked_ = 0;
-    Instant reads_due_ = Instant::never();  // more than one step answers
+    Instant reads_due_ = Instant::never();  // there are more answers than one step may give
 
     struct Outsider {
         std::string address;
         Instant until;
     };
     MembershipCalls changes_;
-    // Newcomers that this leader was asked to add, and who was a member until now.
+    // New nodes that this leader was asked to add, and recently removed members.
     std::map<NodeId, Outsider> outsiders_;
-    LogId told_peers_of_;  // the configuration
+    LogId told_peers_of_;  // the entry of that configuration
     std::map<NodeId, std::string> members_told_;
 
-    std::optional<NodeId> leader_;  // as the agent was told, and in which term
+    std::optional<NodeId> leader_;  // as reported to the agent, and in which term
     Term leader_term_;
     Instant renewals_due_ = Instant::never();
-    LogIndex handed_over_;  // the state on disk was given everything up to here
+    LogIndex handed_over_;  // everything up to here was passed to the state on disk
     StateLag lag_;
     Instant state_due_ = Instant::never();
-    Instant gives_way_at_ = Instant::never();  // of a leader whose state on disk lags
-    NodeId gave_way_to_;                       // the newest of them
+    Instant gives_way_at_ = Instant::never();  // for a leader whose state on disk lags
+    NodeId gave_way_to_;                       // the last target
     std::deque<StateSum> sums_;                // of this node's own state
-    LogIndex sum_proposed_;                    // the newest in the log, as far as known
+    LogIndex sum_proposed_;                    // the newest one in the log, as far as known
     LogIndex sweep_at_;                        // a Sweep is in the log up to here
     Instant stepped_at_;                       // of the steady clock, which may show less than zero
-    bool has_refused_own_ = false;             // its callers are answered in the next step, at once
     bool was_removed_ = false;                 // likewise
     std::uint64_t refused_messages_ = 0;
-    mutable std::uint64_t checks_ = 0;  // of the invariants; what is dear is not checked each time
+    mutable std::uint64_t checks_ = 0;  // the number of checks; expensive ones do not run each time
     Effects effects_;
 };
 

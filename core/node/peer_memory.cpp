@@ -2,28 +2,28 @@
 
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 
 namespace mortise::core {
 
 namespace {
 
-// These show a term that may not be on disk yet: a crash may take it back.
+// These show a term that may not be on disk yet: a crash may lose it.
 bool shows_durable_term(const RaftMessage& message) {
     return !std::holds_alternative<PreVoteRequest>(message) &&
            !std::holds_alternative<ReadRequest>(message);
 }
 
-// What the message says of its sender's log is not possible if that still has `entry`.
+// The message says something about its sender's log that is impossible if the log still has
+// `entry`.
 bool lacks(const RaftMessage& message, LogId entry) {
     return std::visit(Overloaded{
                           [&](const PreVoteRequest& m) { return m.last < entry; },
                           [&](const VoteRequest& m) { return m.last < entry; },
                           [&](const AppendReply& m) {
                               if (!m.rejected || !m.previous.is_set()) return false;
-                              // It was asked for what all logs have up to there, or has named its
-                              // newest one that may be in the leader's.
+                              // It was asked for entries that every log has up to there, or its
+                              // newest entry that may be in the leader's log is older.
                               return m.previous <= entry.index || m.hint < entry;
                           },
                           [](const auto&) { return false; },
@@ -37,16 +37,17 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, BootEpoch newest_sessio
     auto& known = known_[hello.incarnation];
     if (hello.boot_epoch == known.epoch && hello.life == known.life) return Verdict::same_life;
     const bool outlived = hello.boot_epoch <= known.epoch || hello.boot_epoch < newest_session;
-    if (outlived && !planted(Mutant::earlier_life_welcome)) return Verdict::outlived;
+    if (outlived) return Verdict::outlived;
     known.epoch = hello.boot_epoch;
     known.life = hello.life;
     known.command_format = hello.command_format;
     known.said_before = std::max(known.said_before, known.said);
     known.acknowledged_before = std::max(known.acknowledged_before, known.acknowledged);
     known.attested_before = std::max(known.attested_before, known.attested);
-    // Restored from before it was told of the cluster: it would be told again, and vote (S47).
+    // It was restored from a time before it learned of the cluster: it would learn again, and vote
+    // (S47).
     const bool lost_all = hello.is_empty() && known.acknowledged_before > LogId{};
-    known.forgot = known.forgot || (lost_all && !planted(Mutant::emptied_directory_welcome));
+    known.forgot = known.forgot || lost_all;
     return Verdict::new_life;
 }
 
@@ -71,7 +72,7 @@ void PeerMemory::attested(Incarnation of, LogId committed) {
 
 void PeerMemory::forget_attested_but(const Configuration& members) {
     for (auto& [incarnation, known] : known_) {
-        // clang 14 captures no structured binding.
+        // clang 14 does not capture structured bindings.
         const auto is_member = [&, incarnation = incarnation](NodeId id) {
             return members.has(id, incarnation);
         };
@@ -82,7 +83,7 @@ void PeerMemory::forget_attested_but(const Configuration& members) {
 
 std::optional<std::uint8_t> PeerMemory::command_format(Incarnation incarnation) const {
     const auto found = known_.find(incarnation);
-    // One that is there for what it said has not said hello.
+    // It is known only from another's word, and has not said hello.
     if (found == known_.end() || !found->second.epoch.is_set()) return std::nullopt;
     return found->second.command_format;
 }

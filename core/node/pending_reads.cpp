@@ -3,17 +3,15 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
-void PendingReads::add(Call call, Instant gives_up) {
+void PendingReads::add(Call call, Instant gives_up, OperationId behind) {
     const auto tag = tag_of(call);
     // What was asked before the call may be answered with what was so before it.
-    const bool joins = planted(Mutant::read_joins_open_question) && !questions_.empty();
-    const auto question = joins ? questions_.rbegin()->first : ReadId{};
+    const auto question = ReadId{};
     const bool is_new =
-        pending_.emplace(tag, Pending{std::move(call), gives_up, question, {}}).second;
+        pending_.emplace(tag, Pending{std::move(call), gives_up, question, {}, behind}).second;
     MORTISE_CHECK(is_new);
     questions_[question].calls.insert(tag);
     by_end_.emplace(gives_up, tag);
@@ -45,9 +43,11 @@ std::optional<Call> PendingReads::cancel(CallTag tag) {
     return take(tag);
 }
 
-std::optional<Call> PendingReads::take_readable(LogIndex applied) {
-    if (!is_readable(applied)) return std::nullopt;
-    return take(readable_.begin()->second);
+// Those that ended meanwhile are left out.
+CallTag PendingReads::first_behind() {
+    while (!behind_.empty() && !pending_.contains(behind_.front()))
+        behind_.pop_front();
+    return behind_.empty() ? CallTag{} : behind_.front();
 }
 
 std::vector<Call> PendingReads::take_given_up(Instant now) {

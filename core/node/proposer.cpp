@@ -10,10 +10,11 @@ namespace mortise::core {
 
 namespace {
 
-constexpr std::size_t acquire_bytes_waiting_max = std::size_t{4} << 20U;
-constexpr std::size_t urgent_bytes_waiting_max = std::size_t{32} << 20U;
+// While more than that waits, acquires are declined.
+constexpr std::size_t bytes_waiting_for_acquires = std::size_t{4} << 20U;
+constexpr std::size_t bytes_waiting_max = std::size_t{32} << 20U;
 
-// Encoded, at most: two numbers of ten bytes; and what is around them.
+// Encoded, at most: two numbers of ten bytes, and their frame.
 constexpr std::size_t renewal_bytes_max = 20;
 constexpr std::size_t renew_bytes_around_max = 16;
 
@@ -28,34 +29,30 @@ bool Proposer::add_to(Lane& lane, Chunk chunk) {
     return true;
 }
 
-bool Proposer::add_urgent(const Bytes& batch, std::size_t commands) {
-    // A bound for a peer gone wrong; a sound one has at most one ending per grant outstanding.
-    if (urgent_.bytes > urgent_bytes_waiting_max) return false;
-    return add_to(urgent_, {batch, commands});
-}
-
-bool Proposer::add_acquires(const Bytes& batch, std::size_t commands) {
-    return add_to(acquires_, {batch, commands});
+bool Proposer::add(const Bytes& batch, std::size_t commands) {
+    // A bound for a peer gone wrong; a sound one has at most a window of requests under way.
+    if (forwarded_.bytes > bytes_waiting_max) return false;
+    return add_to(forwarded_, {batch, commands});
 }
 
 bool Proposer::has_room() const {
-    return acquires_.bytes <= acquire_bytes_waiting_max;
+    return forwarded_.bytes <= bytes_waiting_for_acquires;
 }
 
 bool Proposer::has_an_entry() const {
-    return urgent_.bytes >= batch_bytes_max || urgent_.commands >= entry_commands_max;
+    return forwarded_.bytes >= batch_bytes_max || forwarded_.commands >= entry_commands_max;
 }
 
 void Proposer::add(const Command& command) {
     BatchBuilder one;
     one.add(command);
-    // However much waits: what the leader itself has to say is little, and nobody says it again.
+    // Whatever else waits: the leader's own commands are few, and nobody repeats them.
     const bool added = add_to(own_, {one.take(), 1});
     MORTISE_CHECK(added);
 }
 
 void Proposer::add_renewal(const Renewal& renewal) {
-    if (renewal.number == 0) return;  // that is the opening
+    if (renewal.number == 0) return;  // the opening of the session
     auto& gathered = renewals_[renewal.session];
     if (renewal.number <= gathered.number) return;
     if (gathered.number == 0 || gathered.proposed) ++unproposed_renewals_;
@@ -84,8 +81,8 @@ void Proposer::take_from(Lane& lane, BatchBuilder& out) {
 }
 
 // How many renewals fit into an entry together with what ends things.
-std::size_t Proposer::renewals_beside_urgent() const {
-    const auto& lane = own_.chunks.empty() ? urgent_ : own_;
+std::size_t Proposer::renewals_beside_commands() const {
+    const auto& lane = own_.chunks.empty() ? forwarded_ : own_;
     if (lane.chunks.empty()) return entry_commands_max;
     const auto& chunk = lane.chunks.front();
     const auto bytes = chunk.batch.size() + renew_bytes_around_max;
@@ -93,7 +90,7 @@ std::size_t Proposer::renewals_beside_urgent() const {
     return std::min(entry_commands_max, (batch_bytes_max - bytes) / renewal_bytes_max);
 }
 
-// Neither may keep the other out for ever: renewals that had to stay behind go first the next time.
+// Neither may exclude the other for ever: renewals that did not fit go first the next time.
 Renew Proposer::gather_renewals(std::size_t count_max) {
     Renew renew;
     for (auto& [session, gathered] : renewals_) {
@@ -109,12 +106,11 @@ Renew Proposer::gather_renewals(std::size_t count_max) {
 Bytes Proposer::take_batch(std::uint8_t format) {
     BatchBuilder out;
     const auto renew =
-        gather_renewals(renewals_passed_over_ ? entry_commands_max : renewals_beside_urgent());
+        gather_renewals(renewals_passed_over_ ? entry_commands_max : renewals_beside_commands());
     // In front: a session that is renewed here does not expire here (S4).
     if (!renew.renewals.empty()) out.add(renew);
     take_from(own_, out);
-    take_from(urgent_, out);
-    take_from(acquires_, out);
+    take_from(forwarded_, out);
     MORTISE_CHECK(!out.is_empty());
     return out.take(format);
 }

@@ -1,5 +1,5 @@
-// What waits at the leader to be proposed. Everything that queued up while the previous write was
-// in flight becomes entries of one more: no timer, and there are more of them under load.
+// The commands that wait at the leader to be proposed. Everything that arrives during the previous
+// writes becomes the entries of the next one: there is no timer, and batches grow under load.
 #pragma once
 
 #include <deque>
@@ -13,17 +13,18 @@ namespace mortise::core {
 
 class Proposer {
 public:
-    // Requires a batch that decodes, and how many commands it has. False when it is too large, or
-    // when more waits than sound peers have to say: nothing of it is taken.
-    bool add_urgent(const Bytes& batch, std::size_t commands);
-    bool add_acquires(const Bytes& batch, std::size_t commands);
-    // For acquires; what ends things is always taken (S21, P11).
+    // Takes a batch that was forwarded. Requires one that decodes, and how many commands it has.
+    // False when it is too large, or when more waits than sound peers have to say: nothing of it is
+    // taken.
+    bool add(const Bytes& batch, std::size_t commands);
+    // For what takes something up; what ends something is always taken (S21, P11).
     [[nodiscard]] bool has_room() const;
-    // Of what ends things, as much as an entry can hold waits.
+    // As much as an entry can hold waits.
     [[nodiscard]] bool has_an_entry() const;
-    // The leader's own: always taken.
+    // A command of the leader itself: always accepted.
     void add(const Command& command);
-    // Gathered, the newest of each session, until a batch goes out anyway or they are due (S2).
+    // Keeps the newest renewal of each session until a batch is proposed anyway or they are due
+    // (S2).
     void add_renewal(const Renewal& renewal);
 
     // A renewal was received and is not applied yet: its session must not be expired (S4).
@@ -33,16 +34,16 @@ public:
     void renewal_applied(SessionId session, std::uint64_t number);
 
     [[nodiscard]] bool has_commands() const {
-        return !own_.chunks.empty() || !urgent_.chunks.empty() || !acquires_.chunks.empty();
+        return !own_.chunks.empty() || !forwarded_.chunks.empty();
     }
     [[nodiscard]] bool has_renewals() const { return unproposed_renewals_ != 0; }
     // The next entry's payload; requires that there is something. In that form, or in a newer one
     // that something of it was forwarded in: whoever did knows that all members read it.
     [[nodiscard]] Bytes take_batch(std::uint8_t format = command_format_oldest);
-    // The same of renewals alone; requires some.
+    // The same for renewals alone; there must be some.
     [[nodiscard]] Bytes take_renewals(std::uint8_t format = command_format_oldest);
 
-    // Leadership is over: what waits here is sent again to whoever leads then.
+    // Leadership has ended: the senders send everything again to the next leader.
     void clear();
 
 private:
@@ -60,14 +61,13 @@ private:
         bool proposed = false;
     };
 
-    [[nodiscard]] std::size_t renewals_beside_urgent() const;
+    [[nodiscard]] std::size_t renewals_beside_commands() const;
     [[nodiscard]] Renew gather_renewals(std::size_t count_max);
     static bool add_to(Lane& lane, Chunk chunk);
     static void take_from(Lane& lane, BatchBuilder& out);
 
-    Lane own_;  // goes first: however much waits, the leader knows with which entry it goes
-    Lane urgent_;
-    Lane acquires_;
+    Lane own_;        // goes first: however much waits, the leader knows with which entry it goes
+    Lane forwarded_;  // in the order of its arrival
     std::map<SessionId, Gathered> renewals_;
     std::size_t unproposed_renewals_ = 0;
     bool renewals_passed_over_ = false;

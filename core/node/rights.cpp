@@ -1,11 +1,10 @@
-// What certificates allow, and where that is looked at (S50): at the call of this node's program,
-// at the leader when a peer forwards commands to it, and in apply (locks/requests.cpp), which alone
-// decides. docs/decisions/0031 says why in three places.
+// Where the rights of certificates are checked (S50): at the call of this node's program, at the
+// leader when a peer forwards commands to it, and in apply (locks/requests.cpp), which decides.
+// docs/decisions/0031 gives the reasons.
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/locks/needed_rights.hpp"
 #include "core/node/node_core.hpp"
@@ -47,16 +46,45 @@ std::optional<Denied> NodeCore::denied(const Call& call) const {
 
 // --- commands that a peer forwards --------------------------------------------------------------
 
-NodeCore::Inbound NodeCore::look_into(const Forward& forward) {
-    const auto lane = [](const Bytes& batch) {
-        Inbound::Lane decoded{batch, {}};
-        if (!batch.empty()) decoded.commands = decode_batch(batch);
-        return decoded;
-    };
-    return {lane(forward.urgent), lane(forward.acquires), forward.renewal};
+namespace {
+
+// The requests of one session, numbered without a gap.
+bool are_part_of_a_stream(const std::vector<Command>& commands) {
+    const Request* before = nullptr;
+    for (const auto& command : commands) {
+        const auto* request = std::get_if<Request>(&command);
+        if (request == nullptr) continue;
+        const bool follows = before == nullptr || (request->session == before->session &&
+                                                   request->seq == before->seq.next());
+        if (!follows) return false;
+        before = request;
+    }
+    return true;
 }
 
-// One that is not there although a later one was opened has ended: what is asked of it has no
+}  // namespace
+
+NodeCore::Inbound NodeCore::look_into(const Forward& forward) {
+    Inbound inbound{forward.round, {}, {}, forward.renewal};
+    if (forward.batch.empty()) return inbound;
+    auto commands = decode_batch(forward.batch, options_.command_format);
+    if (!commands || !are_part_of_a_stream(*commands)) {
+        ++refused_messages_;
+        return inbound;
+    }
+    inbound.batch = forward.batch;
+    inbound.commands = std::move(*commands);
+    for (const auto& command : inbound.commands) {
+        const auto* request = std::get_if<Request>(&command);
+        if (request == nullptr) continue;
+        if (!inbound.session.is_set()) inbound.first = request->seq;
+        inbound.session = request->session;
+        inbound.last = request->seq;
+    }
+    return inbound;
+}
+
+// A session that does not exist although a later one was opened has ended: requests for it have no
 // effect.
 NodeCore::Owner NodeCore::owner_of(SessionId session, NodeId sender) const {
     const auto* found = machine_.sessions().find(session);
@@ -65,7 +93,8 @@ NodeCore::Owner NodeCore::owner_of(SessionId session, NodeId sender) const {
     return session > machine_.sessions().newest() ? Owner::unknown : Owner::sender;
 }
 
-// An opening ends the sessions of earlier starts of that directory (S10), so it may name no other.
+// An opening ends the sessions of earlier starts of its directory (S10), so it may name no other
+// directory.
 bool NodeCore::opens_for_itself(const OpenSession& opening, NodeId sender) const {
     const auto found = connected_.find(sender);
     return found != connected_.end() && opening.node == sender &&
@@ -73,13 +102,12 @@ bool NodeCore::opens_for_itself(const OpenSession& opening, NodeId sender) const
            opening.boot_epoch == found->second.boot_epoch;
 }
 
-// The others are a leader's own.
+// Other commands are made by leaders only.
 NodeCore::Owner NodeCore::owner_of(const Command& command, NodeId sender) const {
     return std::visit(
         Overloaded{[&](const OpenSession& one) {
                        return opens_for_itself(one, sender) ? Owner::sender : Owner::somebody_else;
                    },
-                   [&](const CloseSession& one) { return owner_of(one.session, sender); },
                    [&](const Acknowledge& one) { return owner_of(one.session, sender); },
                    [&](const Request& one) { return owner_of(one.session, sender); },
                    [](const auto&) { return Owner::somebody_else; }},
@@ -91,18 +119,11 @@ NodeCore::Owner NodeCore::owner_of(const Inbound& inbound, NodeId sender) const 
     auto worst = Owner::sender;
     std::size_t openings = 0;
     if (inbound.renewal) worst = owner_of(inbound.renewal->session, sender);
-    for (const auto* lane : {&inbound.urgent, &inbound.acquires}) {
-        if (!lane->commands) continue;
-        for (const auto& command : *lane->commands) {
-            worst = std::max(worst, owner_of(command, sender));
-            if (std::holds_alternative<OpenSession>(command)) ++openings;
-        }
+    for (const auto& command : inbound.commands) {
+        worst = std::max(worst, owner_of(command, sender));
+        if (std::holds_alternative<OpenSession>(command)) ++openings;
     }
-    const bool opens_late = inbound.acquires.commands &&
-                            std::ranges::any_of(*inbound.acquires.commands, [](const auto& one) {
-                                return std::holds_alternative<OpenSession>(one);
-                            });
-    return openings > 1 || opens_late ? Owner::somebody_else : worst;
+    return openings > 1 ? Owner::somebody_else : worst;
 }
 
 void NodeCore::refuse_forward(NodeId from) {
@@ -110,15 +131,15 @@ void NodeCore::refuse_forward(NodeId from) {
     raft_.note_refused(from);
 }
 
-// Its sender has applied more than this leader has. To let it wait for its next attempt would cost
-// it an election timeout, at each start and each change of the leader. About as much of each peer
-// is kept as a session sends at once: more would be a way to fill the memory.
+// Its sender has applied more than this leader. Waiting for the next attempt would cost an election
+// timeout, at each start and each change of the leader. The number kept for each peer is about what
+// a session sends at once: more would be a way to fill the memory.
 void NodeCore::keep_early(NodeId from, const Forward& forward) {
     if (early_forwards_.empty()) newest_when_early_ = machine_.sessions().newest();
     auto& kept = early_forwards_[from];
     std::size_t bytes = 0;
     for (const auto& one : kept)
-        bytes += one.urgent.size() + one.acquires.size();
+        bytes += one.batch.size();
     if (kept.size() < early_forwards_max && bytes < early_bytes_max) kept.push_back(forward);
 }
 
@@ -133,14 +154,13 @@ void NodeCore::take_early_forwards() {
 // What the opener wrote about itself does not count, and need not: its certificate does. What a
 // member says that it reads does not count either, or a member could lift the rules for all by
 // claiming to be old: every version that knows certificates reads such commands.
-void NodeCore::set_access(Inbound::Lane& lane, NodeId opener) const {
-    if (!lane.commands || planted(Mutant::access_as_claimed)) return;
+void NodeCore::set_access(Inbound& inbound, NodeId opener) const {
     const auto peer = connected_.find(opener);
     const bool is_self = opener == options_.self;
     if (!is_self && peer == connected_.end()) return;
     const auto& access = is_self ? options_.access : peer->second.access;
     bool differs = false;
-    for (auto& command : *lane.commands) {
+    for (auto& command : inbound.commands) {
         auto* opening = std::get_if<OpenSession>(&command);
         if (opening == nullptr || opening->node != opener || opening->access == access) continue;
         opening->access = access;
@@ -148,9 +168,9 @@ void NodeCore::set_access(Inbound::Lane& lane, NodeId opener) const {
     }
     if (!differs) return;
     BatchBuilder batch;
-    for (const auto& command : *lane.commands)
+    for (const auto& command : inbound.commands)
         batch.add(command);
-    lane.batch = batch.take();
+    inbound.batch = batch.take();
 }
 
 // --- the membership -----------------------------------------------------------------------------
@@ -170,7 +190,7 @@ bool NodeCore::is_members_certificate(NodeId peer) const {
 // Only the certificate on its connection shows whether it may vote.
 ChangeResult NodeCore::promote(NodeId id, Now now) {
     const bool is_learner = raft_.is_leader() && raft_.configuration().is_learner(id);
-    if (is_learner && !planted(Mutant::promoted_without_role)) {
+    if (is_learner) {
         if (!connected_.contains(id)) return MembershipRefusal::not_connected;
         if (!is_voters_certificate(id)) return MembershipRefusal::not_a_voters_certificate;
     }

@@ -1,16 +1,15 @@
-// What follows the log to disk: the state, in deltas; and what of the log may go then.
+// What follows the log to disk: the state, in deltas; and which part of the log may be purged then.
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {
 
 namespace {
 
-// So many make a delta before its time: one is a piece of work for whoever writes it, and entries
-// that none contains cannot be purged.
+// This many rows make a delta early: a delta is one piece of work for the writer, and entries that
+// no delta contains cannot be purged.
 constexpr std::size_t delta_rows = 512;
 constexpr std::uint64_t delta_entries = 1'024;
 constexpr std::size_t delta_log_bytes = std::size_t{4} << 20U;
@@ -18,7 +17,7 @@ constexpr std::size_t held_for_states = std::size_t{64} << 20U;
 
 }  // namespace
 
-// Nothing changes but by what is applied, so a node that is idle makes no delta.
+// Only applying changes the state, so an idle node makes no delta.
 void NodeCore::hand_over_state(Now now) {
     if (applied_ == handed_over_ || raft_.is_installing()) return;
     if (state_due_ == Instant::never()) state_due_ = now.steady + options_.state_interval;
@@ -42,9 +41,8 @@ void NodeCore::hand_over_rows() {
     state_due_ = Instant::never();
 }
 
-// P11: an overloaded leader says so to who wants more. What ends things has room beyond that; and
-// renewals beyond that, for of each acquire that is refused comes a cancel: no session is lost over
-// a slow disk.
+// P11: an overloaded leader rejects acquires. Endings have more capacity; and renewals even more,
+// because each rejected acquire causes a cancel: no session expires because of a slow disk.
 bool NodeCore::takes_acquires() const {
     return proposer_.has_room() && !lags_by_more_than(4);
 }
@@ -54,19 +52,18 @@ bool NodeCore::takes_endings() const {
 }
 
 bool NodeCore::takes_entries() const {
-    return !lags_by_more_than(planted(Mutant::cancels_keep_renewals_out) ? 5 : 6);
+    return !lags_by_more_than(6);
 }
 
 bool NodeCore::lags_by_more_than(std::size_t quarters) const {
-    return lag_.bytes() > options_.state_lag_bytes_max / 4 * quarters &&
-           !planted(Mutant::state_lag_ignored);
+    return lag_.bytes() > options_.state_lag_bytes_max / 4 * quarters;
 }
 
-// The log is kept until the slowest member has it, within limits: who is further behind is cut off.
+// The log is kept until the slowest member has it, within limits: a member that is further behind
+// is cut off.
 void NodeCore::on(const StateDurable& event, Now /*now*/) {
     lag_.durable(event.index);
-    const auto saved = planted(Mutant::purge_ahead_of_state) ? applied_ : event.index;
-    auto target = std::min({saved, applied_, raft_.durable_index()});
+    auto target = std::min({event.index, applied_, raft_.durable_index()});
     const auto bytes = raft_.log().bytes();
     if (bytes <= options_.log_bytes_max) target = std::min(target, raft_.replicated_index());
     // Who is being sent a state goes on from there; were that gone it would need another one (S12).

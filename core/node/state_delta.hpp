@@ -1,4 +1,4 @@
-// What of the machine changed, for the state on disk: its rows, the configuration in force, and the
+// The changes of the machine for the state on disk: its rows, the configuration in force, and the
 // entry up to which both contain the log.
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace mortise::core {
 
-// All deltas of a node in their order, onto the state it was started with, are its machine as of
+// All deltas of a node in order, applied to the state at its start, give its machine as of
 // `applied` of the last one.
 struct StateDelta {
     LogId applied;
     Configuration configuration;  // in force at `applied`
     std::vector<Row> rows;        // ascending by key, each key once; may be empty
-    std::size_t log_bytes = 0;    // weight of the entries since the delta before
+    std::size_t log_bytes = 0;    // the size of the entries since the previous delta
 };
 
 }  // namespace mortise::core

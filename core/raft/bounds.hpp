@@ -1,5 +1,6 @@
-// How far terms and indexes go. A log that gains an entry every nanosecond gets there in 146 years;
-// beyond it the next number could wrap. Nothing above is taken from anybody, nor found on a disk.
+// The limits of terms and indexes. A log that gains an entry every nanosecond reaches them in 146
+// years; beyond them the next number could wrap. No greater value is accepted from a peer or from a
+// disk.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace mortise::core {
 
-// An absolute bound, the same for everybody: with one relative to the own term, two members whose
-// terms are far apart would never meet again.
+// An absolute limit, the same for everybody: with a limit relative to the own term, two members
+// with very different terms would never agree again.
 constexpr std::uint64_t term_end = std::uint64_t{1} << 62U;       // every term is below it
 constexpr std::uint64_t log_index_max = std::uint64_t{1} << 62U;  // no index is above it
 

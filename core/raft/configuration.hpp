@@ -1,5 +1,6 @@
-// Who belongs to the cluster. In force from the moment its entry is appended, not when it commits
-// (thesis 4.1): a node may otherwise campaign with a membership its leader already left behind.
+// The members of the cluster. A configuration is in force from the moment its entry is appended,
+// not when it commits (thesis 4.1): otherwise a node might campaign with a configuration that its
+// leader has already replaced.
 #pragma once
 
 #include <compare>
@@ -11,7 +12,7 @@
 
 namespace mortise::core {
 
-// Random, minted once when the cluster is formed (S47).
+// Random, created once when the cluster is formed (S47).
 struct ClusterId {
     std::uint64_t high = 0;
     std::uint64_t low = 0;
@@ -23,7 +24,7 @@ struct ClusterId {
 
 struct Member {
     NodeId id;
-    Incarnation incarnation;  // a wiped disk comes back with another one, and is nobody's voter
+    Incarnation incarnation;  // a wiped disk comes back with another one, which has no vote
     std::string address;
 
     friend bool operator==(const Member&, const Member&) = default;
@@ -32,31 +33,32 @@ struct Member {
 constexpr std::size_t members_max = 64;
 constexpr std::size_t address_bytes_max = 512;
 
-// An id may be there twice while a new incarnation takes the place of an old one: the learner is
-// then who answers to it, else the voter, else who is being left. The other one is gone: it counts
-// as a member who never agrees.
+// An id may occur twice while a new incarnation replaces an old one. Then the learner answers to
+// it, or else the voter, or else the outgoing voter. The other entry counts as a member that never
+// agrees.
 struct Configuration {
     ClusterId cluster;
-    std::vector<Member> voters;    // ascending ids, as the other lists
-    std::vector<Member> outgoing;  // the voters being left, while joint; else empty
+    std::vector<Member> voters;    // ascending ids, like the other lists
+    std::vector<Member> outgoing;  // while joint: the voters of the old configuration; else empty
     std::vector<Member> learners;
-    // The voters of the founding entry, once others are configured than founded: a voter that was
-    // never told is told by that entry only (S47), which the log does not keep for ever.
+    // The voters of the first entry, if the present voters are others. A voter that never received
+    // the outcome of the bootstrap can learn it only from the first entry (S47), which the log does
+    // not keep for ever.
     std::vector<Member> founders{};
 
     [[nodiscard]] bool is_formed() const { return cluster.is_set(); }
     [[nodiscard]] bool is_joint() const { return !outgoing.empty(); }
-    // What the cluster began with.
+    // The configuration of the bootstrap.
     [[nodiscard]] Configuration founding() const;
-    // Who answers to the id now.
+    // The member that answers to the id now.
     [[nodiscard]] const Member* find(NodeId id) const;
     [[nodiscard]] bool is_current(const Member& member) const;
-    // Has this id, with this very directory.
+    // Whether it has this id with this data directory.
     [[nodiscard]] bool has(NodeId id, Incarnation incarnation) const;
-    // Who answers to the id has a vote.
+    // Whether the member that answers to the id has a vote.
     [[nodiscard]] bool is_voter(NodeId id) const;
     [[nodiscard]] bool is_learner(NodeId id) const;
-    // Everybody who gets the log, once each, ascending.
+    // Every member that receives the log, once, ascending.
     [[nodiscard]] std::vector<NodeId> all() const;
 
     friend bool operator==(const Configuration&, const Configuration&) = default;

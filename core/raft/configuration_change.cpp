@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -62,7 +61,7 @@ Configuration with_promoted(Configuration before, NodeId learner) {
     const auto found = std::ranges::find(before.learners, learner, &Member::id);
     MORTISE_CHECK(found != before.learners.end() && !before.is_joint());
     const auto member = *found;
-    if (!planted(Mutant::change_not_joint)) before.outgoing = before.voters;
+    before.outgoing = before.voters;
     erase_from(before.learners, learner);
     erase_from(before.voters, learner);
     insert_into(before.voters, member);

@@ -1,5 +1,6 @@
-// What one change makes of a membership. Voters come and go by joint consensus (thesis 4.3): both
-// the old and the new ones have to agree until that is committed, and then the old ones are left.
+// The effect of one change on a configuration. Voters change by joint consensus (thesis 4.3): the
+// old and the new ones both have to agree until the change is committed, and then the old ones are
+// removed.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +10,11 @@
 
 namespace mortise::core {
 
-// Why a change is not begun. Nothing has happened then.
+// Why a change was not begun. It then has no effect.
 enum class MembershipRefusal : std::uint8_t {
     not_leader,          // ask the leader
-    leader_not_ready,    // it is new, or handing over: ask again
-    change_in_progress,  // ask again when that is done
+    leader_not_ready,    // it is new, or transferring leadership: ask again
+    change_in_progress,  // ask again when that change is done
     unknown_member,
     already_member,
     already_voter,
@@ -21,49 +22,49 @@ enum class MembershipRefusal : std::uint8_t {
     other_cluster,  // its directory belongs to another one
     not_caught_up,  // ask again later
     last_voter,
-    would_lose_quorum,  // too many of those who would vote do not answer
+    would_lose_quorum,  // too few of the voters would answer
     too_many_members,
     invalid_address,
-    not_a_voter,                // and so nobody who could lead
-    overtaken,                  // somebody else changed it meanwhile: look, and ask again
-    too_old,                    // its version does not read what the log has
+    not_a_voter,                // so it could not lead
+    overtaken,                  // another change was made meanwhile: look, and ask again
+    too_old,                    // its version cannot read the log
     not_allowed,                // the certificate of the node that asks does not allow it
-    not_a_members_certificate,  // the newcomer's is neither a voter's nor a learner's
+    not_a_members_certificate,  // the new node's certificate is not that of a voter or learner
     not_a_voters_certificate,
 };
 
-// What somebody wants to be so. Asking for what is so already is not an error: it is done.
+// The requested result of a change. A result that is already reached is not an error.
 struct MembershipGoal {
     enum class Kind : std::uint8_t {
-        learner,  // a member, at that address; a voter is one, too
+        learner,  // a member at that address; a voter counts, too
         voter,
         gone,
         leader,
-        address,  // a member is reached there, and stays what it is
+        address,  // a member has that address, and keeps its role
     };
 
     Kind kind = Kind::learner;
     NodeId member;
-    std::string address;  // of a learner, and of a member that moved
+    std::string address;  // for a learner, and for a member that moved
 
     friend bool operator==(const MembershipGoal&, const MembershipGoal&) = default;
 };
 
-// Of a goal that a configuration can reach, so not of a leader.
+// For a result that a configuration can show, so not for a leader.
 [[nodiscard]] bool is_reached(const MembershipGoal& goal, const Configuration& by);
-// Worth waiting for.
+// Whether waiting may help.
 [[nodiscard]] bool passes_by_itself(MembershipRefusal refusal);
 
-// With this learner; of the same id at most one stays a learner.
+// With this learner; of one id at most one learner stays.
 [[nodiscard]] Configuration with_learner(Configuration before, const Member& learner);
-// That member, in whatever it is, has that address. Who decides stays the same.
+// With this address of the member. The voters stay the same.
 [[nodiscard]] Configuration with_address(Configuration before, NodeId id,
                                          const std::string& address);
-// Joint: that learner votes, in the place of a voter with its id if there is one.
+// Joint: the learner becomes a voter, and replaces a voter with its id if there is one.
 [[nodiscard]] Configuration with_promoted(Configuration before, NodeId learner);
-// Without that id. Joint if it was a voter. Requires another voter.
+// Without that id. Joint if it was a voter. There must be another voter.
 [[nodiscard]] Configuration without_member(Configuration before, NodeId id);
-// What is left of a joint one.
+// The new part of a joint configuration.
 [[nodiscard]] Configuration without_outgoing(Configuration before);
 
 }  // namespace mortise::core

@@ -1,8 +1,7 @@
-// Pre-vote, vote and winning (thesis 3.4, 9.6), and whom a node stands by (thesis 4.2.3).
+// Pre-vote, vote and victory (thesis 3.4, 9.6), and the stickiness of a leader (thesis 4.2.3).
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
 
@@ -13,7 +12,6 @@ void Raft::become_pre_candidate(Instant now) {
         become_follower(std::nullopt, now);
         return;
     }
-    if (planted(Mutant::no_pre_vote)) return become_candidate(false, now);
     PreCandidate asking;
     asking.round = ++round_;
     asking.granted.insert(self());
@@ -58,14 +56,13 @@ void Raft::become_candidate(bool transfer, Instant now) {
     campaign_if_durable(now);
 }
 
-// Its own vote, and the log it boasts of, count once they are on disk (D1, D18). Writes complete in
-// order, so the vote's completion covers every entry before it.
+// Its own vote, and the log that it claims, count once they are on disk (D1, D18). Writes complete
+// in order, so the completion of the vote covers every entry before it.
 void Raft::campaign_if_durable(Instant now) {
     auto* candidate = std::get_if<Candidate>(&role_);
     if (candidate == nullptr || candidate->requests_sent) return;
-    const bool early = planted(Mutant::campaign_before_durable);
-    if (writes_.hard_state() != hard_state_ && !early) return;
-    MORTISE_CHECK(writes_.durable() == log_.last().index || early);
+    if (writes_.hard_state() != hard_state_) return;
+    MORTISE_CHECK(writes_.durable() == log_.last().index);
     candidate->requests_sent = true;
     candidate->granted.insert(self());
     const VoteRequest request{term(), candidate->round, log_.last(), candidate->transfer};
@@ -97,12 +94,13 @@ void Raft::become_leader(Instant now) {
     sync_progress_with_configuration(leader);
     role_ = std::move(leader);
     note(Note::Kind::became_leader);
-    // Until an entry of this term commits nothing older can be counted (thesis 3.6.2).
+    // Until an entry of this term commits, no older entry can be counted (thesis 3.6.2).
     append_to_log(make_entry({term(), log_.last().index.next()}, EntryKind::noop, {}));
 }
 
 bool Raft::stands_by_leader(Instant now) const {
-    // A leader that lost its majority steps down by itself (check_leadership), so it stands.
+    // A leader that lost its majority steps down by itself (check_leadership), so a leader here is
+    // in office.
     if (is_leader()) return true;
     const auto* follower = std::get_if<Follower>(&role_);
     return follower != nullptr && follower->leader &&
@@ -110,23 +108,19 @@ bool Raft::stands_by_leader(Instant now) const {
 }
 
 bool Raft::is_at_least_ours(LogId last) const {
-    if (planted(Mutant::vote_by_length)) return last.index >= log_.last().index;
     return last >= log_.last();
 }
 
-// A voter; or somebody whose log is ahead of ours: it may have become one in what we do not have
-// (M10). The quorum is counted by the candidate's configuration in any case.
+// A voter, or a node whose log is ahead of ours: it may have become a voter in entries that we do
+// not have (M10). The candidate counts the quorum with its own configuration in any case.
 bool Raft::may_be_voted_for(NodeId candidate, LogId last) const {
     return configuration().is_voter(candidate) || last > log_.last();
 }
 
 void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
-    // Nothing changes here, not even a timer: a node that nobody hears may ask for ever (V6).
+    // Nothing changes here, not even a timer: a node without a connection to the others may ask for
+    // ever (V6).
     const bool newer = request.term.next() > term() && request.last >= log_.last();
-    auto* asked = std::get_if<Follower>(&role_);
-    if (asked != nullptr && planted(Mutant::pre_vote_resets_timer)) {
-        asked->election_at = draw_election_deadline(now);
-    }
     const bool granted =
         newer && !is_doubted_ && !stands_by_leader(now) && may_be_voted_for(from, request.last);
     // A term shown to others must survive a restart.
@@ -135,9 +129,8 @@ void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
 
 void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
     auto* asking = std::get_if<PreCandidate>(&role_);
-    // Only a reply to this very question counts, never one to an earlier or another kind (V3).
-    const bool of_this_round = asking != nullptr && (asking->round == reply.round ||
-                                                     planted(Mutant::vote_of_earlier_round));
+    // Only a reply to this question counts, not one to an earlier question or another kind (V3).
+    const bool of_this_round = asking != nullptr && asking->round == reply.round;
     if (!of_this_round || !reply.granted) return;
     asking->granted.insert(from);
     count_votes(now);
@@ -145,7 +138,8 @@ void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
 
 void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
     if (request.term > term()) {
-        // Who hears its leader does not help to depose it, not even by taking over the term.
+        // A node that hears its leader does not help to depose it, and does not even adopt the
+        // term.
         if (!request.transfer && stands_by_leader(now)) return;
         if (!may_be_voted_for(from, request.last)) return;
         adopt_term(request.term, now);
@@ -158,10 +152,6 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
     if (granted) {
         vote_for(from);
         follower->election_at = draw_election_deadline(now);  // let it win (V5)
-    }
-    if (planted(Mutant::vote_before_durable)) {
-        send(from, VoteReply{term(), request.round, granted});
-        return;
     }
     owed_votes_.push_back({from, request.round, granted});
 }
@@ -177,13 +167,13 @@ void Raft::on(NodeId from, const VoteReply& reply, Instant now) {
 void Raft::on(NodeId from, const TimeoutNow& request, Instant now) {
     const auto* follower = std::get_if<Follower>(&role_);
     if (request.term != term() || follower == nullptr || follower->leader != from) return;
-    // The leader saw us there. If we are not (it is an old message), we would boast for nothing
-    // (V13).
+    // The leader believed that our log is there. If it is not (for an old message), the claim would
+    // be false (V13).
     if (log_.last() != request.last || writes_.durable() != request.last.index) return;
     if (can_campaign()) become_candidate(true, now);
 }
 
-// A vote, and also a refusal, shows our term: it waits until that is durable.
+// A vote, and also a refusal, shows our term, so it waits until the term is durable.
 void Raft::send_owed_votes() {
     if (owed_votes_.empty() || writes_.hard_state() != hard_state_) return;
     for (const auto& owed : owed_votes_) {

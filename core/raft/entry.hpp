@@ -1,4 +1,5 @@
-// What the log is made of. One entry is a batch: of commands, or one configuration, or nothing.
+// The entries of the log. One entry is a batch of commands, a configuration, a checksum of the
+// state, or empty.
 #pragma once
 
 #include <compare>
@@ -21,16 +22,16 @@ struct LogId {
 };
 
 enum class EntryKind : std::uint8_t {
-    noop = 1,           // a new leader's first entry: lets it commit what it inherited
+    noop = 1,           // a new leader's first entry, which lets it commit inherited entries
     configuration = 2,  // payload: codec/configuration; in force from its append on
     commands = 3,       // payload: codec/batch
-    state_sum = 4,      // payload: codec/state_sum; what the state was, for all to compare
+    state_sum = 4,      // payload: codec/state_sum; a checksum of the state, for all to compare
 };
 
 struct Entry {
     LogId id;
     EntryKind kind = EntryKind::noop;
-    std::uint64_t checksum = 0;  // over id, kind and payload; travels with the entry to the end
+    std::uint64_t checksum = 0;  // over id, kind and payload; stays with the entry everywhere
     Bytes payload;
 
     friend bool operator==(const Entry&, const Entry&) = default;
@@ -38,10 +39,10 @@ struct Entry {
 
 [[nodiscard]] Entry make_entry(LogId id, EntryKind kind, Bytes payload);
 [[nodiscard]] bool is_intact(const Entry& entry);
-// Entry 1 of the cluster with that configuration, whatever has changed since (S47).
+// Entry 1 of the cluster with that configuration, whatever was changed since (S47).
 [[nodiscard]] Entry founding_entry(const Configuration& of_any_time);
 
-// What an entry weighs in memory, in a message and against the limits.
+// The size of an entry in memory and in a message, and against the limits.
 [[nodiscard]] std::size_t weight(const Entry& entry);
 
 }  // namespace mortise::core

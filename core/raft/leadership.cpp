@@ -1,8 +1,8 @@
-// What a leader must do to stay one, and how it stops: check-quorum, a stalled disk, handing over.
+// The conditions for staying leader, and how a leader stops: check-quorum, a stalled disk,
+// leadership transfer.
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
 
@@ -16,22 +16,21 @@ Instant Raft::quorum_contact(const Leader& leader, Instant now) const {
     });
 }
 
-// Runs before every event of a leader, so that one that was paused, or cut off, or whose disk hangs
-// acts on nothing more (P7, P10, V16).
+// Runs before every event of a leader, so that a leader that was paused or cut off, or whose disk
+// is stalled, does nothing more (P7, P10, V16).
 void Raft::check_leadership(Instant now) {
     auto& leader = std::get<Leader>(role_);
     if (now > last_event_ + options_.election_timeout) leader.contact_since = now;
     const auto stalled = writes_.waiting_since();
     const bool hangs = stalled && now > *stalled + options_.election_timeout;
-    if (hangs && !planted(Mutant::leads_with_stalled_disk)) {
+    if (hangs) {
         step_down(Note::Kind::disk_stalled, now);
-    } else if (now > quorum_contact(leader, now) + options_.election_timeout &&
-               !planted(Mutant::no_check_quorum)) {
+    } else if (now > quorum_contact(leader, now) + options_.election_timeout) {
         step_down(Note::Kind::lost_quorum, now);
     }
 }
 
-// The term stays: somebody else will bring a higher one.
+// The term stays: another node will bring a higher one.
 void Raft::step_down(Note::Kind why, Instant now) {
     note(why);
     become_follower(std::nullopt, now);
@@ -57,7 +56,8 @@ bool Raft::transfer_to(NodeId target, Instant now) {
     return true;
 }
 
-// Nothing is proposed while it lasts, so the target catches up; it ends by a new term or in time.
+// Nothing is proposed during a transfer, so the target catches up. It ends by a new term, or after
+// a time limit.
 void Raft::progress_transfer(Instant now) {
     auto* leader = std::get_if<Leader>(&role_);
     if (leader == nullptr || !leader->transfer) return;
@@ -65,7 +65,7 @@ void Raft::progress_transfer(Instant now) {
     if (now >= transfer.deadline) {
         note(Note::Kind::transfer_failed, transfer.target);
         leader->transfer.reset();
-        // One that was removed has led long enough.
+        // A removed leader steps down after this.
         if (!is_member()) become_follower(std::nullopt, now);
         return;
     }
@@ -73,7 +73,7 @@ void Raft::progress_transfer(Instant now) {
     if (transfer.sent || progress == nullptr || progress->match != log_.last().index) return;
     send(transfer.target, TimeoutNow{term(), log_.last()});
     transfer.sent = true;
-    // One that was removed has nothing to wait for.
+    // A removed leader has nothing to wait for.
     if (!is_member()) become_follower(std::nullopt, now);
 }
 

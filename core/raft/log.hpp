@@ -1,5 +1,5 @@
-// The log since the last snapshot, in memory. Disk is read at start only, so nothing here can fail
-// and nobody waits for it; how much may gather here is bounded by whoever purges it.
+// The log since the last snapshot, in memory. The disk is read only at the start, so nothing here
+// can fail or wait. The component that purges it bounds its size.
 #pragma once
 
 #include <deque>
@@ -12,22 +12,23 @@ namespace mortise::core {
 
 class Log {
 public:
-    // `base` is the last entry that is not kept any more; {0, 0} when nothing was ever purged.
-    // Requires the entries to follow it without a gap.
+    // `base` is the last entry that is not kept any more; {0, 0} if nothing was ever purged. The
+    // entries must follow it without a gap.
     Log(LogId base, std::vector<Entry> entries);
 
     [[nodiscard]] LogId base() const { return base_; }
     [[nodiscard]] LogId last() const { return entries_.empty() ? base_ : entries_.back().id; }
     [[nodiscard]] LogIndex first_index() const { return base_.index.next(); }
 
-    // Empty when the entry is purged or not there yet: never a zero that could match (C8).
+    // Empty if the entry is purged or does not exist: never a zero that could match (C8).
     [[nodiscard]] std::optional<Term> term_at(LogIndex index) const;
-    // True when the log has exactly this entry; what is purged was committed and matches (C11).
+    // True if the log has exactly this entry; a purged entry was committed and matches (C11).
     [[nodiscard]] bool has(LogId id) const;
     [[nodiscard]] const Entry& at(LogIndex index) const;  // requires first_index() <= index <= last
-    // The newest entry at or below both the index and the term: where logs may still agree.
+    // The newest entry with an index and a term not above the limit: up to there two logs may
+    // agree.
     [[nodiscard]] LogId newest_not_above(LogId limit) const;
-    // From `from` on, as many as fit in `bytes_max`, but at least one if there is one.
+    // The entries from `from` on that fit in `bytes_max`, but at least one if there is one.
     [[nodiscard]] std::vector<Entry> slice(LogIndex from, std::size_t bytes_max,
                                            std::size_t entries_max) const;
 

@@ -5,8 +5,8 @@
 
 namespace mortise::core {
 
-// Where the log begins: the last entry that is not kept any more, and the configuration in force
-// there. {0, 0} and not formed when nothing was ever purged.
+// The beginning of the log: the last entry that is not kept any more, and the configuration in
+// force there. {0, 0} and not formed if nothing was ever purged.
 struct LogBase {
     LogId id;
     Configuration configuration;

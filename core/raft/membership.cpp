@@ -1,10 +1,9 @@
-// Changes of the membership (thesis 4.2, 4.3): begun by the leader, in force on append, and
-// finished by whoever leads when the joint configuration is committed.
+// Changes of the membership (thesis 4.2, 4.3): the leader begins them, they are in force on append,
+// and the leader at the time when the joint configuration is committed finishes them.
 #include <algorithm>
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
@@ -13,21 +12,19 @@ namespace mortise::core {
 
 namespace {
 
-// A learner that is so many entries behind would hold up the next commits, not stop them.
+// A learner that is this many entries behind would delay the next commits, but not stop them.
 constexpr std::uint64_t caught_up_entries = 16;
 
 }  // namespace
 
-// --- begun
-// ----------------------------------------------------------------------------------------
+// --- begun --------------------------------------------------------------------------------------
 
 std::optional<MembershipRefusal> Raft::may_not_change() const {
     if (!is_leader()) return MembershipRefusal::not_leader;
-    // Before its first commit a new leader may not know of a change that is committed (M1).
+    // Before its first commit a new leader may not know of a committed change (M1).
     if (!has_committed_own_term() || is_transferring() || !is_member()) {
         return MembershipRefusal::leader_not_ready;
     }
-    if (planted(Mutant::two_changes_at_once)) return std::nullopt;
     if (!is_configuration_committed() || configuration().is_joint()) {
         return MembershipRefusal::change_in_progress;
     }
@@ -43,7 +40,7 @@ bool Raft::is_carried(const Configuration& next, Instant now) const {
     });
 }
 
-// Every configuration after the first says who founded.
+// Every configuration after the first one records the voters of the bootstrap.
 LogIndex Raft::change_to(Configuration next) {
     next.founders = configuration().founding().voters;
     append_to_log(make_entry({term(), log_.last().index.next()}, EntryKind::configuration,
@@ -85,7 +82,7 @@ ChangeResult Raft::remove(NodeId id, Instant now) {
     return change_to(next);
 }
 
-// The same members decide before and after, so one step is enough.
+// The same voters decide before and after, so one step is enough.
 ChangeResult Raft::move(NodeId id, const std::string& address, Instant now) {
     begin_event(now);
     if (const auto refusal = may_not_change()) return *refusal;
@@ -93,28 +90,28 @@ ChangeResult Raft::move(NodeId id, const std::string& address, Instant now) {
     return change_to(with_address(configuration(), id, address));
 }
 
-// However short the log is: whose own log does not tell it that it is a member takes part in no
-// election (S47), and as a voter it could keep the others from having a majority.
+// The length of the log does not matter: a node whose own log does not show that it is a member
+// takes part in no election (S47), and as a voter it could prevent a majority.
 bool Raft::is_caught_up(NodeId peer, Instant now) const {
     const auto* progress = progress_of(peer);
     if (progress == nullptr || progress->state != Progress::State::replicate) return false;
     if (now > progress->heard + options_.election_timeout) return false;
     const bool knows_it = progress->match >= configuration_id().index;
-    if (!knows_it && !planted(Mutant::promoted_with_nothing)) return false;
+    if (!knows_it) return false;
     return progress->match.raw() + caught_up_entries >= log_.last().index.raw();
 }
 
-// --- finished
-// -------------------------------------------------------------------------------------
+// --- finished -----------------------------------------------------------------------------------
 
-// Whoever leads when the joint configuration is committed leaves it; a new leader, too (M5).
+// The leader at the time when the joint configuration is committed leaves it, also a new leader
+// (M5).
 void Raft::finish_change() {
     if (!configuration().is_joint() || !is_configuration_committed() || is_transferring()) return;
     change_to(without_outgoing(configuration()));
 }
 
-// It leads until that is committed, without counting itself (thesis 4.2.2), and then makes the one
-// who is nearest its successor. Nothing is proposed meanwhile, as in any other handing over.
+// It leads until that is committed, without counting itself (thesis 4.2.2), and then transfers
+// leadership to the member that is nearest. Nothing is proposed meanwhile, as in any transfer.
 void Raft::resign_if_removed() {
     auto& leader = std::get<Leader>(role_);
     if (is_member() || !is_configuration_committed() || leader.transfer) return;
@@ -123,17 +120,16 @@ void Raft::resign_if_removed() {
         if (!configuration().is_voter(peer.first)) continue;
         if (nearest == nullptr || peer.second.match > nearest->second.match) nearest = &peer;
     }
-    if (nearest == nullptr) return;  // by a configuration that somebody else made
+    if (nearest == nullptr) return;  // by a configuration of another leader
     leader.transfer = Transfer{nearest->first, last_event_ + options_.election_timeout};
     note(Note::Kind::transfer_started, nearest->first);
     progress_transfer(last_event_);
 }
 
-// --- who gets the log
-// -----------------------------------------------------------------------------
+// --- who gets the log ---------------------------------------------------------------------------
 
-// Who is removed still gets the entry that says so, and hears that it is committed. Who comes back
-// with another directory begins with nothing.
+// A removed member still receives the entry that removes it, and learns that it is committed. A
+// member that comes back with another directory begins with nothing.
 void Raft::sync_progress_with_configuration(Leader& leader) {
     const auto members = configuration().all();
     for (auto& [peer, progress] : leader.peers) {
@@ -146,7 +142,7 @@ void Raft::sync_progress_with_configuration(Leader& leader) {
         auto& progress = leader.peers[id];
         progress.leaves_at.reset();
         const bool same = progress.incarnation == incarnation && progress.next.is_set();
-        if (same || (progress.next.is_set() && planted(Mutant::progress_of_former_disk))) continue;
+        if (same) continue;
         progress = {};
         progress.incarnation = incarnation;
         progress.next = log_.last().index.next();
@@ -180,8 +176,7 @@ void Raft::let_leavers_go(Leader& leader) {
     });
 }
 
-// --- the member itself
-// ----------------------------------------------------------------------------
+// --- the member itself --------------------------------------------------------------------------
 
 void Raft::on(NodeId /*from*/, const NotAMember& message, Instant now) {
     on_dismissed(message.configuration.index, now);
@@ -192,18 +187,18 @@ void Raft::dismiss(NodeId stranger) {
     send(stranger, NotAMember{term(), configuration_id()});
 }
 
-// Only by a configuration that is newer than ours: who says so may itself be behind.
+// Only a newer configuration counts: the sender may itself be behind.
 void Raft::on_dismissed(LogIndex configuration, Instant now) {
     if (configuration <= configurations_.back().index || is_leader() || dismissed_) return;
-    if (stands_by_leader(now)) return;  // that one knows better
+    if (stands_by_leader(now)) return;  // the leader knows better
     dismissed_ = true;
     note(Note::Kind::removed);
     become_follower(std::nullopt, now);
 }
 
-// Its log ends with a configuration that it is not in: it was removed; or it is being added, and
-// does not have the entry that says so. That entry is on a majority, and of another majority each
-// knows nothing of it.
+// Its log ends with a configuration that does not contain it. Either it was removed, or it is being
+// added and does not have that entry yet. In the latter case a majority has the entry, so the
+// others cannot form a majority that does not know it.
 void Raft::on_unknown_to(NodeId voter) {
     const auto& present = configuration();
     if (!present.is_formed() || is_member() || is_removed() || leader()) return;

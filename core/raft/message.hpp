@@ -1,6 +1,5 @@
-// What peers say to each other about the log. The transport may lose, repeat, delay and reorder
-// these but delivers no damaged bytes. Every message carries its sender's term, which is looked at
-// first.
+// The messages between peers about the log. The transport may lose, repeat, delay and reorder them,
+// but delivers no damaged bytes. Every message has its sender's term, which is examined first.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +14,15 @@
 
 namespace mortise::core {
 
-// "Would you vote for me?" Changes nothing at the receiver, not even its timer (thesis 9.6).
+// "Would you vote for me?" It changes nothing at the receiver, not even its timer (thesis 9.6).
 struct PreVoteRequest {
-    Term term;  // of the sender, now; it would campaign in the next one
+    Term term;  // the sender's present term; it would campaign in the next one
     std::uint64_t round = 0;
     LogId last;
 };
 
 struct PreVoteReply {
-    Term term;  // of the voter: a higher one is news to the asker
+    Term term;  // the voter's term: a higher one is news to the asker
     std::uint64_t round = 0;
     bool granted = false;
 };
@@ -32,7 +31,7 @@ struct VoteRequest {
     Term term;
     std::uint64_t round = 0;
     LogId last;             // durable at the sender
-    bool transfer = false;  // its leader asked for this election: do not stand by that leader
+    bool transfer = false;  // its leader asked for this election: stickiness does not apply
 };
 
 struct VoteReply {
@@ -41,16 +40,17 @@ struct VoteReply {
     bool granted = false;
 };
 
-// Of one AppendRequest. The entries of an idle cluster are so small that very many are few bytes.
+// The limit of one AppendRequest. The entries of an idle cluster are so small that a large number
+// has few bytes.
 constexpr std::size_t append_entries_max = 8'192;
 
-// Entries, heartbeat and read confirmation in one. `entries` follow `previous` without a gap.
+// Carries entries, heartbeats and read confirmations. `entries` follow `previous` without a gap.
 struct AppendRequest {
     Term term;
     LogId previous;
     LogIndex commit;
     LogIndex replicated;           // durable at every member: may be purged
-    std::uint64_t read_round = 0;  // the newest round whose confirmation the leader wants
+    std::uint64_t read_round = 0;  // the newest round that the leader wants to be confirmed
     std::vector<Entry> entries;
 };
 
@@ -58,14 +58,14 @@ struct AppendReply {
     Term term;
     std::uint64_t read_round = 0;  // the newest round seen from this term's leader
     bool rejected = false;
-    LogIndex match;     // accepted: durable here and checked against this term's leader
+    LogIndex match;     // accepted: durable here and known to match this term's leader
     LogIndex previous;  // rejected: the index that did not match
     LogId hint;         // rejected: our newest entry that may match (index and term not above)
-    std::vector<RunOut> run_out;                // sessions whose countdown here ran out (S4)
-    std::vector<ClosureId> closures_run_out{};  // and closures (S24)
+    std::vector<RunOut> run_out;                // sessions whose countdown here has elapsed (S4)
+    std::vector<ClosureId> closures_run_out{};  // and quorum timers (S24)
 };
 
-// "You are as far as I am: campaign now." Names what the target must have (thesis 3.10).
+// "Your log is as long as mine: campaign now." It names what the target must have (thesis 3.10).
 struct TimeoutNow {
     Term term;
     LogId last;
@@ -83,30 +83,32 @@ struct ReadReply {
     LogIndex index;
 };
 
-// A piece of the state as of `last`, for a follower whose next entry is purged. Counts as contact.
+// A piece of the state as of `last`, for a follower whose next entry is purged. It counts as
+// contact with the leader.
 struct SnapshotChunk {
     Term term;
     LogId last;
     Configuration configuration;  // in force at `last`
-    std::uint64_t position = 0;   // counts the chunks of one state from 0
+    std::uint64_t position = 0;   // numbers the chunks of one snapshot from 0
     std::vector<Row> rows;        // ascending by key
     bool done = false;            // no chunk follows
-    std::uint64_t checksum = 0;   // over all chunks so far: two streams cannot be mixed unnoticed
-    bool cut = false;             // the value of the last row goes on in the next chunk
+    // over all chunks so far, so that a mixture of two streams is detected
+    std::uint64_t checksum = 0;
+    bool cut = false;  // the value of the last row continues in the next chunk
 };
 
 struct SnapshotReply {
     Term term;
-    LogId last;              // the state that is meant
+    LogId last;              // identifies the snapshot
     std::uint64_t next = 0;  // the position wanted next
-    bool installed = false;  // its log goes on from `last`, durably
-    bool refused = false;    // it can make nothing of this state
+    bool installed = false;  // its log continues from `last`, durably
+    bool refused = false;    // it cannot use this snapshot
 };
 
-// "You are no member any more." To who asks for votes or reads as if it were.
+// "You are not a member any more." The answer to a node that asks for votes or reads like a member.
 struct NotAMember {
     Term term;
-    LogId configuration;  // the entry that says so, committed
+    LogId configuration;  // the committed entry that removed it
 };
 
 using RaftMessage =

@@ -1,6 +1,6 @@
-// What an event asks for. Nothing in `send` promises what is not durable yet: replies and
-// votes are derived from what is durable when a write completes, never queued before it. So there
-// is one rule: submit `write`, hand `send` over, apply `committed`.
+// The effects of an event. Nothing in `send` depends on what is not durable yet: replies and votes
+// are derived from what is durable when a write completes, and are never created before. So the
+// only rule is: submit `write`, pass on `send`, apply `committed`.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct RaftEnvelope {
     RaftMessage message;
 };
 
-// The log up to `index` applied, a read with this id is linearizable.
+// Once the log up to `index` is applied, a read with this id is linearizable.
 struct ReadGrant {
     ReadId id;
     LogIndex index;
 };
 
-// What a person or a test wants to read of a run: decisions, not log lines.
+// What a person or a test wants to know about a run: decisions, not log lines.
 struct Note {
     enum class Kind : std::uint8_t {
         became_follower,
@@ -37,25 +37,25 @@ struct Note {
         peer_cut_off,  // a follower needs entries that are purged
         transfer_started,
         transfer_failed,
-        refused_message,  // it says what cannot be so, see `why`: it has no effect
+        refused_message,  // it is impossible, see `why`; it has no effect
         formed,
-        configuration_changed,  // another one is in force here
-        removed,                // this node is no member any more
+        configuration_changed,  // another configuration is in force here
+        removed,                // this node is not a member any more
         state_requested,        // a follower is sent this node's state
-        state_sent,             // and has it
-        state_installed,        // this node has another's
-        peer_forgot,            // its directory was rolled back, or is a copy: it does not count
-        refused_chunk,          // pieces of a state do not fit, or the follower cannot use it
-        own_life_doubted,       // somebody says that this node's directory was rolled back
-        refused_state,          // the leader sends a state that makes no sense here
-        senseless_entry,        // one of the log has no commands that make sense: it does nothing
-        terms_used_up,          // somebody brought the last term: nobody can be elected any more
+        state_sent,             // and has received it
+        state_installed,        // this node has installed a snapshot
+        peer_forgot,            // its directory was rolled back, or is a copy: it is not counted
+        refused_chunk,          // a chunk of a snapshot does not fit, or the follower cannot use it
+        own_life_doubted,       // a peer says that this node's directory was rolled back
+        refused_state,          // the leader sends an invalid snapshot
+        senseless_entry,        // an entry has invalid commands: it has no effect
+        terms_used_up,  // the last possible term was used: no leader can be elected any more
     };
 
     Kind kind;
     Term term;
     NodeId peer;
-    // Of refused_message.
+    // The refused message.
     const char* message = nullptr;
     const char* why = nullptr;
 };
@@ -72,7 +72,7 @@ struct RaftOutput {
     std::vector<SnapshotRead> read_snapshot;
     std::vector<NodeId> close_snapshots;
     std::vector<InstallStep> install;
-    // They say what cannot be so: what else they say is not worth waiting for.
+    // Peers that sent impossible messages; their other messages are not worth waiting for.
     std::vector<NodeId> distrusted;
     std::vector<Note> notes;
 };

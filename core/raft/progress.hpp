@@ -1,4 +1,4 @@
-// How far the leader has brought one follower.
+// The leader's record of one follower.
 #pragma once
 
 #include <cstddef>
@@ -13,47 +13,48 @@
 
 namespace mortise::core {
 
-// A state on its way to a follower, one chunk at a time.
+// A snapshot that is being sent to a follower, one chunk at a time.
 struct SnapshotSending {
-    std::uint64_t number = 0;   // tells it from an earlier attempt, whose rows may still come
+    // distinguishes it from an earlier attempt, whose rows may still come
+    std::uint64_t number = 0;
     std::optional<LogId> last;  // not set: the view is not open yet
     Configuration configuration;
-    std::uint64_t position = 0;  // of the next chunk, or of the one that is not answered
-    std::uint64_t wanted = 0;    // the follower has those before
+    std::uint64_t position = 0;  // of the next chunk, or of the unanswered one
+    std::uint64_t wanted = 0;    // the follower has the chunks before it
     std::uint64_t checksum = 0;  // of the chunks before
     std::optional<std::string> after;
     bool reading = false;
-    std::vector<Row> rows;   // read, not in a chunk yet; or one row that is longer than a chunk
-    std::size_t cut_at = 0;  // of that row's value so much is in chunks
+    std::vector<Row> rows;   // read and not in a chunk yet; or one row that is longer than a chunk
+    std::size_t cut_at = 0;  // this much of that row's value is in chunks
     bool all_read = false;   // no row follows these
-    std::optional<SnapshotChunk> chunk;  // not answered
+    std::optional<SnapshotChunk> chunk;  // the unanswered chunk
     std::optional<Instant> sent_at;
-    bool repeated = false;  // sent again since the last answer that helped
+    bool repeated = false;  // sent again since the last useful answer
 };
 
 struct Progress {
     enum class State : std::uint8_t {
-        probe,      // where the logs agree is not known: one message at a time
-        replicate,  // it is known: entries are sent ahead of their acknowledgements
-        cut_off,    // what it needs is purged here
+        probe,      // it is unknown where the logs agree: one message at a time
+        replicate,  // it is known: entries are sent without waiting for acknowledgements
+        cut_off,    // the entries that it needs are purged here
     };
 
     State state = State::probe;
-    Incarnation incarnation;  // whose progress it is
-    // The entry that removes it: it is told of that, and counts for nothing else.
+    Incarnation incarnation;  // the incarnation of the follower
+    // The entry that removes it: it still receives that entry, and counts for nothing else.
     std::optional<LogIndex> leaves_at;
-    LogIndex match;                  // durable at the follower, as it said itself
-    LogIndex next;                   // the first entry not sent yet
-    LogIndex named;                  // no message named an entry above: it can have none of those
-    int denials = 0;                 // in a row, it said that it lacks what is below `match`
-    bool probing = false;            // a probe is under way; heartbeats stand in if it is lost
-    std::deque<LogIndex> in_flight;  // the last index of each message not acknowledged
+    LogIndex match;        // durable at the follower, as it reported itself
+    LogIndex next;         // the first entry not sent yet
+    LogIndex named;        // no message had an entry above, so it can have none of those
+    int denials = 0;       // how often in a row it reported that it lacks entries below `match`
+    bool probing = false;  // a probe is in progress; heartbeats replace it if it is lost
+    std::deque<LogIndex> in_flight;  // the last index of each unacknowledged message
     Instant heard;                   // when it last answered in this term
     LogIndex commit_sent;
     std::uint64_t read_round_sent = 0;
     std::uint64_t read_round_confirmed = 0;
     std::optional<SnapshotSending> sending;
-    std::optional<Instant> send_state_at;  // not before: the last one came to nothing
+    std::optional<Instant> send_state_at;  // not before this time, because the last attempt failed
 };
 
 }  // namespace mortise::core

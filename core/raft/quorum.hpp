@@ -1,4 +1,4 @@
-// The one place that knows what a majority is, joint configurations included.
+// The only place that knows what a majority is, also for joint configurations.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/base/instant.hpp"
-#include "core/base/mutant.hpp"
 #include "core/raft/configuration.hpp"
 
 namespace mortise::core {
@@ -19,7 +18,7 @@ constexpr std::size_t majority_of(std::size_t members) {
 static_assert(majority_of(1) == 1 && majority_of(2) == 2 && majority_of(3) == 2);
 static_assert(majority_of(4) == 3 && majority_of(5) == 3);
 
-// What a member has reached of whom nothing is known.
+// The value of a member about which nothing is known.
 template <class Value>
 constexpr Value nothing_reached() {
     return {};
@@ -29,8 +28,9 @@ constexpr Instant nothing_reached<Instant>() {
     return {std::numeric_limits<std::int64_t>::min()};
 }
 
-// True when `agrees(id)` holds for a majority of the voters, and of the outgoing ones while joint.
-// Nobody to ask is no agreement, and nobody speaks for a member that another incarnation replaces.
+// True if `agrees(id)` holds for a majority of the voters, and of the outgoing ones while joint.
+// Without voters there is no agreement, and nobody agrees for a member that another incarnation
+// replaces.
 template <class Agrees>
 bool has_quorum(const Configuration& configuration, const Agrees& agrees) {
     const auto carries = [&](const std::vector<Member>& members) {
@@ -39,14 +39,13 @@ bool has_quorum(const Configuration& configuration, const Agrees& agrees) {
         });
         return static_cast<std::size_t>(votes) >= majority_of(members.size());
     };
-    const bool one_suffices = planted(Mutant::joint_by_new_alone);
     return carries(configuration.voters) &&
-           (!configuration.is_joint() || one_suffices || carries(configuration.outgoing));
+           (!configuration.is_joint() || carries(configuration.outgoing));
 }
 
-// The greatest value that a quorum has reached, where `reached(id)` is how far a voter is: the
-// commit index when it is the match index, the time of the last contact when it is when we heard of
-// it. Requires at least one voter.
+// The greatest value that a quorum has reached, where `reached(id)` is the value of a voter: with
+// match indexes this is the commit index, with times of contact the time of the last contact with a
+// majority. There must be at least one voter.
 template <class Reached>
 auto quorum_value(const Configuration& configuration, const Reached& reached) {
     const auto agreed = [&](const std::vector<Member>& members) {

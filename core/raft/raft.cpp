@@ -1,4 +1,4 @@
-// Construction, what every event begins with, and the only functions that change term, vote, log
+// Construction, the beginning of every event, and the only functions that change term, vote, log
 // and commit index.
 #include "core/raft/raft.hpp"
 
@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/raft/bounds.hpp"
 #include "core/raft/quorum.hpp"
@@ -16,7 +15,7 @@ namespace mortise::core {
 
 namespace {
 
-// Enough for who has room to be asked by all the others, and again when that came to nothing.
+// Enough for a node with capacity to be elected first, with a second attempt.
 constexpr int timeouts_without_room = 3;
 
 LogIndex last_index_of(const RaftState& state) {
@@ -38,13 +37,13 @@ Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
     for (auto& entry : state.entries)
         append_to_log(std::move(entry));
     MORTISE_CHECK(commit_ <= log_.last().index);
-    // In an earlier start: the entry that removed it may be the newest that it has.
+    // In an earlier run: the entry that removed it may be the newest that it has.
     was_member_ = std::ranges::any_of(configurations_, [&](const auto& one) {
         return one.configuration.has(options_.self, options_.incarnation);
     });
     told_configuration_ = configurations_.back().index;
     tell_membership();
-    pending_ = {};  // what was read from disk need not be written to it
+    pending_ = {};  // what was read from disk need not be written again
     become_follower(std::nullopt, now);
     const bool alone = can_campaign() && configuration().voters.size() == 1;
     if (alone) std::get<Follower>(role_).election_at = now;
@@ -78,7 +77,7 @@ std::optional<NodeId> Raft::leader() const {
 }
 
 bool Raft::can_campaign() const {
-    const bool votes = configuration().is_voter(self()) || planted(Mutant::learner_campaigns);
+    const bool votes = configuration().is_voter(self());
     const bool may_vote = is_member() && votes && !dismissed_ && !is_installing() && !is_doubted_;
     return configuration().is_formed() && may_vote && is_in_bounds(term().next());
 }
@@ -88,14 +87,15 @@ Instant Raft::draw_election_deadline(Instant now) {
     return now + lets_others_ask() + Nanoseconds{prng_.between(timeout, 2 * timeout)};
 }
 
-// Who leads without room keeps everybody waiting; but where nobody has any, one leads all the same.
+// A leader without capacity delays everybody. But if no node has any, one of them leads all the
+// same.
 Nanoseconds Raft::lets_others_ask() const {
     return has_room_ ? Nanoseconds{0} : options_.election_timeout * timeouts_without_room;
 }
 
 void Raft::begin_event(Instant now) {
-    // Before the event is looked at: an answer that waited in a socket while this process was
-    // paused is no contact now (fault 6).
+    // Before the event is examined: an answer that waited in a socket while this process was paused
+    // is not a contact now (fault 6).
     if (is_leader()) check_leadership(now);
     last_event_ = now;
 }
@@ -123,14 +123,10 @@ void Raft::set_pace(Nanoseconds pace) {
         leader->heartbeat_at = std::min(leader->heartbeat_at, last_event_ + pace);
 }
 
-void Raft::on_message(NodeId from, RaftMessage message, Instant now) {
-    begin_event(now);
-    if (!refuses(from, message)) take_message(from, std::move(message), now);
-}
-
 void Raft::take_message(NodeId from, RaftMessage message, Instant now) {
     const auto term = term_of(message);
-    // A request for a vote is no news of a leader: whether its term is adopted is decided with it.
+    // A request for a vote is no sign of a leader: whether its term is adopted is decided together
+    // with the vote.
     const bool asks_for_vote = std::holds_alternative<PreVoteRequest>(message) ||
                                std::holds_alternative<VoteRequest>(message);
     if (term > this->term() && !asks_for_vote) adopt_term(term, now);
@@ -141,7 +137,7 @@ void Raft::on_write_done(WriteId id, Instant now) {
     begin_event(now);
     const auto before = writes_.durable();
     writes_.complete(id);
-    // The founding entry was agreed to by everybody: on one disk it is committed.
+    // All voters agreed to the first entry, so it is committed once it is on one disk.
     if (commit_ == LogIndex{} && writes_.durable() >= LogIndex{1}) commit_to(LogIndex{1});
     if (auto* follower = std::get_if<Follower>(&role_)) {
         if (writes_.durable() > before && follower->leader) follower->reply_owed = true;
@@ -156,7 +152,8 @@ void Raft::on_peer_down(NodeId peer, Instant now) {
     if (follower == nullptr || follower->leader != peer || !can_campaign()) return;
     follower->leader.reset();
     follower->leader_heard = Instant{std::numeric_limits<std::int64_t>::min()};
-    // The others lose it in the same moment: a short draw keeps them from asking all at once.
+    // The other followers lose the leader at the same moment: a random delay keeps them from asking
+    // all at once.
     const auto spread = options_.heartbeat.count() / 4;
     follower->election_at = now + lets_others_ask() + Nanoseconds{prng_.between(0, spread)};
 }
@@ -172,12 +169,13 @@ void Raft::adopt_formation(const Entry& entry, Instant now) {
     begin_event(now);
     MORTISE_CHECK(log_.last() == LogId{} && !configuration().is_formed());
     MORTISE_CHECK(entry.id.index == LogIndex{1} && entry.kind == EntryKind::configuration);
-    // A leader that this node could not follow yet may have brought a higher term.
+    // A leader that this node could not follow yet may have used a higher term.
     hard_state_ = {std::max(entry.id.term, term()), NodeId{}};
     pending_.hard_state = hard_state_;
     append_to_log(entry);
     become_follower(std::nullopt, now);
-    // The lowest id, which founded, asks first; the others would only be in its way.
+    // The voter with the lowest id, which offered the first entry, asks first; the others would
+    // only interfere.
     if (configuration().voters.front().id == self()) {
         std::get<Follower>(role_).election_at = now + options_.heartbeat;
     }
@@ -192,7 +190,7 @@ void Raft::purge_to(LogIndex index) {
         for (auto& [peer, progress] : leader->peers)
             cut_off_if_purged(peer, progress);
     }
-    // Keep the newest configuration at or below the new base: it is in force there.
+    // Keeps the newest configuration at or below the new base, which is in force there.
     while (configurations_.size() > 1 && configurations_[1].index <= index) {
         configurations_.erase(configurations_.begin());
     }
@@ -214,7 +212,6 @@ void Raft::become_follower(std::optional<NodeId> leader, Instant now) {
     follower.verified = commit_;
     follower.election_at = can_campaign() ? draw_election_deadline(now) : Instant::never();
     role_ = follower;
-    if (planted(Mutant::vote_forgotten)) hard_state_.voted_for = {};
     note(Note::Kind::became_follower, leader.value_or(NodeId{}));
 }
 
@@ -263,8 +260,7 @@ void Raft::send(NodeId to, RaftMessage message) {
 }
 
 bool Raft::has_decided() const {
-    const bool replaced = is_installing() && !planted(Mutant::applied_behind_install);
-    return handed_out_ < commit_ && !replaced;
+    return handed_out_ < commit_ && !is_installing();
 }
 
 RaftDecided Raft::take_decided() {
@@ -272,16 +268,14 @@ RaftDecided Raft::take_decided() {
     RaftDecided decided{{}, std::exchange(granted_reads_, {})};
     if (!has_decided()) return decided;
     const auto left = static_cast<std::size_t>(commit_.raw() - handed_out_.raw());
-    auto bytes_max = options_.decided_bytes_max;
-    if (planted(Mutant::backlog_in_one_step)) bytes_max = std::numeric_limits<std::size_t>::max();
-    decided.committed = log_.slice(handed_out_.next(), bytes_max, left);
+    decided.committed = log_.slice(handed_out_.next(), options_.decided_bytes_max, left);
     handed_out_ = decided.committed.back().id.index;
     return decided;
 }
 
 RaftOutput Raft::collect(Instant now) {
     if (is_leader()) finish_change();
-    start_read_round();  // of what was asked since
+    start_read_round();  // for what was asked since
     const bool writes = pending_.reset || pending_.hard_state || pending_.truncate_from;
     if (writes || !pending_.append.empty()) {
         writes_.submit(pending_, log_.last().index, now);
@@ -290,7 +284,6 @@ RaftOutput Raft::collect(Instant now) {
     send_owed_votes();
     send_owed_replies();
     if (is_leader()) {
-        if (planted(Mutant::self_ack_before_durable)) advance_commit();
         send_appends();
         resign_if_removed();
     }

@@ -1,9 +1,10 @@
 // Consensus on one log (Ongaro, "Consensus: bridging theory and practice", 2014: "thesis" below),
-// as a machine without clock, disk, network or chance: events and the time go in, RaftOutput comes
-// out. One class, one header, a source file per subject.
+// as a state machine without clock, disk, network or randomness: its input is events and the time,
+// its output is RaftOutput. It is one class in one header, with a source file per subject.
 //
-// An event is one on_*, propose or the like, followed by take_decided() and collect(). Messages are
-// made while collecting, from the state then: what piled up during an event travels together.
+// An event is one call of on_*, propose or the like, followed by take_decided() and collect().
+// Messages are made while collecting, from the state at that time: what accumulated during an event
+// is sent together.
 #pragma once
 
 #include <optional>
@@ -24,25 +25,26 @@ namespace mortise::core {
 
 struct RaftOptions {
     NodeId self;
-    Incarnation incarnation;                                // of the directory: a member is both
+    Incarnation incarnation;  // of the data directory: id and incarnation identify a member
     Nanoseconds election_timeout{std::chrono::seconds{1}};  // drawn from one to two of these
     Nanoseconds heartbeat{std::chrono::milliseconds{100}};
-    // How often a leader speaks, where that is more often than each heartbeat.
+    // How often a leader sends, if that is more often than the heartbeat.
     std::optional<Nanoseconds> pace{};
     std::size_t append_bytes_max = 1U << 20U;
     std::size_t appends_in_flight_max = 4;       // per follower
     std::size_t snapshot_bytes_max = 1U << 19U;  // of a chunk
-    std::size_t decided_bytes_max = 1U << 15U;   // handed out in one step, or a single entry
+    // committed entries returned in one step, or one larger entry
+    std::size_t decided_bytes_max = 1U << 15U;
 };
 
-// What was found on disk at start. `configurations` are those at or below `base` and inside the
-// entries, oldest first; empty when the cluster was never formed.
+// What was found on disk at the start. `configurations` are those at or below `base` and inside the
+// entries, oldest first; empty if the cluster was never formed.
 struct RaftState {
     HardState hard_state;
     LogId base;
     std::vector<Entry> entries;
-    LogIndex applied;             // committed for certain: the state on disk contains it
-    Configuration configuration;  // at `base`; those of `entries` are read from them
+    LogIndex applied;             // certainly committed: the state on disk contains it
+    Configuration configuration;  // in force at `base`; later ones are read from `entries`
 };
 
 using ChangeResult = std::variant<LogIndex, MembershipRefusal>;
@@ -51,161 +53,165 @@ class Raft {
 public:
     Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now);
 
-    // --- events
-    // -----------------------------------------------------------------------------------
-    // What each of them begins with. Events of which consensus learns nothing begin so, too: a
-    // leader that was asleep must know before anything is done in its name.
+    // --- events ---------------------------------------------------------------------------------
+    // The beginning of every event, also of those that do not concern consensus: a leader that was
+    // suspended must notice that before anything is done in its name.
     void begin_event(Instant now);
-    void on_message(NodeId from, RaftMessage message, Instant now);
-    // The two halves of that. Whether it says what cannot be so: then it has no effect, and the
-    // output tells of its sender. And what a message does that was not refused.
+    // A message arrives in two halves. Whether it says what cannot be so: then it has no effect,
+    // and the output tells of its sender. And what one does that was not refused.
     [[nodiscard]] bool refuses(NodeId from, const RaftMessage& message);
     void take_message(NodeId from, RaftMessage message, Instant now);
     void on_timer(Instant now);
     void on_write_done(WriteId id, Instant now);
-    // A broken connection is a hint: if it was to the leader, an election may start at once. Safe
-    // always, since pre-vote and stickiness ask the others.
+    // A broken connection is a hint: if it was to the leader, an election may start at once. This
+    // is always safe, because pre-vote and stickiness ask the others.
     void on_peer_down(NodeId peer, Instant now);
-    // Another life of it is there: what the one before has acknowledged it has to say itself.
+    // A new run of the peer is connected: it has to report again what the previous run had
+    // acknowledged.
     void on_peer_restarted(NodeId peer);
 
-    // The index of the new entry; empty when this node does not lead or is handing leadership over.
+    // Returns the index of the new entry; empty if this node does not lead or is transferring
+    // leadership.
     std::optional<LogIndex> propose(EntryKind kind, Bytes payload, Instant now);
-    // Asks for a ReadGrant with this id, of the leader if that is somebody else. False when no
-    // leader is known. The answer may never come (lost, leader changed): ask again with a new id.
+    // Asks for a ReadGrant with this id, at the leader if that is another node. False if no leader
+    // is known. The answer may never come (lost, or the leader changed): ask again with a new id.
     bool read(ReadId id, Instant now);
-    // Hands leadership to a voter. False when not leader, or the target is no voter or this node.
+    // Transfers leadership to a voter. False if this node does not lead, or the target is not a
+    // voter or is this node.
     bool transfer_to(NodeId target, Instant now);
-    // One change at a time, begun by a leader that is one for certain. The index of its first
-    // entry, or why not. What was accepted ends by itself, at the next leader if need be.
+    // Membership changes, one at a time, begun by a leader that has committed in its term. Each
+    // returns the index of its first entry, or why it was not begun. An accepted change completes
+    // by itself, if necessary under the next leader.
     ChangeResult add_learner(const Member& member, Instant now);
     ChangeResult promote(NodeId id, Instant now);
     ChangeResult remove(NodeId id, Instant now);
-    // Requires an address that no other member has.
+    // No other member may have that address.
     ChangeResult move(NodeId id, const std::string& address, Instant now);
-    // Somebody who knows has said that this node was removed. Believed until a leader is heard.
+    // A node that knows has said that this node was removed. That counts until a leader is heard.
     void on_dismissed(LogIndex configuration, Instant now);
-    // Tells who reads the notes.
+    // Reports it to the reader of the notes.
     void note_forgotten(NodeId peer) { note(Note::Kind::peer_forgot, peer); }
     void note_refused(NodeId peer) { note(Note::Kind::refused_message, peer); }
-    // Tells somebody who speaks as if it were a member, if that is certain.
+    // Tells a node that acts like a member that it is not one, if that is certain.
     void dismiss(NodeId stranger);
 
-    // What was asked for by RaftOutput::read_snapshot.
+    // The answer to RaftOutput::read_snapshot.
     void on_snapshot_rows(SnapshotRows rows, Instant now);
-    // The state that was received is in force and durable: the log begins there. False: nobody
-    // waits for that.
+    // The received state is in force and durable: the log begins there. False if this was not
+    // expected.
     bool on_state_installed(LogId last, Instant now);
-    // The state that is being received makes no sense. Requires that its last chunk is not passed
-    // on yet.
+    // The state that is being received is invalid. Its last chunk must not be passed on yet.
     void refuse_state();
 
     void note_doubt(NodeId by) { note(Note::Kind::own_life_doubted, by); }
-    // Somebody says that this node has forgotten what it promised: as long as that is not clear it
+    // A peer says that this node has lost what it acknowledged. Until that is resolved, this node
     // follows and acknowledges, but takes no part in elections.
     void set_doubted(bool is_doubted, Instant now);
-    // Asks everybody as if for a vote, and counts no answer.
+    // Asks all voters as if for a vote, and counts no answer.
     void ask_without_asking();
 
-    // Without, it takes no entries of a leader that it does not have; that it follows, and what it
-    // has, it says all the same. It asks for votes later than those who have room. A leader goes on
-    // as it is: whoever proposes sees to it.
+    // Without capacity it accepts no new entries from a leader, but still follows and reports what
+    // it has. It asks for votes later than nodes with capacity. A leader continues; its proposer
+    // limits the work.
     void set_room(bool has_room) { has_room_ = has_room; }
-    // How often it speaks while it leads.
+    // How often it sends while it leads.
     void set_pace(Nanoseconds pace);
-    // Without, it says only later that it has what came last of a state, and no more of it comes.
+    // Without capacity it delays the acknowledgement of the last chunk of a snapshot, so that no
+    // more chunks come.
     void set_room_for_state(bool has_room) { has_room_for_state_ = has_room; }
 
-    // Makes the founding entry this node's log (S47). Requires a log that was never written.
+    // Makes the first entry of the cluster this node's log (S47). The log must never have been
+    // written.
     void adopt_formation(const Entry& entry, Instant now);
-    // Forgets the log up to and including `index`, at most what was handed out. Members that still
-    // need it are cut off, and a note says so.
+    // Forgets the log up to and including `index`, but nothing that was not handed out. Members
+    // that still need it are cut off, and a note says so.
     void purge_to(LogIndex index);
 
-    // What became final since the last call, as much as one step is to apply: after a start that
-    // may be all of the log, and heartbeats, votes and reads go on meanwhile (P10).
+    // The entries that were committed since the last call, limited to what one step should apply:
+    // after a start they may be the whole log, and heartbeats, votes and reads continue meanwhile
+    // (P10).
     RaftDecided take_decided();
-    // There is more, for the next step. Not while a state is about to take the place of the one
-    // that it would be applied to.
+    // There are more for the next step. False while a state is about to replace the one to which
+    // they would be applied.
     [[nodiscard]] bool has_decided() const;
-    // Everything asked for since the last call.
+    // Everything requested since the last call.
     RaftOutput collect(Instant now);
     // When to call on_timer if nothing else happens.
     [[nodiscard]] Instant deadline() const;
 
-    // --- questions
-    // --------------------------------------------------------------------------------
+    // --- questions ------------------------------------------------------------------------------
     [[nodiscard]] Role role() const { return static_cast<Role>(role_.index()); }
     [[nodiscard]] bool is_leader() const { return role() == Role::leader; }
     [[nodiscard]] Term term() const { return hard_state_.term; }
     [[nodiscard]] const HardState& hard_state() const { return hard_state_; }
     [[nodiscard]] std::optional<NodeId> leader() const;
     [[nodiscard]] LogIndex commit_index() const { return commit_; }
-    // Durable at every member, learners included: nobody will ask for it again.
+    // Durable at every member, learners included: no member will ask for it again.
     [[nodiscard]] LogIndex replicated_index() const { return replicated_; }
     [[nodiscard]] LogIndex durable_index() const { return writes_.durable(); }
     [[nodiscard]] const HardState& durable_hard_state() const { return writes_.hard_state(); }
-    // Of the entries above the commit index.
+    // The size of the entries above the commit index.
     [[nodiscard]] std::size_t uncommitted_bytes() const { return uncommitted_bytes_; }
     [[nodiscard]] std::size_t writes_in_flight() const { return writes_.in_flight(); }
     [[nodiscard]] const Log& log() const { return log_; }
-    // The one in force: the newest in the log.
+    // The configuration in force: the newest in the log.
     [[nodiscard]] const Configuration& configuration() const;
-    // The one that is in force at `index`. Requires base <= index <= last.
+    // The configuration in force at `index`. Requires base <= index <= last.
     [[nodiscard]] const Configuration& configuration_at(LogIndex index) const;
     [[nodiscard]] bool is_configuration_committed() const {
         return configurations_.back().index <= commit_;
     }
     [[nodiscard]] LogId configuration_id() const;
-    // It was told so in this start, or saw it in its log.
+    // True if it was told so in this run, or saw it in its log.
     [[nodiscard]] bool is_removed() const { return dismissed_ || was_removed_; }
-    // A voter does not know this node.
+    // That voter does not know this node.
     void on_unknown_to(NodeId voter);
-    // By the one in force.
+    // According to the configuration in force.
     [[nodiscard]] bool is_member() const {
         return configuration().has(options_.self, options_.incarnation);
     }
-    // Leader only: it answers, and what it lacks is not worth waiting for.
+    // Leader only: the peer answers, and the entries that it lacks are few.
     [[nodiscard]] bool is_caught_up(NodeId peer, Instant now) const;
-    // Leader only: the oldest state that is on its way to somebody, who will go on from there.
+    // Leader only: the oldest snapshot that is being sent; its receiver will continue from there.
     [[nodiscard]] std::optional<LogIndex> oldest_state_sent() const;
-    // The last chunk has arrived and takes effect soon: nothing else may change what there is.
+    // The last chunk has arrived and takes effect soon: nothing else may change the state.
     [[nodiscard]] bool is_installing() const { return receiving_ && receiving_->done; }
-    // Where the log begins.
+    // The beginning of the log.
     [[nodiscard]] LogBase base() const;
     // Leader only: since when it has been in contact with a majority, and running, without a gap
-    // longer than one election timeout (S4). Never when it does not lead.
+    // longer than one election timeout (S4). Never if it does not lead.
     [[nodiscard]] Instant contact_since() const;
     // Leader only: an entry of its own term is committed, so all earlier ones are known to be.
     [[nodiscard]] bool has_committed_own_term() const;
-    // Leader only: such an entry was handed out, so whoever applies them has applied all earlier
-    // ones.
+    // Leader only: such an entry was handed out, so a state with it has all earlier ones.
     [[nodiscard]] bool has_handed_out_own_term() const;
-    // Leader only: how far a follower is. Null for strangers and on others.
+    // Leader only: the progress of a follower. Null for other nodes, and if this node does not
+    // lead.
     [[nodiscard]] const Progress* progress_of(NodeId peer) const;
-    // Of a leader: all whom it sends its log, those who leave included.
+    // Leader only: all nodes to which it sends its log, including those that are being removed.
     [[nodiscard]] std::vector<Incarnation> followers() const;
     [[nodiscard]] bool is_transferring() const;
 
-    // Throws InvariantBroken. Cheap enough for every step of a test.
+    // Throws InvariantBroken. Fast enough for every step of a test.
     void check_invariants() const;
 
 private:
-    friend class StateReader;  // tests/explore: tells states apart by everything in here
+    friend class StateReader;  // tests/explore: distinguishes states by all members
     struct OwedVote {
         NodeId candidate;
         std::uint64_t round = 0;
         bool granted = false;
     };
-    // A state that is being received. It outlives a change of roles: another leader may go on.
+    // A snapshot that is being received. It survives a change of roles, since another leader may
+    // continue it.
     struct Receiving {
         LogId last;
         Configuration configuration;
-        std::uint64_t next = 0;      // the position wanted
+        std::uint64_t next = 0;      // the next position
         std::uint64_t checksum = 0;  // of the chunks before
         bool done = false;
-        std::uint64_t steps = 0;     // passed on
-        std::optional<Row> cut_row;  // its value goes on in the next chunk
+        std::uint64_t steps = 0;     // the number of steps passed on
+        std::optional<Row> cut_row;  // its value continues in the next chunk
     };
     struct ConfigurationAt {
         LogIndex index;
@@ -228,7 +234,7 @@ private:
     [[nodiscard]] Instant draw_election_deadline(Instant now);
     [[nodiscard]] Nanoseconds lets_others_ask() const;
 
-    // refusing.cpp: null when nothing is wrong
+    // refusing.cpp: null if nothing is wrong
     template <class Message>
     [[nodiscard]] const char* why_refused(NodeId /*from*/, const Message& /*message*/) const {
         return nullptr;
@@ -324,29 +330,29 @@ private:
     Prng prng_;
     HardState hard_state_;
     Log log_;
-    std::vector<ConfigurationAt> configurations_;  // oldest first; the last is in force
+    std::vector<ConfigurationAt> configurations_;  // oldest first; the last one is in force
     WriteTracker writes_;
     LogIndex commit_;
     std::size_t uncommitted_bytes_ = 0;
     LogIndex replicated_;
-    LogIndex handed_out_;  // committed entries up to here have left
+    LogIndex handed_out_;  // committed entries up to here were handed out
     RoleData role_;
     std::uint64_t round_ = 0;  // numbers this node's elections
     std::vector<OwedVote> owed_votes_;
     Instant last_event_;
     std::optional<Receiving> receiving_;
     std::set<NodeId> open_views_;  // of this node's state
-    std::uint64_t transfers_ = 0;  // of it to others, begun in this life
-    bool dismissed_ = false;       // told so; see on_dismissed
+    std::uint64_t transfers_ = 0;  // snapshots sent in this run
+    bool dismissed_ = false;       // it was told so; see on_dismissed
     bool is_doubted_ = false;
-    bool was_removed_ = false;     // it found so, and was not added again since
-    std::set<NodeId> unknown_to_;  // voters, since it heard a leader last
-    bool was_member_ = false;      // when tell_membership() looked last
-    LogIndex told_configuration_;  // likewise
+    bool was_removed_ = false;     // it saw so in its log, and was not added again since
+    std::set<NodeId> unknown_to_;  // voters that do not know it, since it last heard a leader
+    bool was_member_ = false;      // at the last tell_membership()
+    LogIndex told_configuration_;  // the same
     bool has_room_ = true;
     bool has_room_for_state_ = true;
 
-    Write pending_;  // what the next collect() writes
+    Write pending_;  // what the next collect() will write
     std::vector<ReadGrant> granted_reads_;
     RaftOutput out_;
 };

@@ -1,8 +1,7 @@
-// Linearizable reads without a log entry (thesis 6.4): the commit index at the time of asking, once
-// a majority has confirmed, in a round begun after that, that this is still the leader.
+// Linearizable reads without a log entry (thesis 6.4): the commit index at the time of the request,
+// once a majority has confirmed, in a round begun after it, that this node is still the leader.
 #include <algorithm>
 
-#include "core/base/mutant.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
 
@@ -10,7 +9,7 @@ namespace mortise::core {
 
 namespace {
 
-constexpr std::size_t reads_max = 262'144;  // that wait at a leader (P11)
+constexpr std::size_t reads_max = 262'144;  // reads that wait at a leader (P11)
 
 }  // namespace
 
@@ -32,21 +31,20 @@ void Raft::on(NodeId from, const ReadRequest& request, Instant /*now*/) {
     remember_read(*leading, from, request.id);
 }
 
-// Who is not answered asks again under another number, so the oldest are no loss.
+// An unanswered read is asked again under another id, so dropping the oldest loses nothing.
 void Raft::remember_read(Leader& leader, NodeId from, ReadId id) {
     leader.reads.push_back({from, id, 0, {}});
     if (leader.reads.size() > reads_max) leader.reads.pop_front();
 }
 
-// All that were asked in one step share a round of their own time. Those that wait for the first
-// commit of this term get it then: before, the commit index may be behind what an earlier leader
-// acknowledged.
+// All reads that were asked in one step share one round. Reads that wait for the first commit of
+// this term get their round then: before that, the commit index may be behind what an earlier
+// leader acknowledged.
 void Raft::start_read_round() {
     auto* leader = std::get_if<Leader>(&role_);
     if (leader == nullptr || leader->reads.empty() || leader->reads.back().round != 0) return;
-    if (!has_committed_own_term() && !planted(Mutant::read_before_own_commit)) return;
-    const bool reuses = planted(Mutant::read_joins_open_round) && leader->read_round != 0;
-    if (!reuses) ++leader->read_round;
+    if (!has_committed_own_term()) return;
+    ++leader->read_round;
     for (auto read = leader->reads.rbegin(); read != leader->reads.rend(); ++read) {
         if (read->round != 0) break;
         read->round = leader->read_round;
@@ -74,7 +72,7 @@ void Raft::grant_reads(Leader& leader) {
 }
 
 void Raft::on(NodeId /*from*/, const ReadReply& reply, Instant /*now*/) {
-    // Whatever term it is of: the round was confirmed after we asked, and the id is used once.
+    // The term does not matter: the round was confirmed after the request, and the id is used once.
     granted_reads_.push_back({reply.id, reply.index});
 }
 

@@ -1,10 +1,9 @@
-// What no peer in order would say. Such a message changes nothing here, not even the term, and its
-// sender is told to whoever keeps the connections: MORTISE_CHECK is for our own mistakes only.
+// Messages that no correct peer would send. They change nothing here, not even the term, and their
+// sender is reported to the owner of the connections. MORTISE_CHECK is for our own mistakes only.
 #include <algorithm>
 #include <array>
 #include <variant>
 
-#include "core/base/mutant.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/raft/bounds.hpp"
@@ -54,7 +53,7 @@ const char* name_of(const RaftMessage& message) {
 
 bool Raft::refuses(NodeId from, const RaftMessage& message) {
     const char* why = nullptr;
-    if (!has_sound_numbers(message) && !planted(Mutant::any_term_taken)) {
+    if (!has_sound_numbers(message)) {
         why = out_of_bounds;
     } else {
         why = std::visit([&](const auto& m) { return why_refused(from, m); }, message);
@@ -69,16 +68,16 @@ void Raft::refuse(NodeId from, const char* message, const char* why) {
     out_.distrusted.push_back(from);
 }
 
-// Of an AppendRequest or a SnapshotChunk: in one term only one leads, and a node acknowledges
-// entries to that one alone.
+// For an AppendRequest or a SnapshotChunk: a term has one leader, and a node acknowledges entries
+// to that one alone.
 bool Raft::is_second_leader(NodeId from, Term of) const {
-    if (of != term() || planted(Mutant::second_leader_taken)) return false;
+    if (of != term()) return false;
     const auto leads = leader();
     return leads.has_value() && *leads != from;
 }
 
-// Up to here the log of every later leader is the same: what is committed, the entry that everybody
-// agreed to when the cluster was founded, and what this leader has checked in this term.
+// Up to here the log of every later leader is the same: what is committed, the first entry, to
+// which all voters agreed, and what was checked against this leader in this term.
 LogIndex Raft::certain_for(NodeId from, Term of) const {
     auto certain = commit_;
     if (configuration().is_formed() && log_.last().index.is_set())
@@ -95,18 +94,16 @@ bool Raft::is_of_other_cluster(const Configuration& configuration) const {
 }
 
 const char* Raft::why_refused(NodeId from, const AppendRequest& request) const {
-    if (request.term < term()) return nullptr;  // it hears of our term, and nothing else happens
+    if (request.term < term()) return nullptr;  // it learns our term, and nothing else happens
     if (!is_well_formed(request)) return malformed;
     if (is_second_leader(from, request.term)) return second_leader;
-    // Only by its configuration does an empty node know that it is of a cluster.
+    // An empty node learns only from this configuration that it belongs to the cluster.
     const bool is_empty = !configuration().is_formed() && log_.last() == LogId{};
     if (is_empty && !request.previous.index.is_set() && !request.entries.empty() &&
         request.entries.front().kind != EntryKind::configuration)
         return malformed;
     const auto certain = certain_for(from, request.term);
-    const auto differs = [&](LogId id) {
-        return id.index <= certain && !log_.has(id) && !planted(Mutant::contradiction_taken);
-    };
+    const auto differs = [&](LogId id) { return id.index <= certain && !log_.has(id); };
     if (differs(request.previous)) return contradicts;
     for (const auto& entry : request.entries) {
         if (differs(entry.id)) return contradicts;
@@ -122,13 +119,12 @@ const char* Raft::why_refused(NodeId from, const SnapshotChunk& chunk) const {
     if (is_second_leader(from, chunk.term)) return second_leader;
     if (is_of_other_cluster(chunk.configuration)) return other_cluster;
     const bool differs = chunk.last.index <= certain_for(from, chunk.term) && !log_.has(chunk.last);
-    return differs && !planted(Mutant::contradiction_taken) ? contradicts : nullptr;
+    return differs ? contradicts : nullptr;
 }
 
 const char* Raft::why_refused(NodeId from, const AppendReply& reply) const {
     const auto* progress = progress_of(from);
-    const bool of_this_term = reply.term == term() || planted(Mutant::append_reply_any_term);
-    if (progress == nullptr || !of_this_term) return nullptr;
+    if (progress == nullptr || reply.term != term()) return nullptr;
     if (reply.read_round > std::get<Leader>(role_).read_round)
         return "it confirms a read that was not asked for";
     if (reply.match > progress->named) return "it has what was never sent";

@@ -1,19 +1,17 @@
-// Append, its answer, and the commit index (thesis 3.5, 3.6, 10.2.1).
+// Append, its reply, and the commit index (thesis 3.5, 3.6, 10.2.1).
 #include <algorithm>
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/raft/quorum.hpp"
 #include "core/raft/raft.hpp"
 
 namespace mortise::core {
 
-// --- follower
-// -------------------------------------------------------------------------------------
+// --- follower -----------------------------------------------------------------------------------
 
-// Never trusted: a peer is a program of some version, and a message may be of any age (D8, C10).
+// Messages are never trusted: a peer may be of any version, and a message of any age (D8, C10).
 bool Raft::is_well_formed(const AppendRequest& request) {
     auto before = request.previous;
     for (const auto& entry : request.entries) {
@@ -28,7 +26,8 @@ bool Raft::is_well_formed(const AppendRequest& request) {
 
 void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     if (request.term < term()) {
-        // The sender was deposed, or we alone ran ahead: either way our term is news to it (V7).
+        // The sender was deposed, or our term is ahead of the others': either way it must learn our
+        // term (V7).
         AppendReply refusal;
         refusal.term = term();
         refusal.rejected = true;
@@ -39,14 +38,14 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     follower.read_round = std::max(follower.read_round, request.read_round);
 
     if (is_installing() || (!has_room_ && !log_.has(request.previous))) {
-        // An append would change what is about to go, or there is no place for what is missing:
-        // nothing is said of it either way. When the next heartbeat comes it finds out.
+        // An append would change a state that is about to be replaced, or there is no capacity for
+        // the missing entries. So nothing is said about it; the next heartbeat clarifies it.
         auto& rejection = follower.rejection.emplace();
         rejection.term = term();
         rejection.rejected = true;
         return;
     }
-    if (!log_.has(request.previous) && !planted(Mutant::append_without_previous)) {
+    if (!log_.has(request.previous)) {
         const auto before =
             request.previous.index.is_set() ? request.previous.index.previous() : LogIndex{};
         const LogId limit{request.previous.term, before};
@@ -61,7 +60,7 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     take_entries(request);
 }
 
-// Without room it acknowledges, and learns to be committed, what it has.
+// Without capacity it acknowledges, and learns the commit of, only what it has.
 void Raft::leave_out_what_is_new(AppendRequest& request) const {
     const auto first_new = std::ranges::find_if(
         request.entries, [&](const Entry& entry) { return !log_.has(entry.id); });
@@ -85,24 +84,22 @@ void Raft::take_entries(AppendRequest& request) {
     bool appended = false;
     for (auto& entry : request.entries) {
         verified = entry.id.index;
-        if (log_.has(entry.id) && !planted(Mutant::truncate_without_conflict)) continue;
-        // Only a real conflict truncates: an old message that is a prefix of what we have does not.
+        if (log_.has(entry.id)) continue;
+        // Only a real conflict truncates; an old message whose entries we all have does not.
         if (entry.id.index <= log_.last().index) truncate_log(entry.id.index);
         append_to_log(std::move(entry));
         appended = true;
     }
     follower.verified = std::max(follower.verified, verified);
-    // At most what this leader has checked: beyond it our log may still be another one (C1).
-    const auto checked =
-        planted(Mutant::commit_unverified_tail) ? log_.last().index : follower.verified;
-    commit_to(std::min(request.commit, checked));
+    // At most what was checked against this leader: beyond that our log may differ from its (C1).
+    commit_to(std::min(request.commit, follower.verified));
     replicated_ = std::max(replicated_, std::min(request.replicated, commit_));
-    // An answer now would say nothing that the write's completion does not say better.
+    // A reply now would say nothing that the completion of the write does not say better.
     if (!appended) follower.reply_owed = true;
 }
 
-// What a follower claims is durable *and* checked against this term's leader. Durable alone would
-// attest an old tail that the leader never saw (C1, C9).
+// A follower acknowledges what is durable *and* checked against this term's leader. Durable alone
+// would attest an old tail that the leader never saw (C1, C9).
 void Raft::send_owed_replies() {
     auto* follower = std::get_if<Follower>(&role_);
     if (follower == nullptr || !follower->leader || !is_term_durable()) return;
@@ -114,22 +111,18 @@ void Raft::send_owed_replies() {
         return;
     }
     if (!std::exchange(follower->reply_owed, false)) return;
-    auto match = std::min(writes_.durable(), follower->verified);
-    if (planted(Mutant::ack_unverified_tail)) match = writes_.durable();
     AppendReply reply;
     reply.term = term();
     reply.read_round = follower->read_round;
-    reply.match = match;
+    reply.match = std::min(writes_.durable(), follower->verified);
     send(*follower->leader, reply);
 }
 
-// --- leader
-// ---------------------------------------------------------------------------------------
+// --- leader -------------------------------------------------------------------------------------
 
 void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
     auto* leader = std::get_if<Leader>(&role_);
-    const bool of_this_term = reply.term == term() || planted(Mutant::append_reply_any_term);
-    if (leader == nullptr || !of_this_term) return;
+    if (leader == nullptr || reply.term != term()) return;
     const auto peer = leader->peers.find(from);
     if (peer == leader->peers.end()) return;
     auto& progress = peer->second;
@@ -146,7 +139,7 @@ void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
 }
 
 void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
-    // Replies may be old or repeated: how far it is only grows, and is said in full each time (C5).
+    // Replies may be old or repeated; progress only grows, and is reported in full each time (C5).
     progress.match = std::max(progress.match, reply.match);
     progress.denials = 0;
     progress.next = std::max(progress.next, progress.match.next());
@@ -157,9 +150,9 @@ void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
         progress.state == Progress::State::probe ||
         (progress.state == Progress::State::cut_off && progress.match >= log_.base().index);
     if (found) {
-        // An answer to whatever we sent says that the logs agree up to its match, not that the rest
-        // of a probe arrived: go on from there, or from what is left of the log. What it has but
-        // not on disk may be purged here already.
+        // Any reply shows that the logs agree up to its match, but not that the rest of a probe
+        // arrived: continue from there, or from the beginning of our log. Entries that the follower
+        // has, but not on disk, may be purged here already.
         progress.state = Progress::State::replicate;
         progress.in_flight.clear();
         progress.next = std::max(progress.match, log_.base().index).next();
@@ -170,7 +163,7 @@ void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
 
 void Raft::on_rejected(NodeId from, Progress& progress, const AppendReply& reply) {
     if (reply.previous <= progress.match) return on_denied(from, progress, reply);
-    // Not about anything that is open: an old or repeated answer (C10).
+    // It is not about an open question: an old or repeated reply (C10).
     if (reply.previous >= progress.next) return;
     if (progress.state == Progress::State::cut_off) return;
     const auto agree = log_.newest_not_above(reply.hint).index;
@@ -181,16 +174,16 @@ void Raft::on_rejected(NodeId from, Progress& progress, const AppendReply& reply
     cut_off_if_purged(from, progress);
 }
 
-// It lacks what it said that it has: mostly an old answer (C10). If it says so again and again it
-// may never have had it, and would be sent nothing of what it lacks: it has to say anew what it
-// has.
+// It lacks entries that it reported to have: mostly an old reply (C10). If it repeats this, it may
+// never have had them, and would otherwise never receive them: it has to report anew what it has.
 void Raft::on_denied(NodeId from, Progress& progress, const AppendReply& reply) {
     constexpr int denials_max = 3;
     if (!reply.previous.is_set() || ++progress.denials < denials_max) return;
     on_peer_restarted(from);
 }
 
-// What it needs is gone here: only a snapshot can help. Heartbeats go on, or it would campaign.
+// The entries that it needs are purged here: only a snapshot can help. Heartbeats continue, because
+// it would campaign otherwise.
 void Raft::cut_off_if_purged(NodeId peer, Progress& progress) {
     if (progress.next > log_.base().index) return;
     if (progress.state != Progress::State::cut_off) note(Note::Kind::peer_cut_off, peer);
@@ -208,17 +201,14 @@ void Raft::advance_everything(Leader& leader) {
 void Raft::advance_commit() {
     auto& leader = std::get<Leader>(role_);
     const auto reached = [&](NodeId id) {
-        if (id == self()) {
-            return planted(Mutant::self_ack_before_durable) ? log_.last().index : writes_.durable();
-        }
+        if (id == self()) return writes_.durable();
         const auto peer = leader.peers.find(id);
         return peer == leader.peers.end() ? LogIndex{} : peer->second.match;
     };
     const auto agreed = quorum_value(configuration(), reached);
     if (agreed <= commit_) return;
     // An entry of an earlier term may be on a majority and still be replaced (thesis 3.6.2).
-    const bool own = log_.term_at(agreed) == term();
-    if (!own && !planted(Mutant::commit_earlier_term)) return;
+    if (log_.term_at(agreed) != term()) return;
     commit_to(agreed);
 }
 
@@ -256,8 +246,8 @@ void Raft::send_appends_to(NodeId peer, Progress& progress) {
         progress.in_flight.push_back(last);
         sent = true;
     }
-    // The commit index goes out at once, so that a waiter elsewhere is woken by its own node's
-    // apply.
+    // The commit index is sent at once, because a waiter on another node is woken when its node
+    // applies.
     const bool news = progress.commit_sent < std::min(commit_, progress.match) ||
                       progress.read_round_sent < leader.read_round;
     if (!sent && (leader.heartbeat_due || news)) send_append(peer, progress, {});

@@ -1,4 +1,4 @@
-// What a node knows in its role. One struct per role, in a variant, so that nothing of an old role
+// The state of each role. It is one struct per role in a variant, so that nothing of an old role
 // survives a change.
 #pragma once
 
@@ -19,9 +19,9 @@ enum class Role : std::uint8_t { follower, pre_candidate, candidate, leader };
 
 struct Follower {
     std::optional<NodeId> leader;
-    Instant leader_heard;  // stands by this leader for an election timeout
+    Instant leader_heard;  // it supports this leader for one election timeout
     Instant election_at;
-    LogIndex verified;  // the last entry checked against this term's leader
+    LogIndex verified;  // the last entry that was checked against this term's leader
     std::uint64_t read_round = 0;
     bool reply_owed = false;
     std::optional<AppendReply> rejection;
@@ -38,7 +38,7 @@ struct Candidate {
     std::uint64_t round = 0;
     std::set<NodeId> granted;
     Instant election_at;
-    bool transfer = false;       // campaigns because its leader asked it to
+    bool transfer = false;       // it campaigns because its leader asked it to
     bool requests_sent = false;  // its own vote is durable
 };
 
@@ -56,14 +56,14 @@ struct Transfer {
 };
 
 struct Leader {
-    std::map<NodeId, Progress> peers;  // everybody else in the configuration
+    std::map<NodeId, Progress> peers;  // all other members of the configuration
     Instant since;
     Instant contact_since;
     Instant heartbeat_at;
     bool heartbeat_due = true;
     LogIndex first_own;  // the first entry of this term
     std::uint64_t read_round = 0;
-    std::deque<PendingRead> reads;  // their rounds rise; those that have none yet are the last
+    std::deque<PendingRead> reads;  // their rounds ascend; those without a round are the last
     std::optional<Transfer> transfer;
 };
 

@@ -1,7 +1,7 @@
-// The transfer of a state to a follower whose next entry is purged: what the core asks of whoever
-// keeps the state on disk, and what that answers. The leader reads a view of its state, piece by
-// piece; the follower writes the pieces beside its own state, and puts them in its place when the
-// last one is there.
+// The transfer of a snapshot to a follower whose next entry is purged: what the core asks of the
+// state store, and the answers. The leader reads a consistent view of its state, piece by piece.
+// The follower writes the pieces beside its own state, and replaces it when the last piece has
+// arrived.
 #pragma once
 
 #include <cstddef>
@@ -16,28 +16,28 @@
 
 namespace mortise::core {
 
-// Leader: the next rows for this peer. Answered by one SnapshotRows, in the order of the questions.
+// Leader: the next rows for this peer. Answered by one SnapshotRows, in the order of the requests.
 struct SnapshotRead {
     NodeId peer;
-    std::optional<std::string> after;  // the last key it was given; empty: open a view, anew
-    std::size_t bytes_max = 0;         // of keys and values; one row may be more
-    std::uint64_t transfer = 0;        // which one for this peer: its answers carry it
+    std::optional<std::string> after;  // the last key it received; empty: open a new view
+    std::size_t bytes_max = 0;         // of keys and values; a single row may be larger
+    std::uint64_t transfer = 0;        // the number of the transfer; its answers have the same
 };
 
 // Rows of the view that was opened for `peer`: ascending by key, at least one unless `done`.
 struct SnapshotRows {
     NodeId peer;
-    LogId last;                        // what the view contains
+    LogId last;                        // the last entry in the view
     Configuration configuration;       // in force there
-    std::optional<std::string> after;  // as it was asked for
+    std::optional<std::string> after;  // as in the request
     std::vector<Row> rows;
-    bool done = false;           // no row follows
-    std::uint64_t transfer = 0;  // as it was asked for
+    bool done = false;           // no rows follow
+    std::uint64_t transfer = 0;  // as in the request
 };
 
-// Follower: a piece of the state that is to take the place of its own. The first one, at position
-// 0, drops what an unfinished install has left; the one that is `done` makes the switch. Until then
-// the state on disk is the old one.
+// Follower: a piece of the state that will replace its own. The first one, at position 0, drops the
+// rows of an unfinished install; the one with `done` makes the switch. Until then the old state is
+// in force on disk.
 struct InstallStep {
     std::uint64_t position = 0;
     LogId last;
@@ -46,11 +46,11 @@ struct InstallStep {
     bool done = false;
 };
 
-// One more of the steps that were handed over is not in memory any more; in their order.
+// The memory of one more step is free; in the order of the steps.
 struct InstallTaken {};
 
-// The switch is made and durable. A start finds the new state now, and a log that may still be the
-// old one: it then begins at `last`.
+// The switch is made and durable. A start now finds the new state, and perhaps still the old log,
+// which it then makes begin at `last`.
 struct StateInstalled {
     LogId last;
 };

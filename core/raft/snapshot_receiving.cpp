@@ -1,10 +1,9 @@
-// The follower's side: chunks in their order are passed on to be written beside the state that is
-// in force. With the last one begins a time in which nothing else may change (S2); it ends when the
-// new state is durable, and then the log begins anew where that state ends.
+// The follower's part of a snapshot: chunks are passed on in order, to be written beside the state
+// in force. After the last one nothing else may change (S2) until the new state is durable; then
+// the log begins anew where that state ends.
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 #include "core/raft/raft.hpp"
 #include "core/raft/snapshot_sum.hpp"
 
@@ -27,7 +26,8 @@ void Raft::on(NodeId from, SnapshotChunk& chunk, Instant now) {
     }
     auto& follower = follow(from, now);
     if (!is_installing() && log_.has(chunk.last)) {
-        // What a state contains was committed: our log goes up to there, and stays (S1).
+        // The content of a snapshot was committed: our log counts as checked up to there, and stays
+        // (S1).
         follower.verified = std::max(follower.verified, chunk.last.index);
         commit_to(chunk.last.index);
         receiving_.reset();
@@ -40,32 +40,30 @@ void Raft::on(NodeId from, SnapshotChunk& chunk, Instant now) {
 }
 
 void Raft::take_chunk(NodeId from, SnapshotChunk& chunk) {
-    const bool same =
-        receiving_ &&
-        (planted(Mutant::chunk_of_other_state) ||
-         (receiving_->last == chunk.last && receiving_->configuration == chunk.configuration));
+    const bool same = receiving_ && receiving_->last == chunk.last &&
+                      receiving_->configuration == chunk.configuration;
     if (is_installing()) return;
     if (!same) {
-        if (chunk.position != 0) return;  // of a state whose beginning we do not have (S6)
+        if (chunk.position != 0) return;  // of a snapshot whose beginning we do not have (S6)
         receiving_ = Receiving{chunk.last, chunk.configuration, 0, 0, false, 0, {}};
     }
-    if (chunk.position != receiving_->next) return;  // again, or too early
-    const bool is_right = chunk.checksum == sum_with(receiving_->checksum, chunk) ||
-                          planted(Mutant::chunk_checksum_ignored);
+    if (chunk.position != receiving_->next) return;  // repeated, or too early
+    const bool is_right = chunk.checksum == sum_with(receiving_->checksum, chunk);
     if (!is_right || !join_cut_row(chunk.rows, chunk.cut)) {
-        note(Note::Kind::refused_chunk, from);  // another leader may have cut the state elsewhere
+        // another leader may have divided the state differently
+        note(Note::Kind::refused_chunk, from);
         receiving_.reset();
         return;
     }
     receiving_->checksum = chunk.checksum;
     receiving_->done = chunk.done;
     ++receiving_->next;
-    if (chunk.rows.empty() && !chunk.done) return;  // a piece of a row, and no more
+    if (chunk.rows.empty() && !chunk.done) return;  // part of a row, and nothing else
     out_.install.push_back({receiving_->steps++, chunk.last, std::move(chunk.configuration),
                             std::move(chunk.rows), chunk.done});
 }
 
-// Leaves whole rows only; what is cut again waits for its rest. False: it does not fit.
+// Leaves whole rows only; a row that is divided again waits for its rest. False: it does not fit.
 bool Raft::join_cut_row(std::vector<Row>& rows, bool cut) {
     auto& kept = receiving_->cut_row;
     if (kept) {
@@ -94,13 +92,13 @@ void Raft::owe_snapshot_reply(LogId last, std::uint64_t next) {
     std::get<Follower>(role_).snapshot_reply = SnapshotReply{term(), last, next, false, false};
 }
 
-// What it claims to have installed is on disk, in the log or before it (D19).
+// The installed state that it reports is on disk, in the log or before it (D19).
 void Raft::send_owed_snapshot_reply() {
     auto& follower = std::get<Follower>(role_);
     if (!follower.snapshot_reply) return;
     auto& reply = *follower.snapshot_reply;
     // P11: or all of a state would be in memory while the disk does not keep up.
-    if (!has_room_for_state_ && !reply.refused && !planted(Mutant::chunks_without_bound)) return;
+    if (!has_room_for_state_ && !reply.refused) return;
     reply.installed = reply.last.index <= commit_;
     if (reply.installed && reply.last.index > writes_.durable()) return;  // soon
     send(*follower.leader, reply);

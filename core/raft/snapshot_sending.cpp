@@ -1,6 +1,6 @@
-// The leader's side of bringing a state to a follower whose next entry is purged: one chunk at a
-// time, read from a view of the state on disk, repeated until it is answered. There is no dead end:
-// whatever goes wrong begins anew (S7).
+// The leader's part of a snapshot for a follower whose next entry is purged: one chunk at a time,
+// read from a view of the state on disk, and repeated until it is answered. There is no dead end:
+// whatever goes wrong starts again (S7).
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace mortise::core {
 
 namespace {
 
-// A view holds back the disk's cleaning: not for ever for one who does not answer (S5).
+// A view delays the disk's compaction, so a silent follower cannot keep it for ever (S5).
 constexpr int silent_timeouts = 5;
 
 }  // namespace
@@ -54,7 +54,7 @@ void Raft::on_snapshot_rows(SnapshotRows rows, Instant now) {
     auto* leader = std::get_if<Leader>(&role_);
     if (leader == nullptr || !leader->peers.contains(rows.peer)) return;
     auto& progress = leader->peers.at(rows.peer);
-    // Of a view that was given up meanwhile, perhaps of another state.
+    // Rows of a view that was given up meanwhile, perhaps of another state.
     if (!progress.sending || !progress.sending->reading) return;
     auto& sending = *progress.sending;
     if (rows.transfer != sending.number || rows.after != sending.after) return;
@@ -74,8 +74,8 @@ void Raft::on_snapshot_rows(SnapshotRows rows, Instant now) {
         on_chunk_taken(rows.peer, progress);
 }
 
-// Of the rows that were read, or of a piece of one that is longer than a chunk may be: what cannot
-// be sent in one message could never be sent at all (S7).
+// A chunk of whole rows, or of a piece of one row that is too long for a chunk: what does not fit
+// into one message could never be sent (S7).
 void Raft::make_chunk(SnapshotSending& sending) {
     auto& chunk = sending.chunk.emplace();
     chunk.term = term();
@@ -96,7 +96,7 @@ void Raft::make_chunk(SnapshotSending& sending) {
     sending.sent_at.reset();
 }
 
-// The follower has it, so the next one is made, or read.
+// The follower has it, so the next one is made or read.
 void Raft::on_chunk_taken(NodeId peer, Progress& progress) {
     auto& sending = *progress.sending;
     do {
@@ -124,7 +124,7 @@ void Raft::on(NodeId from, const SnapshotReply& reply, Instant now) {
         on_accepted(progress, has);
         if (was_cut_off && progress.state != Progress::State::cut_off)
             note(Note::Kind::state_sent, from);
-        // Our log may begin later by now: then it is sent a newer one.
+        // Our log may begin later by now: then it receives a newer snapshot.
         progress.sending.reset();
         advance_everything(*leader);
         return;
@@ -138,11 +138,11 @@ void Raft::on(NodeId from, const SnapshotReply& reply, Instant now) {
         progress.sending.reset();
         progress.send_state_at = now + options_.election_timeout;
     } else if (reply.next > sending.position) {
-        // It may have more than this leader has sent: the same state, of an earlier attempt.
+        // It may have more than this leader has sent: the same state, from an earlier attempt.
         sending.wanted = std::max(sending.wanted, reply.next);
         if (!sending.chunk->done) on_chunk_taken(from, progress);
     } else if (reply.next < sending.position && sending.repeated) {
-        // Not an answer that was overtaken: it has lost what it had.
+        // It is not a late answer: the follower has lost what it had.
         progress.sending.reset();
     }
 }
@@ -159,7 +159,7 @@ std::optional<LogIndex> Raft::oldest_state_sent() const {
     return oldest;
 }
 
-// Whatever ended a transfer, its view is closed; also when this node leads no more (S5).
+// Whatever ended a transfer, its view is closed, also if this node does not lead any more (S5).
 void Raft::close_views() {
     const auto* leader = std::get_if<Leader>(&role_);
     std::erase_if(open_views_, [&](NodeId peer) {

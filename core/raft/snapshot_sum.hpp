@@ -6,7 +6,7 @@
 
 namespace mortise::core {
 
-// What a chunk must carry that follows those with the sum `before`.
+// The checksum of a chunk that follows chunks with the checksum `before`.
 [[nodiscard]] inline std::uint64_t sum_with(std::uint64_t before, const SnapshotChunk& chunk) {
     Checksum sum;
     sum.number(before);

@@ -1,4 +1,4 @@
-// What goes to the disk of the log.
+// The writes to the disk of the log.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,11 @@ struct HardState {
     friend constexpr bool operator==(const HardState&, const HardState&) = default;
 };
 
-// One atomic, synced write: all of it is durable or none of it. Written in the order of the ids.
+// One atomic, synced write: all of it is durable or none. Written in the order of the ids.
 struct Write {
     WriteId id;
-    // First of all: no entry is left, and the log begins here. The state on disk is at this entry.
+    // Executed first: all entries are removed, and the log begins here. The state on disk is at
+    // this entry.
     std::optional<LogBase> reset;
     std::optional<HardState> hard_state;
     std::optional<LogIndex> truncate_from;  // remove this index and all above, before appending

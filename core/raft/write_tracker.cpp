@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/mutant.hpp"
 
 namespace mortise::core {
 
@@ -11,20 +10,20 @@ void WriteTracker::submit(Write& write, LogIndex last, Instant now) {
     newest_ = newest_.next();
     write.id = newest_;
     if (write.reset) {
-        // Until it is done nothing is certain but that nothing of what was there counts.
+        // Until it is done nothing of the former content counts, and nothing else is certain.
         durable_ = {};
         for (auto& earlier : in_flight_)
             earlier.last = {};
     }
     if (write.truncate_from) {
         const auto kept = write.truncate_from->previous();
-        if (!planted(Mutant::durable_mark_not_lowered)) durable_ = std::min(durable_, kept);
+        durable_ = std::min(durable_, kept);
         for (auto& earlier : in_flight_) {
-            if (!planted(Mutant::old_completion_counts))
-                earlier.last = std::min(earlier.last, kept);
+            earlier.last = std::min(earlier.last, kept);
         }
     }
-    // A write of hard state alone promises nothing of the log: what is before it in the queue does.
+    // A write of hard state alone says nothing about the log: the write before it in the queue
+    // does.
     const auto promised = write.append.empty() && !write.reset ? LogIndex{} : last;
     in_flight_.push_back({write.id, promised, write.hard_state, now});
 }

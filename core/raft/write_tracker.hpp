@@ -1,8 +1,8 @@
-// What is on disk, derived from the writes submitted and those completed. The rule that matters: a
-// truncating write lowers the mark when it is submitted. Say W1 appends 5-10 and W2 truncates at 7
-// and appends 7'-8'. From W2's submission on at most 6 is durable, also when W1's completion
-// arrives after it; only W2's completion makes it 8'. Counting W1's 10 would claim entries that are
-// gone.
+// What is on disk, derived from submitted and completed writes. The important rule: a truncating
+// write lowers the durable index when it is submitted. Example: W1 appends 5-10, and W2 truncates
+// at 7 and appends 7'-8'. From W2's submission on at most 6 is durable, even if W1's completion
+// arrives after it; only W2's completion makes it 8'. Counting W1's 10 would acknowledge entries
+// that are gone.
 #pragma once
 
 #include <deque>
@@ -18,15 +18,16 @@ public:
     WriteTracker(HardState hard_state, LogIndex durable)
         : hard_state_{hard_state}, durable_{durable} {}
 
-    // Numbers the write and remembers what it makes true. `last` is the log's last index after it.
+    // Numbers the write and remembers what it makes durable. `last` is the log's last index after
+    // it.
     void submit(Write& write, LogIndex last, Instant now);
-    // Requires completions in the order of submission (D6).
+    // Completions must come in the order of submission (D6).
     void complete(WriteId id);
 
     [[nodiscard]] LogIndex durable() const { return durable_; }
     [[nodiscard]] const HardState& hard_state() const { return hard_state_; }
     [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
-    // When the oldest write that has not completed was submitted.
+    // When the oldest incomplete write was submitted.
     [[nodiscard]] std::optional<Instant> waiting_since() const;
 
 private:

@@ -50,7 +50,7 @@ ino_t inode_of(int descriptor) {
     return ::fstat(descriptor, &about) == 0 && S_ISSOCK(about.st_mode) ? about.st_ino : 0;
 }
 
-// Asio makes and accepts sockets that a program which is started at that moment would inherit.
+// Sockets made or accepted by Asio would be inherited by a program that is started at that moment.
 int make_socket() {
     const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
     if (made < 0) fail("socket");
@@ -72,13 +72,13 @@ void reset(tcp::socket& socket) {
     socket.close(ignored);
 }
 
-// What the connections of a link share with it. They may outlive it for a moment.
+// The state that the connections of a link share. They may outlive the link for a moment.
 struct LinkState {
     LinkMode mode = LinkMode::pass;
     LinkCounters counters;
 };
 
-// One connection: two sockets, and bytes on their way in both directions.
+// One connection: two sockets, and the bytes in transit in both directions.
 class Pipe : public std::enable_shared_from_this<Pipe> {
 public:
     Pipe(tcp::socket caller, std::shared_ptr<LinkState> link)
@@ -132,7 +132,7 @@ private:
                           });
     }
 
-    // The caller was quicker than the connection to the target.
+    // The caller has sent before the target is connected.
     void write_later(tcp::socket& from, tcp::socket& to, Buffer& buffer, std::size_t size) {
         patience_.emplace(from.get_executor(), std::chrono::milliseconds{1});
         patience_->async_wait(
@@ -141,7 +141,7 @@ private:
             });
     }
 
-    // While bytes are dropped, so is the news that there will be no more.
+    // While bytes are dropped, the end of the stream is not passed on either.
     void on_end(tcp::socket& to, asio::error_code why) {
         if (link_->mode == LinkMode::drop)
             damaged_ = true;
@@ -225,7 +225,7 @@ private:
     std::vector<tcp::socket> silent_;  // opened while bytes are dropped
 };
 
-// A thread that is handed none of the program's signals, as those of a node.
+// A thread that receives none of the program's signals, like those of a node.
 template <class Body>
 std::thread start_without_signals(Body body) {
     sigset_t all;
@@ -249,7 +249,7 @@ public:
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
-    // On the thread of the links; what it throws is thrown here.
+    // Runs on the thread of the links; exceptions are rethrown here.
     template <class Work>
     auto run(Work work) {
         auto task = std::make_shared<std::packaged_task<decltype(work())()>>(std::move(work));
@@ -263,7 +263,7 @@ public:
         return done.get();
     }
 
-    // False: it must not be destroyed, since its numbers are those of other files by now.
+    // False: the object must not be destroyed, since its numbers may belong to other files now.
     bool close() {
         try {
             run([this] { links_.clear(); });
@@ -288,7 +288,7 @@ public:
 private:
     static constexpr std::chrono::milliseconds moment{50};
 
-    // A program that closes all its descriptors closes this one, too.
+    // A program that closes all its descriptors also closes this one.
     [[nodiscard]] bool is_whole() const {
         return inode_of(witness_.native_handle()) == witness_inode_;
     }

@@ -139,7 +139,8 @@ private:
             config.peers.push_back({to + 1, links_.address(index, to)});
         return config;
     }
-    // A node listens where it likes: its peers know their links to it, and these are told.
+    // A node listens on any free port. Its peers know their links to it, and the links are given
+    // its address.
     void start(std::size_t index) {
         if (index >= nodes_.size()) throw std::logic_error{"there is no such node"};
         nodes_[index] = std::make_unique<Node>(config_of(index));

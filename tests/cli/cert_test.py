@@ -144,7 +144,7 @@ class Cert(unittest.TestCase):
                 "-subj", "/O=Example/CN=Our CA", "-keyout", self.at("ca.key"),
                 "-out", self.at("ca.pem"))
         self.expect(self.issue("--node", 1), USAGE,
-                    "the authority does not say of which cluster it is, so name the cluster")
+                    "the authority does not name its cluster, so give --cluster")
         self.made(self.issue("--node", 1, "--cluster", "orders"))
         openssl("verify", "-CAfile", self.at("ca.pem"), self.at("node-1.pem"))
 
@@ -249,7 +249,7 @@ subjectAltName = URI:mortise://orders/authority
         def expect(words, *texts):
             with self.subTest(words=words):
                 self.expect(self.issue(*words), USAGE, *texts)
-        expect([], "--node or --user says for whom it is\n")
+        expect([], "give --node or --user\n")
         expect(["--node", "0"], "--node: the id of a node is 1 or more\n")
         for number in ("one", "-1", "+1", "1x", "18446744073709551616"):
             expect([f"--node={number}"], f'--node: "{number}" is not the id of a node\n')

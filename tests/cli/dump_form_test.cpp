@@ -25,7 +25,7 @@ DirectoryDump sample() {
     dump.newest_token = FencingToken::from_raw(77);
     LockInfo lock;
     lock.name = "a\tb";
-    lock.holders.push_back({2, 4, "me", LockMode::shared, FencingToken::from_raw(77), 11, false});
+    lock.holders.push_back({2, 4, "me", LockMode::shared, FencingToken::from_raw(77), 11});
     lock.waiters.push_back({1, 3, "you", LockMode::exclusive, 12, false, 0});
     lock.value = LockValue{"v\n", 6, true};
     lock.is_closed = true;
@@ -67,7 +67,7 @@ TEST(DumpForm, DamageIsToldFirst) {
     EXPECT_NE(text.find("\ndamaged: meta: it is missing\nnote: this is a copy\n"),
               std::string::npos);
     EXPECT_NE(text.find("locks: they cannot be read\n"), std::string::npos);
-    EXPECT_NE(text.find("log: no entry behind 9\n"), std::string::npos);
+    EXPECT_NE(text.find("log: no entry after 9\n"), std::string::npos);
 }
 
 TEST(DumpForm, JsonHasTokensAsStringsAndNullForWhatIsNotKnown) {

@@ -93,7 +93,7 @@ class Errors(unittest.TestCase):
             words = ["--token", token, "--reason", reason, "--peer", "127.0.0.1:1"]
             self.expect(run("break", name, *words), USAGE, line)
         expect("", "1", "r", "a name has 1 to 512 bytes")
-        expect("x", "0", "r", "a token is 1 or more: inspect() tells the holder's")
+        expect("x", "0", "r", "a token is 1 or more: inspect() shows the holder's")
         expect("x", "7x", "r", "--token")
         expect("x", "1", "r" * 257, "a reason has at most 256 bytes")
         self.expect(run("break", "x", "--token", "1"), USAGE, "--reason is required")

@@ -111,16 +111,6 @@ TEST(LockText, AClosedNameIsARowAndSaysHowToOpenIt) {
     EXPECT_NE(broken.find("--now opens it, and two programs may hold it"), std::string::npos);
 }
 
-// A member of an older version does not say why.
-TEST(LockText, AClosedNameIsARowWithoutAReasonToo) {
-    auto lock = closed_lock(ClosedBy::broken, {});
-    lock.closures.clear();
-    const auto text = text_of(lock, false);
-    EXPECT_NE(text.find("a b   closed"), std::string::npos) << text;
-    EXPECT_NE(text.find("closed under token 7"), std::string::npos) << text;
-    EXPECT_EQ(text.find("broken"), std::string::npos) << text;
-}
-
 TEST(LockText, WhatIsLeftOutIsCounted) {
     LockInfo lock;
     lock.name = "a";

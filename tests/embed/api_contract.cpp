@@ -73,7 +73,6 @@ static_assert(!std::convertible_to<FencingToken, std::int64_t>);
     .priority = 1,
     .queue_policy = std::optional{QueuePolicy::fifo},
     .on_uncertain = OnUncertain::suspend,
-    .caching = Caching::off,
     .locker = Locker{},
     .cancel = std::stop_token{},
     .on_at_risk = [](Duration) {},
@@ -101,7 +100,6 @@ static_assert(Predecessor::none != Predecessor::clean &&
               Predecessor::expired != Predecessor::broken);
 static_assert(BreakMode::confirmed != BreakMode::immediate);
 static_assert(OnUncertain::lose != OnUncertain::suspend);
-static_assert(Caching::adaptive != Caching::off);
 static_assert(ReadLevel::linearizable != ReadLevel::local);
 
 // --- errors

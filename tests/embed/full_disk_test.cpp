@@ -98,7 +98,7 @@ TEST_F(FullDisk, SuspendsTheNodeUntilThereIsRoom) {
     fill();
     const auto status = use_up(node);
     EXPECT_FALSE(status.ready || status.stopped);
-    EXPECT_NE(status.why_not_ready.find("no room"), std::string::npos) << status.why_not_ready;
+    EXPECT_NE(status.why_not_ready.find("no space"), std::string::npos) << status.why_not_ready;
     EXPECT_FALSE(kept.valid());
     EXPECT_TRUE(wait_for([&] { return kept.lost().stop_requested(); }));
     // Closing what failed has given some room back, but not for long.

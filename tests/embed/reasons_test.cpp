@@ -68,7 +68,7 @@ TEST_F(Reasons, OfAMutexAndOfAnAttemptNameTheOption) {
                 "a mutex takes no locker, wait_max or mode");
     Node other{Config::in_memory()};
     const AcquireOptions foreign{.wait_max = 1s, .locker = Locker{other}};
-    EXPECT_SAYS(words_of([&] { std::ignore = node_.acquire("x", foreign); }), "another node's");
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.acquire("x", foreign); }), "another node");
     EXPECT_SAYS(words_of([&] { Locker(node_, std::string(257, 'x')); }), "256 bytes");
 }
 

@@ -71,7 +71,11 @@ std::string crash(Machine& machine, std::size_t written) {
 std::string carry_out(Machine& machine, Event event, const Packet* packet) {
     auto& raft = machine.raft;
     switch (event.act) {
-        case Act::deliver: raft.on_message(packet->from, packet->message, machine.now); break;
+        case Act::deliver:
+            raft.begin_event(machine.now);
+            if (!raft.refuses(packet->from, packet->message))
+                raft.take_message(packet->from, packet->message, machine.now);
+            break;
         case Act::write_done: return complete_write(machine);
         case Act::time_out:
             machine.now = std::max(machine.now + 2 * election_timeout, raft.deadline());

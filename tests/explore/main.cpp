@@ -21,7 +21,7 @@ constexpr const char* usage =
     "    [--instant-disk]     every write is done before anything else happens\n"
     "    [--states-max N]     stop there\n"
     "    [--states-min N]     fewer are a failure: the search was not what it should be\n"
-    "    [--expect-violation] to find one is success: the code has a planted fault\n";
+    "    [--expect-violation] to find one is success: a mutant is at work\n";
 
 struct Arguments {
     Options options;

@@ -36,7 +36,7 @@ void make_good(const fs::path& path) {
     acquire.name = "name";
     BatchBuilder batch;
     batch.add(open);
-    batch.add(Request{SessionId{1}, Seq{1}, {}, acquire});
+    batch.add(Request{SessionId{1}, Seq{1}, acquire});
     const auto bytes = batch.take(command_format_newest);
     write.append.push_back(make_entry(log_id(1, 2), EntryKind::commands, bytes));
     FUZZ_CHECK(node->log->write({&write, 1}));

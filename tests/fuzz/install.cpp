@@ -42,13 +42,13 @@ void check_saved(LockMachine machine) {
 // Nothing is left of it but what anybody does next: sessions end, names are swept.
 void check_goes_on(LockMachine machine) {
     auto index = installed.index;
-    std::vector<SessionId> open;
+    std::vector<Request> closes;
     for (const auto& [id, session] : machine.sessions().all())
-        open.push_back(id);
-    for (const auto id : open) {
+        closes.push_back({id, session.applied.next(), CloseSession{}});
+    for (const auto& close : closes) {
         Outcomes outcomes;
         index = index.next();
-        machine.apply(index, {CloseSession{id}, Sweep{}}, outcomes);
+        machine.apply(index, {close, Sweep{}}, outcomes);
         machine.check_invariants();
     }
 }

@@ -46,24 +46,11 @@ struct Service : ClientService {
         FUZZ_CHECK(core::is_valid_name(request.name) && request.expected.is_set());
         answer(core::Changed{});
     }
-    ForwardReply forward(core::Forward /*forward*/) override { return {}; }
-    SubscribeAnswer subscribe(const OutcomesRequest& /*request*/, OutcomeSink& sink) override {
-        sinks.push_back(&sink);
-        return Subscribed{SubscriptionId{sinks.size()}, core::LogIndex{1}};
-    }
-    void unsubscribe(SubscriptionId id) override { sinks.at(id.raw() - 1) = nullptr; }
-
     void answer() {
         for (const auto& each : std::exchange(waiting, {}))
             each();
     }
-    void tell() {
-        for (auto* const sink : std::vector{sinks})
-            if (sink != nullptr) sink->applied(core::LogIndex{2}, {});
-    }
-
     std::vector<std::function<void()>> waiting;
-    std::vector<OutcomeSink*> sinks;
 };
 
 // A node whose door the input stands at.
@@ -75,7 +62,6 @@ public:
         options.self = core::NodeId{1};
         options.listen = "127.0.0.1:0";
         options.peers = {{core::NodeId{1}, "127.0.0.1:1"}, {core::NodeId{2}, "127.0.0.1:1"}};
-        options.limits.client_capabilities_max = 1;
         network_ = std::make_unique<PeerNetwork>(io_, options, events_, &service_);
         FUZZ_CHECK(network_->listen());
         network_->start();
@@ -125,7 +111,7 @@ private:
             case 5: return say(call_of_peer());
             case 6: return say(odd_message());
             case 7: return door_.service().answer();
-            case 8: return door_.service().tell();
+            case 8:
             case 9: return hear();
             case 10: return say(answer());
             default: return say(call_of_member());

@@ -100,11 +100,10 @@ void check_refusal(Words words) {
 
 constexpr void (*roots[])(Words) = {
     check<ListOf<wire::PeerMessage>>,  check<Struct<wire::PeerMessage>>,
-    check<Struct<wire::Hello>>,        check<Struct<wire::Forward>>,
+    check<Struct<wire::Hello>>,        check_refusal,
     check<Struct<wire::Status>>,       check<Struct<wire::ListRequest>>,
     check<Struct<wire::ListAnswer>>,   check<Struct<wire::MembershipGoal>>,
-    check<Struct<wire::ChangeAnswer>>, check<Struct<wire::OutcomesRequest>>,
-    check<ListOf<wire::OutcomeBatch>>, check_refusal,
+    check<Struct<wire::ChangeAnswer>>,
 };
 
 }  // namespace

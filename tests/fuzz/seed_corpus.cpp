@@ -100,8 +100,7 @@ Talk talk_of_members() {
     for (int i = 0; i < 400; ++i) {
         auto message = lies.next(cluster[n1]);
         if (const auto* forward = std::get_if<Forward>(&message)) {
-            talk.batches.push_back(forward->urgent);
-            talk.batches.push_back(forward->acquires);
+            talk.batches.push_back(forward->batch);
         }
         talk.messages.push_back(std::move(message));
     }
@@ -128,8 +127,7 @@ void add_messages(Seeds& seeds, const Talk& talk) {
     }
 }
 
-// --- what the log has
-// ------------------------------------------------------------------------------
+// --- what the log has ---------------------------------------------------------------------------
 
 constexpr std::uint64_t scripts = 16;
 constexpr std::size_t input_bytes_max = 4'096;
@@ -158,15 +156,6 @@ void add_commands(Seeds& seeds, const Talk& talk) {
     seeds.add("commands", piece(encode_state_sum({LogIndex{1}, 2}).view()));
 }
 
-void add_outcomes(Seeds& seeds, const std::vector<transport::OutcomeBatch>& told) {
-    constexpr std::size_t batches = 12;
-    for (std::size_t i = 0; i + batches <= told.size() && i < 6 * batches; i += batches) {
-        const auto from = told.begin() + static_cast<std::ptrdiff_t>(i);
-        const std::vector some(from, from + batches);
-        seeds.add("schema", {10}, list_of<wire::OutcomeBatch>(some));
-    }
-}
-
 void add_rows(Seeds& seeds, LockMachine machine) {
     std::string rows;
     std::size_t count = 0;
@@ -184,18 +173,15 @@ void add_states(Seeds& seeds) {
     for (std::uint64_t seed = 1; seed <= scripts; ++seed) {
         LockMachine machine;
         LogIndex index;
-        std::vector<transport::OutcomeBatch> told;
         for (const auto& entry : spec::make_script(seed)) {
             index = index.next();
             Outcomes outcomes;
             machine.apply(index, entry, outcomes);
-            told.push_back({index, std::move(outcomes)});
             // Some early ones, which are small, and a later one.
             if (index.raw() == 5 || index.raw() == 10 || index.raw() == 40)
                 add_rows(seeds, machine);
         }
-        add_outcomes(seeds, told);
-        const transport::ListReply listed{machine.list("", "", 20), true, false};
+        const transport::ListReply listed{machine.list("", "", 20), true};
         seeds.add("schema", {6}, message_of<wire::ListAnswer>(transport::ListAnswer{listed}));
     }
 }
@@ -207,7 +193,6 @@ void add_client_messages(Seeds& seeds) {
     Greeting greeting;
     greeting.hello = transport::test::hello_of(1);
     seeds.add("schema", {2}, message_of<wire::Hello>(greeting));
-    seeds.add("schema", {3}, message_of<wire::Forward>(Forward{{}, Bytes{"x"}, Renewal{}}));
     MemberStatus status;
     status.leader = n2;
     status.session = SessionId{7};
@@ -222,9 +207,7 @@ void add_client_messages(Seeds& seeds) {
     for (const auto& answer : {ChangeAnswer{Changed{}}, ChangeAnswer{CallError::no_quorum},
                                ChangeAnswer{MembershipRefusal{}}, ChangeAnswer{Denied{"no"}}})
         seeds.add("schema", {8}, message_of<wire::ChangeAnswer>(answer));
-    const OutcomesRequest request{LogIndex{2}, {SessionId{1}}, {5}};
-    seeds.add("schema", {9}, message_of<wire::OutcomesRequest>(request));
-    seeds.add("schema", {11}, message_of<wire::Refused>(Refusal::busy));
+    seeds.add("schema", {3}, message_of<wire::Refused>(Refusal::busy));
 }
 
 void add_connections(Seeds& seeds, Prng& prng) {
@@ -236,7 +219,7 @@ void add_connections(Seeds& seeds, Prng& prng) {
     for (const int rules : {0, 1, 2, 3})
         seeds.add("frame", {3, rules, 9}, ours + stream);
     seeds.add("rpc", {0, 4}, piece(stream));
-    for (int method = 0; method < 8; ++method)
+    for (int method = 0; method <= static_cast<int>(methods); ++method)
         seeds.add("rpc", {1, 11, method, 0, 2, 3, 7, 8, 9, 2, 2}, "");
     // A peer: what is offered, its hello, two messages.
     const std::initializer_list<int> peer{0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0,

@@ -16,22 +16,26 @@ namespace {
 
 std::optional<Node> node;
 std::vector<Hold> kept;
-std::string error;
+std::string error;  // of the latest opening
 
+// Empty when there is none. Several threads may be in here.
 template <class Call>
-bool succeeds(Call call) {
+std::string problem_of(Call call) {
     try {
-        error.clear();
         call();
-        return true;
+        return {};
     } catch (const std::exception& thrown) {
-        error = thrown.what();
-        return false;
+        return thrown.what();
     }
 }
 
+template <class Call>
+bool succeeds(Call call) {
+    return problem_of(std::move(call)).empty();
+}
+
 const char* open(Config config) {
-    succeeds([&] {
+    error = problem_of([&] {
         node.reset();
         node.emplace(std::move(config));
     });
@@ -54,13 +58,14 @@ const char* plugin_join(const char* directory, unsigned id, const char* peers) {
         config.peers = parse_peer_list(peers);
         config.listen = config.peers.at(id - 1).address;
     };
-    if (!succeeds(place)) return error.c_str();
+    error = problem_of(place);
+    if (!error.empty()) return error.c_str();
     return open(std::move(config));
 }
 
 std::int64_t plugin_use(const char* name) {
     std::int64_t token = 0;
-    succeeds([&] {
+    const bool done = succeeds([&] {
         AcquireOptions options;
         options.label = "plug-in";
         auto hold = node->acquire(name, options);
@@ -69,7 +74,7 @@ std::int64_t plugin_use(const char* name) {
         hold.unlock();
         if (node->list("").size() > 1'000) throw std::runtime_error{"far too many"};
     });
-    return error.empty() ? token : 0;
+    return done ? token : 0;
 }
 
 std::int64_t plugin_try(const char* name) {
@@ -105,7 +110,8 @@ void plugin_close() {
 }
 
 void plugin_forget() {
-    static std::vector<Node*> forgotten;
+    // Never destroyed, so that a tool that looks for leaks finds them.
+    static auto& forgotten = *new std::vector<Node*>;
     forgotten.push_back(new Node{std::move(*node)});
     node.reset();
 }

@@ -23,12 +23,11 @@ INTERNAL = re.compile(r"mortise::(core|storage|transport|testing)::")
 TAKEN_BY_THE_PROGRAM = re.compile(r"^(operator (new|delete)|malloc|calloc|realloc|free|main$|"
                                   r"__gxx_|signal$|sigaction$|fork$|_?exit$)")
 # Before main(): what Asio has once, its categories of errors and marks of threads, and places to
-# destroy them in. Sections, and what the compiler and the sanitizers add.
+# destroy them in. Sections, and what the compiler adds.
 START = re.compile(r"^(_ZN4asio|_ZNK4asio|_ZGVN4asio|_ZZN4asio|_ZGVZN4asio|_ZTVN4asio|"
                    r"_Z(GV)?N7mortise9transport8Resolver2idE|__cxa_atexit|atexit|"
-                   r"_ZN7mortise7storage12_GLOBAL__N_1L?(8end_work|22watched_from_the_start)|"
-                   r"__dso_handle|"
-                   r"__cxa_guard_|__stack_chk_fail|__[atu]b?san_|_Unwind_Resume|\.)")
+                   r"_ZN7mortise7storage12_GLOBAL__N_1L?(12FromTheStartD|22watched_from_the_start)|"
+                   r"__dso_handle|__cxa_guard_|__stack_chk_fail|_Unwind_Resume|\.)")
 
 
 def symbols(*options):

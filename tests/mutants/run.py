@@ -1,11 +1,14 @@
-"""Runs the tests against every planted fault of core/base/mutant.hpp, and prints what killed each.
+"""Runs the tests against every mutant of tests/mutants/table, and prints what killed each.
 
-    run.py BUILD [--only NAME ...] [--all] [--seeds N] [--first S] [--jobs N] [--table FILE]
+    run.py BUILD [--only NAME ...] [--quick] [--all] [--seeds N] [--first S] [--jobs N]
+           [--table FILE]
 
-BUILD is a build with MORTISE_MUTANTS. A fault is killed when some suite fails that passes without
-it, or when the simulator finds a violation within N seeds from S on. The first that kills it is
-enough, unless --all asks for the simulator as well. The exit code is 1 when a fault lives, or when
-something fails without any.
+BUILD is a build with MORTISE_MUTANTS. A mutant is killed when some suite fails that passes without
+it, or when the simulator finds a violation within N seeds from S on. The test that the table names
+(killed_by) is asked first; if it does not notice the mutant, the suites are, the mutant's own
+first, and then the simulator. --all asks for the simulator as well, each time; --quick for nothing
+but the named tests. The exit code is 1 when a mutant survives, when another test than the named
+one kills it, or when something fails without any mutant.
 """
 
 import argparse
@@ -18,11 +21,15 @@ import sys
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from mutant_table import TableError, read_table
+
 ROOT = Path(__file__).resolve().parents[2]
-SUITE_PATIENCE = 300  # seconds; a suite that a fault makes hang has noticed it
+SUITE_PATIENCE = 300  # seconds; a suite that a mutant makes hang has noticed it
+TEST_PATIENCE = 60
 SIM_PATIENCE = 900
 
-# By the folder of the fault; then, from the fastest to the slowest, the others that need no other
+# By the folder of the mutant; then, from the fastest to the slowest, the others that need no other
 # program.
 SUITES_OF = {
     "storage": ["storage_unit", "storage_faults"],
@@ -32,11 +39,12 @@ SUITES_OF = {
 }
 SUITES = ["core_unit", "locks_unit", "transport_unit", "embed_unit", "storage_unit", "sim_unit"]
 
-PAGE = """# Planted faults, and what kills them
+PAGE = """# Mutants, and what kills them
 
-Written by `./dev mutants --table docs/mutants.md`; not to be edited. Each line is one wrong but
-plausible line of code (`core/base/mutant.hpp`). The tests must fail with each of them: first the
-unit suites, then the simulator, of whose {seeds} seeds the last column tells how many it took.
+Written by `./dev mutants --table docs/mutants.md`; not to be edited. Each row is one wrong but
+plausible line of code ([tests/mutants/table](../tests/mutants/table)). The tests must fail with
+each of them: first the test that the table names, then the unit suites, then the simulator, of
+whose {seeds} seeds the last column tells how many it took.
 
 """
 
@@ -45,6 +53,7 @@ unit suites, then the simulator, of whose {seeds} seeds the last column tells ho
 class Verdict:
     name: str
     what: str
+    killed_by: str = ""  # what the table says
     unit: str = ""  # the first test that failed
     seeds: int = 0  # how many the simulator needed; zero: it found nothing
     rule: str = ""  # what it found
@@ -54,32 +63,24 @@ class Verdict:
     def killed(self):
         return bool(self.unit or self.seeds)
 
-
-def planted_faults():
-    text = (ROOT / "core/base/mutant.hpp").read_text(encoding="utf-8")
-    # A description may be cut into several literals.
-    found = re.findall(r'X\(\s*(\w+),\s*\\?\s*((?:"[^"]*"\s*\\?\s*)+)\)', text)
-    return {name: "".join(re.findall(r'"([^"]*)"', what)) for name, what in found}
+    @property
+    def as_named(self):
+        return self.unit == self.killed_by or self.unit.startswith(self.killed_by + ": ")
 
 
-def folder_of(fault):
-    """Where the fault is planted."""
-    for folder in SUITES_OF:
-        for source in (ROOT / folder).glob("**/*.cpp"):
-            if f"Mutant::{fault})" in source.read_text(encoding="utf-8"):
-                return folder
-    return "core"
-
-
-def suites_for(fault):
-    near = SUITES_OF.get(folder_of(fault), []) if fault else sum(SUITES_OF.values(), [])
+def suites_for(mutant):
+    """Those near the mutant first; without one, all."""
+    if mutant is None:
+        near = sum(SUITES_OF.values(), [])
+    else:
+        near = SUITES_OF.get(mutant.file.split("/", 1)[0], [])
     return near + [suite for suite in SUITES if suite not in near]
 
 
-def run(words, fault, patience):
+def run(words, mutant, patience):
     variables = {key: value for key, value in os.environ.items() if key != "MORTISE_MUTANT"}
-    if fault:
-        variables["MORTISE_MUTANT"] = fault
+    if mutant:
+        variables["MORTISE_MUTANT"] = mutant.name
     try:
         done = subprocess.run(words, cwd=ROOT, env=variables, capture_output=True, text=True,
                               errors="replace", timeout=patience, check=False)
@@ -88,39 +89,68 @@ def run(words, fault, patience):
     return done.returncode, done.stdout + done.stderr
 
 
-def failing_suite(build, fault):
-    for suite in suites_for(fault):
-        program = build / "tests" / suite
-        if not program.exists():
-            raise SystemExit(f"{program} is not there: build it with the preset mutants")
-        code, output = run([program, "--gtest_brief=1", "--gtest_fail_fast"], fault, SUITE_PATIENCE)
-        if code == 0:
-            continue
-        failed = re.search(r"^\[  FAILED  \] ([\w./]+)", output, re.MULTILINE)
-        if failed:
-            return f"{suite}: {failed[1]}"
-        return f"{suite}: {'does not end' if code is None else f'ends with {code}'}"
-    return ""
+def failing_test(build, suite, mutant, choice=(), patience=SUITE_PATIENCE):
+    """The first test of a suite that fails, as `suite: test`."""
+    program = build / "tests" / suite
+    if not program.exists():
+        raise SystemExit(f"{program} is not there: build it with the preset mutants")
+    words = [program, "--gtest_brief=1", "--gtest_fail_fast", *choice]
+    code, output = run(words, mutant, patience)
+    if code == 0:
+        return ""
+    failed = re.search(r"^\[  FAILED  \] ([\w./]+)", output, re.MULTILINE)
+    if failed:
+        return f"{suite}: {failed[1]}"
+    return f"{suite}: {'does not end' if code is None else f'ends with {code}'}"
 
 
-def simulated(build, fault, first, seeds):
+def failing_named(build, killed_by, mutant):
+    """What the table names, when it fails."""
+    suite, _, test = killed_by.partition(": ")
+    if not suite:
+        return ""
+    if test:
+        failed = failing_test(build, suite, mutant, [f"--gtest_filter={test}"], TEST_PATIENCE)
+    else:
+        failed = failing_test(build, suite, mutant)
+    # Whatever way the one test fails, it is that one.
+    return killed_by if failed and test else failed
+
+
+def failing_suite(build, mutant):
+    found = (failing_test(build, suite, mutant) for suite in suites_for(mutant))
+    return next(filter(None, found), "")
+
+
+def simulated(build, mutant, first, seeds):
     program = build / "tests" / "mortise_sim"
     asked = ["--seeds", str(seeds), "--first", str(first), "--until-failure"]
-    code, output = run([program, *asked], fault, SIM_PATIENCE)
+    code, output = run([program, *asked], mutant, SIM_PATIENCE)
     if code == 0:
         return 0, ""
     found = re.search(r"^VIOLATION in seed (\d+): (.*)$", output, re.MULTILINE)
     if not found:
-        raise SystemExit(f"mortise_sim with {fault or 'no fault'}: {code}\n{output[-2000:]}")
+        raise SystemExit(f"mortise_sim with {mutant.name}: {code}\n{output[-2000:]}")
     return int(found[1]) - first + 1, found[2]
 
 
-def judge(build, name, what, asked):
+def failing_without(build, mutants, asked):
+    """What fails although no mutant is at work."""
+    if not asked.quick:
+        return failing_suite(build, None)
+    named = sorted({mutant.killed_by for mutant in mutants.values()})
+    found = (failing_named(build, killed_by, None) for killed_by in named)
+    return next(filter(None, found), "")
+
+
+def judge(build, mutant, asked):
     began = time.monotonic()
-    verdict = Verdict(name, what)
-    verdict.unit = failing_suite(build, name)
-    if asked.all or not verdict.unit:
-        verdict.seeds, verdict.rule = simulated(build, name, asked.first, asked.seeds)
+    verdict = Verdict(mutant.name, mutant.what, mutant.killed_by)
+    verdict.unit = failing_named(build, mutant.killed_by, mutant)
+    if not asked.quick:
+        verdict.unit = verdict.unit or failing_suite(build, mutant)
+    if asked.all or not (verdict.unit or asked.quick):
+        verdict.seeds, verdict.rule = simulated(build, mutant, asked.first, asked.seeds)
     verdict.seconds = time.monotonic() - began
     return verdict
 
@@ -131,48 +161,71 @@ def row(verdict):
 
 
 def table(verdicts):
-    head = "| fault | what is wrong | killed by | seeds |"
+    head = "| mutant | what is wrong | killed by | seeds |"
     return "\n".join([head, "| --- | --- | --- | --- |", *map(row, verdicts)]) + "\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description="tests against planted faults")
+def judge_all(build, mutants, asked):
+    """A verdict on each, in the order of the table."""
+    verdicts = {}
+    with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
+        under_way = [pool.submit(judge, build, mutant, asked) for mutant in mutants.values()]
+        for each in concurrent.futures.as_completed(under_way):
+            verdict = each.result()
+            verdicts[verdict.name] = verdict
+            end = "killed  " if verdict.killed else "SURVIVED"
+            print(f"{end} {verdict.seconds:6.1f} s  {verdict.name}", file=sys.stderr, flush=True)
+    return [verdicts[name] for name in mutants]
+
+
+def report(verdicts):
+    """Prints what the table has to say; whether that is what it should be."""
+    alive = [verdict.name for verdict in verdicts if not verdict.killed]
+    others = [verdict for verdict in verdicts if verdict.killed and not verdict.as_named]
+    for verdict in others:
+        print(f"{verdict.name}: the table names {verdict.killed_by or 'no test'}, "
+              f"but it is killed by {verdict.unit or 'the simulator'}")
+    print(f"mutants: {len(verdicts) - len(alive)} of {len(verdicts)} killed"
+          + (f"; alive: {', '.join(alive)}" if alive else ""))
+    return not alive and not others
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="tests against mutants")
     parser.add_argument("build", type=Path)
     parser.add_argument("--only", nargs="+", metavar="NAME")
-    parser.add_argument("--all", action="store_true", help="the simulator, too, each time")
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument("--quick", action="store_true", help="the named tests, nothing else")
+    extent.add_argument("--all", action="store_true", help="the simulator, too, each time")
     parser.add_argument("--seeds", type=int, default=500)
     parser.add_argument("--first", type=int, default=1, help="the first of them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--table", type=Path, help="write the table there as well")
-    asked = parser.parse_args()
-    faults = planted_faults()
-    unknown = set(asked.only or []) - set(faults)
+    return parser, parser.parse_args()
+
+
+def main():
+    parser, asked = arguments()
+    try:
+        mutants = read_table(ROOT / "tests/mutants/table")
+    except TableError as error:
+        raise SystemExit(str(error)) from None
+    unknown = set(asked.only or []) - set(mutants)
     if unknown:
-        parser.error(f"no planted fault is called {', '.join(sorted(unknown))}")
-    faults = {name: faults[name] for name in asked.only or faults}
+        parser.error(f"no mutant is called {', '.join(sorted(unknown))}")
+    mutants = {name: mutants[name] for name in asked.only or mutants}
     build = asked.build.resolve()
 
-    sound = failing_suite(build, None)
-    if sound:
-        print(f"without any fault {sound} fails: nothing is proven", file=sys.stderr)
+    fails = failing_without(build, mutants, asked)
+    if fails:
+        print(f"without any mutant {fails} fails: nothing is proven", file=sys.stderr)
         return 1
-    verdicts = []
-    with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
-        under_way = [pool.submit(judge, build, name, what, asked) for name, what in faults.items()]
-        for each in concurrent.futures.as_completed(under_way):
-            verdict = each.result()
-            verdicts.append(verdict)
-            end = "killed  " if verdict.killed else "SURVIVED"
-            print(f"{end} {verdict.seconds:6.1f} s  {verdict.name}", file=sys.stderr, flush=True)
-    verdicts.sort(key=lambda verdict: list(faults).index(verdict.name))
+    verdicts = judge_all(build, mutants, asked)
     text = table(verdicts)
     print(text, end="")
     if asked.table:
         asked.table.write_text(PAGE.format(seeds=asked.seeds) + text, encoding="utf-8")
-    alive = [verdict.name for verdict in verdicts if not verdict.killed]
-    print(f"mutants: {len(verdicts) - len(alive)} of {len(verdicts)} killed"
-          + (f"; alive: {', '.join(alive)}" if alive else ""))
-    return 1 if alive else 0
+    return 0 if report(verdicts) else 1
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ class CrowdTest(unittest.TestCase):
         self.measure("without it", working)
         begin = time.monotonic()
         self.start(wiped)
-        program.wait_until(lambda: self.members[wiped].said("took over the state"))
+        program.wait_until(lambda: self.members[wiped].said("installed the state"))
         print(f"has the state after {time.monotonic() - begin:.1f} s", flush=True)
         self.members[wiped].expect("ready")
         print(f"ready after {time.monotonic() - begin:.1f} s", flush=True)

@@ -184,7 +184,7 @@ class HostsTest(unittest.TestCase):
         self.issue(3, place=place)
         tls = self.tls("node-3", place).replace(f"{self.directory}/ca.pem", f"{place}/ca.pem")
         # The caller looks first, and does not believe whom it called either.
-        self.refused(3, tls, "an authority that it does not know")
+        self.refused(3, tls, "does not know the authority")
 
     def test_a_node_cannot_start_with_the_certificate_of_another(self):
         self.start(3, self.tls("node-2"), host=4)

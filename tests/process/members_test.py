@@ -208,7 +208,7 @@ class MembersTest(unittest.TestCase):
         self.start(wiped)
         self.members[wiped].expect("ready")
         errors = self.members[wiped].errors
-        wait_until(lambda: any("took over the state" in line for line in errors))
+        wait_until(lambda: any("installed the state" in line for line in errors))
         wait_until(lambda: self.listed(*others)[wiped]["role"] == "voter")
         self.members[leader].kill()
         self.members[wiped].tell("acquire after")

@@ -13,8 +13,8 @@ void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& 
                    [](const core::Forward&) {},
                    [](const core::MembershipRequest&) {},
                    [](const core::MembershipReply&) {},
-                   [&](const core::TooBusy&) { tally_.probe("too busy for acquires"); },
                    [](const core::Superseded&) {},
+                   [](const core::StreamGap&) {},
                    [](const core::FormationQuestion&) {},
                    [](const core::FormationAnswer&) {},
                    [&](const core::FormationOffer& offer) {

@@ -7,14 +7,14 @@
 namespace mortise::sim::test {
 namespace {
 
-constexpr core::CallTag closing{50};
+constexpr core::CallTag close_call{50};
 
 // Node a has the name, and is closed.
 struct ClosingsTest : LockHistoryTest {
     void SetUp() override {
         closings.has_session(a, of_a);
         acquire_and_tell(a, of_a, 1);
-        closings.asked(a, closing, {its});
+        closings.asked(a, close_call, {its});
     }
     void end(const std::vector<core::Command>& commands) {
         const auto applied = entry(commands);
@@ -38,9 +38,9 @@ struct ClosingsTest : LockHistoryTest {
 TEST_F(ClosingsTest, EndTheSession) {
     closings.lost(a, {its, core::HoldLost::Reason::node_stopped});
     closings.after_call(a);
-    EXPECT_TRUE(closings.is_closing(a, closing));
+    EXPECT_TRUE(closings.is_closing(a, close_call));
     EXPECT_FALSE(closings.is_closed(a));
-    end({core::CloseSession{of_a}});
+    end({closing(of_a)});
     close();
     EXPECT_TRUE(closings.is_closed(a));
     EXPECT_EQ(seen("session closed while it held"), 1U);
@@ -69,7 +69,7 @@ TEST_F(ClosingsTest, NothingIsGrantedAfterThatCall) {
 }
 
 TEST_F(ClosingsTest, EveryCallIsAnsweredBefore) {
-    end({core::CloseSession{of_a}});
+    end({closing(of_a)});
     close({core::CallTag{7}});
     EXPECT_VIOLATION("call 7 is not");
 }
@@ -81,8 +81,8 @@ TEST_F(ClosingsTest, TheSessionHasEnded) {
 
 TEST_F(ClosingsTest, WhatItHeldIsGivenBackAsByItsOwner) {
     closings.lost(a, {its, core::HoldLost::Reason::node_stopped});
-    apply({core::Request{of_a, core::Seq{2}, {}, core::Release{core::Seq{1}, true}}});
-    end({core::CloseSession{of_a}});
+    apply({core::Request{of_a, core::Seq{2}, core::Release{core::Seq{1}, true}}});
+    end({closing(of_a)});
     close();
     EXPECT_VIOLATION("was given back as if lost");
 }
@@ -91,16 +91,16 @@ TEST_F(ClosingsTest, WhatItHeldIsGivenBackAsByItsOwner) {
 TEST_F(ClosingsTest, WhatItHadNoMoreMayBeGivenBackAsLost) {
     closings.lost(a, {its, core::HoldLost::Reason::expired});
     closings.after_call(a);
-    apply({core::Request{of_a, core::Seq{2}, {}, core::Release{core::Seq{1}, true}}});
-    end({core::CloseSession{of_a}});
+    apply({core::Request{of_a, core::Seq{2}, core::Release{core::Seq{1}, true}}});
+    end({closing(of_a)});
     close();
     EXPECT_FALSE(violations.first()) << violations.first()->what;
 }
 
 TEST_F(ClosingsTest, WhatSomebodyBrokeMayBeGivenBackAsLost) {
-    apply({core::Request{of_b, core::Seq{1}, {}, core::BreakLock{"name", token_of(its), "why"}},
-           core::Request{of_a, core::Seq{2}, {}, core::Release{core::Seq{1}, true}}});
-    end({core::CloseSession{of_a}});
+    apply({core::Request{of_b, core::Seq{1}, core::BreakLock{"name", token_of(its), "why"}},
+           core::Request{of_a, core::Seq{2}, core::Release{core::Seq{1}, true}}});
+    end({closing(of_a)});
     close();
     EXPECT_FALSE(violations.first()) << violations.first()->what;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/codec/command_codec.hpp"
+#include "tests/sim/formats.hpp"
 #include "tests/sim/in_words.hpp"
 
 namespace mortise::sim {
@@ -30,7 +30,7 @@ void ClosureTimes::on_ended(core::NodeId node, const core::Applied& applied,
                             core::ClosureId closure, SimTime now) {
     const auto found = begun_.extract(closure);
     if (found.empty() || now - found.mapped().at >= found.mapped().least || too_fast_()) return;
-    const auto batch = core::decode_batch(applied.entry.payload);
+    const auto batch = commands_in(applied.entry.payload);
     const auto ends_it = [&](const core::Command& command) {
         const auto* ending = std::get_if<core::EndClosure>(&command);
         return ending != nullptr && ending->closure == closure;

@@ -32,7 +32,7 @@ struct ClosureTimesTest : LockHistoryTest {
 
 TEST_F(ClosureTimesTest, AreAsLongAsWasAskedFor) {
     at(100, {core::EndClosure{closure()}});
-    at(200, {core::Request{of_a, core::Seq{2}, {}, core::Release{core::Seq{1}, true}}});
+    at(200, {core::Request{of_a, core::Seq{2}, core::Release{core::Seq{1}, true}}});
     at(250, {core::EndClosure{closure()}});
     EXPECT_FALSE(violations.first()) << violations.first()->what;
 }
@@ -43,7 +43,7 @@ TEST_F(ClosureTimesTest, AMinHoldIsNotShorter) {
 }
 
 TEST_F(ClosureTimesTest, ALockDelayIsNotShorterAndBeginsWithTheLoss) {
-    at(200, {core::Request{of_a, core::Seq{2}, {}, core::Release{core::Seq{1}, true}}});
+    at(200, {core::Request{of_a, core::Seq{2}, core::Release{core::Seq{1}, true}}});
     at(220, {core::EndClosure{closure()}});
     EXPECT_VIOLATION("is over too early, by 30 ms");
 }
@@ -56,9 +56,7 @@ TEST_F(ClosureTimesTest, NothingIsPromisedWhenAMajoritysClocksAreFast) {
 
 // Whoever breaks a lock wants it open.
 TEST_F(ClosureTimesTest, MayEndWithWhatTheyAreAbout) {
-    at(10, {core::Request{of_b,
-                          core::Seq{1},
-                          {},
+    at(10, {core::Request{of_b, core::Seq{1},
                           core::BreakLock{"name", token_of(operation(of_a, 1)), "why", true}}});
     EXPECT_FALSE(violations.first()) << violations.first()->what;
 }

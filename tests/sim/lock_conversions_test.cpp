@@ -13,7 +13,7 @@ struct LockConversionsTest : LockHistoryTest {
         call.request.name = "name";
         call.request.mode = mode;
         history.asked(node, call);
-        apply({core::Request{session, core::Seq{1}, {}, call.request}});
+        apply({core::Request{session, core::Seq{1}, call.request}});
         answer(node, tags, operation(session, 1), token_of(operation(session, 1)));
     }
     void upgrade(core::NodeId node, core::SessionId session) {
@@ -24,17 +24,17 @@ struct LockConversionsTest : LockHistoryTest {
         history.asked(node, core::DowngradeCall{core::CallTag{++tags}, hold, mode});
     }
     static core::Request upgrading(core::SessionId session) {
-        return {session, core::Seq{2}, {}, core::Upgrade{core::Seq{1}}};
+        return {session, core::Seq{2}, core::Upgrade{core::Seq{1}}};
     }
     static core::Request downgrading(core::SessionId session, core::LockMode mode) {
-        return {session, core::Seq{2}, {}, core::Downgrade{core::Seq{1}, mode}};
+        return {session, core::Seq{2}, core::Downgrade{core::Seq{1}, mode}};
     }
     void tell_converted(core::NodeId node, core::SessionId session) {
         const auto token = token_of(operation(session, 1));
         history.answered(node, {core::CallTag{tags}, core::Converted{token}}, last);
     }
     // In the cluster; as its node was told, its lease goes on.
-    void end_in_the_cluster(core::SessionId session) { apply({core::CloseSession{session}}); }
+    void end_in_the_cluster(core::SessionId session) { apply({closing(session)}); }
 
     std::uint64_t tags = 0;
 };
@@ -118,7 +118,7 @@ struct SeveralNamesTest : LockConversionsTest {
 };
 
 TEST_F(SeveralNamesTest, AreBelievedTogether) {
-    auto applied = entry({core::Request{of_a, core::Seq{1}, {}, call.request}});
+    auto applied = entry({core::Request{of_a, core::Seq{1}, call.request}});
     history.applied(a, applied);
     tell(granted(applied).answer.names);
     EXPECT_EQ(found(), "");
@@ -128,7 +128,7 @@ TEST_F(SeveralNamesTest, AreBelievedTogether) {
 }
 
 TEST_F(SeveralNamesTest, AreToldAsTheLogHasThem) {
-    auto applied = entry({core::Request{of_a, core::Seq{1}, {}, call.request}});
+    auto applied = entry({core::Request{of_a, core::Seq{1}, call.request}});
     history.applied(a, applied);
     tell({granted(applied).answer.names.front()});
     EXPECT_VIOLATION("a grant that the log does not have");
@@ -137,7 +137,7 @@ TEST_F(SeveralNamesTest, AreToldAsTheLogHasThem) {
 TEST_F(SeveralNamesTest, AreThoseThatWereAskedFor) {
     auto request = call.request;
     request.names.front().mode = shared;
-    auto applied = entry({core::Request{of_a, core::Seq{1}, {}, request}});
+    auto applied = entry({core::Request{of_a, core::Seq{1}, request}});
     history.applied(a, applied);
     tell(granted(applied).answer.names);
     EXPECT_VIOLATION("a grant of what was not asked for");

@@ -5,8 +5,8 @@
 
 #include "core/base/checksum.hpp"
 #include "core/base/overloaded.hpp"
-#include "core/codec/command_codec.hpp"
 #include "tests/sim/circles.hpp"
+#include "tests/sim/formats.hpp"
 #include "tests/sim/in_words.hpp"
 
 namespace mortise::sim {
@@ -70,8 +70,7 @@ LockHistory::LockHistory(Violations& violations, Tally& tally, Clocks clocks,
       beliefs_{violations, tally, clocks_},
       suspensions_{violations, tally, trust} {}
 
-// --- the log
-// --------------------------------------------------------------------------------------
+// --- the log ------------------------------------------------------------------------------------
 
 void LockHistory::applied(core::NodeId node, const core::Applied& applied) {
     const auto index = applied.entry.id.index;
@@ -87,7 +86,7 @@ void LockHistory::applied(core::NodeId node, const core::Applied& applied) {
 }
 
 void LockHistory::specify(core::NodeId node, const core::Applied& applied) {
-    const auto batch = core::decode_batch(applied.entry.payload);
+    const auto batch = commands_in(applied.entry.payload);
     if (!batch) {
         report(node, "witness: an entry that does not decode");
         return;
@@ -111,8 +110,7 @@ void LockHistory::check_circles(core::NodeId node, core::LogIndex index) {
     if (!circle.empty()) report(node, "circle: at index " + in_words(index) + " " + circle);
 }
 
-// --- calls
-// ----------------------------------------------------------------------------------------
+// --- calls --------------------------------------------------------------------------------------
 
 void LockHistory::asked(core::NodeId node, const core::AcquireCall& call) {
     asked_[{node, call.tag}] = {answered_up_to_, {{call.request.name, call.request.mode}}, {}};
@@ -290,8 +288,7 @@ void LockHistory::on(core::NodeId node, const Asked& asked, const core::Deadlock
     answered_up_to_ = std::max(answered_up_to_, at);
 }
 
-// --- belief
-// ---------------------------------------------------------------------------------------
+// --- belief -------------------------------------------------------------------------------------
 
 void LockHistory::lease_changed(core::NodeId node, const core::LeaseChanged& lease) {
     beliefs_.lease_changed(node, lease);

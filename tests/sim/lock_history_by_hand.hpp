@@ -25,11 +25,11 @@ inline core::Request acquire(core::SessionId session, std::uint64_t seq, bool wa
     core::Acquire body;
     body.name = "name";
     body.wait = wait;
-    return {session, core::Seq{seq}, {}, body};
+    return {session, core::Seq{seq}, body};
 }
 
 inline core::Request release(core::SessionId session, std::uint64_t seq, std::uint64_t operation) {
-    return {session, core::Seq{seq}, {}, core::Release{core::Seq{operation}}};
+    return {session, core::Seq{seq}, core::Release{core::Seq{operation}}};
 }
 
 inline core::OpenSession opening(core::NodeId node) {
@@ -64,6 +64,11 @@ struct LockHistoryTest : testing::Test {
             core::make_entry({core::Term{1}, last}, core::EntryKind::commands, batch.take()), {}};
         machine.apply(last, commands, applied.outcomes);
         return applied;
+    }
+    // The session's last request, in an entry of its own.
+    core::Command closing(core::SessionId session) const {
+        const auto next = machine.sessions().find(session)->applied.next();
+        return core::Request{session, next, core::CloseSession{}};
     }
     void apply(const std::vector<core::Command>& commands) { history.applied(a, entry(commands)); }
     void lease(core::NodeId node, core::SessionId session, std::int64_t until) {

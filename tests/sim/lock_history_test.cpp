@@ -116,7 +116,7 @@ TEST_F(LockHistoryTest, SeesAViewThatIsNotWhatIsThere) {
 struct TwoBelieve : LockHistoryTest {
     void let_a_hold_beyond_its_session() {
         acquire_and_tell(a, of_a, 1);
-        apply({core::CloseSession{of_a}});
+        apply({closing(of_a)});
     }
 };
 

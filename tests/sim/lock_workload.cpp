@@ -5,9 +5,9 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/overloaded.hpp"
-#include "core/codec/command_codec.hpp"
 #include "core/leases/countdowns.hpp"
 #include "tests/check/history_check.hpp"
+#include "tests/sim/formats.hpp"
 #include "tests/sim/in_words.hpp"
 
 namespace mortise::sim {
@@ -189,8 +189,7 @@ void LockWorkload::transfer() {
     cluster_.call(leader, core::TransferLeadership{target});
 }
 
-// --- holding
-// --------------------------------------------------------------------------------------
+// --- holding ------------------------------------------------------------------------------------
 
 void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
     const auto* given = history_.book().find(hold);
@@ -239,8 +238,7 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
     if (prng_.one_in(8) && can_call(node)) acquire(node);
 }
 
-// --- converting
-// --------------------------------------------------------------------------------------
+// --- converting ---------------------------------------------------------------------------------
 
 void LockWorkload::convert_sometimes(core::NodeId node, core::OperationId hold, SimTime within) {
     if (!core_.empty() || prng_.below(100) >= world_.swarm.workload.conversion_percent) return;
@@ -278,8 +276,7 @@ void LockWorkload::conversion_answered(const core::CallAnswer& answer) {
     convert_sometimes(held->second.node, hold, world_.swarm.election_timeout.count());
 }
 
-// --- what nodes publish
-// ---------------------------------------------------------------------------
+// --- what nodes publish -------------------------------------------------------------------------
 
 void LockWorkload::node_started(core::NodeId node) {
     if (outside_) outside_->node_started(node);
@@ -329,7 +326,7 @@ void LockWorkload::applied(core::NodeId node, const core::Applied& applied) {
 void LockWorkload::judge_openings(core::NodeId node, const core::Applied& applied) {
     const auto& swarm = world_.swarm;
     if (swarm.restricted.empty() || applied.entry.kind != core::EntryKind::commands) return;
-    for (const auto& command : core::decode_batch(applied.entry.payload).value_or(Batch{})) {
+    for (const auto& command : commands_in(applied.entry.payload).value_or(Batch{})) {
         const auto* opening = std::get_if<core::OpenSession>(&command);
         if (opening == nullptr) continue;
         const bool may_be_all = swarm.upgrade || swarm.lies;
@@ -410,8 +407,7 @@ void LockWorkload::contest(core::NodeId holder, SimTime length) {
     }
 }
 
-// --- liveness
-// -------------------------------------------------------------------------------------
+// --- liveness -----------------------------------------------------------------------------------
 
 void LockWorkload::begin_liveness(const std::vector<core::NodeId>& core) {
     stopped_ = true;

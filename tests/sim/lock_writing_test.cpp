@@ -11,15 +11,11 @@ struct LockWritingTest : LockHistoryTest {
                 core::SetValue{core::Seq{1}, "name", "bytes"}};
     }
     [[nodiscard]] core::Request breaking(std::uint64_t seq, bool immediate) const {
-        return {of_b,
-                core::Seq{seq},
-                {},
+        return {of_b, core::Seq{seq},
                 core::BreakLock{"name", token_of(operation(of_a, 1)),
                                 "reason " + std::to_string(seq), immediate}};
     }
-    void write(std::uint64_t seq) {
-        apply({core::Request{of_a, core::Seq{seq}, {}, writing(0).body}});
-    }
+    void write(std::uint64_t seq) { apply({core::Request{of_a, core::Seq{seq}, writing(0).body}}); }
     template <class Result>
     void tell(std::uint64_t tag, Result result) {
         history.answered(a, {core::CallTag{tag}, result}, last);
@@ -91,25 +87,25 @@ TEST_F(LockWritingTest, SeesAValueThatLooksOther) {
 
 TEST_F(LockWritingTest, SeesWhoBelievesInWhatAQuorumHasOpened) {
     acquire_and_tell(a, of_a, 1);
-    apply({breaking(2, false)});
+    apply({breaking(1, false)});
     apply({core::EndClosure{core::ClosureId{1}}});
     EXPECT_EQ(tally.probes().at("broken name opened by a quorum"), 1U);
-    acquire_and_tell(b, of_b, 3);
+    acquire_and_tell(b, of_b, 2);
     EXPECT_VIOLATION("local validity: node 2 and node 1 both believe to hold name");
 }
 
 TEST_F(LockWritingTest, WhoWasNotWaitedForMayBelieve) {
     acquire_and_tell(a, of_a, 1);
-    apply({breaking(2, true)});
-    acquire_and_tell(b, of_b, 3);
+    apply({breaking(1, true)});
+    acquire_and_tell(b, of_b, 2);
     EXPECT_EQ(found(), "");
 }
 
 // Broken with patience first, and then without.
 TEST_F(LockWritingTest, WhoIsNotWaitedForAnyMoreMayBelieve) {
     acquire_and_tell(a, of_a, 1);
-    auto again = breaking(4, true);
-    apply({breaking(2, false)});
+    auto again = breaking(2, true);
+    apply({breaking(1, false)});
     apply({again});
     acquire_and_tell(b, of_b, 3);
     EXPECT_EQ(found(), "");
@@ -120,8 +116,8 @@ TEST_F(LockWritingTest, WhoWasNotWaitedForMayBeginToBelieve) {
     ask(a, 1);
     apply({acquire(of_a, 1)});
     const auto token = token_of(operation(of_a, 1));
-    apply({breaking(2, true)});
-    acquire_and_tell(b, of_b, 3);
+    apply({breaking(1, true)});
+    acquire_and_tell(b, of_b, 2);
     answer(a, 1, operation(of_a, 1), token);
     EXPECT_EQ(found(), "");
 }

@@ -24,6 +24,9 @@ void LogBook::read(core::LogId entry, const std::vector<core::Command>& batch,
         if (closure != nullptr && ends(outcomes, closure->closure)) probe_end(closure->closure);
         if (request == nullptr) continue;
         repeats_.read(entry.term, *request, ended_.contains(request->session));
+        auto& taken = taken_[request->session];
+        if (request->seq != taken.next()) continue;  // it has no effect
+        taken = request->seq;
         const core::OperationId operation{request->session, request->seq};
         requests_.emplace(operation, request->body);
         has_lockers_ = has_lockers_ || locker_of(operation) != 0;

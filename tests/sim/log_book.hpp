@@ -111,8 +111,9 @@ private:
     Fairness fairness_;
     Repeats repeats_;
     core::LogIndex index_;
-    std::map<core::OperationId, core::RequestBody> requests_;
-    std::map<core::OperationId, core::LogIndex> placed_;  // those that waited
+    std::map<core::SessionId, core::Seq> taken_;  // the newest request of each that had its turn
+    std::map<core::OperationId, core::RequestBody> requests_;  // of those
+    std::map<core::OperationId, core::LogIndex> placed_;       // those that waited
     std::map<core::OperationId, Given> given_;
     std::map<core::OperationId, Conversion> conversions_;
     std::set<core::OperationId> refused_;

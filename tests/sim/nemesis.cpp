@@ -313,13 +313,18 @@ void Nemesis::change_members(Fault kind) {
     if (kind == Fault::member_removed && present.voters.size() < 3 && !prng_.one_in(4)) return;
     world_.tally.fault(kind);
     world_.timeline.say(leader, "is asked to change its members, node {}", node.raw());
+    core::MembershipGoal goal{core::MembershipGoal::Kind::gone, node, {}};
     if (kind == Fault::member_added) {
-        cluster_.call(leader, core::AddMember{{}, node, "node" + std::to_string(node.raw())});
+        goal.kind = core::MembershipGoal::Kind::learner;
+        goal.address = "node" + std::to_string(node.raw());
     } else if (kind == Fault::member_promoted) {
-        cluster_.call(leader, core::PromoteMember{{}, node});
-    } else {
-        cluster_.call(leader, core::RemoveMember{{}, node});
+        goal.kind = core::MembershipGoal::Kind::voter;
     }
+    // Its deadline is over: it is done now or not at all. Nothing is left to begin when the faults
+    // are over.
+    core::Calls once;
+    once.calls.push_back(core::ChangeCall{{}, std::move(goal), {}});
+    cluster_.call(leader, std::move(once));
 }
 
 }  // namespace mortise::sim

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "tests/sim/formats.hpp"
 #include "tests/sim/sim_node.hpp"
 
 namespace mortise::sim {
@@ -57,6 +58,7 @@ core::NodeOptions SimNode::draw_options() {
     options.compare_every = world_.swarm.compare_every;
     options.snapshot_bytes_max = world_.swarm.snapshot_bytes_max;
     options.session_ttl_ms = world_.swarm.session_ttl_ms;
+    options.window = world_.swarm.window;
     options.call_timeout = world_.swarm.call_timeout;
     options.state_interval = core::Nanoseconds{world_.swarm.state_interval};
     options.former_life_ended = life_ > 0 && !machine_restarted_;
@@ -112,13 +114,7 @@ void SimNode::look_for_damage() {
 // Nobody goes back.
 void SimNode::upgrade_sometimes() {
     const bool is_first = life_ == 0;
-    constexpr auto older = core::command_format_newest - core::command_format_oldest;
-    if (is_first && !prng_.one_in(4)) {
-        const auto newer_than_oldest = prng_.below(older);
-        command_format_ =
-            static_cast<std::uint8_t>(core::command_format_oldest + newer_than_oldest);
-    }
-    if (!is_first && prng_.one_in(3)) command_format_ = core::command_format_newest;
+    if (is_first ? prng_.one_in(4) : prng_.one_in(3)) command_format_ = later_format;
     say("reads commands up to format {}", command_format_);
 }
 
@@ -154,6 +150,7 @@ void SimNode::crash() {
     world_.trace.number(id_.raw() << 8U | 0xffU);
     resume_clock();
     world_.checker.stopped(id_);
+    world_.streams.node_lost(id_);
     driver_.reset();
     disk_.crash();
     ++life_;

@@ -20,6 +20,8 @@ constexpr auto probes_of_repeats = std::to_array<std::string_view>({
     "repeat in the log: consistent",
     "repeat in the log: break",
     "repeat in the log: ask for a release",
+    "repeat in the log: declined",
+    "repeat in the log: end of the session",
 });
 static_assert(probes_of_repeats.size() == std::variant_size_v<core::RequestBody>);
 
@@ -29,8 +31,8 @@ void Repeats::read(core::Term term, const core::Request& request, bool session_e
     const core::OperationId id{request.session, request.seq};
     const auto [first, is_new] = first_.emplace(id, term);
     if (session_ended) tally_.probe("request of an ended session in the log");
-    if (!session_ended && cancelled_.contains(id))
-        tally_.probe(is_new ? "request behind its cancel" : "repeat behind its cancel");
+    if (!session_ended && !is_new && cancelled_.contains(id))
+        tally_.probe("repeat behind its cancel");
     if (!session_ended && !is_new) {
         tally_.probe(probes_of_repeats[request.body.index()]);
         if (first->second != term) tally_.probe("repeat in a later term");

@@ -1,6 +1,6 @@
-// Requests that come to the log where nothing is left for them to do (S17): again, behind their own
-// cancel, after the end of their session. What such a one may change the specification judges; here
-// they are counted, so that a kind that never gets there shows.
+// Requests that come to the log where nothing is left for them to do (S17): again, also behind
+// their own cancel, and after the end of their session. What such a one may change the
+// specification judges; here they are counted, so that a kind that never gets there shows.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ protected:
         repeats_.read(core::Term{term}, of(seq, std::move(body)), false);
     }
     static core::Request of(std::uint64_t seq, core::RequestBody body) {
-        return {core::SessionId{1}, core::Seq{seq}, {}, std::move(body)};
+        return {core::SessionId{1}, core::Seq{seq}, std::move(body)};
     }
     [[nodiscard]] std::uint64_t count(std::string_view probe) const {
         return tally_.probes().at(probe);
@@ -39,15 +39,21 @@ TEST_F(RepeatsTest, AreToldByKind) {
     EXPECT_EQ(count("repeat in a later term"), 1U);
 }
 
-TEST_F(RepeatsTest, ACancelMayBeInFrontOfTheFirst) {
+TEST_F(RepeatsTest, MayComeBehindTheirCancel) {
     read(1, core::Acquire{});
-    read(3, core::Cancel{core::Seq{1}});
-    read(4, core::Cancel{core::Seq{2}});
-    EXPECT_EQ(count("request behind its cancel"), 0U);
+    read(1, core::Acquire{});
+    read(2, core::Cancel{core::Seq{1}});
+    EXPECT_EQ(count("repeat behind its cancel"), 0U);
     read(1, core::Acquire{});
     EXPECT_EQ(count("repeat behind its cancel"), 1U);
-    read(2, core::Acquire{});
-    EXPECT_EQ(count("request behind its cancel"), 1U);
+}
+
+TEST_F(RepeatsTest, WhatIsDeclinedIsSentAgainAsItWas) {
+    read(1, core::Declined{});
+    read(1, core::Acquire{});
+    EXPECT_EQ(count("repeat in the log: acquire"), 1U);
+    read(1, core::Declined{});
+    EXPECT_EQ(count("repeat in the log: declined"), 1U);
 }
 
 TEST_F(RepeatsTest, WhatTheDeadAskForIsNoRepeat) {

@@ -186,8 +186,7 @@ const Platter* SimDisk::former_image() const {
     return is_former ? &*image_ : nullptr;
 }
 
-// --- the state
-// --------------------------------------------------------------------------------------
+// --- the state ----------------------------------------------------------------------------------
 
 void SimDisk::save(core::StateDelta delta) {
     MORTISE_CHECK(delta.applied.index > platter_.applied);
@@ -270,8 +269,7 @@ void SimDisk::put(core::InstallStep& step) {
     platter_.configuration_there = std::move(step.configuration);
 }
 
-// --- views of the state, for others
-// ---------------------------------------------------------------
+// --- views of the state, for others -------------------------------------------------------------
 
 std::optional<core::SnapshotRows> SimDisk::read(const core::SnapshotRead& read) {
     if (!are_rows_sound()) return std::nullopt;
@@ -292,8 +290,7 @@ std::optional<core::SnapshotRows> SimDisk::read(const core::SnapshotRead& read) 
     return rows;
 }
 
-// --- a start
-// --------------------------------------------------------------------------------------
+// --- a start ------------------------------------------------------------------------------------
 
 core::Configuration Platter::newest_configuration() const {
     const auto newest = std::find_if(entries.rbegin(), entries.rend(), [](const auto& entry) {

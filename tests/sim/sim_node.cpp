@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/sim/formats.hpp"
 #include "tests/sim/note_words.hpp"
 
 namespace mortise::sim {
@@ -43,6 +44,8 @@ std::size_t SimNode::unread_from(core::NodeId peer) const {
 void SimNode::step(core::Event event) {
     const auto kind = event.index();
     if (const auto* done = std::get_if<core::WriteDone>(&event)) forget_write(done->id);
+    if (const auto* up = std::get_if<core::PeerUp>(&event))
+        world_.streams.connected(id_, up->hello.node);
     const auto refused = driver_->core().refused_messages();
     world_.count_step();
     effects_ = {};
@@ -113,6 +116,9 @@ void SimNode::send(core::NodeId to, core::PeerMessage message) {
     const auto* said = std::get_if<core::RaftMessage>(&message);
     effects_.number(to.raw() << 8U | (said == nullptr ? 255U : said->index()));
     world_.checker.sent(id_, to, message);
+    const auto* forward = std::get_if<core::Forward>(&message);
+    if (forward != nullptr)
+        world_.streams.sent(id_, to, *forward, driver_->core().machine().sessions());
     owner_.carry(id_, to, std::move(message));
 }
 
@@ -158,6 +164,7 @@ void SimNode::lease_changed(const core::LeaseChanged& lease) {
 void SimNode::answered(core::CallAnswer answer) {
     if (is_dead()) return;
     effects_.number(answer.tag.raw() << 8U | answer.result.index());
+    if (!answer.tag.is_set()) return change_answered(answer);
     world_.workload->answered(id_, answer);
 }
 
@@ -165,6 +172,7 @@ void SimNode::applied(const core::Applied& applied) {
     if (is_dead()) return;
     effects_.number(applied.entry.checksum);
     world_.checker.committed(id_, applied.entry);
+    world_.streams.applied(applied);
     if (applied.entry.kind == core::EntryKind::state_sum) world_.tally.probe("states compared");
     if (world_.swarm.upgrade) tell_format(applied.entry);
     for (const auto& outcome : applied.outcomes) {
@@ -179,9 +187,9 @@ void SimNode::applied(const core::Applied& applied) {
 
 void SimNode::tell_format(const core::Entry& entry) {
     if (entry.kind != core::EntryKind::commands) return;
-    const bool is_newest = core::format_of(entry.payload) == core::command_format_newest;
-    world_.tally.probe(is_newest ? "upgrade let the newer format in"
-                                 : "upgrade kept to the older format");
+    const bool is_later = core::format_of(entry.payload) == later_format;
+    world_.tally.probe(is_later ? "upgrade let the newer format in"
+                                : "upgrade kept to the older format");
 }
 
 void SimNode::noted(const core::Note& note) {
@@ -287,14 +295,15 @@ void SimNode::finish_install() {
     });
 }
 
-void SimNode::membership_answered(core::MembershipAnswer answer) {
-    if (is_dead()) return;
-    effects_.number(answer.tag.raw() << 8U | answer.result.index());
-    const bool accepted = std::holds_alternative<core::LogIndex>(answer.result);
-    world_.tally.probe(accepted ? "membership change accepted" : "membership change refused");
+// What the nemesis asked for, once: a change that has begun is not waited for.
+void SimNode::change_answered(const core::CallAnswer& answer) {
+    const auto* error = std::get_if<core::CallError>(&answer.result);
+    if (error != nullptr && *error == core::CallError::outcome_unknown)
+        world_.tally.probe("membership change accepted");
     const auto* why = std::get_if<core::MembershipRefusal>(&answer.result);
-    const bool is_old = why != nullptr && *why == core::MembershipRefusal::too_old;
-    if (is_old) world_.tally.probe("newcomer too old");
+    if (why == nullptr) return;
+    world_.tally.probe("membership change refused");
+    if (*why == core::MembershipRefusal::too_old) world_.tally.probe("newcomer too old");
 }
 
 void SimNode::state_replaced(core::LogId last) {
@@ -302,6 +311,7 @@ void SimNode::state_replaced(core::LogId last) {
     effects_.number(last.index.raw());
     world_.tally.probe("state installed");
     world_.checker.state_replaced(id_, last);
+    world_.streams.state_replaced(id_);
 }
 
 void SimNode::on_platter(const core::HardState& before, const core::Write& write) {

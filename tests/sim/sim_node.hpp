@@ -85,7 +85,6 @@ public:
     void contended(const core::Contended& contended) override;
     void lease_changed(const core::LeaseChanged& lease) override;
     void answered(core::CallAnswer answer) override;
-    void membership_answered(core::MembershipAnswer answer) override;
     void state_replaced(core::LogId last) override;
     void applied(const core::Applied& applied) override;
     void noted(const core::Note& note) override;
@@ -102,6 +101,7 @@ private:
     [[nodiscard]] std::size_t unread_from(core::NodeId peer) const;
     void judge_step(std::size_t kind);
     void forget_write(core::WriteId id);
+    void change_answered(const core::CallAnswer& answer);
     [[nodiscard]] bool is_dead();  // asked before each effect
     void resume_clock();
     void catch_up();

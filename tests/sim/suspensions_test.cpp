@@ -19,7 +19,7 @@ struct SuspensionsTest : LockHistoryTest {
     }
     void run_out() { boot[a] = {1'500}; }
     void renew() { lease(a, of_a, boot[a].ns + trust.count()); }
-    void end_in_the_cluster() { apply({core::CloseSession{of_a}}); }
+    void end_in_the_cluster() { apply({closing(of_a)}); }
     void lose() { history.lost({its, core::HoldLost::Reason::expired}); }
     // Once its session has ended and it knows that its lease has.
     void suspend_and_let_another_have_it() {

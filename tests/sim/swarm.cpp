@@ -198,6 +198,15 @@ void draw_rights(core::Prng& own, Swarm& swarm) {
     }
 }
 
+// So small that requests wait for it, and that it is full when something happens. In a run with
+// bursts calls come by the dozen.
+void draw_window(core::Prng& own, Swarm& swarm) {
+    constexpr std::array<std::size_t, 3> windows{1, 2, 8};
+    if (!own.one_in(2)) return;
+    swarm.window = windows[own.below(windows.size())];
+    if (swarm.workload.burst != 0) swarm.window = windows.back();
+}
+
 // Where messages and disks are quick enough for the most impatient.
 void draw_timing(core::Prng& own, Swarm& swarm) {
     const auto timeout = swarm.election_timeout.count();
@@ -291,6 +300,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_installs(own, swarm);
     draw_rights(own, swarm);
     draw_timing(own, swarm);
+    draw_window(own, swarm);
     return swarm;
 }
 
@@ -325,6 +335,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.is_lag_small() ? ", little room for a lag" : "") +
                 (swarm.is_install_bounded() ? ", slow installs" : "") +
                 (swarm.standing_state_node != 0 ? ", a state stands still" : "") +
+                (swarm.is_window_small() ? ", a window of " + std::to_string(swarm.window) : "") +
                 (!swarm.restricted.empty() ? ", rights" : "") + (swarm.lies ? ", lies" : "") +
                 (swarm.spiteful ? ", spiteful" : "") + ", faults:";
     for (std::size_t i = 0; i < fault_count; ++i) {

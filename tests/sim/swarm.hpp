@@ -76,6 +76,7 @@ struct Swarm {
     std::size_t apply_bytes_max = core::NodeOptions{}.apply_bytes_max;
     std::size_t install_bytes_max = std::numeric_limits<std::size_t>::max();
     std::size_t state_lag_bytes_max = core::NodeOptions{}.state_lag_bytes_max;
+    std::size_t window = core::NodeOptions{}.window;
     NetworkOptions network;
     DiskOptions disk;
     WorkloadOptions workload;
@@ -113,6 +114,8 @@ struct Swarm {
     [[nodiscard]] bool is_lag_small() const {
         return state_lag_bytes_max < core::NodeOptions{}.state_lag_bytes_max;
     }
+    // So that requests wait for it.
+    [[nodiscard]] bool is_window_small() const { return window < core::NodeOptions{}.window; }
     // What the certificate of that node allows.
     [[nodiscard]] core::Access access_of(core::NodeId node) const {
         const auto found = restricted.find(node.raw());

@@ -92,7 +92,6 @@ constexpr std::string_view expected_probes[] = {
     "install begun",
     "install goes on",
     "more to apply after a step",
-    "too busy for acquires",
     "state on disk too far behind",
     "leader gave way for its state on disk",
     "liveness with a state that stands still",
@@ -190,10 +189,16 @@ constexpr std::string_view expected_probes[] = {
     "repeat in the log: consistent",
     "repeat in the log: break",
     "repeat in the log: ask for a release",
+    "repeat in the log: declined",
+    "repeat in the log: end of the session",
     "repeat in a later term",
-    "request behind its cancel",
     "repeat behind its cancel",
     "request of an ended session in the log",
+    "request ahead of its turn in the log",
+    "declined under overload with releases behind it",
+    "stream sent again to a third leader",
+    "stream sent again after a state was installed",
+    "session ended with a full window",
 };
 
 }  // namespace

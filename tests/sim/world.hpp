@@ -6,6 +6,7 @@
 #include "core/base/checksum.hpp"
 #include "tests/sim/checker.hpp"
 #include "tests/sim/event_heap.hpp"
+#include "tests/sim/streams.hpp"
 #include "tests/sim/swarm.hpp"
 #include "tests/sim/tally.hpp"
 #include "tests/sim/timeline.hpp"
@@ -20,12 +21,17 @@ struct World {
         : prng{seed},
           swarm{draw_swarm(prng)},
           timeline{heap, watched},
-          checker{swarm.nodes, violations, tally} {
+          checker{swarm.nodes, violations, tally},
+          streams{violations, tally, swarm.window} {
         swarm.switch_off(without);
     }
     // With nothing drawn but what happens within.
     World(std::uint64_t seed, const Swarm& given)
-        : prng{seed}, swarm{given}, timeline{heap}, checker{given.nodes, violations, tally} {}
+        : prng{seed},
+          swarm{given},
+          timeline{heap},
+          checker{given.nodes, violations, tally},
+          streams{violations, tally, given.window} {}
     World(const World&) = delete;
     World& operator=(const World&) = delete;
 
@@ -41,6 +47,7 @@ struct World {
     Timeline timeline;
     Violations violations;
     Checker checker;
+    Streams streams;
     Workload* workload = nullptr;  // set before the first node starts
     core::Checksum trace;          // of every step: two runs of a seed must agree on it
     std::uint64_t steps = 0;

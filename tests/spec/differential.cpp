@@ -82,12 +82,15 @@ private:
                 for (const auto& closure : extras.closures)
                     entry.push_back(core::EndClosure{closure.id});
             }
+            std::map<core::SessionId, core::Seq> newest;
             for (const auto& view : listing) {
                 // The oldest first, one at a time.
                 if (view.holders.empty()) continue;
-                const auto held = view.holders.front().operation;
-                entry.push_back(core::Request{
-                    held.session, core::Seq{++drain_seq_}, {}, core::Release{held.seq}});
+                const auto [session, operation] = view.holders.front().operation;
+                if (!newest.contains(session)) newest[session] = spec_.applied(session);
+                auto& seq = newest[session];
+                seq = seq.next();
+                entry.push_back(core::Request{session, seq, core::Release{operation}});
             }
             if (auto wrong = step(entry); !wrong.empty()) return "drain: " + wrong;
         }
@@ -145,6 +148,7 @@ private:
             const auto* session = machine_.sessions().find(id);
             if (session == nullptr || session->renewed_at != spec_.renewed_at(id) ||
                 session->renewal_number != spec_.renewal_number(id) ||
+                session->applied != spec_.applied(id) ||
                 machine_.node_of(id) != spec_.node_of(id)) {
                 return "session " + std::to_string(id.raw()) + " differs";
             }
@@ -181,7 +185,6 @@ private:
     LogIndex index_;
     std::set<std::string> names_;
     std::set<core::SessionId> sessions_;
-    std::uint64_t drain_seq_ = 1'000'000;
 };
 
 std::string run(const Script& script) {

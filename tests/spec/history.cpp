@@ -50,10 +50,7 @@ void History::step(core::LogIndex index, const std::vector<core::Command>& batch
         if (const auto* opening = std::get_if<core::OpenSession>(&command)) {
             access_by_nonce_.emplace(opening->nonce, opening->access);
         } else if (const auto* request = std::get_if<core::Request>(&command)) {
-            requests_.emplace(OperationId{request->session, request->seq}, *request);
-            if (const auto* cancel = std::get_if<core::Cancel>(&request->body)) {
-                cancels_.insert({request->session, cancel->operation});
-            }
+            take(*request);
         } else if (const auto* acknowledge = std::get_if<core::Acknowledge>(&command)) {
             auto& received = sessions_[acknowledge->session].received;
             received = std::max(received, acknowledge->received);
@@ -75,6 +72,17 @@ void History::step(core::LogIndex index, const std::vector<core::Command>& batch
     judge_answers(batch, outcomes);
     judge_listing(listing);
     if (is_swept) judge_waiting();
+}
+
+// S17: it counts when nothing before it is missing, and once.
+void History::take(const core::Request& request) {
+    auto& life = sessions_[request.session];
+    if (request.seq != life.applied.next()) return;
+    life.applied = request.seq;
+    requests_.emplace(OperationId{request.session, request.seq}, request);
+    const auto* cancel = std::get_if<core::Cancel>(&request.body);
+    if (cancel != nullptr && cancel->operation < request.seq)
+        cancels_.insert({request.session, cancel->operation});
 }
 
 void History::need(bool holds, const char* what, const std::string& more) {
@@ -199,6 +207,7 @@ void History::on(const core::Answered& answered) {
         on_repeat(given->second, answered);
         return;
     }
+    judge_order(operation);
     answers_[operation] = {index_, answered.answer};
     switch (answered.answer.kind) {
         case AnswerKind::granted: on_granted(operation, answered.answer); break;
@@ -218,7 +227,8 @@ void History::on(const core::Answered& answered) {
         case AnswerKind::deadlock: on_deadlock(operation, answered.answer); break;
         case AnswerKind::invalid_argument: on_refused(operation, answered.answer.kind); break;
         case AnswerKind::resource_exhausted:
-            need(!wanted_by(operation).empty(), "P11: exhausted", words(answered));
+            need(!wanted_by(operation).empty() || body_of<core::Declined>(operation) != nullptr,
+                 "P11: exhausted", words(answered));
             break;
         case AnswerKind::stored: on_stored(operation); break;
         case AnswerKind::asked:
@@ -226,6 +236,15 @@ void History::on(const core::Answered& answered) {
         case AnswerKind::lost: on_lost(operation); break;
         case AnswerKind::permission_denied: on_denied(operation); break;
     }
+}
+
+// Whoever does not wait is answered when it is applied.
+void History::judge_order(OperationId operation) {
+    if (is_queued(operation)) return;
+    auto& newest = sessions_[operation.session].answered;
+    need(newest < operation.seq, "S17: answered before one with a smaller number",
+         words(operation));
+    newest = std::max(newest, operation.seq);
 }
 
 void History::on_repeat(const GivenAnswer& given, const core::Answered& answered) {
@@ -309,8 +328,8 @@ void History::on_not_held(OperationId operation) {
     need(!is_held(target) || unconfirmed_.contains(target), "S19: not_held, but it is held",
          words(operation));
     need(!is_cancel || !is_queued(target), "S18: not_held, but it waits", words(operation));
-    need(!is_cancel || answers_.contains(target) || target == operation,
-         "S18: a cancel that came early was forgotten", words(operation));
+    need(!is_cancel || answers_.contains(target) || target.seq >= operation.seq,
+         "S18: not_held, but it has no answer", words(operation));
 }
 
 void History::on_busy(OperationId operation) {
@@ -633,12 +652,14 @@ void History::judge_answers(const std::vector<core::Command>& batch,
     }
     for (const auto& command : batch) {
         const auto* request = std::get_if<core::Request>(&command);
-        if (request == nullptr || request->after.is_set() || !is_live(request->session)) continue;
-        const auto* several = std::get_if<core::AcquireSeveral>(&request->body);
-        if (several != nullptr && !several->also_after.empty()) continue;
+        if (request == nullptr || !is_live(request->session)) continue;
         const OperationId operation{request->session, request->seq};
-        need(told.contains(operation) || ended.contains(request->session), "S17: no answer",
-             words(operation));
+        if (request->seq > sessions_[request->session].applied) {
+            need(!told.contains(operation), "S17: one before it is missing", words(operation));
+        } else {
+            need(told.contains(operation) || ended.contains(request->session), "S17: no answer",
+                 words(operation));
+        }
     }
 }
 
@@ -745,6 +766,8 @@ OperationId History::target_of(OperationId operation) const {
                                     [](const core::AcquireSeveral&) { return core::Seq{}; },
                                     [](const core::BreakLock&) { return core::Seq{}; },
                                     [](const core::AskRelease&) { return core::Seq{}; },
+                                    [](const core::Declined&) { return core::Seq{}; },
+                                    [](const core::CloseSession&) { return core::Seq{}; },
                                     [](const auto& of_another) { return of_another.operation; }},
                    found->second.body);
     return {operation.session, target};

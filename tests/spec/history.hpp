@@ -1,12 +1,14 @@
 // What every history of a lock machine must keep to, judged from outside: from the commands, their
 // outcomes and the listings. Shares no rule with core/locks or with LockSpec, which it watches
-// both. Requires that an operation number stands for one request.
+// both. Requires that an operation number stands for one request, of those that are applied.
 //
 //   P1, S12, S13  tokens rise as they must, and are shared only by those who join
 //   P2            the holders of a name are compatible, and are those that the outcomes tell of
 //   S1-S4         session ids are new, renewal numbers rise, what ended stays ended
 //   S11           nothing is granted to a session that ended
-//   S17           an operation has one answer, told again until it was acknowledged
+//   S17           the requests of a session are applied in the order of their numbers, and what
+//                 comes ahead of a missing one has no effect; an operation has one answer, told
+//                 again until it was acknowledged
 //   S18, S19      who was cancelled or released holds nothing; not_held only for what is not held
 //   S27, S28      conversions: from which mode, to which token; nobody enters while one waits
 //   S29, S31, P9  writers first in, first out; nobody is overtaken more often than the bounds say
@@ -52,6 +54,8 @@ private:
         std::uint64_t nonce = 0;
         std::uint64_t renewal = 0;
         core::LogIndex received;
+        core::Seq applied;   // the newest request that was
+        core::Seq answered;  // the newest that did not wait for its answer
         bool has_ended = false;
         core::Access access{};
     };
@@ -119,6 +123,8 @@ private:
     void judge_overtaking(Name& name, const core::Grant& grant, core::Priority priority);
     void judge_listing(const std::vector<core::LockView>& listing);
     void judge_waiting();
+    void take(const core::Request& request);
+    void judge_order(core::OperationId operation);
     void judge_answers(const std::vector<core::Command>& batch, const core::Outcomes& outcomes);
 
     [[nodiscard]] bool is_live(core::SessionId session) const;

@@ -16,6 +16,7 @@
 // Answers to each line: what came of it, then all names, then a line with a dot.
 #include <iostream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -82,8 +83,7 @@ private:
             rest >> session >> name >> mode >> wait >> locker.number;
             const core::Acquire acquire{name, mode_of(mode), wait == "wait", policy_, false, {},
                                         0,    locker};
-            owners_[line_] = session_of(session);
-            request(owners_[line_], acquire);
+            request(session_of(session), acquire);
         } else if (verb == "all" || verb == "any") {
             several(verb, rest);
         } else if (verb == "restrict") {
@@ -94,24 +94,22 @@ private:
         } else if (verb == "end") {
             std::string session;
             rest >> session;
-            put(core::CloseSession{session_of(session)});
+            close(session_of(session));
             sessions_.erase(session);
             while (machine_.needs_sweep())
                 put(core::Sweep{});
         } else {
             std::uint64_t operation = 0;
             rest >> operation;
-            if (verb == "release") request(owners_[operation], core::Release{Seq{operation}});
-            if (verb == "cancel") request(owners_[operation], core::Cancel{Seq{operation}});
-            owners_[line_] = owners_[operation];
-            if (verb == "upgrade") request(owners_[line_], core::Upgrade{Seq{operation}, true});
-            if (verb == "try_upgrade") {
-                request(owners_[line_], core::Upgrade{Seq{operation}, false});
-            }
+            const auto [session, seq] = operations_[operation];
+            if (verb == "release") request(session, core::Release{seq});
+            if (verb == "cancel") request(session, core::Cancel{seq});
+            if (verb == "upgrade") request(session, core::Upgrade{seq, true});
+            if (verb == "try_upgrade") request(session, core::Upgrade{seq, false});
             if (verb == "downgrade") {
                 std::string mode;
                 rest >> mode;
-                request(owners_[line_], core::Downgrade{Seq{operation}, mode_of(mode)});
+                request(session, core::Downgrade{seq, mode_of(mode)});
             }
         }
     }
@@ -128,8 +126,7 @@ private:
         std::string mode;
         for (std::string name; rest >> name >> mode;)
             acquire.names.push_back({name, mode_of(mode)});
-        owners_[line_] = session_of(session);
-        request(owners_[line_], acquire);
+        request(session_of(session), acquire);
     }
 
     SessionId session_of(const std::string& name) {
@@ -146,8 +143,47 @@ private:
         return sessions_[name];
     }
 
+    // Of the model a request has no number of its own session: it is told of as its line. What
+    // comes ahead of it, and again behind it, changes nothing.
     void request(SessionId session, core::RequestBody body) {
-        put(core::Request{session, Seq{line_}, {}, std::move(body)});
+        auto& newest = newest_[session];
+        newest = newest.next();
+        operations_[line_] = {session, newest};
+        lines_[operations_[line_]] = line_;
+        const core::Request asked{session, newest, std::move(body)};
+        auto ahead = asked;
+        ahead.seq = newest.next();
+        expect_silence(ahead);
+        put(asked);
+        put_again(asked);
+    }
+
+    void close(SessionId session) {
+        put(core::Request{session, newest_[session].next(), core::CloseSession{}});
+    }
+
+    void expect_silence(const core::Command& command) {
+        index_ = index_.next();
+        if (!apply(machine_, index_, command).empty()) std::cout << "unexpected " << line_ << "\n";
+    }
+
+    // Tells the same again, and nothing else.
+    void put_again(const core::Request& asked) {
+        index_ = index_.next();
+        const auto told = apply(machine_, index_, asked);
+        const OperationId operation{asked.session, asked.seq};
+        const auto* answered = told.size() == 1 ? std::get_if<core::Answered>(&told[0]) : nullptr;
+        const auto* queued = told.size() == 1 ? std::get_if<core::Queued>(&told[0]) : nullptr;
+        const bool same = (answered != nullptr && answered->operation == operation) ||
+                          (queued != nullptr && queued->operation == operation);
+        const bool is_live = asked.session.is_set() && asked.session.raw() <= opened_.raw() &&
+                             !ended_.contains(asked.session);
+        if (same != is_live) std::cout << "unexpected " << line_ << "\n";
+    }
+
+    std::uint64_t line_of(OperationId operation) const {
+        const auto found = lines_.find(operation);
+        return found == lines_.end() ? 0 : found->second;
     }
 
     void put(const core::Command& command) {
@@ -155,16 +191,18 @@ private:
         for (const auto& outcome : apply(machine_, index_, command)) {
             if (const auto* opened = std::get_if<core::SessionOpened>(&outcome)) {
                 opened_ = opened->session;
+            } else if (const auto* ended = std::get_if<core::SessionEnded>(&outcome)) {
+                ended_.insert(ended->session);
             } else if (const auto* queued = std::get_if<core::Queued>(&outcome)) {
-                std::cout << "queued " << queued->operation.seq.raw() << "\n";
+                std::cout << "queued " << line_of(queued->operation) << "\n";
             } else if (const auto* answered = std::get_if<core::Answered>(&outcome)) {
                 tell(*answered);
             }
         }
     }
 
-    static void tell(const core::Answered& answered) {
-        const auto seq = answered.operation.seq.raw();
+    void tell(const core::Answered& answered) const {
+        const auto seq = line_of(answered.operation);
         switch (answered.answer.kind) {
             case core::AnswerKind::granted:
                 std::cout << "granted " << seq;
@@ -191,12 +229,12 @@ private:
         for (const auto& view : machine_.list("", "", core::records_max)) {
             std::cout << "name " << view.name;
             for (const auto& holder : view.holders) {
-                std::cout << " " << holder.operation.seq.raw() << ":" << words(holder.mode) << ":"
+                std::cout << " " << line_of(holder.operation) << ":" << words(holder.mode) << ":"
                           << holder.token.raw();
             }
             std::cout << " |";
             for (const auto& waiter : view.waiters)
-                std::cout << " " << waiter.operation.seq.raw();
+                std::cout << " " << line_of(waiter.operation);
             std::cout << "\n";
         }
     }
@@ -208,7 +246,10 @@ private:
     std::uint64_t nonces_ = 0;
     SessionId opened_;
     std::map<std::string, SessionId> sessions_;
-    std::map<std::uint64_t, SessionId> owners_;
+    std::set<SessionId> ended_;
+    std::map<SessionId, Seq> newest_;                  // requests
+    std::map<std::uint64_t, OperationId> operations_;  // by the line that asked for it
+    std::map<OperationId, std::uint64_t> lines_;
     std::map<std::string, std::vector<std::string>> allowed_;
 };
 

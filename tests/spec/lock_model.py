@@ -5,7 +5,9 @@ command caused.  The same commands give the same table and events on every repli
 (S26, P1, ...) are those of semantics.md; "Decided:" marks a point that the text leaves open,
 "Changed:" a point where an earlier wording of the rule failed (see the tests).
 
-Not modelled: leases, timeouts (a timeout is a cancel), semaphores, values, priorities, caching.
+Not modelled: leases, timeouts (a timeout is a cancel), semaphores, values, priorities, caching, and
+the numbers of requests (S17): lock_events.cpp gives them, and sends each request ahead of its turn
+and once more, which must change nothing.
 """
 from __future__ import annotations
 

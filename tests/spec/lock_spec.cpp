@@ -155,10 +155,6 @@ void LockSpec::on(const core::Renew& command) {
     }
 }
 
-void LockSpec::on(const core::CloseSession& command) {
-    if (auto* session = live(command.session)) end(*session, SessionEnd::closed);
-}
-
 void LockSpec::on(const core::Expire& command) {
     auto* session = live(command.session);
     if (session != nullptr && session->renewed_at == command.renewed_at) {
@@ -201,26 +197,37 @@ void LockSpec::on(const core::Acknowledge& command) {
                   [&](const KeptAnswer& kept) { return kept.at <= command.received; });
 }
 
+// The requests of a session are applied as they are numbered, none twice and none left out.
 void LockSpec::on(const core::Request& command) {
     auto* session = live(command.session);
     if (session == nullptr) return;
     const OperationId operation{command.session, command.seq};
-    if (has_seen(*session, command.seq)) {
+    if (command.seq <= session->applied) {
         repeat(*session, operation);
         return;
     }
-    if (command.after.is_set() && !has_seen(*session, command.after)) return;
-    if (const auto* several = std::get_if<core::AcquireSeveral>(&command.body)) {
-        for (const auto seq : several->also_after)
-            if (!has_seen(*session, seq)) return;
+    if (command.seq.raw() > session->applied.raw() + 1) return;  // one before it is missing
+    if (session->answers.size() >= 4 * core::operations_max) return;
+    session->applied = command.seq;
+    if (is_too_much(*session, command.body)) {
+        answer(operation, {AnswerKind::resource_exhausted, {}, {}});
+        return;
     }
-    if (passes_over(*session, command)) return;
-    session->seen.insert(command.seq);
     if (!is_allowed(session->opened.access, command.body)) {
         answer(operation, {AnswerKind::permission_denied, {}, {}});
         return;
     }
     std::visit([&](const auto& body) { on(operation, body); }, command.body);
+}
+
+// P11: the leader had no capacity for it.
+void LockSpec::on(OperationId operation, const core::Declined&) {
+    answer(operation, {AnswerKind::resource_exhausted, {}, {}});
+}
+
+// S10.
+void LockSpec::on(OperationId operation, const core::CloseSession&) {
+    end(*live(operation.session), SessionEnd::closed);
 }
 
 // S50, by a table of what each role gives.
@@ -255,24 +262,12 @@ bool LockSpec::is_allowed(const core::Access& access, const core::RequestBody& b
            });
 }
 
-// P11: what a session has and did not acknowledge is bounded, and so are the gaps in its numbers.
-bool LockSpec::passes_over(const Session& session, const core::Request& request) const {
-    const auto kept = session.answers.size();
-    const bool acquires = std::holds_alternative<core::Acquire>(request.body) ||
-                          std::holds_alternative<core::AcquireSeveral>(request.body);
-    if (kept >= (acquires ? 2 : 4) * core::operations_max) return true;
-    if (acquires && operations_of(session) >= 2 * (core::holds_max + core::operations_max)) {
-        return true;
-    }
-    const auto begins_a_run = [&](Seq seq) {
-        return !has_seen(session, seq) && !has_seen(session, seq.previous()) &&
-               !has_seen(session, seq.next());
-    };
-    const auto* cancel = std::get_if<core::Cancel>(&request.body);
-    const bool adds =
-        begins_a_run(request.seq) || (cancel != nullptr && begins_a_run(cancel->operation));
-    constexpr auto runs_max = 2 * core::operations_max;
-    return adds && session.seen.size() >= runs_max && runs_seen(session) >= runs_max;
+// P11: what a session has and did not acknowledge is bounded.
+bool LockSpec::is_too_much(const Session& session, const core::RequestBody& body) const {
+    const bool acquires = std::holds_alternative<core::Acquire>(body) ||
+                          std::holds_alternative<core::AcquireSeveral>(body);
+    return acquires && (session.answers.size() >= 2 * core::operations_max ||
+                        operations_of(session) >= 2 * (core::holds_max + core::operations_max));
 }
 
 std::size_t LockSpec::operations_of(const Session& session) const {
@@ -287,11 +282,6 @@ std::size_t LockSpec::operations_of(const Session& session) const {
         if (is_its(operation)) count += names.size();
     }
     return count;
-}
-
-std::size_t LockSpec::runs_seen(const Session& session) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        session.seen, [&](Seq seq) { return !has_seen(session, seq.next()); }));
 }
 
 void LockSpec::repeat(const Session& session, OperationId operation) {
@@ -488,13 +478,6 @@ void LockSpec::give_back(OperationId operation, OperationId hold, AnswerKind kin
 
 void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
     const OperationId target{operation.session, cancel.operation};
-    auto* session = live(operation.session);
-    if (!has_seen(*session, target.seq)) {
-        session->seen.insert(target.seq);
-        answer(target, {AnswerKind::cancelled, {}, {}});
-        answer(operation, {AnswerKind::cancelled, {}, {}});
-        return;
-    }
     clear_name_of(target);
     const bool confirms = broken_.erase(target) > 0;
     if (const auto waited = waited_names(target); !waited.empty()) {
@@ -1008,11 +991,6 @@ LockSpec::Session* LockSpec::live(SessionId id) {
     return lives ? &sessions_[static_cast<std::size_t>(id.raw() - 1)] : nullptr;
 }
 
-// Zero numbers nothing: nobody can ask for it, and it holds nothing up.
-bool LockSpec::has_seen(const Session& session, Seq seq) {
-    return !seq.is_set() || session.seen.contains(seq);
-}
-
 LockSpec::Record* LockSpec::find_record(std::string_view name) {
     for (auto& record : records_) {
         if (record.name == name) return &record;
@@ -1230,6 +1208,10 @@ core::LogIndex LockSpec::renewed_at(SessionId session) const {
 
 std::uint64_t LockSpec::renewal_number(SessionId session) const {
     return live(session)->renewal_number;
+}
+
+Seq LockSpec::applied(SessionId session) const {
+    return live(session)->applied;
 }
 
 }  // namespace mortise::spec

@@ -51,6 +51,8 @@ public:
     // Of a live session.
     [[nodiscard]] core::LogIndex renewed_at(core::SessionId session) const;
     [[nodiscard]] std::uint64_t renewal_number(core::SessionId session) const;
+    // The newest request that was applied.
+    [[nodiscard]] core::Seq applied(core::SessionId session) const;
 
 private:
     struct KeptAnswer {
@@ -63,7 +65,7 @@ private:
         core::OpenSession opened;
         core::LogIndex renewed_at;
         std::uint64_t renewal_number = 0;
-        std::set<core::Seq> seen;
+        core::Seq applied;  // the newest request that was
         std::vector<KeptAnswer> answers;
         std::optional<core::SessionEnd> ended;
     };
@@ -105,7 +107,6 @@ private:
 
     void on(const core::OpenSession& command);
     void on(const core::Renew& command);
-    void on(const core::CloseSession& command);
     void on(const core::Expire& command);
     void on(const core::Sweep& command);
     void on(const core::Acknowledge& command);
@@ -121,6 +122,8 @@ private:
     void on(core::OperationId operation, const core::MarkConsistent& request);
     void on(core::OperationId operation, const core::BreakLock& request);
     void on(core::OperationId operation, const core::AskRelease& request);
+    void on(core::OperationId operation, const core::Declined& request);
+    void on(core::OperationId operation, const core::CloseSession& request);
     void repeat(const Session& session, core::OperationId operation);
     // S50.
     [[nodiscard]] static bool is_allowed(const core::Access& access, const core::RequestBody& body);
@@ -129,9 +132,7 @@ private:
     [[nodiscard]] const Session* find_session(core::SessionId id) const;
     [[nodiscard]] Session* live(core::SessionId id);
     [[nodiscard]] const Session* live(core::SessionId id) const;
-    [[nodiscard]] static bool has_seen(const Session& session, core::Seq seq);
-    [[nodiscard]] static std::size_t runs_seen(const Session& session);
-    [[nodiscard]] bool passes_over(const Session& session, const core::Request& request) const;
+    [[nodiscard]] bool is_too_much(const Session& session, const core::RequestBody& body) const;
     [[nodiscard]] std::size_t operations_of(const Session& session) const;
     void end(Session& session, core::SessionEnd how);
     void answer(core::OperationId operation, core::Answer answer);

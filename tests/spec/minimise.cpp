@@ -1,6 +1,7 @@
 #include "tests/spec/minimise.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "core/base/overloaded.hpp"
@@ -8,6 +9,7 @@
 namespace mortise::spec {
 
 using core::LogIndex;
+using core::Seq;
 using core::SessionId;
 
 namespace {
@@ -16,6 +18,38 @@ using Fails = std::function<bool(const Script&)>;
 
 LogIndex shifted(LogIndex index, std::size_t at, std::size_t count) {
     return index.raw() > at + count ? LogIndex{index.raw() - count} : index;
+}
+
+// The requests of each session numbered without a gap again, where any got lost: what comes behind
+// a gap has no effect. A number that nobody has any more names nothing.
+Script closed_up(Script script) {
+    std::map<SessionId, std::map<Seq, Seq>> numbers;
+    const auto each_request = [&](const auto& visit) {
+        for (auto& entry : script) {
+            for (auto& command : entry) {
+                if (auto* request = std::get_if<core::Request>(&command)) visit(*request);
+            }
+        }
+    };
+    each_request([&](const core::Request& one) { numbers[one.session][one.seq]; });
+    for (auto& [session, of_session] : numbers) {
+        Seq newest;
+        for (auto& [former, now] : of_session)
+            now = newest = newest.next();
+    }
+    each_request([&](core::Request& one) {
+        const auto& of_session = numbers[one.session];
+        one.seq = of_session.at(one.seq);
+        std::visit(
+            [&](auto& body) {
+                if constexpr (requires { body.operation; }) {
+                    const auto named = of_session.find(body.operation);
+                    body.operation = named == of_session.end() ? Seq{} : named->second;
+                }
+            },
+            one.body);
+    });
+    return script;
 }
 
 // Without `count` entries from position `at` on; the log indexes in later commands move along.
@@ -56,13 +90,21 @@ Script without_session(const Script& script, std::size_t entry, SessionId gone) 
     return less;
 }
 
+// Takes the smaller one when it fails as well.
+bool replace(Script& script, Script less, const Fails& fails) {
+    auto closed = closed_up(less);
+    const bool closed_fails = fails(closed);
+    if (!closed_fails && !fails(less)) return false;
+    script = closed_fails ? std::move(closed) : std::move(less);
+    return true;
+}
+
 bool drop_entries(Script& script, const Fails& fails) {
     bool dropped = false;
     for (auto length = script.size() / 2 + 1; length > 0; length /= 2) {
         for (std::size_t at = 0; at < script.size();) {
             auto less = without_entries(script, at, std::min(length, script.size() - at));
-            if (fails(less)) {
-                script = std::move(less);
+            if (replace(script, std::move(less), fails)) {
                 dropped = true;
             } else {
                 at += length;
@@ -78,8 +120,7 @@ bool drop_commands(Script& script, const Fails& fails) {
         for (std::size_t j = 0; script[i].size() > 1 && j < script[i].size();) {
             auto less = script;
             less[i].erase(less[i].begin() + static_cast<std::ptrdiff_t>(j));
-            if (fails(less)) {
-                script = std::move(less);
+            if (replace(script, std::move(less), fails)) {
                 dropped = true;
             } else {
                 ++j;
@@ -99,8 +140,7 @@ bool drop_sessions(Script& script, const Fails& fails) {
         if (opens) ++opened;
         for (auto id = opened; opens && id > 0 && !gone; --id) {  // some were refused
             auto less = without_session(script, i, SessionId{id});
-            gone = fails(less);
-            if (gone) script = std::move(less);
+            gone = replace(script, std::move(less), fails);
         }
         dropped = dropped || gone;
         if (gone) {

@@ -30,7 +30,7 @@ enum class Kind : std::uint8_t {
     release,
     cancel,
     repeat,
-    deliver,
+    decline,
     upgrade,
     downgrade,
     several,
@@ -43,7 +43,7 @@ constexpr std::size_t kinds = 17;
 // Follows the specification along, so that most commands meet something.
 class Maker {
 public:
-    explicit Maker(std::uint64_t seed) : prng_{seed}, order_{~seed}, rights_{seed ^ 0x5a5aU} {
+    explicit Maker(std::uint64_t seed) : prng_{seed}, rights_{seed ^ 0x5a5aU} {
         if (rights_.one_in(3)) restricted_percent_ = 30 + rights_.below(60);
         // Sometimes more names than one Sweep visits.
         is_wide_ = prng_.one_in(200);
@@ -89,7 +89,8 @@ private:
         std::uint64_t nonce = 0;
         SessionId session;
         std::uint64_t renewal = 0;
-        std::uint64_t seq = 0;
+        std::vector<core::Request> stream;  // what it ever asked for in that session
+        std::size_t delivered = 0;          // of that, without a gap
     };
 
     void put(Entry entry) {
@@ -100,7 +101,8 @@ private:
             for (auto& process : processes_) {
                 if (process.nonce != opened->nonce || process.session == opened->session) continue;
                 process.session = opened->session;
-                process.renewal = process.seq = 0;
+                process.renewal = process.delivered = 0;
+                process.stream.clear();
             }
         }
         for (const auto& command : entry)
@@ -120,7 +122,7 @@ private:
     }
 
     std::array<std::uint64_t, kinds> pick_weights() {
-        //  open ren clo exp ack swp acq  rel cnl rep del up down sev val brk end
+        //  open ren clo exp ack swp acq  rel cnl rep dec up down sev val brk end
         switch (prng_.below(9)) {
             // the queue rules
             case 0: return {1, 1, 0, 0, 1, 1, 50, 35, 5, 2, 0, 0, 0, 0, 0, 0, 0};
@@ -152,10 +154,12 @@ private:
             chance -= weights_[kind];
 
         auto& process = processes_[prng_.below(processes_.size())];
+        const bool has_lost_some = process.delivered < process.stream.size();
+        if (has_lost_some && prng_.one_in(2)) return send_again(process);
         switch (static_cast<Kind>(kind)) {
             case Kind::open: return open(process, true);
             case Kind::renew: return renew();
-            case Kind::close: return core::CloseSession{any_session()};
+            case Kind::close: return request(process, core::CloseSession{});
             case Kind::expire: return expire();
             case Kind::acknowledge: return acknowledge();
             case Kind::sweep: return core::Sweep{};
@@ -164,7 +168,7 @@ private:
                 return request(process, core::Release{target(process, true), prng_.one_in(6)});
             case Kind::cancel: return request(process, core::Cancel{target(process, false)});
             case Kind::repeat: return repeat();
-            case Kind::deliver: return deliver();
+            case Kind::decline: return request(process, core::Declined{});
             case Kind::upgrade: return upgrade(process);
             case Kind::downgrade: return downgrade(process);
             case Kind::several: return request(process, several());
@@ -352,42 +356,35 @@ private:
                 }
             }
         }
-        if (found.empty() || prng_.one_in(6)) return Seq{1 + prng_.below(process.seq + 4)};
+        if (found.empty() || prng_.one_in(6))
+            return Seq{1 + prng_.below(process.stream.size() + 4)};
         return found[prng_.below(found.size())];
     }
 
+    // Mostly in its place. Some come ahead of one that got lost, and are sent again behind that.
     core::Command request(Process& process, core::RequestBody body) {
-        core::Request request;
-        request.session = process.session;
-        request.seq = Seq{++process.seq};
-        if (prng_.one_in(30)) {  // for a session that is not its own; a number means one request
-            request.session = any_session();
-            request.seq = Seq{10'000 + ++strays_};
+        if (prng_.one_in(30)) {  // nobody's: a number means one request
+            return core::Request{any_session(), Seq{10'000 + ++strays_}, std::move(body)};
         }
-        if (prng_.one_in(4)) request.after = request.seq.previous();
-        if (prng_.one_in(25)) request.after = Seq{1 + prng_.below(process.seq + 3)};
-        if (auto* several = std::get_if<core::AcquireSeveral>(&body)) {
-            while (several->also_after.size() < 2 && order_.one_in(4))
-                several->also_after.push_back(Seq{1 + order_.below(process.seq)});
-        }
-        request.body = std::move(body);
-        if (!prng_.one_in(12)) return request;
-        late_.emplace_back(request);  // and another one overtakes it
-        return repeat();
+        note(process, std::move(body));
+        if (prng_.one_in(12)) return process.stream.back();
+        return send_again(process);
+    }
+
+    static void note(Process& process, core::RequestBody body) {
+        const Seq seq{process.stream.size() + 1};
+        process.stream.push_back({process.session, seq, std::move(body)});
+    }
+
+    // From the first that is missing.
+    static core::Command send_again(Process& process) {
+        return process.stream[process.delivered++];
     }
 
     core::Command repeat() {
         if (sent_.empty()) return core::Sweep{};
         const auto recent = std::min<std::uint64_t>(sent_.size(), prng_.one_in(2) ? 6 : 200);
         return sent_[sent_.size() - 1 - prng_.below(recent)];
-    }
-
-    core::Command deliver() {
-        if (late_.empty()) return repeat();
-        const auto at = static_cast<std::ptrdiff_t>(prng_.below(late_.size()));
-        auto command = late_[static_cast<std::size_t>(at)];
-        late_.erase(late_.begin() + at);
-        return command;
     }
 
     SessionId any_session() {
@@ -409,7 +406,8 @@ private:
                 auto& process = processes_[(i + turn) % processes_.size()];
                 core::Acquire acquire;
                 acquire.name = name(i);
-                entry.push_back(core::Request{process.session, Seq{++process.seq}, {}, acquire});
+                note(process, acquire);
+                entry.push_back(send_again(process));
             }
         }
         put(std::move(entry));
@@ -428,7 +426,8 @@ private:
             if (prng_.one_in(3))
                 acquire.priority = static_cast<core::Priority>(prng_.below(priorities_));
             if (prng_.one_in(3)) acquire.label = std::to_string(i);
-            entry.push_back(core::Request{process.session, Seq{++process.seq}, {}, acquire});
+            note(process, acquire);
+            entry.push_back(send_again(process));
         }
         put(std::move(entry));
     }
@@ -445,8 +444,7 @@ private:
     static std::string name(std::uint64_t number) { return "n" + std::to_string(number); }
 
     core::Prng prng_;
-    core::Prng order_;                      // of its own: what else is drawn stays as it was
-    core::Prng rights_;                     // likewise
+    core::Prng rights_;                     // of its own: what else is drawn stays as it was
     std::uint64_t restricted_percent_ = 0;  // of the sessions
     bool is_wide_ = false;
     bool is_deep_ = false;
@@ -463,7 +461,6 @@ private:
     std::uint64_t nonces_ = 0;
     std::uint64_t strays_ = 0;
     std::vector<core::Command> sent_;
-    std::vector<core::Command> late_;
     LockSpec spec_;
     Script script_;
 };

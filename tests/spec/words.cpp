@@ -123,6 +123,8 @@ std::string body_words(const core::RequestBody& body) {
             [](const core::MarkConsistent& mark) {
                 return "consistent " + number(mark.operation) + " " + mark.name;
             },
+            [](const core::Declined&) { return std::string{"declined"}; },
+            [](const core::CloseSession&) { return std::string{"close"}; },
             [](const core::AskRelease& request) {
                 return "ask for " + request.name + " because " + request.reason;
             },
@@ -162,7 +164,6 @@ std::string words(const core::Command& command) {
                        }
                        return text;
                    },
-                   [](const core::CloseSession& close) { return "close " + number(close.session); },
                    [](const core::Expire& expire) {
                        return "expire " + number(expire.session) + "@" + number(expire.renewed_at);
                    },
@@ -173,9 +174,8 @@ std::string words(const core::Command& command) {
                               number(acknowledge.received);
                    },
                    [](const core::Request& request) {
-                       auto text = words(OperationId{request.session, request.seq});
-                       if (request.after.is_set()) text += " after " + number(request.after);
-                       return text + ": " + body_words(request.body);
+                       return words(OperationId{request.session, request.seq}) + ": " +
+                              body_words(request.body);
                    }},
         command);
 }

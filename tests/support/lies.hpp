@@ -28,7 +28,7 @@ public:
         switch (prng_.below(12)) {
             case 0: return MembershipRequest{ChangeId{number()}, goal(), index(), term(), coin()};
             case 1: return membership_reply();
-            case 2: return TooBusy{session(), Seq{number()}, Seq{number()}};
+            case 2: return StreamGap{session(), number()};
             case 3: return FormationOffer{entry(log_id(1, 1))};
             case 4: return FormationQuestion{number(), number()};
             case 5: return FormationAnswer{number()};
@@ -148,14 +148,14 @@ private:
                 return open;
             }
             case 1: return Renew{{{some_session(), 1 + prng_.below(30)}}};
-            case 2: return CloseSession{some_session()};
+            case 2: return Request{some_session(), Seq{1 + prng_.below(12)}, CloseSession{}};
             case 3: return Expire{some_session(), LogIndex{1 + prng_.below(100)}};
             case 4: return Sweep{};
             case 5: return Acknowledge{some_session(), LogIndex{1 + number() / 2}};
             case 6: return EndClosure{ClosureId{1 + prng_.below(20)}};
             default: {
                 const Seq seq{1 + prng_.below(12)};
-                return Request{some_session(), seq, Seq{prng_.below(12)}, body()};
+                return Request{some_session(), seq, body()};
             }
         }
     }
@@ -180,8 +180,8 @@ private:
     }
     Forward forward() {
         Forward forward;
-        if (coin()) forward.urgent = batch();
-        if (coin()) forward.acquires = batch();
+        forward.round = number();
+        if (coin()) forward.batch = batch();
         if (coin()) forward.renewal = Renewal{session(), number()};
         return forward;
     }

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "core/codec/command_codec.hpp"
 #include "core/node/node_core.hpp"
 #include "tests/support/raft_fixture.hpp"
 
@@ -51,7 +52,6 @@ public:
         std::ranges::move(effects.applied, std::back_inserter(applied));
         std::ranges::move(effects.answers, std::back_inserter(answers));
         std::ranges::move(effects.notes, std::back_inserter(notes));
-        std::ranges::move(effects.membership, std::back_inserter(membership));
         std::ranges::move(effects.contended, std::back_inserter(contended));
         std::ranges::move(effects.save_state, std::back_inserter(deltas));
         std::ranges::move(effects.install, std::back_inserter(installs));
@@ -71,6 +71,10 @@ public:
         calls.calls.push_back(std::move(one));
         step(std::move(calls));
     }
+    // Is asked for that, and waits for it.
+    void change(std::uint64_t tag, MembershipGoal goal, Nanoseconds patience) {
+        call(ChangeCall{CallTag{tag}, std::move(goal), now + patience});
+    }
     // Waits for as long as it takes.
     void acquire(std::uint64_t tag, std::string name) {
         AcquireCall acquire;
@@ -89,6 +93,13 @@ public:
         for (const auto& answer : answers) {
             const auto* error = std::get_if<CallError>(&answer.result);
             if (answer.tag == CallTag{tag} && error != nullptr) return *error;
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] std::optional<MembershipRefusal> refusal_of(std::uint64_t tag) const {
+        for (const auto& answer : answers) {
+            const auto* why = std::get_if<MembershipRefusal>(&answer.result);
+            if (answer.tag == CallTag{tag} && why != nullptr) return *why;
         }
         return std::nullopt;
     }
@@ -200,7 +211,6 @@ public:
     std::vector<Applied> applied;
     std::vector<CallAnswer> answers;
     std::vector<Note> notes;
-    std::vector<MembershipAnswer> membership;
     std::vector<Contended> contended;
     std::vector<Member> peers;  // as told last
     std::vector<StateDelta> deltas;
@@ -239,6 +249,47 @@ private:
 // What a peer with the default incarnation says of itself while it is empty.
 inline Hello empty_hello(std::uint64_t id, std::initializer_list<std::uint64_t> voters) {
     return HandDrivenNode{id, voters}.hello();
+}
+
+// --- members that are played by the test: they say nothing but what it says in their name
+
+// What such a member says of itself to members of that cluster.
+inline Hello played_hello(NodeId id, Hello of_another) {
+    of_another.node = id;
+    of_another.incarnation = member(id.raw()).incarnation;
+    of_another.boot_epoch = BootEpoch{1};
+    of_another.life = 0;
+    return of_another;
+}
+// Its session, which nobody renews.
+inline OpenSession opening_of(NodeId id, std::uint32_t ttl_ms) {
+    return {id.raw(), id, member(id.raw()).incarnation, BootEpoch{1}, ttl_ms, 0, false};
+}
+// What such a member says to a leader, each time in a new round: with any numbers.
+inline Forward forward_of(Bytes batch, std::optional<Renewal> renewal = {}) {
+    static std::uint64_t round = 0;
+    return {++round, std::move(batch), renewal};
+}
+// A session that such a member opened, and that has applied its first request. More copies of that
+// one, and requests ahead of the second, have no effect but their weight.
+template <class Settle>
+SessionId played_session(HandDrivenNode& leader, NodeId id, Settle settle) {
+    const auto say = [&](const Command& command) {
+        BatchBuilder batch;
+        batch.add(command);
+        leader.receive(id, forward_of(batch.take()));
+        settle();
+    };
+    auto opening = opening_of(id, 60'000);
+    opening.nonce += 1'000;
+    say(opening);
+    const auto& all = leader.core().machine().sessions().all();
+    const auto opened = std::ranges::find_if(
+        all, [&](const auto& each) { return each.second.opened.nonce == opening.nonce; });
+    if (opened == all.end()) throw std::runtime_error{"the session was not opened"};
+    const auto session = opened->first;
+    say(Request{session, Seq{1}, Declined{}});
+    return session;
 }
 
 // Some of them. A message arrives where there is a connection; clocks run together.
@@ -283,6 +334,10 @@ public:
                 if (a < b) connect(a, b);
             }
         }
+        for (const auto& hello : played_) {
+            for (auto& [id, node] : nodes_)
+                node.step(PeerUp{hello});
+        }
     }
     // As connections end with the process: the others notice, it does not.
     void crash_and_restart(NodeId id) {
@@ -301,6 +356,16 @@ public:
     void roll_back(NodeId id, Disk image, std::uint64_t epoch, std::uint64_t life = 0) {
         lose_links(id);
         nodes_.at(id).roll_back(std::move(image), BootEpoch{epoch}, life);
+    }
+
+    // A learner that is played by the test. Requires a leader.
+    void add_played(NodeId id) {
+        played_.push_back(played_hello(id, leader()->hello()));
+        for (auto& [other, node] : nodes_)
+            node.step(PeerUp{played_.back()});
+        const MembershipGoal goal{MembershipGoal::Kind::learner, id, member(id.raw()).address};
+        leader()->change(UINT64_MAX, goal, election_timeout);
+        run_for(5 * heartbeat);
     }
 
     void pass(Nanoseconds time) {
@@ -358,6 +423,7 @@ private:
 
     std::map<NodeId, HandDrivenNode> nodes_;
     std::set<std::pair<NodeId, NodeId>> links_;
+    std::vector<Hello> played_;
 };
 
 }  // namespace mortise::core::test

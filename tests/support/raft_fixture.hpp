@@ -130,7 +130,8 @@ public:
 
     // --- events, each followed by its collect()
     void receive(NodeId from, RaftMessage message) {
-        raft_->on_message(from, std::move(message), now);
+        raft_->begin_event(now);
+        if (!raft_->refuses(from, message)) raft_->take_message(from, std::move(message), now);
         collect();
     }
     void timer() {

@@ -174,7 +174,7 @@ TEST_F(Members, AMutexOfARemovedMemberSaysSo) {
     while (cluster_.node(0).inspect("x").waiters.empty())
         std::this_thread::sleep_for(1ms);
     cluster_.node(0).remove_member(4);
-    const std::string removed = "this node is no member of its cluster: it was removed";
+    const std::string removed = "this node is not a member of its cluster: it was removed";
     ASSERT_EQ(waits.wait_for(patience), std::future_status::ready);
     EXPECT_EQ(waits.get(), removed);
     EXPECT_EQ(refusal_of("y"), removed);
@@ -215,7 +215,7 @@ TEST_F(Members, AMutexOfAMemberThatStartsAgainAfterItsRemovalSaysSo) {
     const bool ends = waits.wait_for(patience) == std::future_status::ready;
     EXPECT_EQ(node.status().why_not_ready, "not a member of the cluster: it was removed");
     if (!ends) node.close();
-    EXPECT_EQ(waits.get(), "this node is no member of its cluster: it was removed");
+    EXPECT_EQ(waits.get(), "this node is not a member of its cluster: it was removed");
     // Another start finds the same, and whoever is added again is a member.
     cluster_.restart(2);
     std::error_code ec;

@@ -89,7 +89,7 @@ AccessRule rule_of(const std::string& text) {
 }
 
 CertificateOptions options_of(const CertIssueCommand& command) {
-    if (!command.node && !command.user) wrong("--node or --user says for whom it is");
+    if (!command.node && !command.user) wrong("give --node or --user");
     if (command.user && command.roles.empty())
         wrong("--role: a user needs one: client, observer or admin");
     const auto name =
@@ -148,8 +148,8 @@ ExitCode run(const CertInitCommand& command) {
     std::cout << escaped(options.certificate.string()) << " and " << escaped(options.key.string())
               << " are those of the " << owner_of(info) << ", valid until " << utc(info.not_after)
               << ".\n"
-              << "Every node needs the first file. Nobody needs the second but mortise cert issue: "
-                 "whoever has it can make certificates for anybody.\n";
+              << "Every node needs the first file. Only mortise cert issue needs the second: "
+                 "everybody who has it can issue certificates.\n";
     return ExitCode::ok;
 }
 

@@ -99,9 +99,9 @@ private:
         auto* peer = sub.add_option("--peer", access.peers, "A member, HOST:PORT; may be repeated")
                          ->take_all()
                          ->allow_extra_args(false);
-        sub.add_option("--config", access.config, "A configuration that names the members")
+        sub.add_option("--config", access.config, "A configuration file that names the members")
             ->excludes(peer);
-        sub.add_option("--cert", access.tls.certificate, "With TLS: who you are, a PEM file");
+        sub.add_option("--cert", access.tls.certificate, "With TLS: your certificate, a PEM file");
         sub.add_option("--key", access.tls.key, "The key of --cert");
         sub.add_option("--ca", access.tls.ca, "The authorities of the cluster");
         sub.add_option("--timeout", access.timeout, "How long to wait for each member")
@@ -109,7 +109,7 @@ private:
         sub.add_flag("--json", access.json, "Print JSON");
         sub.footer(
             "Without --peer and --config, MORTISE_PEER_LIST names the members. Without --cert, "
-            "[tls] of --config or MORTISE_TLS_CERTIFICATE, _KEY and _CA say who you are.");
+            "[tls] of --config or MORTISE_TLS_CERTIFICATE, _KEY and _CA are used.");
     }
 
     void add_node() {
@@ -130,17 +130,17 @@ private:
             add("members", "List the members, or add, promote, move and remove one", members_);
         add_access(*members, members_.access);
         members->require_subcommand(0, 1);
-        auto* add = add_change(*members, "add", "Take a running learner in", add_);
+        auto* add = add_change(*members, "add", "Add a running node as a learner", add_);
         add->add_option("ADDRESS", add_.address, "Where it listens, HOST:PORT")->required();
-        add_change(*members, "promote", "Give a learner a vote", promote_);
-        auto* move = add_change(*members, "move", "Tell the others a member's new address", move_);
+        add_change(*members, "promote", "Make a learner a voter", promote_);
+        auto* move = add_change(*members, "move", "Change the address of a member", move_);
         move->add_option("ADDRESS", move_.address, "Where it listens now, HOST:PORT")->required();
-        add_change(*members, "remove", "Take a member out", remove_);
+        add_change(*members, "remove", "Remove a member", remove_);
         // Its own callback comes last.
         members->callback([this, members] {
             if (members->get_subcommands().empty()) chosen_ = [this] { return run(members_); };
         });
-        add_change(app_, "transfer-leader", "Hand leadership over", lead_);
+        add_change(app_, "transfer-leader", "Transfer leadership to a voter", lead_);
         lead_.what = ChangeCommand::What::lead;
         promote_.what = ChangeCommand::What::promote;
         remove_.what = ChangeCommand::What::remove;
@@ -156,28 +156,29 @@ private:
     }
     void add_locks() {
         auto* sub = add("locks", "List locks: who holds them, who waits", locks_);
-        sub->add_option("PREFIX", locks_.prefix, "Only names that begin so");
-        sub->add_flag("--local", locks_.local, "As the member knows it, perhaps old");
+        sub->add_option("PREFIX", locks_.prefix, "Only names with this prefix");
+        sub->add_flag("--local", locks_.local, "The member's own state, which may be old");
         add_access(*sub, locks_.access);
     }
     void add_inspect() {
         auto* sub = add("inspect", "Show one lock", inspect_);
         sub->add_option("NAME", inspect_.name, "The lock")->required();
-        sub->add_flag("--local", inspect_.local, "As the member knows it, perhaps old");
+        sub->add_flag("--local", inspect_.local, "The member's own state, which may be old");
         add_access(*sub, inspect_.access);
     }
     void add_break() {
-        auto* sub = add("break", "Take a lock away from whoever holds it", break_);
+        auto* sub = add("break", "Take a lock away from its holder", break_);
         sub->add_option("NAME", break_.name, "The lock")->required();
-        sub->add_option("--token", break_.token, "Under which it is held; mortise inspect tells")
+        sub->add_option("--token", break_.token, "The holder's token; mortise inspect shows it")
             ->required()
             ->check(whole_number(INT64_MAX));
-        sub->add_option("--reason", break_.reason, "For those who read of it")->required();
-        sub->add_flag("--now", break_.now, "Do not wait for the holder to know: two may hold it");
+        sub->add_option("--reason", break_.reason, "Shown in logs and events")->required();
+        sub->add_flag("--now", break_.now,
+                      "Do not wait for the holder's node: two may hold it for a while");
         add_access(*sub, break_.access);
     }
     void add_cert() {
-        auto* cert = app_.add_subcommand("cert", "Make and show the certificates of a cluster");
+        auto* cert = app_.add_subcommand("cert", "Create and show the certificates of a cluster");
         cert->require_subcommand(1);
         cert->footer("docs/tls.md sets up a cluster with them.");
         add_cert_init(*cert);
@@ -201,15 +202,15 @@ private:
         sub.add_option(name, list, does)->take_all()->allow_extra_args(false);
     }
     void add_cert_init(CLI::App& cert) {
-        auto* sub = add_to(cert, "init", "Make the authority of a cluster", cert_init_);
+        auto* sub = add_to(cert, "init", "Create the authority of a cluster", cert_init_);
         sub->add_option("--cluster", cert_init_.cluster, "The name of the cluster")->required();
         sub->add_option("--dir", cert_init_.directory, "Where to put ca.pem and ca.key")
             ->capture_default_str();
         add_days(*sub, cert_init_.days);
-        sub->footer("Whoever has ca.key can make certificates for anybody.");
+        sub->footer("Everybody who has ca.key can issue certificates.");
     }
     void add_cert_issue(CLI::App& cert) {
-        auto* sub = add_to(cert, "issue", "Make a certificate for a node or a user", cert_issue_);
+        auto* sub = add_to(cert, "issue", "Create a certificate for a node or a user", cert_issue_);
         auto* node = sub->add_option("--node", cert_issue_.node, "The id of a node");
         sub->add_option("--user", cert_issue_.user, "The name of a person or a program")
             ->excludes(node);
@@ -219,50 +220,49 @@ private:
         add_list(*sub, "--host", cert_issue_.hosts,
                  "A DNS name or an IP address of the node; may be repeated");
         add_list(*sub, "--may", cert_issue_.rules,
-                 "RIGHT:PREFIX, nothing but that: acquire, break or observe names that begin so; "
-                 "or members; may be repeated");
+                 "Allow only RIGHT:PREFIX: acquire, break or observe names with this prefix; or "
+                 "members; may be repeated");
         sub->add_option("--cluster", cert_issue_.cluster,
-                        "Needed if the authority does not say of which cluster it is");
+                        "Required if the authority does not name its cluster");
         sub->add_option("--dir", cert_issue_.directory,
                         "Where ca.pem and ca.key are, and where the files go")
             ->capture_default_str();
         add_days(*sub, cert_issue_.days);
     }
     void add_cert_show(CLI::App& cert) {
-        auto* sub = add_to(cert, "show", "Tell what is in certificates", cert_show_);
+        auto* sub = add_to(cert, "show", "Describe certificates", cert_show_);
         sub->add_option("FILE", cert_show_.files, "PEM")->required();
         sub->add_option("--ca", cert_show_.authorities,
-                        "Tell whether an authority in this file signed them");
+                        "Show whether an authority in this file signed them");
         sub->add_flag("--json", cert_show_.json, "Print JSON");
     }
     void add_dump() {
-        auto* sub = add("dump", "Tell what is in the directory of a node that does not run", dump_);
+        auto* sub = add("dump", "Show the directory of a node that is not running", dump_);
         sub->add_option("DIRECTORY", dump_.directory, "Its data_dir, or damaged-1 and so on in it")
             ->required();
-        sub->add_flag("--log", dump_.entries, "The entries of the log as well, in words");
+        sub->add_flag("--log", dump_.entries, "Also show the entries of the log, in words");
         sub->add_option("--at", dump_.at, "The locks as they were after this log index");
         sub->add_flag("--json", dump_.json, "Print JSON");
-        sub->footer(
-            "It changes nothing there. docs/backup.md tells what directories are good for.");
+        sub->footer("It changes nothing there. See docs/backup.md.");
     }
     void add_demo() {
         auto* sub =
             add("demo", "Three nodes on this machine, a kill and a partition, a verdict", demo_);
-        sub->add_option("--seed", demo_.seed, "Of the workers' choices")
+        sub->add_option("--seed", demo_.seed, "The seed of the workers' choices")
             ->check(whole_number(UINT64_MAX));
-        sub->add_option("--keep-log", demo_.keep_log, "Leave the workers' fenced log here");
+        sub->add_option("--keep-log", demo_.keep_log, "Keep the workers' fenced log in this file");
         sub->footer("It takes about half a minute and leaves nothing behind.");
     }
     void add_bench() {
         auto* sub = add("bench", "Measure a temporary cluster of three on this machine", bench_);
-        sub->add_option("--seconds", bench_.seconds, "For each measurement")
+        sub->add_option("--seconds", bench_.seconds, "The time of each measurement")
             ->check(CLI::Range(1, 3600))
             ->capture_default_str();
-        sub->add_option("--clients", bench_.clients, "Callers at once, all nodes together")
+        sub->add_option("--clients", bench_.clients, "The number of callers on all nodes")
             ->check(CLI::Range(1, 1000))
             ->capture_default_str();
-        sub->add_flag("--tls", bench_.tls, "With TLS between the nodes");
-        sub->add_option("--directory", bench_.directory, "On the disk to be measured")
+        sub->add_flag("--tls", bench_.tls, "Use TLS between the nodes");
+        sub->add_option("--directory", bench_.directory, "A directory on the disk to be measured")
             ->check(CLI::ExistingDirectory);
         sub->add_flag("--json", bench_.json, "Print JSON");
         sub->footer("It cannot put load on a running cluster yet.");

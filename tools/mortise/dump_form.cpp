@@ -87,7 +87,7 @@ std::string whose(const DirectoryDump& dump) {
 
 std::string log_of(const DirectoryDump& dump) {
     const bool is_empty = dump.last_index < dump.first_index;
-    auto text = is_empty ? "log: no entry behind " + number(dump.last_index)
+    auto text = is_empty ? "log: no entry after " + number(dump.last_index)
                          : "log: entries " + number(dump.first_index) + " to " +
                                number(dump.last_index) + ", the last one of term " +
                                number(dump.last_term);

@@ -33,8 +33,7 @@ Json json_of(const HolderInfo& holder) {
             {"label", json_text(holder.label)},
             {"mode", to_string(holder.mode)},
             {"token", holder.token.to_string()},
-            {"since", holder.since},
-            {"cached", holder.cached}};
+            {"since", holder.since}};
 }
 
 Json json_of(const WaiterInfo& waiter) {

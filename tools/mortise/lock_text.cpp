@@ -24,7 +24,7 @@ std::string in_words(Duration left) {
 }
 
 std::string time_left(const ClosureInfo& closure) {
-    if (!closure.left.is_set()) return "nobody here knows for how long";
+    if (!closure.left.is_set()) return "for an unknown time";
     return "for at most " + in_words(closure.left);
 }
 
@@ -58,10 +58,9 @@ std::string how_to_open(const LockInfo& lock, const ClosureInfo& closure) {
 
 void add_holders(Table& table, const LockInfo& lock) {
     for (const auto& holder : lock.holders)
-        table.add({escaped(lock.name), holder.cached ? "caches" : "holds",
-                   std::string{to_string(holder.mode)}, std::to_string(holder.node),
-                   std::to_string(holder.session), holder.token.to_string(),
-                   std::to_string(holder.since), escaped(holder.label)});
+        table.add({escaped(lock.name), "holds", std::string{to_string(holder.mode)},
+                   std::to_string(holder.node), std::to_string(holder.session),
+                   holder.token.to_string(), std::to_string(holder.since), escaped(holder.label)});
     if (lock.holders_total > lock.holders.size())
         table.add({escaped(lock.name), "holds", "-", "-", "-", "-", "-",
                    more(lock.holders_total, lock.holders.size())});
@@ -82,9 +81,6 @@ void add_closures(Table& table, const LockInfo& lock) {
     for (const auto& closure : lock.closures)
         table.add({escaped(lock.name), "closed", "-", "-", "-", closure.token.to_string(), "-",
                    std::string{to_string(closure.by)} + ", " + time_left(closure)});
-    if (lock.is_closed && lock.closures.empty())
-        table.add(
-            {escaped(lock.name), "closed", "-", "-", "-", lock.closed_under.to_string(), "-", ""});
     if (lock.closures_total > lock.closures.size())
         table.add({escaped(lock.name), "closed", "-", "-", "-", "-", "-",
                    more(lock.closures_total, lock.closures.size())});
@@ -94,15 +90,11 @@ bool is_free(const LockInfo& lock) {
     return lock.holders.empty() && lock.waiters.empty() && !lock.is_closed;
 }
 
-// A member of an older version says under which token it is closed, and not why.
 std::string closed_text(const LockInfo& lock) {
     std::string text;
     for (const auto& closure : lock.closures)
         text += "closed: " + why(closure.by) + ", " + time_left(closure) + "; " +
                 how_to_open(lock, closure) + "\n";
-    if (lock.is_closed && lock.closures.empty())
-        text += "closed under token " + lock.closed_under.to_string() +
-                ": the member that answered is too old to say why\n";
     return text;
 }
 

@@ -86,10 +86,9 @@ public:
         if (has_tls) take_certificates(node);
         const auto problem = problem_of_config();
         if (!problem.empty())
-            tell("the configuration is wrong, and this node goes on with the former one: " +
-                 problem);
+            tell("the configuration is invalid, and this node keeps the former one: " + problem);
         else if (config_ && text() != text_)
-            tell("the configuration is another one: it counts from the next start");
+            tell("the configuration has changed: it takes effect at the next start");
         else if (!has_tls)
             tell("there is nothing to read again");
     }

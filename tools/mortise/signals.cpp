@@ -41,14 +41,7 @@ NodeSignals::NodeSignals() : had_terminal_{has_terminal()} {
     for (const int signal : {SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) {
         if (!is_ignored(signal)) ::sigaddset(&set_, signal);
     }
-    ::pthread_sigmask(SIG_BLOCK, &set_, &former_);
-}
-
-NodeSignals::~NodeSignals() {
-    constexpr timespec at_once{};
-    while (::sigtimedwait(&set_, nullptr, &at_once) > 0) {
-    }
-    ::pthread_sigmask(SIG_SETMASK, &former_, nullptr);
+    ::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
 }
 
 NodeSignals::Asked NodeSignals::wait_for(std::chrono::nanoseconds time) {
@@ -61,7 +54,7 @@ NodeSignals::Asked NodeSignals::wait_for(std::chrono::nanoseconds time) {
         case SIGUSR1:
         case SIGUSR2:
             std::cerr << "mortise: " << (came == SIGUSR1 ? "SIGUSR1" : "SIGUSR2")
-                      << " means nothing to a node" << std::endl;
+                      << " has no effect on a node" << std::endl;
             return Asked::nothing;
         default: return Asked::nothing;
     }

@@ -5,9 +5,10 @@
 
 namespace mortise::cli {
 
-// What is asked of a node by signals. Keeps them off every thread that is started while it lives,
-// to be asked for here. One that was ignored when the program started stays ignored (nohup), but
-// for SIGTERM.
+// What is asked of a node by signals. Keeps them off this thread and every one that it starts, to
+// be asked for here. That lasts until the process is gone: an end that is asked for once more while
+// the program returns from main() must not change its exit code. One that was ignored when the
+// program started stays ignored (nohup), but for SIGTERM.
 class NodeSignals {
 public:
     // SIGINT and SIGTERM ask for the end. So does SIGHUP when the terminal of the program is gone;
@@ -15,8 +16,6 @@ public:
     enum class Asked { nothing, end, reload };
 
     NodeSignals();
-    // What came again meanwhile is forgotten: it asked for the end that has come.
-    ~NodeSignals();
     NodeSignals(const NodeSignals&) = delete;
     NodeSignals& operator=(const NodeSignals&) = delete;
 
@@ -27,7 +26,6 @@ private:
     [[nodiscard]] bool has_lost_terminal() const;
 
     sigset_t set_{};
-    sigset_t former_{};
     bool had_terminal_ = false;
     bool ends_ = false;
 };

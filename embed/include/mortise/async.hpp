@@ -1,5 +1,5 @@
-// Acquiring and releasing without a thread that waits, for every completion token of Asio: a
-// callback, asio::use_future, asio::use_awaitable, asio::experimental::deferred and the rest.
+// Acquires and releases without a thread that waits, with any completion token of Asio: a callback,
+// asio::use_future, asio::use_awaitable, asio::experimental::deferred and so on.
 //
 //   asio::awaitable<void> work(mortise::Node& node) {
 //       auto hold = co_await mortise::async_acquire(node, "orders/42", asio::use_awaitable);
@@ -7,19 +7,21 @@
 //       co_await mortise::async_release(std::move(hold), asio::use_awaitable);
 //   }
 //
-// The handler is called once, never from within the function that began the operation: through
-// asio::dispatch on its associated executor, whose work it counts as until then; on a thread of the
-// node if it has none, where it must not block, and what it throws is dropped. It may be move-only.
-// With close() everything that is under way ends with node_stopped before close() returns; a Hold
-// that nobody takes is released. An executor lives until what was begun for it is done, or the node
-// closed.
+// Completion: the handler is called once, and never by the function that began the operation. It is
+// called through asio::dispatch on its associated executor, and counts as outstanding work of that
+// executor until then. A handler without an executor is called on a thread of the node; there it
+// must not block, and its exceptions are dropped. A handler may be move-only.
 //
-// Cancelling through the handler's cancellation slot, with any cancellation type, ends the wait
-// with asio::error::operation_aborted; options.cancel ends it with Errc::cancelled. Either comes
-// too late for what is decided already. Afterwards the operation holds nothing, ever.
+// Closing: Node::close() ends pending operations with node_stopped before it returns. A Hold that
+// the handler does not take is released. The executor must live until its operations are done, or
+// the node is closed.
 //
-// Names and options are taken by value. In a coroutine, name the options, and the list of several
-// names, before co_await: g++ 12 destroys aggregate temporaries there while they are still in use.
+// Cancellation: the handler's cancellation slot, with any cancellation type, ends the wait with
+// asio::error::operation_aborted; options.cancel ends it with Errc::cancelled. Neither has an
+// effect on an operation that is already decided. A cancelled operation holds nothing.
+//
+// Names and options are taken by value. In a coroutine, name the options and the list of names
+// before co_await: g++ 12 destroys aggregate temporaries there while they are still in use.
 #pragma once
 
 #include <chrono>
@@ -41,8 +43,8 @@
 
 namespace mortise {
 
-// void(std::error_code, Hold). Without error, an empty Hold says that somebody else has it, or that
-// the wait ended first; async_acquire has no such answer.
+// An empty Hold without an error means that somebody else holds the name, or that the time ended
+// first; async_acquire has no such answer.
 using AcquireSignature = void(std::error_code, Hold);
 using AcquireAllSignature = void(std::error_code, HoldSet);
 using ReleaseSignature = void(std::error_code);
@@ -63,7 +65,7 @@ auto async_order(StartAcquire start, AcquireOrder order, Token&& token) {
 
 }  // namespace detail
 
-// As Node::acquire.
+// See Node::acquire.
 template <AcquireToken Token>
 auto async_acquire(const Node& node, std::string name, AcquireOptions options, Token&& token) {
     return detail::async_order(
@@ -76,7 +78,7 @@ auto async_acquire(const Node& node, std::string name, Token&& token) {
     return async_acquire(node, std::move(name), AcquireOptions{}, std::forward<Token>(token));
 }
 
-// As Node::try_acquire.
+// See Node::try_acquire.
 template <AcquireToken Token>
 auto async_try_acquire(const Node& node, std::string name, AcquireOptions options, Token&& token) {
     return detail::async_order(
@@ -89,7 +91,7 @@ auto async_try_acquire(const Node& node, std::string name, Token&& token) {
     return async_try_acquire(node, std::move(name), AcquireOptions{}, std::forward<Token>(token));
 }
 
-// As Node::acquire_until.
+// See Node::acquire_until.
 template <AcquireToken Token>
 auto async_acquire_until(const Node& node, std::string name,
                          std::chrono::steady_clock::time_point deadline, AcquireOptions options,
@@ -106,7 +108,7 @@ auto async_acquire_until(const Node& node, std::string name,
                                std::forward<Token>(token));
 }
 
-// As Node::acquire_for. The wait begins when the token begins the operation.
+// See Node::acquire_for. The time begins when the token starts the operation.
 template <AcquireToken Token>
 auto async_acquire_for(const Node& node, std::string name, Duration wait_max,
                        AcquireOptions options, Token&& token) {
@@ -121,7 +123,7 @@ auto async_acquire_for(const Node& node, std::string name, Duration wait_max, To
                              std::forward<Token>(token));
 }
 
-// As Node::acquire_all.
+// See Node::acquire_all.
 template <AcquireAllToken Token>
 auto async_acquire_all(const Node& node, std::vector<LockRequest> names, AcquireOptions options,
                        Token&& token) {
@@ -135,7 +137,7 @@ auto async_acquire_all(const Node& node, std::vector<LockRequest> names, Token&&
     return async_acquire_all(node, std::move(names), AcquireOptions{}, std::forward<Token>(token));
 }
 
-// As Node::acquire_any.
+// See Node::acquire_any.
 template <AcquireToken Token>
 auto async_acquire_any(const Node& node, std::vector<LockRequest> names, AcquireOptions options,
                        Token&& token) {
@@ -149,7 +151,7 @@ auto async_acquire_any(const Node& node, std::vector<LockRequest> names, Token&&
     return async_acquire_any(node, std::move(names), AcquireOptions{}, std::forward<Token>(token));
 }
 
-// As Hold::release. Cannot be cancelled: like every release it goes on by itself.
+// See Hold::release. It cannot be cancelled: a release always goes on by itself.
 template <ReleaseToken Token>
 auto async_release(Hold hold, Token&& token) {
     return asio::async_initiate<Token, ReleaseSignature>(detail::StartRelease{}, token,

@@ -4,8 +4,8 @@
 
 namespace mortise {
 
-// Counts from the start of the machine and, unlike std::chrono::steady_clock, goes on while the
-// machine is suspended: what a hold's validity is measured with. Its time points mean nothing on
+// The clock of a hold's validity. It counts from the start of the machine and, unlike
+// std::chrono::steady_clock, also while the machine is suspended. Its time points mean nothing on
 // another machine.
 struct BootClock {
     // NOLINTBEGIN(readability-identifier-naming): what the standard asks of a clock.
@@ -17,7 +17,7 @@ struct BootClock {
 
     static constexpr bool is_steady = true;
 
-    // From any thread; does not block.
+    // May be called from any thread; does not block.
     [[nodiscard]] static time_point now() noexcept;
 };
 

@@ -1,9 +1,9 @@
-// Certificates for a cluster: makes an authority, issues certificates, tells what is in one. This
-// is what `mortise cert` does, for programs that set up clusters and for tests. docs/tls.md tells
-// how nodes use them.
+// Certificates for a cluster: creates an authority, issues certificates, and describes them.
+// `mortise cert` does the same. Programs that set up clusters, and tests, use these functions;
+// docs/tls.md explains how nodes use certificates.
 //
-// The functions below share nothing, so they may be called on any thread. They block on the disk
-// and for a few milliseconds of computing, and they throw CertificateError.
+// The functions share no state and may be called on any thread. They block on the disk and for a
+// few milliseconds of computation. They throw CertificateError.
 #pragma once
 
 #include <chrono>
@@ -21,12 +21,12 @@
 
 namespace mortise {
 
-// What a certificate may be used for. A node is a voter or a learner; a user has one or more of
-// the others.
+// The use of a certificate. A node is a voter or a learner; a user has one or more of the other
+// roles.
 enum class AccessRole : std::uint8_t {
     voter,
     learner,
-    client,    // takes locks and observes
+    client,    // acquires locks and observes
     observer,  // observes
     admin,     // observes, breaks locks, changes the members; takes no locks
 };
@@ -35,20 +35,21 @@ enum class AccessRight : std::uint8_t {
     acquire,
     break_lock,
     observe,  // list and inspect locks, follow events
-    members,  // add, promote and remove members, hand leadership over
+    members,  // add, promote and remove members, transfer leadership
 };
 
 // "voter"; "unknown" for a value without a name.
 [[nodiscard]] std::string_view to_string(AccessRole role) noexcept;
-// As in a rule: "acquire", "break", "observe", "members"; "unknown" for a value without a name.
+// The name used in a rule: "acquire", "break", "observe", "members"; "unknown" for a value without
+// a name.
 [[nodiscard]] std::string_view to_string(AccessRight right) noexcept;
-// The reverse; nothing for other texts.
+// The reverse; empty for any other text.
 [[nodiscard]] std::optional<AccessRole> parse_access_role(std::string_view text) noexcept;
 [[nodiscard]] std::optional<AccessRight> parse_access_right(std::string_view text) noexcept;
 
 // Gives a right on the names that begin with the prefix; an empty prefix means every name. The
-// right to change members has no prefix. A certificate without rules gives what its roles give;
-// with rules it gives only what both a role and a rule give.
+// right to change members has no prefix. A certificate without rules has the rights of its roles. A
+// certificate with rules has only the rights that both a role and a rule give.
 struct AccessRule {
     AccessRight right = AccessRight::acquire;
     std::string prefix{};
@@ -57,51 +58,51 @@ struct AccessRule {
 };
 
 struct AuthorityOptions {
-    std::string cluster{};  // as Config::cluster
-    // Where to write. Their directory must exist.
+    std::string cluster{};  // equal to Config::cluster
+    // The files to write. Their directory must exist.
     std::filesystem::path certificate = "ca.pem";
     std::filesystem::path key = "ca.key";
     Duration valid_for = std::chrono::days{3650};
-    // When it begins to be valid; nothing: five minutes ago, and valid_for counts from now. For
-    // tests with certificates that are expired or not valid yet.
+    // The beginning of the validity. Empty: five minutes ago, and valid_for counts from now. Tests
+    // set it to make certificates that are expired or not valid yet.
     std::optional<std::chrono::sys_seconds> not_before{};
 };
 
 struct CertificateOptions {
     // The authority that signs. The file may have several certificates: the one that belongs to the
-    // key is taken.
+    // key is used.
     std::filesystem::path authority_certificate = "ca.pem";
     std::filesystem::path authority_key = "ca.key";
-    // Where to write. Their directory must exist.
+    // The files to write. Their directory must exist.
     std::filesystem::path certificate{};
     std::filesystem::path key{};
 
-    std::string cluster{};             // empty: that of the authority
-    NodeId node = 0;                   // of a node: 1 or more
-    std::string user{};                // of a user: 1 to 56 letters, digits, '.', '_', '-' and '@'
-    std::vector<AccessRole> roles{};   // none: voter, for a node; a user needs one
+    std::string cluster{};             // empty: the authority's
+    NodeId node = 0;                   // for a node: 1 or more
+    std::string user{};                // for a user: 1 to 56 letters, digits, '.', '_', '-' and '@'
+    std::vector<AccessRole> roles{};   // empty: voter, for a node; a user needs one
     std::vector<AccessRule> rules{};   // at most 64, with prefixes of at most 512 bytes
     std::vector<std::string> hosts{};  // DNS names and IP addresses, at most 100; may be empty
-    Duration valid_for = std::chrono::days{90};            // and no longer than the authority
-    std::optional<std::chrono::sys_seconds> not_before{};  // as above
+    Duration valid_for = std::chrono::days{90};            // at most as long as the authority
+    std::optional<std::chrono::sys_seconds> not_before{};  // see AuthorityOptions
 };
 
-// Makes the authority of a cluster: an EC P-256 key, and a certificate that it signs itself. Writes
-// both files or none, and never over a file that is there. The key is PKCS#8, not encrypted, mode
-// 0600. The files are durable when this returns.
+// Creates the authority of a cluster: an EC P-256 key and a self-signed certificate. Writes both
+// files or none, and never overwrites a file. The key is PKCS#8, not encrypted, with mode 0600. The
+// files are durable when this returns.
 void create_authority(const AuthorityOptions& options);
 
-// Makes a key and a certificate for a node or a user, signed by the authority. Files are written as
-// above.
+// Creates a key and a certificate for a node or a user, signed by the authority. Files are written
+// as by create_authority().
 void issue_certificate(const CertificateOptions& options);
 
 struct CertificateInfo {
     std::string subject;  // "CN=node 1"
     std::string issuer;
-    std::string cluster;  // empty: it names none
-    NodeId node = 0;      // 0: it is not that of a node
-    std::string user;     // empty: it is not that of a user
-    // Why it is neither that of a node nor of a user; empty if it is.
+    std::string cluster;  // empty: the certificate names none
+    NodeId node = 0;      // 0: it is not a node's certificate
+    std::string user;     // empty: it is not a user's certificate
+    // Why it is neither a node's nor a user's certificate; empty if it is one.
     std::string problem;
     std::vector<AccessRole> roles;
     std::vector<AccessRule> rules;
@@ -111,24 +112,24 @@ struct CertificateInfo {
     std::chrono::sys_seconds not_before;
     std::chrono::sys_seconds not_after;
     bool is_authority = false;
-    // Whether one of the authorities given signed it; nothing if none were given.
+    // Whether one of the given authorities signed it; empty if none were given.
     std::optional<bool> is_signed;
 };
 
-// All certificates of a PEM file, in their order; at least one. `authorities` is a file with those
-// that may have signed them; an empty path means none. Whether they are expired is the caller's to
-// see.
+// Reads all certificates of a PEM file in their order; at least one. `authorities` is a file with
+// the authorities that may have signed them; an empty path means none. The caller compares the
+// validity with the time.
 [[nodiscard]] std::vector<CertificateInfo> read_certificates(
     const std::filesystem::path& path, const std::filesystem::path& authorities = {});
 
 // what() is one line. code() compares equal to
 //   std::errc::invalid_argument         the options are wrong
 //   std::errc::bad_message              a file has no certificate or key in it, or the wrong one;
-//                                       or the authority is expired
-//   std::errc::file_exists              there is a file where one is to be written
+//                                       or the authority has expired
+//   std::errc::file_exists              a file to be written exists
 //   std::errc::operation_not_permitted  others than its owner can read the key; what() has the
-//                                       chmod to do
-// and otherwise it is the system's: no_such_file_or_directory, permission_denied and so on.
+//                                       chmod command
+// or else it is the system's code: no_such_file_or_directory, permission_denied and so on.
 class CertificateError : public std::system_error {
 public:
     CertificateError(std::error_code code, const std::string& line);

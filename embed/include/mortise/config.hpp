@@ -1,5 +1,4 @@
-// Everything a node needs to know at its start. Fill in the struct, or have it filled in by one of
-// the functions at its end.
+// The configuration of a node. Fill in the struct, or read it with one of its static functions.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +23,20 @@ struct PeerConfig {
     friend bool operator==(const PeerConfig&, const PeerConfig&) = default;
 };
 
-// Equal on all members of a cluster.
+// Must be equal on all members of a cluster.
 struct TimingConfig {
-    // How long the locks of a process that died stay taken, about. At least 200 ms, and 5 election
-    // timeouts.
+    // How long the locks of a dead process stay taken, roughly. At least 200 ms, and at least 5
+    // election timeouts.
     Duration session_ttl = std::chrono::seconds{10};
-    // After one to two of these without a leader there is an election. At least 20 ms.
+    // Without a leader, an election begins after one to two of these. At least 20 ms.
     Duration election_timeout = std::chrono::seconds{1};
     // At most a third of election_timeout.
     Duration heartbeat = std::chrono::milliseconds{100};
-    // Bounds every call that has no deadline of its own.
+    // The time limit of every call that has no deadline of its own.
     Duration call_timeout = std::chrono::seconds{10};
-    // Bounds what the destructor of a node waits for.
+    // How long the destructor of a node waits at most.
     Duration close_timeout = std::chrono::seconds{2};
-    // By which part the clocks of the members may run too fast or too slow; 0.01 is 1 %.
+    // The fraction by which the members' clocks may run too fast or too slow; 0.01 is 1 %.
     double clock_rate_bound = 0.01;
 
     friend bool operator==(const TimingConfig&, const TimingConfig&) = default;
@@ -47,14 +46,14 @@ struct TimingConfig {
 // files when it is opened and whenever one of them changes (see Node::reload_tls()).
 struct TlsConfig {
     // Paths of PEM files: all three, or none.
-    std::filesystem::path certificate{};  // has to name this cluster and this node
-    std::filesystem::path key{};          // unencrypted; readable by its owner and group at most
-    std::filesystem::path ca{};           // the authorities whose certificates are believed
-    // Without the files: whether the node may listen on addresses that other machines reach.
-    // Whoever reaches it may then do everything, and can read everything on the wire.
+    std::filesystem::path certificate{};  // must name this cluster and this node
+    std::filesystem::path key{};          // not encrypted; readable by its owner and group at most
+    std::filesystem::path ca{};           // the trusted authorities
+    // Allows the node to listen without TLS on addresses that other machines reach. Everybody who
+    // reaches it can then do everything and read everything on the wire.
     bool insecure = false;
 
-    // Whether the files are given.
+    // True if the files are configured.
     [[nodiscard]] bool is_set() const noexcept {
         return !certificate.empty() || !key.empty() || !ca.empty();
     }
@@ -63,38 +62,42 @@ struct TlsConfig {
 
 struct LogConfig {
     LogLevel level = LogLevel::warn;
-    // Gets each line: one line, without time, level and line end. Called on threads of the node,
-    // perhaps on several at once; it must neither block nor call the node. What it throws is
-    // dropped. Empty: lines go to stderr; a line that would have to wait there is dropped.
+    // Receives each line, without time, level and newline. It is called on threads of the node,
+    // perhaps on several at once; it must not block or call the node. Exceptions are dropped.
+    // Empty: lines go to stderr, and a line is dropped if writing it would block.
     std::function<void(LogLevel level, std::string_view line)> sink{};
 };
 
-// Bounds on what a node may use. Beyond one, a call is Errc::resource_exhausted.
+// Limits on what a node may use. A call that would exceed one fails with Errc::resource_exhausted.
 struct LimitsConfig {
-    std::uint64_t calls = 65'536;                         // under way at once, of this program
-    std::uint64_t log_bytes = std::uint64_t{256} << 20U;  // kept in memory for slow members
-    // Waiting to be sent, for each peer and lane: of the log, and of requests for the leader.
+    std::uint64_t calls = 65'536;  // calls of this program that are in progress
+    std::uint64_t log_bytes = std::uint64_t{256} << 20U;  // log kept in memory for slow members
+    // Bytes waiting to be sent, for each peer, of the log and of requests to the leader each.
     std::uint64_t outbox_bytes = std::uint64_t{16} << 20U;
-    std::uint64_t connections = 64;  // that have not said who they are yet
-    std::uint64_t clients = 256;  // connections of programs that are no members: commands, for one
+    std::uint64_t connections = 64;  // inbound connections that are not authenticated yet
+    std::uint64_t clients = 256;     // connections of clients, such as the command line
 
     friend bool operator==(const LimitsConfig&, const LimitsConfig&) = default;
 };
 
 struct Config {
-    std::string cluster = "mortise";  // a name for people; letters, digits, '.', '_' and '-'
-    // Of a node with an empty directory: a voter founds a cluster together with its peers, a
-    // learner waits until it is added to theirs. Later the cluster knows what it is.
+    std::string cluster = "mortise";  // the name of the cluster: letters, digits, '.', '_' and '-'
+    // The role of a node whose directory is empty: a voter bootstraps a cluster together with its
+    // peers, a learner waits until it is added to theirs. Later the role is read from the
+    // directory.
     Role role = Role::voter;
-    NodeId node_id = 0;  // which of the peers this is; may be left out if there are none
-    std::filesystem::path data_dir{};  // of this node alone; created if missing, with its parents
-    // "host:port"; port 0: any free one. Empty: does not listen. A name is listened on at each of
-    // its addresses. Unless `tls` says otherwise, they have to be loopback addresses.
+    NodeId node_id = 0;                // this node's id among the peers; optional if there are none
+    std::filesystem::path data_dir{};  // for this node alone; created with its parents if missing
+    // "host:port"; port 0 means any free port. Empty: the node does not listen. A host name is
+    // resolved, and the node listens on each of its addresses. Without TLS they must be loopback
+    // addresses; see TlsConfig::insecure.
     std::string listen{};
-    // "host:port" where the other members find this node, if that is not what its entry in `peers`
-    // says or, without peers, `listen`: behind port mappings, in containers. Empty: it is.
+    // "host:port" where other members reach this node, if that differs from its entry in `peers`
+    // or, without peers, from `listen`: for port mappings and containers. Empty: it does not
+    // differ.
     std::string advertise{};
-    // The voters, this one included; none: a cluster of one. Of a learner: the present members.
+    // The voters, this one included; empty: a cluster of one node. For a learner: the present
+    // members.
     std::vector<PeerConfig> peers{};
     TimingConfig timing{};
     TlsConfig tls{};
@@ -102,42 +105,43 @@ struct Config {
     LimitsConfig limits{};
     bool memory_only = false;  // see in_memory()
 
-    // The configuration in a TOML file, checked. Relative paths in it are relative to the working
-    // directory in which the node is opened. Blocks on the disk. Throws ConfigError.
+    // Reads and checks a TOML file. Relative paths in it are relative to the working directory in
+    // which the node is opened. Blocks on the disk. Throws ConfigError.
     [[nodiscard]] static Config from_file(const std::filesystem::path& path);
-    // As above. Errors name `file`.
+    // Reads and checks TOML text; errors name `file`. Throws ConfigError.
     [[nodiscard]] static Config from_string(std::string_view toml,
                                             std::string_view file = "configuration");
-    // From the environment alone, checked. The variable of a key is the key in capitals behind
-    // MORTISE_, with _ for every dot: MORTISE_NODE_ID, MORTISE_TIMING_SESSION_TTL. The peers are
-    // MORTISE_PEER_LIST="1=host:port,2=host:port". An empty variable counts as none; variables that
-    // belong to no key are left alone. Throws ConfigError. Not while another thread changes the
+    // Reads and checks the environment alone. The variable of a key is MORTISE_ and the key in
+    // capitals, with _ for each dot: MORTISE_NODE_ID, MORTISE_TIMING_SESSION_TTL. The peers are
+    // MORTISE_PEER_LIST="1=host:port,2=host:port". Empty variables and variables that belong to no
+    // key are ignored. Throws ConfigError. Do not call it while another thread changes the
     // environment.
     [[nodiscard]] static Config from_environment();
-    // A cluster of one, which nobody can connect to.
+    // A cluster of one node without a listening port.
     [[nodiscard]] static Config single_node(std::filesystem::path data_dir);
-    // A cluster of one which forgets everything when it is closed. For unit tests.
+    // A cluster of one node without a disk: closing it loses everything. For unit tests.
     [[nodiscard]] static Config in_memory();
 
-    // Throws ConfigError for the first thing that is wrong. Opening a node does the same.
+    // Throws ConfigError for the first error. Opening a node does the same.
     void validate() const;
-    // node_id, or 1 where it may be left out.
+    // node_id, or 1 if it was left out.
     [[nodiscard]] NodeId own_id() const noexcept { return node_id != 0 ? node_id : NodeId{1}; }
 };
 
-// "1=host:port,2=host:port", as in MORTISE_PEER_LIST; blanks around an item do no harm. Throws
-// ConfigError where that is not its form. Looks no further: Config::validate() does.
+// Parses "1=host:port,2=host:port", the form of MORTISE_PEER_LIST; blanks around an item are
+// ignored. Throws ConfigError for any other form. It does not check ids and addresses:
+// Config::validate() does.
 [[nodiscard]] std::vector<PeerConfig> parse_peer_list(std::string_view list);
 
-// what() begins with the place, as far as there is one: "mortise.toml:7: timing.session_ttl: ...",
-// "MORTISE_NODE_ID: ...". code() is Errc::invalid_argument, or that of the system when a file
-// cannot be read.
+// what() begins with the place, if it is known: "mortise.toml:7: timing.session_ttl: ...",
+// "MORTISE_NODE_ID: ...". code() is Errc::invalid_argument, or the system's code when a file cannot
+// be read.
 class ConfigError : public std::system_error {
 public:
     struct Place {
         std::string file{};    // empty: no file
         std::size_t line = 0;  // from 1; 0: no line
-        std::string key{};     // "timing.session_ttl", or a variable; empty: the file as a whole
+        std::string key{};     // "timing.session_ttl", or a variable; empty: the whole file
     };
 
     ConfigError(std::error_code code, Place place, const std::string& problem);

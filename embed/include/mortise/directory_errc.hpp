@@ -1,5 +1,4 @@
-// Why a data directory cannot be used: the codes of the std::system_error that opening a node
-// throws for it.
+// Why a data directory cannot be used: codes of the std::system_error that opening a node throws.
 #pragma once
 
 #include <system_error>
@@ -7,17 +6,17 @@
 namespace mortise {
 
 enum class DirectoryErrc {
-    locked = 1,    // a process has it open; perhaps this one
-    damaged,       // something acknowledged is missing or altered
+    locked = 1,    // a process has it open, perhaps this one
+    damaged,       // acknowledged data is missing or altered
     newer_format,  // written by a later version
-    wrong_node,    // belongs to another node id
-    io,            // the disk, the file system or its permissions
-    no_space,      // the disk, or a quota, is full: may be tried again when it is not
-    shortage,      // the process or the system is out of descriptors or threads: likewise
-    closed,        // the program closed descriptors of it: it is not written to any more
+    wrong_node,    // it belongs to another node id
+    io,            // an error of the disk, the file system or its permissions
+    no_space,      // the disk or a quota is full; try again when there is space
+    shortage,      // the process or the system has no free descriptors or threads; try again
+    closed,        // the program closed its descriptors; it is not written to any more
 };
 
-// Its name is "mortise.storage".
+// The category "mortise.storage".
 [[nodiscard]] const std::error_category& directory_category() noexcept;
 
 [[nodiscard]] inline std::error_code make_error_code(DirectoryErrc code) noexcept {

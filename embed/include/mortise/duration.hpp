@@ -1,5 +1,5 @@
-// How long something lasts, in nanoseconds. Made from any duration of <chrono> without overflow:
-// what does not fit becomes the longest or the shortest there is, not a number is zero.
+// A length of time in nanoseconds. It is made from any duration of <chrono> without overflow: a
+// value that does not fit becomes the longest or the shortest Duration, and NaN becomes zero.
 #pragma once
 
 #include <chrono>
@@ -18,19 +18,19 @@ class Duration {
 public:
     constexpr Duration() = default;  // zero
 
-    // Implicit: every duration of the standard library may be given where a Duration is asked for.
+    // Implicit, so that every duration of the standard library can be passed as a Duration.
     template <class Rep, class Period>
     // NOLINTNEXTLINE(google-explicit-constructor)
     constexpr Duration(std::chrono::duration<Rep, Period> duration) noexcept
         : ns_{saturated<std::ratio_divide<Period, std::nano>>(duration.count())} {}
 
-    // The longest; it means that no limit is set.
+    // The longest duration. It means that no limit is set.
     static constexpr Duration max() noexcept { return std::chrono::nanoseconds::max(); }
     static constexpr Duration min() noexcept { return std::chrono::nanoseconds::min(); }
     static constexpr Duration zero() noexcept { return {}; }
 
-    // "10s", "250ms", "1.5h": a number and one of ns, us, ms, s, m, h. Empty for anything else, and
-    // for what is negative or too long.
+    // Parses "10s", "250ms", "1.5h": a number and one of ns, us, ms, s, m, h. Empty for any other
+    // text, and for a number that is negative or too large.
     [[nodiscard]] static std::optional<Duration> parse(std::string_view text) noexcept;
 
     [[nodiscard]] constexpr bool is_set() const noexcept { return ns_ != max().ns_; }
@@ -41,7 +41,7 @@ public:
     friend constexpr bool operator==(Duration, Duration) = default;
     friend constexpr auto operator<=>(Duration, Duration) = default;
 
-    // When a wait that begins at `from` ends. A wait without limit ends at the last point in time.
+    // The end of a wait that begins at `from`. A wait without a limit ends at the last time point.
     template <class Clock>
     friend constexpr std::chrono::time_point<Clock, std::chrono::nanoseconds> operator+(
         std::chrono::time_point<Clock, std::chrono::nanoseconds> from, Duration wait) noexcept {
@@ -78,10 +78,11 @@ private:
         constexpr std::int64_t den = Unit::den;
         const bool is_negative = count < Rep{};
         const std::int64_t beyond = is_negative ? lowest_ : highest_;
-        std::int64_t whole = 0;  // units of den, which are num nanoseconds
+        std::int64_t whole = 0;  // in units of den, each of which is num nanoseconds
         std::int64_t part = 0;
         if (__builtin_add_overflow(count, 0, &whole)) {
-            // More than 2^63: only a unit far below the nanosecond brings that into range.
+            // The value is more than 2^63, so only a unit far below the nanosecond brings it into
+            // range.
             if constexpr (num >= den) return beyond;
             return saturated<Unit>(static_cast<long double>(count));
         }
@@ -97,8 +98,8 @@ private:
     std::int64_t ns_ = 0;
 };
 
-// As Duration::parse takes it, in the largest unit that leaves no rest: "90s", "250ms"; "unlimited"
-// for max().
+// The form that Duration::parse accepts, in the largest unit that leaves no remainder: "90s",
+// "250ms"; "unlimited" for max().
 [[nodiscard]] std::string to_string(Duration duration);
 
 }  // namespace mortise

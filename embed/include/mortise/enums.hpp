@@ -1,4 +1,4 @@
-// Every choice and every state that has a name.
+// The enumerations of the API.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace mortise {
 
-// How a hold wants a name. The everyday ones are shared, update and exclusive. `update` reads now
-// and will ask for `exclusive` later; the intent modes say that finer names below this one are
-// locked.
+// The mode in which a name is held. The common ones are shared, update and exclusive. `update`
+// reads now and will be upgraded to `exclusive` later; the intent modes announce that finer names
+// below this one are locked. Which modes are compatible:
 //
 //   held \ wanted            IS   IX   S    SIX  U    X
 //   intent_shared            yes  yes  yes  yes  yes  no
@@ -26,93 +26,88 @@ enum class LockMode : std::uint8_t {
     exclusive,
 };
 
-// How the waiters of a name are ordered. Belongs to the name: set by the request that creates it;
-// another one later is Errc::kind_mismatch.
+// The order in which the waiters of a name are granted. It belongs to the name: the request that
+// creates the name sets it, and a different one later fails with Errc::kind_mismatch.
 enum class QueuePolicy : std::uint8_t {
     phase_fair,  // readers and writers take turns; nobody starves
-    fifo,        // nobody passes an earlier one that is in conflict
+    fifo,        // no request overtakes an earlier one that conflicts with it
     prefer_readers,
     prefer_writers,
 };
 
 enum class HoldState : std::uint8_t {
     held,
-    at_risk,    // the renewal of the lease is overdue; the lease still runs
-    suspended,  // the lease ran out, and the hold was asked to wait for better news
-    lost,       // for good
+    at_risk,    // a renewal of the lease is overdue; the lease still runs
+    suspended,  // the lease has ended; the hold waits for a late renewal (OnUncertain::suspend)
+    lost,       // for ever
     released,   // also an empty hold
 };
 
 // Why a hold was lost.
 enum class LossReason : std::uint8_t {
-    none,          // it was not
-    expired,       // the lease was not renewed in time, or the hold's own time limit passed
-    broken,        // by an administrator
+    none,          // it was not lost
+    expired,       // the lease was not renewed in time, or a time limit of the hold passed
+    broken,        // an administrator took it away
     node_stopped,  // the node was closed, or it failed
-    forked,        // this is the child of a fork
+    forked,        // this process is the child of a fork
 };
 
-// How the holder before left.
+// How the previous holder's hold ended.
 enum class Predecessor : std::uint8_t {
-    none,     // there is none on record
-    clean,    // released
-    expired,  // gone without a word: what it protected may be half done
-    broken,   // ended by an administrator
+    none,     // no previous holder is recorded
+    clean,    // it was released
+    expired,  // it expired: what it protected may be half done
+    broken,   // an administrator took it away
 };
 
-// Why a name is closed although nobody holds it.
+// Why a name cannot be granted although its holders would allow it.
 enum class ClosedBy : std::uint8_t {
-    broken,      // it was taken from a holder whose node has not confirmed yet (S24)
-    min_hold,    // it was released before the holder's min_hold was over (S8)
-    lock_delay,  // its holder was lost, and had asked for a lock_delay (S9)
+    broken,      // it was taken from a holder whose node has not confirmed that yet (S24)
+    min_hold,    // its hold was released before its min_hold was over (S8)
+    lock_delay,  // its hold was lost, and had a lock_delay (S9)
 };
 
 // --- what a caller may choose for a single call
 
-// When the name becomes free after a lock is broken.
+// When the name becomes free after break_lock().
 enum class BreakMode : std::uint8_t {
-    confirmed,  // once the old holder knows, or its lease ran out
-    immediate,  // at once: the old holder may still believe in its hold
+    // when the former holder's node has confirmed, or cannot believe in the hold any more
+    confirmed,
+    immediate,  // at once, while the former holder may still believe in its hold
 };
 
-// What becomes of a hold whose lease ran out while nobody else was granted it yet.
+// What happens to a hold whose lease ends before the cluster has granted the name to another.
 enum class OnUncertain : std::uint8_t {
     lose,     // it is lost
-    suspend,  // it is not valid, and is held again if the lease can still be renewed
-};
-
-// May this node keep the grant after the last local release, to give it again without asking?
-enum class Caching : std::uint8_t {
-    adaptive,  // when the name is taken again and again from here and nowhere else
-    off,
+    suspend,  // it is suspended: not valid, but held again if the lease can still be renewed
 };
 
 enum class ReadLevel : std::uint8_t {
-    linearizable,  // includes all that was answered before the question; needs a majority
-    local,         // what this node knows, perhaps old
+    linearizable,  // includes everything that was answered before the call; needs a majority
+    local,         // the state of this node, which may be old
 };
 
 // --- nodes
 
-// Voters keep the cluster's log and elect its leader.
+// The part of a node in its cluster's membership; see Standing for its part in Raft.
 enum class Role : std::uint8_t {
     voter,
     learner,  // keeps a copy without a vote
-    client,   // keeps nothing and speaks to any member; not in this version
 };
 
-// A voter's part in the election of its leader.
+// The part of a node in Raft at this moment; see Role for its part in the membership.
 enum class Standing : std::uint8_t {
     follower,
-    pre_candidate,  // asks whether an election would be worth it
+    pre_candidate,  // asks whether it would win an election
     candidate,
     leader,
 };
 
-// A line of the log has one of these but `off`, which as a threshold lets nothing through.
+// The level of a log line, and the threshold from which lines are written; `off` is only a
+// threshold.
 enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
 
-// The name of the enumerator as it is written above; "unknown" for a value without one.
+// The name of the enumerator as written above; "unknown" for any other value.
 [[nodiscard]] std::string_view to_string(LockMode mode) noexcept;
 [[nodiscard]] std::string_view to_string(QueuePolicy policy) noexcept;
 [[nodiscard]] std::string_view to_string(HoldState state) noexcept;
@@ -121,7 +116,6 @@ enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
 [[nodiscard]] std::string_view to_string(ClosedBy why) noexcept;
 [[nodiscard]] std::string_view to_string(BreakMode mode) noexcept;
 [[nodiscard]] std::string_view to_string(OnUncertain choice) noexcept;
-[[nodiscard]] std::string_view to_string(Caching caching) noexcept;
 [[nodiscard]] std::string_view to_string(ReadLevel level) noexcept;
 [[nodiscard]] std::string_view to_string(Role role) noexcept;
 [[nodiscard]] std::string_view to_string(Standing standing) noexcept;

@@ -1,4 +1,4 @@
-// Why a call did not do what it was asked for. That a lock is merely taken is not an error.
+// Why a call failed. That somebody else holds a lock is not an error.
 #pragma once
 
 #include <string_view>
@@ -7,35 +7,36 @@
 namespace mortise {
 
 enum class Errc {
-    timed_out = 1,       // the wait ended first; the request was withdrawn and holds nothing
-    cancelled,           // withdrawn at the caller's wish; holds nothing
-    session_expired,     // the holds and waits of this node's session are gone; acquire again
-    lock_lost,           // the hold ended before it was released; stop what it protected
-    not_held,            // there is nothing to release or to use here
-    outcome_unknown,     // sent, and no answer came: look before doing it again
+    timed_out = 1,       // the wait ended; the request was withdrawn and holds nothing
+    cancelled,           // the caller cancelled it; it holds nothing
+    session_expired,     // the holds and waits of this node's session have ended; acquire again
+    lock_lost,           // the hold ended before it was released; stop the work that it protected
+    not_held,            // there is nothing to release or to use
+    outcome_unknown,     // the request was sent, and no answer came: look before you repeat it
     no_quorum,           // no majority of the members answered in time
-    not_ready,           // the node is not in its cluster: not yet, or not any more
-    deadlock,            // waiting would close a circle: release something, then try again
-    resource_exhausted,  // a configured bound is reached; wait a little, or raise the bound
+    not_ready,           // the node is not in its cluster yet, or not any more
+    deadlock,            // waiting would complete a wait cycle: release something and try again
+    resource_exhausted,  // a configured limit was reached; wait a little, or raise the limit
     invalid_argument,    // the call or the configuration is wrong
     kind_mismatch,       // the name is in use as something else, or with another policy
-    stale_request,       // answered long ago, and the answer was forgotten since
+    stale_request,       // it was answered long ago, and the answer is not kept any more
     node_stopped,        // this node was closed or failed; open a new one
-    forked,              // used in the child of a fork; open a node there
-    permission_denied,   // this node may not do that
-    incompatible,        // the other side speaks another version; upgrade the older one
+    forked,              // called in the child of a fork; open a node there
+    permission_denied,   // the certificate of this node or user does not allow it
+    incompatible,        // a member runs another version; upgrade the older one
 };
 
-// The name of the enumerator, "timed_out"; "unknown" for anything else.
+// The name of the enumerator, for example "timed_out"; "unknown" for any other value.
 [[nodiscard]] std::string_view to_string(Errc code) noexcept;
 
-// Its name is "mortise". Messages are sentences which say what to do next. Where the standard has a
-// word for it (std::errc::timed_out and so on), a code compares equal to that.
+// The category "mortise". Messages are sentences that say what to do next. A code compares equal to
+// the std::errc of the same meaning, for example std::errc::timed_out, if there is one.
 [[nodiscard]] const std::error_category& error_category() noexcept;
 
 [[nodiscard]] std::error_code make_error_code(Errc code) noexcept;
 
-// True when the same call, unchanged, may succeed later. False for codes that are not Errc.
+// True if the same call may succeed when it is repeated unchanged. False for codes that are not
+// Errc.
 [[nodiscard]] bool is_retryable(std::error_code code) noexcept;
 
 }  // namespace mortise

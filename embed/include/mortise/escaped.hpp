@@ -5,9 +5,9 @@
 
 namespace mortise {
 
-// The bytes as they may be shown on a terminal or written to a log: printable text stays as it is,
-// UTF-8 included; control characters, and what is not UTF-8, become \x1b and the like. Escaping
-// twice changes nothing more. Not for JSON, which has rules of its own.
+// Makes bytes safe for a terminal or a log: printable text, UTF-8 included, stays as it is; control
+// characters and invalid UTF-8 become \x1b and the like. Escaping twice changes nothing. Not for
+// JSON, which has its own rules.
 [[nodiscard]] std::string escaped(std::string_view bytes);
 
 }  // namespace mortise

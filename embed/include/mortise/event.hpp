@@ -1,7 +1,6 @@
-// What a program can be told as it happens: of locks (Event) and of its own node (NodeEvent).
+// What a program can be told as it happens, of its own node.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,51 +12,6 @@
 #include <mortise/node_id.hpp>
 
 namespace mortise {
-
-// A place in the cluster's history, the same on every node. Later is greater.
-class Position {
-public:
-    constexpr Position() = default;  // before everything
-
-    // For storing it and going on from there after a restart; the number itself means nothing.
-    [[nodiscard]] static constexpr Position from_raw(std::uint64_t raw) noexcept {
-        return Position{raw};
-    }
-    [[nodiscard]] constexpr std::uint64_t raw() const noexcept { return raw_; }
-
-    friend constexpr bool operator==(Position, Position) = default;
-    friend constexpr auto operator<=>(Position, Position) = default;
-
-private:
-    constexpr explicit Position(std::uint64_t raw) : raw_{raw} {}
-
-    std::uint64_t raw_ = 0;
-};
-
-struct Event {
-    enum class Kind : std::uint8_t {
-        gap,      // history is missing here; `held` and `waiting` tell the present state next
-        held,     // found as the observer began, or after a gap
-        waiting,  // likewise
-        granted,
-        queued,
-        withdrawn,  // a waiter left
-        released,
-        expired,  // the holder's session ended without a word
-        broken,
-    };
-
-    Kind kind = Kind::gap;
-    Position position{};
-    std::string name{};
-    NodeId node = 0;  // the holder's or waiter's
-    SessionId session = 0;
-    std::string label{};
-    LockMode mode = LockMode::exclusive;
-    FencingToken token{};  // of a holder
-
-    friend bool operator==(const Event&, const Event&) = default;
-};
 
 struct NodeEvent {
     enum class Kind : std::uint8_t {
@@ -71,19 +25,20 @@ struct NodeEvent {
         session_opened,   // `session`
         session_expired,  // `session`; its holds are lost
         hold_lost,        // `name`, `token`, `reason`
-        not_held,         // `name` was unlocked by somebody who did not hold it
-        loop_overrun,     // `took`: this node was late with everything
-        slow_callback,    // `took`: the program kept a callback of its own
-        stopped,          // the node failed, `text` says why; the last event. Not after close()
-        members_changed,  // `text` says who is one now
-        removed,          // this node is not a member of its cluster any more
-        lock_broken,      // `name`, `token`; by node `peer`, on behalf of `asked_by`, if
-                          // anybody, who says why in `text`. Of names that this node may observe
-        certificate_expires,  // within 30, 7 or 1 days, or it has expired; `text` says which
+        not_held,         // `name` was unlocked by a thread that did not hold it
+        loop_overrun,     // `took`: a step of this node took too long
+        slow_callback,    // `took`: a callback of the program took too long
+        stopped,  // the node failed, `text` says why; the last event. Not sent after close()
+        members_changed,  // `text` lists the members
+        removed,          // this node was removed from its cluster
+        // `name`, `token`; node `peer` asked for it, for the user `asked_by` if there is one;
+        // `text` is the reason. Sent only for names that this node may observe.
+        lock_broken,
+        certificate_expires,  // within 30, 7 or 1 days, or it has expired; `text` names it
     };
 
     Kind kind = Kind::ready;
-    std::string text{};  // one line for a person, where the other members do not say it all
+    std::string text{};  // one line for a person, if the other members do not say it all
     NodeId peer = 0;
     SessionId session = 0;
     std::string name{};
@@ -91,12 +46,11 @@ struct NodeEvent {
     LossReason reason = LossReason::none;
     std::error_code error{};
     Duration took{};
-    std::string asked_by{};  // "user alice": an operator, with TLS
+    std::string asked_by{};  // "user alice": the operator, with TLS
 
     friend bool operator==(const NodeEvent&, const NodeEvent&) = default;
 };
 
-[[nodiscard]] std::string_view to_string(Event::Kind kind) noexcept;
 [[nodiscard]] std::string_view to_string(NodeEvent::Kind kind) noexcept;
 
 }  // namespace mortise

@@ -1,5 +1,5 @@
-// The resource's side of fencing (S14). No lock service can stop a holder that was paused: only
-// what it writes to can refuse it, by the token that each write carries (M. Kleppmann, "How to do
+// The resource's side of fencing (S14). No lock service can stop a holder that was paused. Only the
+// resource can refuse its writes, by the token that each write carries (M. Kleppmann, "How to do
 // distributed locking", 2016).
 #pragma once
 
@@ -15,58 +15,62 @@
 
 namespace mortise {
 
-// Remembers the newest token of every resource, durably, and refuses older ones. For whoever guards
-// something that cannot compare tokens itself; a database can, in one statement: `UPDATE ... SET
-// ..., token = ? WHERE id = ? AND token <= ?`. Wants no Node and no cluster: it stands beside the
-// resource, in the one process through which all writes to it go.
+// Remembers the newest token of each resource, durably, and refuses older ones. Use it for a
+// resource that cannot compare tokens itself. A database can: `UPDATE ... SET ..., token = ? WHERE
+// id = ? AND token <= ?`. The gate needs no Node and no cluster: it runs in the one process through
+// which all writes to the resource go.
 //
-// Resources are named as their guard likes, by 1-4,096 bytes; a resource and each of its slots
-// (S15) have marks of their own.
+// A resource has any name of 1 to 4,096 bytes; the resource and each of its slots (S15) are
+// compared separately.
 //
-// All members may be called from several threads at once, but for moving and destroying. They block
-// for the disk when a token is newer than the last one: one sync, which raises of other resources
-// share. They throw std::system_error with a DirectoryErrc for the disk, which is final: what is
-// durable then, only opening again tells. DirectoryErrc::shortage is not: the effect did not run,
-// and the gate works again once there are descriptors. After DirectoryErrc::closed, for which the
-// program itself closed descriptors of the gate, nothing is written any more. And with an Errc:
-// invalid_argument for a resource's name and for a gate that was moved from, forked in the child of
-// a fork.
+// Thread safety: all members may be called from several threads at once, except moving and
+// destruction. Blocking: a token that is newer than the last one is synced to disk; concurrent
+// calls for other resources share the sync.
+//
+// Errors: std::system_error with a DirectoryErrc or an Errc.
+// - DirectoryErrc::shortage: the effect did not run; the gate works again once there are
+//   descriptors.
+// - DirectoryErrc::closed: the program itself closed descriptors of the gate; nothing is written
+//   any more.
+// - Any other DirectoryErrc is final: only opening the gate again shows what is durable.
+// - Errc::invalid_argument: the resource's name is invalid, or the gate was moved from.
+// - Errc::forked: called in the child of a fork.
 class FenceGate {
 public:
-    // In a directory of its own, made when there is none; its parent must exist. Locked as long as
-    // the gate lives. Throws std::system_error with a DirectoryErrc.
+    // Opens a gate in a directory of its own, which is created if missing; its parent must exist.
+    // The directory is locked as long as the gate lives. Throws std::system_error with a
+    // DirectoryErrc.
     [[nodiscard]] static FenceGate open(const std::filesystem::path& directory);
 
     FenceGate(FenceGate&& other) noexcept;
     FenceGate& operator=(FenceGate&& other) noexcept;
-    // Requires that no member is running.
+    // No other member may be running.
     ~FenceGate();
 
-    // Runs `effect` unless a newer token was seen; false when one was, and for a token that is none
-    // or negative. The check and the effect are one critical section: meanwhile nobody is admitted
-    // to this resource, so no newer holder can come in between. The mark is durable before the
-    // effect begins: whatever it leaves behind in a crash, an older holder cannot touch it.
+    // Runs `effect` unless a newer token was seen. False if one was seen, and for a token that is
+    // not positive. The check and the effect are one critical section: meanwhile no other effect of
+    // this resource is admitted. The token is durable before the effect begins, so an older holder
+    // is refused whatever a crash leaves behind.
     //
-    // Blocks while another effect of the resource runs. What `effect` throws is let out; the mark
-    // stays. `effect` may use the gate for other resources, and other gates; for its own it is
-    // Errc::deadlock. So it is for the one that closes a circle of effects, each of which wants
-    // the next one's resource, in whichever gates of this process: its call inside `effect` throws.
+    // Blocks while another effect of the resource runs. Exceptions of `effect` are passed on; the
+    // token stays recorded. `effect` may use the gate for other resources, and other gates. It
+    // fails with Errc::deadlock if it uses its own resource, or if it would complete a cycle of
+    // effects in this process each of which waits for the next one's resource.
     template <std::invocable Effect>
     bool admit(std::string_view resource, FencingToken token, Effect&& effect) {
         const auto body = [&effect] { std::invoke(std::forward<Effect>(effect)); };
         return run(resource, nullptr, token, &body, run_body<decltype(body)>);
     }
-    // For the holder of one permit of several.
+    // The same for the holder of one permit of several.
     template <std::invocable Effect>
     bool admit(std::string_view resource, std::uint32_t slot, FencingToken token, Effect&& effect) {
         const auto body = [&effect] { std::invoke(std::forward<Effect>(effect)); };
         return run(resource, &slot, token, &body, run_body<decltype(body)>);
     }
 
-    // The same without an effect: tells whether the token was the newest when it looked, and raises
-    // the mark. Between its answer and what is done for it a newer holder may come and go. So it is
-    // enough only where that does no harm: to turn stale work away early, or before an effect that
-    // compares the token itself.
+    // Compares and records the token without running an effect. A newer holder may come between
+    // this answer and the write that follows it. So use it only to refuse stale work early, or
+    // before a write that compares the token itself.
     [[nodiscard]] bool check(std::string_view resource, FencingToken token);
     [[nodiscard]] bool check(std::string_view resource, std::uint32_t slot, FencingToken token);
 

@@ -1,6 +1,6 @@
-// The number that tells a resource whether the holder who writes to it is the newest one. Of two
-// conflicting grants of a name the later has the greater token, for ever. Store the highest that
-// was seen beside what is protected, and refuse smaller ones.
+// A number by which a resource recognizes writes of a former holder. For two conflicting grants of
+// a name the later one has the greater token, for ever. Store the largest token seen beside the
+// protected data, and refuse smaller ones.
 #pragma once
 
 #include <compare>
@@ -18,10 +18,10 @@ public:
     [[nodiscard]] static constexpr FencingToken from_raw(std::int64_t raw) noexcept {
         return FencingToken{raw};
     }
-    // To be stored and sent as it is; 0 for none. Fits the signed integers of databases.
+    // For storing and sending; 0 means none. Fits the signed integers of databases.
     [[nodiscard]] constexpr std::int64_t raw() const noexcept { return raw_; }
     [[nodiscard]] constexpr bool is_set() const noexcept { return raw_ != 0; }
-    // In decimal.
+    // The number in decimal.
     [[nodiscard]] std::string to_string() const;
 
     friend constexpr bool operator==(FencingToken, FencingToken) = default;

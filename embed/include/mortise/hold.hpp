@@ -20,122 +20,136 @@ namespace detail {
 class HoldRecord;
 }
 
-// Owns one grant; the owner is this object, never a thread: it may be moved to and released on
-// another one. Two holds of one process conflict like those of two processes.
+// Owns one grant. The owner is this object and not a thread: it may be moved to another thread and
+// released there. Two holds of one process conflict like those of two processes.
 //
-// Every member may be called at any time, also on an empty, moved-from, released or lost hold, and
-// after the Node is gone. Members that do not change the hold may be called from several threads at
-// once, and so may they beside one release() or unlock(); moving and assigning want exclusive
-// access, as always, and so does converting. Nothing blocks but release(),
-// the conversions, and what reads or writes the value.
+// Every member may be called at any time, also on a hold that is empty, moved from, released or
+// lost, and after the Node is gone.
+//
+// Thread safety: members that do not change the hold may be called from several threads at once,
+// also beside one release() or unlock(). Moving, assigning and converting require exclusive access.
+//
+// Blocking: only release(), confirm(), the conversions, and the members that read or write the
+// value block.
 class [[nodiscard]] Hold {
 public:
-    // Empty: owns nothing.
+    // An empty hold, which owns nothing.
     Hold() noexcept;
     Hold(Hold&& other) noexcept;
-    // Releases what it owned without waiting, like unlock().
+    // Releases the former grant of this object without waiting, like unlock().
     Hold& operator=(Hold&& other) noexcept;
-    // Releases without waiting, like unlock().
+    // Releases the grant without waiting, like unlock().
     ~Hold();
 
-    // Owns a grant: not empty, not moved from, not released. Says nothing of the lease: a lost hold
-    // is still owned, see valid().
+    // True if this object owns a grant: it is not empty, moved from or released. This says nothing
+    // about the lease: a lost hold is still owned; see valid().
     [[nodiscard]] explicit operator bool() const noexcept;
 
-    // Of an empty hold: "", exclusive, 0.
+    // For an empty hold: "", exclusive and 0.
     [[nodiscard]] std::string name() const;
     [[nodiscard]] LockMode mode() const noexcept;
-    // Greater than that of every earlier conflicting holder of this name, for ever (P1). A lost
-    // hold keeps its token; released, it is 0.
+    // Greater than the token of every earlier conflicting holder of this name, for ever (P1). A
+    // lost hold keeps its token; a released one has 0.
     [[nodiscard]] FencingToken token() const noexcept;
 
-    // True while nobody else can have a conflicting hold, as far as the clocks keep their bounds
-    // (P3). It covers the moment of the call: what is done afterwards needs the token, and a
-    // resource that compares it. Costs a look at the clock and one at an atomic.
+    // True while nobody else can have a conflicting hold, as long as the clocks keep their bounds
+    // (P3). The answer holds for the moment of the call; protect what is done afterwards with the
+    // token, and with a resource that compares tokens. Costs one reading of the clock and one of an
+    // atomic.
     [[nodiscard]] bool valid() const noexcept;
-    // How long valid() stays true if no renewal gets through; the epoch when it is not.
+    // The time until which valid() stays true if no renewal succeeds; the epoch when it is false.
     [[nodiscard]] BootClock::time_point valid_until() const noexcept;
-    // The time until then; zero when there is none.
+    // The time until valid_until(); zero when valid() is false.
     [[nodiscard]] Duration remaining() const noexcept;
     [[nodiscard]] HoldState state() const noexcept;
     [[nodiscard]] LossReason why_lost() const noexcept;
-    // Stops when the hold is lost, before anybody else is granted it. Its callbacks run on a thread
-    // of the node; by then they have returned, or had 100 ms, or the cluster has ended the whole
-    // session. One that throws ends the program, as std::stop_callback says. That of an empty hold
-    // never stops. A release does not stop it.
+    // A stop is requested when the hold is lost, before anybody else is granted the name. Callbacks
+    // run on a thread of the node. The name becomes free after they have returned, after 100 ms, or
+    // when the cluster has ended the whole session. A callback that throws ends the program, as
+    // std::stop_callback says. A release does not request a stop, and the token of an empty hold
+    // never does.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
-    // Throws LockError unless valid(): lock_lost, node_stopped, forked, no_quorum for a hold that
-    // is suspended, or not_held for one that is empty or released.
+    // Throws LockError unless valid(): lock_lost, node_stopped, forked; no_quorum for a suspended
+    // hold; not_held for an empty or released one. Does not block.
     void check() const;
     void check(std::error_code& ec) const noexcept;
-    // What check() would throw now; no error when it would not.
+    // The error that check() would throw now; no error if it would not throw.
     [[nodiscard]] std::error_code failure() const noexcept;
 
-    // Waits until the cluster says that the session lives, in answer to a question that is asked
-    // now: so valid() stays true for about the session's TTL from here on. A suspended hold is held
-    // again, or lost, when this returns. Errors as of check(), and no_quorum when nobody could be
-    // asked before the deadline; without one, within call_timeout. Blocks; thread-safe.
+    // Asks the cluster whether the session is alive and waits for the answer; then valid() stays
+    // true for about the session's TTL from the call. When this returns, a suspended hold is held
+    // again, or lost. Errors are those of check(), and no_quorum when no answer came before the
+    // deadline, or within call_timeout without one. Blocks; thread-safe.
     void confirm(std::chrono::steady_clock::time_point deadline =
                      std::chrono::steady_clock::time_point::max()) const;
     void confirm(std::error_code& ec) const;
     void confirm(std::chrono::steady_clock::time_point deadline, std::error_code& ec) const;
 
-    // The worker gets on: AcquireOptions::progress_timeout begins anew. Of a hold without one, or
-    // that is lost, it changes nothing. As cheap as valid().
+    // Reports progress: AcquireOptions::progress_timeout begins anew. No effect on a hold without
+    // one, or on a lost hold. As cheap as valid().
     void checkpoint() const noexcept;
 
-    // How the holder before this one left (S23).
+    // How the previous holder's hold ended (S23).
     [[nodiscard]] Previous previous() const;
 
-    // The value that this name carries (S36), as the cluster has it now: one waits for a majority,
-    // at most call_timeout. Empty when there is none. inspect() tells it to anybody, and whether it
-    // is dirty: whether an exclusive holder was lost since it was vouched for, in the middle of
-    // writing it perhaps. Fails like check(), or with no_quorum.
+    // The value stored with this name (S36), as the cluster has it now; empty when there is none.
+    // inspect() shows it without a hold, and whether it is dirty: an exclusive holder was lost,
+    // perhaps in the middle of a change, and consistent() was not called since. Blocks for at most
+    // call_timeout. Fails like check(), or with no_quorum.
     [[nodiscard]] std::string value() const;
     [[nodiscard]] std::string value(std::error_code& ec) const;
-    // Writes it, for an exclusive hold, and waits until the cluster has it: at most 4 KiB of any
-    // bytes; no bytes, and there is no value any more. A hold that was lost writes nothing: that is
-    // lock_lost. invalid_argument for any other mode, resource_exhausted when the cluster's values
-    // have no room for it, incompatible while a member of the cluster is too old, outcome_unknown
-    // when nobody answered in time.
+    // Stores the value and waits until the cluster has it. Requires an exclusive hold. The value is
+    // at most 4 KiB of any bytes; empty bytes remove it. Errors:
+    // - lock_lost: the hold was lost, and nothing was written
+    // - invalid_argument: the hold has another mode, or the value is too long
+    // - resource_exhausted: all values of the cluster together reached their limit
+    // - incompatible: a member of the cluster is too old
+    // - outcome_unknown: no answer came in time
     void set_value(std::string_view bytes) const;
     void set_value(std::string_view bytes, std::error_code& ec) const;
-    // Vouches for the value: it is not dirty any more. Errors as of set_value().
+    // Declares the value consistent: it is not dirty any more. Errors are those of set_value().
     void consistent() const;
     void consistent(std::error_code& ec) const;
 
-    // --- conversions (S27). Of an owner's only hold of the name: invalid_argument for one of a
-    // HoldSet, and for one that a Locker has more than once. Errors of all: as of check(), and
-    // no_quorum; incompatible while a member of the cluster is too old to know them.
+    // --- conversions (S27)
 
-    // From now on in a mode that conflicts with nothing that the present one admits, or else
-    // invalid_argument: exclusive to any, update to shared or intent_shared. Waits for nobody else,
-    // lets compatible waiters in, and keeps the token. From the call on the hold is valid in the
-    // new mode only, whatever the answer is: after no_quorum the cluster learns of it when it can,
-    // and invalid_argument, incompatible and resource_exhausted changed nothing.
+    // Only a hold that its owner has once can be converted: a hold in a HoldSet, and one that a
+    // Locker has more than once, fail with invalid_argument. Further errors of all conversions:
+    // those of check(), no_quorum, and incompatible while a member of the cluster is too old.
+
+    // Changes to a mode that admits everything the present one admits: exclusive to any mode,
+    // update to shared or intent_shared; other changes are invalid_argument. Keeps the token, waits
+    // for no other holder, and lets compatible waiters in. From the call on the hold is valid in
+    // the new mode only, whatever the answer is: after no_quorum the cluster learns of the change
+    // later. After invalid_argument, incompatible and resource_exhausted nothing has changed.
+    // Blocks for at most call_timeout.
     void downgrade(LockMode mode);
     void downgrade(LockMode mode, std::error_code& ec);
 
-    // To exclusive, under a new token. From update, of which there is one at a time: waits until
-    // the readers have left, and keeps new ones out meanwhile. From shared only when nobody else
-    // holds the name: otherwise deadlock, at once, since two who did that would wait for each other
-    // for ever. From any other mode invalid_argument. timed_out after the deadline, cancelled when
-    // the hold is released meanwhile: whenever it comes to nothing, the hold stays as it was.
+    // Changes to exclusive, with a new token. Blocks.
+    // - From update, which one holder has at a time: waits until the readers have left, and keeps
+    //   new readers out meanwhile.
+    // - From shared: succeeds only if nobody else holds the name. Otherwise it fails with deadlock
+    //   at once, because two readers that upgrade would wait for each other for ever.
+    // - From any other mode: invalid_argument.
+    // Fails with timed_out after the deadline, and with cancelled when the hold is released
+    // meanwhile. After any failure the hold is as before.
     void upgrade(std::chrono::steady_clock::time_point deadline =
                      std::chrono::steady_clock::time_point::max());
     void upgrade(std::error_code& ec);
     void upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec);
-    // The same without waiting, from update or shared: false when somebody else holds the name.
+    // Like upgrade(), from update or shared, but does not wait for other holders: false when
+    // somebody else holds the name. Blocks for at most call_timeout.
     [[nodiscard]] bool try_upgrade();
     [[nodiscard]] bool try_upgrade(std::error_code& ec);
 
-    // Gives the lock back and answers when the cluster has confirmed it: no error, what failure()
-    // said if it was lost, not_held if there was nothing to release. outcome_unknown after
-    // call_timeout: the release goes on by itself, there is nothing to repeat. valid() is false
-    // from the call on.
+    // Releases the hold and waits until the cluster has confirmed it, for at most call_timeout.
+    // Returns no error; failure() if the hold was lost; not_held if there was nothing to release;
+    // outcome_unknown after call_timeout, in which case the release goes on by itself and need not
+    // be repeated. valid() is false from the call on.
     [[nodiscard]] std::error_code release() noexcept;
-    // The same without waiting; never fails, never blocks.
+    // Releases the hold without waiting. Never fails, never blocks.
     void unlock() noexcept;
 
 private:

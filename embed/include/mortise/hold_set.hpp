@@ -1,4 +1,4 @@
-// Several locks that were taken together.
+// Several locks that were acquired together.
 #pragma once
 
 #include <cstddef>
@@ -18,38 +18,39 @@ namespace detail {
 class HoldRecord;
 }
 
-// Owns one grant of each name that acquire_all() was asked for, each with its own token. They came
-// together and go together: in one command, when release() or unlock() is called or this object
-// goes. A range of const Hold&, in the byte order of their names; none of them is released or
-// converted by itself.
+// Owns one grant for each name that acquire_all() was asked for, each with its own token. They were
+// granted together and are released together, in one command, by release(), unlock() or the
+// destructor. The set is a range of const Hold& in the byte order of the names; a single one cannot
+// be released or converted.
 //
-// As of a Hold: every member may be called at any time, those that do not change it from several
-// threads at once, and nothing blocks but release().
+// As for Hold: every member may be called at any time; members that do not change the set may be
+// called from several threads at once; only release() blocks.
 class [[nodiscard]] HoldSet {
 public:
     using value_type = Hold;
     using const_iterator = std::vector<Hold>::const_iterator;
     using iterator = const_iterator;
 
-    // Empty: owns nothing.
+    // An empty set, which owns nothing.
     HoldSet() noexcept;
     HoldSet(HoldSet&& other) noexcept;
-    // Releases what it owned without waiting.
+    // Releases the former grants of this object without waiting.
     HoldSet& operator=(HoldSet&& other) noexcept;
-    // Releases without waiting.
+    // Releases the grants without waiting.
     ~HoldSet();
 
-    // Owns its grants: not empty, not moved from, not released. Says nothing of the lease.
+    // True if this object owns grants: it is not empty, moved from or released. This says nothing
+    // about the lease.
     [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(grant_); }
 
     [[nodiscard]] const_iterator begin() const noexcept { return holds_.begin(); }
     [[nodiscard]] const_iterator end() const noexcept { return holds_.end(); }
     [[nodiscard]] std::size_t size() const noexcept { return holds_.size(); }
     [[nodiscard]] bool empty() const noexcept { return holds_.empty(); }
-    // Null for a name that is not among them.
+    // The hold of this name; null if the name is not in the set.
     [[nodiscard]] const Hold* find(std::string_view name) const noexcept;
 
-    // As of a Hold, for all of them: they have one lease.
+    // See Hold; these are about all holds of the set, which share one lease.
     [[nodiscard]] bool valid() const noexcept { return grant_.valid(); }
     [[nodiscard]] BootClock::time_point valid_until() const noexcept {
         return grant_.valid_until();
@@ -57,14 +58,15 @@ public:
     [[nodiscard]] Duration remaining() const noexcept { return grant_.remaining(); }
     [[nodiscard]] HoldState state() const noexcept { return grant_.state(); }
     [[nodiscard]] LossReason why_lost() const noexcept { return grant_.why_lost(); }
-    // Stops when the first of them is lost; each one's own stops then, too.
+    // A stop is requested when the first hold is lost. The others' own stop tokens are stopped
+    // then, too.
     [[nodiscard]] std::stop_token lost() const noexcept { return grant_.lost(); }
     void check() const { grant_.check(); }
     void check(std::error_code& ec) const noexcept { grant_.check(ec); }
     [[nodiscard]] std::error_code failure() const noexcept { return grant_.failure(); }
 
-    // Gives all of them back in one command: see Hold::release() and unlock(). The holds stay in
-    // the range, released.
+    // Releases all holds in one command; see Hold::release() and Hold::unlock(). The holds stay in
+    // the range, in the state released.
     [[nodiscard]] std::error_code release() noexcept { return grant_.release(); }
     void unlock() noexcept { grant_.unlock(); }
 

@@ -10,25 +10,25 @@
 
 namespace mortise {
 
-// What a code alone cannot say.
+// Details of an error that its code cannot express.
 struct ErrorDetail {
-    // One step of a circle of waits (S33).
+    // One step of a wait cycle (S33).
     struct Wait {
-        std::string locker;     // its label, or that of what it asked for, or "node 2, locker 7"
-        std::string waits_for;  // the name of the lock, which the locker of the next step keeps
+        std::string locker;     // its label, or the label of its request, or "node 2, locker 7"
+        std::string waits_for;  // the name that the locker of the next step holds
         friend bool operator==(const Wait&, const Wait&) = default;
     };
 
-    std::string name{};  // of the lock
-    // Errc::deadlock: the circle, beginning with who gets the error; the last step waits for the
-    // first. Of a long one the first 16 steps.
+    std::string name{};  // the lock
+    // For Errc::deadlock: the wait cycle. It begins with the locker that gets the error, and its
+    // last step waits for the first. A longer cycle is cut after 16 steps.
     std::vector<Wait> cycle{};
-    std::vector<HolderInfo> holders{};  // who was in the way, as far as known
-    std::string reason{};               // in more words than the code has
+    std::vector<HolderInfo> holders{};  // the conflicting holders, as far as known
+    std::string reason{};               // more words than the code's message
 };
 
-// Thrown by every call that has no std::error_code argument. code() is an Errc; what() has the name
-// of the lock, and the circle of a deadlock, or the reason, with control characters escaped.
+// Thrown by every call without a std::error_code argument. code() is an Errc. what() has the name
+// of the lock, and the wait cycle of a deadlock or the reason, with control characters escaped.
 // Copying does not throw.
 class LockError : public std::system_error {
 public:

@@ -1,4 +1,4 @@
-// What the calls for several names take.
+// The arguments of the calls for several names.
 #pragma once
 
 #include <concepts>
@@ -20,7 +20,7 @@ struct LockRequest {
     friend bool operator==(const LockRequest&, const LockRequest&) = default;
 };
 
-// A list of them, from whatever there is:
+// A list of requests. It is made from
 //
 //   node.acquire_all({"accounts/1", "accounts/2"});
 //   node.acquire_all({{"accounts/1", mortise::LockMode::shared}, {"journal"}});

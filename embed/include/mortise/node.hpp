@@ -1,4 +1,4 @@
-// One peer of a cluster, in this process.
+// One node of a cluster, in this process.
 #pragma once
 
 #include <chrono>
@@ -28,72 +28,81 @@ namespace detail {
 class NodeRuntime;
 }
 
-// Keeps a copy of the lock table and a vote in its cluster, serves its peers on threads of its own,
-// and acquires locks for this program. Several nodes in one process are normal. All members are
-// thread-safe, but for construction, moving and destruction.
+// A node keeps a copy of the lock table, votes in its cluster, serves its peers on threads of its
+// own, and acquires locks for this program. A process may have several nodes. All members are
+// thread-safe, except construction, moving and destruction.
 //
-// Names are 1-512 bytes of any kind (S38). The forms with `ec` do not throw: `ec` is cleared on
-// success and on an empty answer. Without it they throw LockError. Errors of every call:
-// node_stopped after close() or a failure of the node, invalid_argument, no_quorum when no majority
-// answered in time, session_expired (retry), resource_exhausted, forked. Either form may throw
-// std::bad_alloc: then nothing was begun, or what was granted is given back.
+// Names are 1 to 512 bytes of any kind (S38).
 //
-// In the child of a fork() nodes, holds and mutexes of the parent are dead: calls end with forked,
-// the rest does nothing, and the parent is not affected. The child may open nodes of its own, on
-// directories of their own. It has copies of the parent's descriptors: if the parent dies without
-// closing its nodes, their directories and ports stay taken until such children end, or exec. It
-// ends with _exit(), as fork(2) asks of the children of programs with threads: exit() would wait
-// for ever for a thread of RocksDB's that is not there.
+// Errors: the forms with `ec` do not throw; `ec` is cleared on success and on an empty answer. The
+// forms without it throw LockError. Every call may fail with
+// - node_stopped: after close(), or after the node failed
+// - invalid_argument
+// - no_quorum: no majority answered in time
+// - session_expired: repeat the call
+// - resource_exhausted
+// - forked: in the child of a fork()
+// Either form may throw std::bad_alloc; then nothing was begun, or the grant is given back.
 //
-// The program may end at any moment, on any thread, in a callback too; what was acknowledged is on
-// disk. A plug-in that has opened a node, or the shared library, stays loaded until then, and
-// static objects in it as well: close a node before its plug-in is unloaded.
+// fork(): in the child the parent's nodes, holds and mutexes do nothing, their calls fail with
+// forked, and the parent is not affected. The child may open nodes of its own, on other
+// directories. It has copies of the parent's descriptors: if the parent dies without closing its
+// nodes, their directories and ports stay taken until the child ends or calls exec. The child must
+// end with _exit(), as fork(2) demands after a fork of a program with threads: exit() would wait
+// for ever for a thread of RocksDB that does not exist in the child.
+//
+// The program may end at any time, on any thread, also within a callback; what was acknowledged is
+// on disk. A plug-in that has opened a node, or the shared library, stays loaded until the program
+// ends, and so do its static objects: close the node before you unload the plug-in.
 class Node {
 public:
-    // Opens the data directory, listens and starts. Throws std::system_error with one clear line:
-    // a configuration that makes no sense, a directory that another process has, a port in use,
-    // damaged data. Does not wait for the cluster. Blocks for the time of the recovery.
+    // Opens the data directory, listens and starts. Blocks while the log is recovered, and does not
+    // wait for the cluster. Throws std::system_error with one line, for example for an invalid
+    // configuration, a directory that another process uses, a port in use, or damaged data.
     explicit Node(Config config);
-    // As close(), for a moment longer than close_timeout: what still runs then, a callback or a
-    // disk that hangs, is left to end by itself.
+    // Calls close(). What still runs a moment after close_timeout, a callback or an unresponsive
+    // disk, is left to end by itself.
     ~Node();
     Node(Node&&) noexcept;
     Node& operator=(Node&&) noexcept;
 
-    // Waits until this node has a session in a cluster with a leader. False when the time was over;
-    // node_stopped when the node stopped.
+    // Waits until this node has a session in a cluster with a leader. False if the deadline came
+    // first; node_stopped if the node stopped.
     [[nodiscard]] bool wait_ready(std::chrono::steady_clock::time_point deadline);
     [[nodiscard]] bool wait_ready(std::chrono::steady_clock::time_point deadline,
                                   std::error_code& ec);
 
     [[nodiscard]] NodeId id() const noexcept;
-    // What it knows of itself and of the cluster. Of a stopped node: as it was, and why it stopped.
+    // What the node knows about itself and the cluster. After the node has stopped: the last state,
+    // and why it stopped. Does not ask the cluster.
     [[nodiscard]] Status status() const;
     [[nodiscard]] Metrics metrics() const;
 
-    // Reads the files of Config::tls again, and closes connections to whoever is not believed any
-    // more. Happens by itself within a few seconds of a change. Blocks on the disk. Thread-safe.
-    // Throws std::system_error with one line if the files cannot be used, and goes on with the
-    // former ones; also for a node without TLS.
+    // Reads the files of Config::tls again and closes connections whose certificate is not trusted
+    // any more. The node does this by itself within a few seconds of a change. Blocks on the disk;
+    // thread-safe. Throws std::system_error with one line if the files cannot be used, and keeps
+    // the former ones. Also throws on a node without TLS.
     void reload_tls();
 
-    // Ends pending calls with node_stopped, releases everything in one command, hands leadership
-    // over and stops. Waits for it at most close_timeout, and for callbacks that are running; no
-    // callback runs after it returned. A disk that hangs is waited for a moment longer, and then
-    // left behind: the data directory stays taken until it answers. On a thread of the node (in a
-    // callback) it returns at once and finishes elsewhere. Repeated, it does nothing.
+    // Ends pending calls with node_stopped, releases all holds in one command, transfers leadership
+    // and stops. Waits at most close_timeout, and for callbacks that are running; no callback runs
+    // after it has returned. It waits a moment longer for an unresponsive disk and then leaves it
+    // behind: the data directory stays taken until the disk answers. On a thread of the node (in a
+    // callback) it returns at once and finishes elsewhere. A second call has no effect.
     void close();
 
     // --- acquire -------------------------------------------------------------------------------
 
-    // Waits until the lock is held: without end once the cluster has queued the request, unless
-    // options.wait_max (timed_out) or options.cancel (cancelled) end it.
+    // Waits until the lock is held. Once the cluster has queued the request there is no time limit,
+    // unless options.wait_max (then timed_out) or options.cancel (then cancelled) ends the wait.
     [[nodiscard]] Hold acquire(std::string_view name, const AcquireOptions& options = {});
     [[nodiscard]] Hold acquire(std::string_view name, std::error_code& ec);
     [[nodiscard]] Hold acquire(std::string_view name, const AcquireOptions& options,
                                std::error_code& ec);
 
-    // One attempt: empty when somebody else has it. `busy` is told who. No wait_max in options.
+    // Makes one attempt and does not wait for holders: empty when somebody else holds the name;
+    // `busy` then receives who does. options.wait_max must be unset. Blocks for the answer of the
+    // cluster, at most call_timeout.
     [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name,
                                                   const AcquireOptions& options = {});
     [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name, std::error_code& ec);
@@ -104,8 +113,8 @@ public:
     [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name,
                                                   const AcquireOptions& options, LockInfo& busy);
 
-    // Empty when the wait ended first. A wait of zero or less is one attempt. options.wait_max is
-    // ignored.
+    // Like acquire(), but empty when the time ends first. A wait of zero or less is one attempt.
+    // options.wait_max is ignored.
     [[nodiscard]] std::optional<Hold> acquire_for(std::string_view name, Duration wait_max,
                                                   const AcquireOptions& options = {});
     [[nodiscard]] std::optional<Hold> acquire_for(std::string_view name, Duration wait_max,
@@ -126,28 +135,30 @@ public:
 
     // --- several names at once -------------------------------------------------------------------
 
-    // Of 1 to 64 names; one that is there twice counts once, and in two modes it is
-    // invalid_argument (options.mode is not looked at: each request has its own). Two that wait for
-    // the same names, in whatever order, never wait for each other for ever. With a locker: what it
-    // has already is in the way, as if somebody else had it, and to wait for that is deadlock.
+    // Several names: 1 to 64. A name that is listed twice counts once; in two modes it is
+    // invalid_argument. Each request has its own mode, and options.mode is ignored. Two calls for
+    // the same names never deadlock, whatever the order of their lists. With a locker, the names
+    // that it already holds conflict like those of any other owner, and to wait for them fails with
+    // deadlock.
 
-    // All of them or none: in one step, when every one is free, so it holds nothing while it waits.
-    // Meanwhile nobody who came later passes it on any of the names, and it passes nobody: it has
-    // no priority. It ends like acquire().
+    // Acquires all names or none, in one step once all are free: it holds nothing while it waits.
+    // Meanwhile no later request overtakes it on any of the names, and it overtakes nobody: it has
+    // no priority. Ends like acquire().
     [[nodiscard]] HoldSet acquire_all(const LockRequests& names,
                                       const AcquireOptions& options = {});
     [[nodiscard]] HoldSet acquire_all(const LockRequests& names, std::error_code& ec);
     [[nodiscard]] HoldSet acquire_all(const LockRequests& names, const AcquireOptions& options,
                                       std::error_code& ec);
 
-    // One of them: the first that is free, in the order given, otherwise the one that is free
-    // first. Hold::name() says which. It waits for each like any other request.
+    // Acquires one of the names: the first one that is free in the order of the list, otherwise the
+    // one that becomes free first. Hold::name() tells which. It waits for each name like any other
+    // request.
     [[nodiscard]] Hold acquire_any(const LockRequests& names, const AcquireOptions& options = {});
     [[nodiscard]] Hold acquire_any(const LockRequests& names, std::error_code& ec);
     [[nodiscard]] Hold acquire_any(const LockRequests& names, const AcquireOptions& options,
                                    std::error_code& ec);
-    // One attempt: empty when somebody else has them. No wait_max in options. The way to share out
-    // the parts of something: SQL calls it SKIP LOCKED.
+    // Makes one attempt: empty when all names are taken. options.wait_max must be unset. Use it to
+    // distribute pieces of work, like SKIP LOCKED in SQL.
     [[nodiscard]] std::optional<Hold> try_acquire_any(const LockRequests& names,
                                                       const AcquireOptions& options = {});
     [[nodiscard]] std::optional<Hold> try_acquire_any(const LockRequests& names,
@@ -158,14 +169,15 @@ public:
 
     // --- look ----------------------------------------------------------------------------------
 
-    // Who holds the name and who waits. Of an unknown name: empty, with that name.
+    // The holders and the waiters of the name. For an unknown name all members but the name are
+    // empty. Blocks for at most call_timeout; with ReadLevel::local it does not ask the cluster.
     [[nodiscard]] LockInfo inspect(std::string_view name,
                                    ReadLevel level = ReadLevel::linearizable);
     [[nodiscard]] LockInfo inspect(std::string_view name, std::error_code& ec);
     [[nodiscard]] LockInfo inspect(std::string_view name, ReadLevel level, std::error_code& ec);
 
-    // The locks whose names begin with `prefix`, in byte order, those behind `after`, at most
-    // `limit`: ask again with the last name for the next page.
+    // The locks whose names begin with `prefix` and are greater than `after`, in byte order, at
+    // most `limit`. For the next page pass the last name as `after`. Blocks like inspect().
     [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::string_view after = {},
                                              std::size_t limit = 1000,
                                              ReadLevel level = ReadLevel::linearizable);
@@ -174,15 +186,20 @@ public:
                                              std::size_t limit, ReadLevel level,
                                              std::error_code& ec);
 
-    // Takes a lock away from whoever holds it under that token, which inspect() tells (S24). He
-    // reports lost(broken). The name stays closed to others until his node has confirmed that, or
-    // nothing of what he was ever told lets him believe in it any more, by the clocks of a
-    // majority: at most the rest of his session's TTL. With BreakMode::immediate nobody waits for
-    // that, and for so long two may believe to have it. Returns when the cluster has decided it;
-    // every node tells of it (NodeEvent::lock_broken). Of several names that were taken together it
-    // takes the one away, and their holder gives the others back. not_held when nobody holds it
-    // under that token; incompatible while a member of the cluster is too old; outcome_unknown when
-    // nobody answered in time. `reason`, at most 256 bytes, is for those who read of it.
+    // Takes a lock away from its holder (S24).
+    // - It applies only to the holder with the token `expected`, which inspect() shows; if there is
+    //   none, it fails with not_held.
+    // - The holder's hold becomes lost, with the reason broken.
+    // - BreakMode::confirmed: the name stays closed until the holder's node has confirmed the loss.
+    //   If that node is silent, the name stays closed until, by the clocks of a majority, the
+    //   holder cannot believe in its hold any more: at most the rest of its session's TTL.
+    // - BreakMode::immediate: the name is free at once. For the same time two processes may believe
+    //   that they hold it.
+    // - If the name was acquired together with others, their holder then releases the others.
+    // - On a closed name it reopens what the token keeps closed; see LockInfo::closed_under.
+    // - It returns when the cluster has decided. Every node reports NodeEvent::lock_broken.
+    // - `reason`, at most 256 bytes, is shown in that event.
+    // - incompatible: a member of the cluster is too old. outcome_unknown: no answer came in time.
     void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                     BreakMode mode = BreakMode::confirmed);
     void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
@@ -190,44 +207,51 @@ public:
     void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                     BreakMode mode, std::error_code& ec);
 
-    // Asks whoever holds the lock to give it back: their AcquireOptions::on_contended are told that
-    // `reason`, at most 256 bytes (S24). Returns when the cluster has passed it on; what they do is
-    // theirs, and who has no on_contended hears nothing. not_held when nobody holds it;
-    // incompatible and outcome_unknown as for break_lock.
+    // Asks the holders of a lock to release it (S24): their AcquireOptions::on_contended receive
+    // `reason`, at most 256 bytes. Returns when the cluster has passed the request on. The holders
+    // may ignore it, and a holder without on_contended is not notified. Fails with not_held if
+    // nobody holds the name; incompatible and outcome_unknown as for break_lock.
     void request_release(std::string_view name, std::string_view reason);
     void request_release(std::string_view name, std::string_view reason, std::error_code& ec);
 
-    // Told of what happens to this node, on a thread of its own, until the Subscription goes.
+    // Reports events of this node to `sink` until the Subscription ends. The sink runs on a thread
+    // of the node, one call at a time.
     [[nodiscard]] Subscription on_event(NodeEventSink sink);
 
     // --- members -------------------------------------------------------------------------------
 
-    // Who belongs to the cluster, asked at any node of it; status().members lists them. One change
-    // at a time. Each returns when the change is committed, and what passes by itself is waited
-    // for, a newcomer that has not caught up for example, within call_timeout. Safe to repeat: what
-    // is so already is done. Errors, with a reason in LockError::detail(): invalid_argument for
-    // what is never possible, not_ready (repeat), no_quorum when too few would be left who answer,
-    // and outcome_unknown when it has begun and nobody knows yet how it ends.
+    // Changes of the cluster's members; status().members lists them. Any node may be asked. One
+    // change happens at a time. Each call returns when the change is committed. It waits within
+    // call_timeout for conditions that pass by themselves, for example until a new member has
+    // caught up. A repeated call is safe: it succeeds if the change is already made. Errors, with a
+    // reason in LockError::detail():
+    // - invalid_argument: the change is never possible
+    // - not_ready: repeat the call
+    // - no_quorum: too few responsive voters would be left
+    // - outcome_unknown: the change has begun, and its result is not known yet
 
-    // As a learner: it keeps a copy and has no vote. It must be running, with Role::learner and the
-    // present members as its peers, and reach the leader at its address, as the leader reaches it.
+    // Adds a learner, which keeps a copy of the state and has no vote. It must be running with
+    // Role::learner and the present members as its peers. It and the leader must reach each other,
+    // it at `address`.
     void add_member(NodeId id, std::string_view address);
     void add_member(NodeId id, std::string_view address, std::error_code& ec);
-    // A learner that has caught up becomes a voter.
+    // Makes a voter of a learner that has caught up.
     void promote_member(NodeId id);
     void promote_member(NodeId id, std::error_code& ec);
-    // Learner or voter, the leader and this very node included. Its locks run out like those of a
-    // process that died: close it first if it holds any. What waits there ends with
-    // session_expired.
+    // Removes a learner or a voter; it may be the leader or this node. Its session expires like
+    // that of a dead process, so close the node first if it holds locks. Calls that wait there end
+    // with session_expired.
     void remove_member(NodeId id);
     void remove_member(NodeId id, std::error_code& ec);
-    // The others reach that member at this address from now on; its vote, its directory and its
-    // locks stay. For one that comes back under another port or on another machine with its
-    // directory; while it is away the others dial both the address here and that of their own
-    // configuration. invalid_argument for who is no member and for the address of another member.
+    // Changes the address at which the other members reach a member; its vote, its directory and
+    // its locks stay. Use it for a member that moves to another port, or to another machine with
+    // its directory. While the member is away, the others dial this address and the one in their
+    // configuration. invalid_argument if `id` is not a member, or if the address is that of another
+    // member.
     void move_member(NodeId id, std::string_view address);
     void move_member(NodeId id, std::string_view address, std::error_code& ec);
-    // To a voter that has caught up. Nothing is decided in between, for a round trip or two.
+    // Transfers leadership to a voter that has caught up. The cluster decides nothing for one or
+    // two round trips meanwhile.
     void transfer_leadership(NodeId to);
     void transfer_leadership(NodeId to, std::error_code& ec);
 

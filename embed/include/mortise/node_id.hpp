@@ -4,7 +4,7 @@
 
 namespace mortise {
 
-// A member's number, as configured: 1 or more. 0 means none.
+// The configured number of a member: 1 or more. 0 means none.
 using NodeId = std::uint64_t;
 
 // Numbers the sessions of a cluster; never reused. 0 means none.

@@ -1,4 +1,4 @@
-// What an acquire may ask for besides the name.
+// The options of an acquire.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 
 namespace mortise {
 
-// An aggregate: name the members that you set, new ones are added last.
+// The options of one acquire. It is an aggregate: name the members that you set. New members are
+// added at the end.
 //
 //   node.acquire("orders/42", {.label = "nightly", .wait_max = 5s});
 //
@@ -22,54 +23,59 @@ namespace mortise {
 // while they are still in use.
 struct AcquireOptions {
     LockMode mode = LockMode::exclusive;
-    std::string label{};  // at most 256 bytes; shown to who looks, told to the next holder
+    std::string label{};  // at most 256 bytes; inspect() and the next holder's previous() show it
 
-    Duration wait_max = Duration::max();  // acquire() throws timed_out after it
+    Duration wait_max = Duration::max();  // after this time acquire() throws timed_out
 
-    // Bounds on the hold, each at most 24 days. They are those of the grant: a locker that has the
-    // name already gets no other ones. While a member of the cluster is too old to know them the
-    // request is refused with incompatible.
+    // Time limits, each at most 24 days. They belong to the grant: when a locker acquires a name
+    // that it already holds, the limits of the first acquire stay. While a member of the cluster is
+    // too old to know them, the request fails with incompatible.
     //
-    // The hold is lost (expired) so long after it was granted, however well it is renewed. Its node
-    // sees to that; the cluster does, a little later, if the node is silent (S8).
+    // The hold is lost (expired) this long after its grant, even if its lease is renewed. The node
+    // enforces this; if the node is silent, the cluster does so a little later (S8).
     Duration max_hold = Duration::max();
-    // Nobody gets the name before so long after the grant, however early the hold ends, this
-    // program included: what took 5 ms is not done again by somebody whose clock is late (S8).
-    // break_lock() ends it.
-    Duration min_hold = Duration::max();
-    // The hold is lost (expired) unless Hold::checkpoint() is called at least so often (S8). Seen
-    // to by its node; if that is silent the name is free with its session.
+    // The name is granted to nobody else, this program included, until this long after the grant,
+    // even if the hold ends earlier: a job that took 5 ms is not run again by a node whose clock is
+    // late (S8). break_lock() ends the wait. Zero means none; so does Duration::max().
+    Duration min_hold = Duration::zero();
+    // The hold is lost (expired) unless Hold::checkpoint() is called at least this often (S8). The
+    // node enforces this; if the node is silent, the name becomes free when its session expires.
     Duration progress_timeout = Duration::max();
-    // When the hold is lost, not given back, nobody gets the name for so long: time for what is
-    // still on its way to the resource (S9). break_lock() leaves none, and ends it.
-    Duration lock_delay = Duration::max();
+    // If the hold is lost instead of released, the name is granted to nobody for this long, so that
+    // writes which are still on their way can reach the resource (S9). break_lock() ends the wait,
+    // and starts none. Zero means none; so does Duration::max().
+    Duration lock_delay = Duration::zero();
 
-    // 0 to 7, the higher first. Nobody starves: who was overtaken 8 times moves up one class.
+    // 0 to 7; higher priorities go first. A request that was overtaken 8 times moves up one class,
+    // so nobody starves.
     int priority = 0;
-    // Belongs to the lock: set by the request that creates it, a different one later is
-    // kind_mismatch. Absent: whatever it is; phase_fair for a new one.
+    // The policy belongs to the name: the request that creates the name sets it, and a different
+    // policy later fails with kind_mismatch. Absent: the present policy, or phase_fair for a new
+    // name.
     std::optional<QueuePolicy> queue_policy{};
-    // suspend: when the lease runs out the hold is not lost yet. valid() is false; it is held
-    // again, under the same token, when a renewal gets through after all, and lost when the session
-    // is.
+    // With suspend, a hold whose lease ends is not lost yet: valid() is false; the hold becomes
+    // held again with the same token if a renewal succeeds, and is lost when its session is.
     OnUncertain on_uncertain = OnUncertain::lose;
-    Caching caching = Caching::adaptive;
     Locker locker{};
 
-    std::stop_token cancel{};  // ends the wait with Errc::cancelled
+    std::stop_token cancel{};  // a stop request ends the wait with Errc::cancelled
 
-    // A renewal of the lease is overdue by half the session's TTL: unless one gets through, the
-    // hold is lost in `remaining`. Once each time; afterwards it is held again, which nobody says,
-    // or lost(). On a callback thread of the node; what it throws is dropped.
+    // Called once each time the hold becomes at_risk: a renewal of the lease is overdue by half the
+    // session's TTL, and unless one succeeds, the hold is lost in `remaining`. Afterwards the hold
+    // is held again, without a callback, or lost. Runs on a callback thread of the node; exceptions
+    // are dropped.
     std::function<void(Duration remaining)> on_at_risk{};
-    // It is suspended: stop work, and wait with Hold::confirm(). Each time, once, on a callback
-    // thread as well. Only with OnUncertain::suspend.
+    // Called once each time the hold becomes suspended: stop the work, and wait with
+    // Hold::confirm(). Only with OnUncertain::suspend. Runs on a callback thread of the node;
+    // exceptions are dropped.
     std::function<void()> on_suspended{};
-    // Somebody waits for what this hold has, in that mode, and so many wait for the name: told when
-    // the first begins to, when more do, and at once when they did before it was granted. Or
-    // somebody asked for it by Node::request_release(): then `reason` is what he said, and the mode
-    // is exclusive. To let go of it, to finish first, or to ignore it is up to the holder. On a
-    // callback thread of the node; a callback that takes its time is told of the newest only.
+    // Called when other requests conflict with this hold: `mode` is the mode that they want,
+    // `waiters` the number of requests that wait for the name. It is called for the first such
+    // request, when their number grows, and after the grant if requests wait already. It is also
+    // called for Node::request_release(), with its `reason` and the mode exclusive. The holder
+    // decides whether to release the hold at once, later, or not at all. Runs on a callback thread
+    // of the node; exceptions are dropped. If a callback is slow, only the newest news are reported
+    // after it.
     std::function<void(LockMode mode, std::size_t waiters, std::string_view reason)> on_contended{};
 };
 

@@ -1,4 +1,4 @@
-// A cluster's lock in the shape of std::recursive_timed_mutex.
+// A lock of the cluster with the interface of std::recursive_timed_mutex.
 #pragma once
 
 #include <chrono>
@@ -18,22 +18,22 @@ namespace detail {
 class NamedMutex;
 }
 
-// As Mutex, and a thread that has it locked can lock it again, at most 1,024 times: it is given
-// back with the last unlock. The recursion is counted here; the cluster knows one hold, and all
-// share its token. RecursiveMutexes of the same name and node recurse into each other; a Mutex or a
-// SharedMutex of that name is a deadlock.
+// Like Mutex, but the owning thread can lock it again, at most 1,024 times; the last unlock
+// releases it. The recursion is counted here: the cluster knows one hold, and all levels share its
+// token. RecursiveMutexes of the same name and node count as one; to lock a Mutex or a SharedMutex
+// of that name as well is a deadlock.
 //
-// What was lost cannot be locked again, by a try neither, before every level of it is unlocked: it
-// throws lock_lost. Too deep is resource_exhausted.
+// After a loss it cannot be locked again, not even by a try, until every level is unlocked: it
+// throws lock_lost. Too many levels are resource_exhausted.
 class RecursiveMutex {
 public:
-    // As Mutex::Mutex.
+    // See Mutex::Mutex.
     RecursiveMutex(const Node& node, std::string_view name, AcquireOptions options = {});
     ~RecursiveMutex();
     RecursiveMutex(const RecursiveMutex&) = delete;
     RecursiveMutex& operator=(const RecursiveMutex&) = delete;
 
-    // As those of Mutex. A lock() that recurses asks nobody and does not block.
+    // See Mutex. A lock() that recurses does not ask the cluster and does not block.
     void lock();
     [[nodiscard]] bool try_lock();
     [[nodiscard]] bool try_lock_for(Duration wait);
@@ -43,7 +43,7 @@ public:
     }
     void unlock() noexcept;
 
-    // As those of Mutex.
+    // See Mutex.
     [[nodiscard]] const Hold& hold() const;
     [[nodiscard]] bool owned_by_this_thread() const;
 

@@ -1,4 +1,4 @@
-// Asks a cluster from outside, through any of its members: what the command line does.
+// Asks a cluster from a program that is not a member, through any member, like the command line.
 #pragma once
 
 #include <memory>
@@ -15,22 +15,22 @@
 
 namespace mortise {
 
-// What one member answered, or why it did not.
+// The answer of one member, or why there is none.
 struct MemberReport {
     std::string address;
     std::error_code error;
-    std::string problem;  // one line; empty without error
+    std::string problem;  // one line; empty if there is no error
     Status status;
 };
 
-// Thread-safe like an int: one thread at a time. Every call connects anew and blocks for at most
+// One thread at a time may use it. Every call opens a new connection and blocks for at most
 // `timeout` per member.
 class Remote {
 public:
-    // Addresses are "host:port". Throws std::system_error (invalid_argument) for a malformed one.
+    // `addresses` are "host:port". Throws std::system_error (invalid_argument) for a malformed one.
     explicit Remote(std::vector<std::string> addresses, Duration timeout);
-    // For a cluster with TLS: proves with the files of `tls` who asks, and believes only members of
-    // the cluster that its certificate names. Blocks on the disk. Throws std::system_error with one
+    // For a cluster with TLS: authenticates with the files of `tls`, and trusts only members of the
+    // cluster that its certificate names. Blocks on the disk. Throws std::system_error with one
     // line when the files cannot be used.
     Remote(std::vector<std::string> addresses, Duration timeout, const TlsConfig& tls);
     ~Remote();
@@ -39,28 +39,29 @@ public:
 
     // Asks every address, in their order.
     [[nodiscard]] std::vector<MemberReport> status();
-    // As Node::list and Node::inspect, of the first member that can say; of a lock at most 1,024
-    // holders and 1,024 waiters, and how many there are (LockInfo::truncated). Throw LockError when
-    // members answer that they cannot, no_quorum mostly; std::system_error, which names a member
-    // and what is wrong with the connection to it, when none answers at all.
+    // See Node::list and Node::inspect; the first member that can answer does. At most 1,024
+    // holders and 1,024 waiters of a lock are listed, with their full numbers
+    // (LockInfo::truncated). Throws LockError if members answer that they cannot, mostly with
+    // no_quorum. Throws std::system_error, which names a member and the problem of its connection,
+    // if no member answers.
     [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::string_view after = {},
                                              std::size_t limit = 1000,
                                              ReadLevel level = ReadLevel::linearizable);
     [[nodiscard]] LockInfo inspect(std::string_view name,
                                    ReadLevel level = ReadLevel::linearizable);
 
-    // As Node::add_member and its kin, at the first member that can be asked; each waits for at
-    // most `timeout`. Without TLS members take such requests from their own machine only, with TLS
-    // from those whose certificate allows it: permission_denied for others. When no answer came to
-    // what was asked, outcome_unknown.
+    // See Node::add_member and the following; the first member that can be asked does it. Each
+    // waits for at most `timeout`. Without TLS members accept these calls from their own machine
+    // only; with TLS from users whose certificate allows it. Others get permission_denied. If no
+    // answer came, the error is outcome_unknown.
     void add_member(NodeId id, std::string_view address);
     void promote_member(NodeId id);
     void remove_member(NodeId id);
     void move_member(NodeId id, std::string_view address);
     void transfer_leadership(NodeId to);
 
-    // As Node::break_lock, at the first member that can be asked, for which the rules are those of
-    // add_member.
+    // See Node::break_lock; the first member that can be asked does it. The permissions are those
+    // of add_member.
     void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                     BreakMode mode = BreakMode::confirmed);
 

@@ -1,4 +1,4 @@
-// A cluster's lock in the shape of std::shared_timed_mutex.
+// A lock of the cluster with the interface of std::shared_timed_mutex.
 #pragma once
 
 #include <chrono>
@@ -18,18 +18,18 @@ namespace detail {
 class NamedMutex;
 }
 
-// As Mutex, and several threads, of one node or of many, can have it locked as readers instead.
-// Cpp17SharedTimedLockable: made for std::shared_lock as well. A thread that reads cannot lock it
-// to write too, nor read twice: both are a deadlock.
+// Like Mutex, but several threads, of one node or of many, can lock it as readers. It is
+// Cpp17SharedTimedLockable, also for std::shared_lock. A thread that reads cannot lock it to write,
+// or to read again: both are deadlocks.
 class SharedMutex {
 public:
-    // As Mutex::Mutex.
+    // See Mutex::Mutex.
     SharedMutex(const Node& node, std::string_view name, AcquireOptions options = {});
     ~SharedMutex();
     SharedMutex(const SharedMutex&) = delete;
     SharedMutex& operator=(const SharedMutex&) = delete;
 
-    // To write, LockMode::exclusive. As the members of Mutex.
+    // Locks to write, LockMode::exclusive. See Mutex.
     void lock();
     [[nodiscard]] bool try_lock();
     [[nodiscard]] bool try_lock_for(Duration wait);
@@ -37,10 +37,10 @@ public:
     [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Unit>& moment) {
         return try_until(detail::deadline_of(moment));
     }
-    // Not for what this thread locked to read: that stays, and is reported as not_held.
+    // Does not release what this thread locked to read; that is reported as not_held.
     void unlock() noexcept;
 
-    // To read, LockMode::shared. As the members of Mutex.
+    // Locks to read, LockMode::shared. See Mutex.
     void lock_shared();
     [[nodiscard]] bool try_lock_shared();
     [[nodiscard]] bool try_lock_shared_for(Duration wait);
@@ -48,10 +48,10 @@ public:
     [[nodiscard]] bool try_lock_shared_until(const std::chrono::time_point<Clock, Unit>& moment) {
         return try_shared_until(detail::deadline_of(moment));
     }
-    // Not for what this thread locked to write: that stays, and is reported as not_held.
+    // Does not release what this thread locked to write; that is reported as not_held.
     void unlock_shared() noexcept;
 
-    // In either mode; as Mutex::hold and Mutex::owned_by_this_thread.
+    // The hold of this thread, in either mode; see Mutex.
     [[nodiscard]] const Hold& hold() const;
     [[nodiscard]] bool owned_by_this_thread() const;
 

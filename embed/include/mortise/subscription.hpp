@@ -1,4 +1,4 @@
-// Keeps a sink subscribed.
+// A subscription to events, which ends with this object.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace mortise {
 
-// Called on a thread of the node, one call at a time. It must not throw; what it throws is dropped.
+// Called on a thread of the node, one call at a time. It must not throw; exceptions are dropped.
 using NodeEventSink = std::function<void(const NodeEvent&)>;
 
-// Ends with its destructor or with end(): no call begins after either, and unless it is the sink
-// itself that ends it, none is still running. Movable; may outlive the node. Thread-safe like an
-// int: one thread at a time.
+// Ends with its destructor or with end(). After either no call of the sink begins, and none is
+// still running, unless the sink itself ended it. It is movable and may outlive the node. One
+// thread at a time may use it.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;

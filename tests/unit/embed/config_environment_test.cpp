@@ -90,51 +90,49 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
     };
     const std::string no_peer = " is no peer: write \"1=host:port,2=host:port\"";
     const std::string no_tls = ": missing: TLS takes tls.certificate, tls.key and tls.ca";
-    for (
-        const auto& [variables, expected] : std::array{
-            Row{{}, "MORTISE_DATA_DIR: missing: a voter needs a directory of its own"},
-            Row{{{"MORTISE_NODE_ID", "one"}},
-                "MORTISE_NODE_ID: must be a whole number, not \"one\""},
-            Row{{{"MORTISE_NODE_ID", "-1"}}, "MORTISE_NODE_ID: must be a whole number, not \"-1\""},
-            Row{{{"MORTISE_NODE_ID", "1 2"}},
-                "MORTISE_NODE_ID: must be a whole number, not \"1 2\""},
-            Row{{{"MORTISE_NODE_ID", "99999999999999999999"}},
-                "MORTISE_NODE_ID: must be a whole number, not \"99999999999999999999\""},
-            Row{{{"MORTISE_NODE_ID", "0"}}, "MORTISE_NODE_ID: must be 1 or more"},
-            Row{{{"MORTISE_ROLE", "boss"}},
-                "MORTISE_ROLE: must be one of voter, learner, client, not \"boss\""},
-            Row{{{"MORTISE_ROLE", "client"}},
-                "MORTISE_ROLE: client is not available in this version yet; voter and learner are"},
-            Row{{{"MORTISE_TIMING_SESSION_TTL", "10"}},
-                "MORTISE_TIMING_SESSION_TTL: \"10\" is not a duration: write \"10s\" or \"250ms\" "
-                "(ns, us, ms, s, m, h)"},
-            Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TIMING_SESSION_TTL", "2s"}},
-                "MORTISE_TIMING_SESSION_TTL: a session_ttl of 2s is too short: at least 5 x "
-                "election_timeout, 5s"},
-            Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TIMING_ELECTION_TIMEOUT", "3s"}},
-                "MORTISE_TIMING_ELECTION_TIMEOUT: a session_ttl of 10s is too short: at least 5 x "
-                "election_timeout, 15s"},
-            Row{{{"MORTISE_TIMING_CLOCK_RATE_BOUND", "1%"}},
-                "MORTISE_TIMING_CLOCK_RATE_BOUND: must be a number, not \"1%\""},
-            Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TLS_CERTIFICATE", "c.pem"}},
-                "MORTISE_TLS_KEY" + no_tls},
-            Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TLS_KEY", "c.key"}},
-                "MORTISE_TLS_CERTIFICATE" + no_tls},
-            Row{{{"MORTISE_TLS_INSECURE", "yes"}},
-                "MORTISE_TLS_INSECURE: must be true or false, not \"yes\""},
-            Row{{{"MORTISE_PEER_LIST", "127.0.0.1:1"}},
-                "MORTISE_PEER_LIST: \"127.0.0.1:1\"" + no_peer},
-            Row{{{"MORTISE_PEER_LIST", "1=a:1,,2=b:1"}}, "MORTISE_PEER_LIST: \"\"" + no_peer},
-            Row{{{"MORTISE_PEER_LIST", "x=a:1"}}, "MORTISE_PEER_LIST: \"x=a:1\"" + no_peer},
-            Row{{{"MORTISE_PEER_LIST", "=a:1"}}, "MORTISE_PEER_LIST: \"=a:1\"" + no_peer},
-            Row{{{"MORTISE_PEER_LIST", "1=a:1,1=b:1"}},
-                "MORTISE_PEER_LIST: 1 is the id of two peers"},
-            Row{{{"MORTISE_PEER_LIST", "1=a"}},
-                "MORTISE_PEER_LIST: \"a\" is not an address: write host:port, or [::1]:port for "
-                "IPv6"},
-            Row{{{"MORTISE_NODE_ID", "3"}, {"MORTISE_PEER_LIST", "1=a:1,2=b:1"}},
-                "MORTISE_NODE_ID: 3 is not the id of a peer"},
-        }) {
+    for (const auto& [variables, expected] : std::array{
+             Row{{}, "MORTISE_DATA_DIR: missing: a voter needs a directory of its own"},
+             Row{{{"MORTISE_NODE_ID", "one"}},
+                 "MORTISE_NODE_ID: must be a whole number, not \"one\""},
+             Row{{{"MORTISE_NODE_ID", "-1"}},
+                 "MORTISE_NODE_ID: must be a whole number, not \"-1\""},
+             Row{{{"MORTISE_NODE_ID", "1 2"}},
+                 "MORTISE_NODE_ID: must be a whole number, not \"1 2\""},
+             Row{{{"MORTISE_NODE_ID", "99999999999999999999"}},
+                 "MORTISE_NODE_ID: must be a whole number, not \"99999999999999999999\""},
+             Row{{{"MORTISE_NODE_ID", "0"}}, "MORTISE_NODE_ID: must be 1 or more"},
+             Row{{{"MORTISE_ROLE", "boss"}},
+                 "MORTISE_ROLE: must be one of voter, learner, not \"boss\""},
+             Row{{{"MORTISE_TIMING_SESSION_TTL", "10"}},
+                 "MORTISE_TIMING_SESSION_TTL: \"10\" is not a duration: write \"10s\" or \"250ms\" "
+                 "(ns, us, ms, s, m, h)"},
+             Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TIMING_SESSION_TTL", "2s"}},
+                 "MORTISE_TIMING_SESSION_TTL: a session_ttl of 2s is too short: at least 5 x "
+                 "election_timeout, 5s"},
+             Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TIMING_ELECTION_TIMEOUT", "3s"}},
+                 "MORTISE_TIMING_ELECTION_TIMEOUT: a session_ttl of 10s is too short: at least 5 x "
+                 "election_timeout, 15s"},
+             Row{{{"MORTISE_TIMING_CLOCK_RATE_BOUND", "1%"}},
+                 "MORTISE_TIMING_CLOCK_RATE_BOUND: must be a number, not \"1%\""},
+             Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TLS_CERTIFICATE", "c.pem"}},
+                 "MORTISE_TLS_KEY" + no_tls},
+             Row{{{"MORTISE_DATA_DIR", "d"}, {"MORTISE_TLS_KEY", "c.key"}},
+                 "MORTISE_TLS_CERTIFICATE" + no_tls},
+             Row{{{"MORTISE_TLS_INSECURE", "yes"}},
+                 "MORTISE_TLS_INSECURE: must be true or false, not \"yes\""},
+             Row{{{"MORTISE_PEER_LIST", "127.0.0.1:1"}},
+                 "MORTISE_PEER_LIST: \"127.0.0.1:1\"" + no_peer},
+             Row{{{"MORTISE_PEER_LIST", "1=a:1,,2=b:1"}}, "MORTISE_PEER_LIST: \"\"" + no_peer},
+             Row{{{"MORTISE_PEER_LIST", "x=a:1"}}, "MORTISE_PEER_LIST: \"x=a:1\"" + no_peer},
+             Row{{{"MORTISE_PEER_LIST", "=a:1"}}, "MORTISE_PEER_LIST: \"=a:1\"" + no_peer},
+             Row{{{"MORTISE_PEER_LIST", "1=a:1,1=b:1"}},
+                 "MORTISE_PEER_LIST: 1 is the id of two peers"},
+             Row{{{"MORTISE_PEER_LIST", "1=a"}},
+                 "MORTISE_PEER_LIST: \"a\" is not an address: write host:port, or [::1]:port for "
+                 "IPv6"},
+             Row{{{"MORTISE_NODE_ID", "3"}, {"MORTISE_PEER_LIST", "1=a:1,2=b:1"}},
+                 "MORTISE_NODE_ID: 3 is not the id of a peer"},
+         }) {
         EXPECT_EQ(complaint(variables), expected);
     }
 }

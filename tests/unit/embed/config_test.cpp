@@ -93,11 +93,6 @@ TEST(Config, IsValidWithPeers) {
     EXPECT_EQ(complaint([](Config& c) { c.listen = "[::1]:7402"; }), "");
 }
 
-TEST(Config, RefusesWhatThisVersionCannot) {
-    EXPECT_EQ(complaint([](Config& c) { c.role = Role::client; }),
-              "role: client is not available in this version yet; voter and learner are");
-}
-
 TEST(Config, TakesAllFilesOfTlsOrNone) {
     EXPECT_EQ(complaint([](Config& c) { c.tls = {"c.pem", "c.key", "ca.pem"}; }), "");
     EXPECT_EQ(complaint([](Config& c) { c.tls.ca = "ca.pem"; }),

@@ -13,7 +13,7 @@ using core::Seq;
 using core::SessionId;
 
 std::string request(core::RequestBody body) {
-    return words_of(core::Request{SessionId{5}, Seq{7}, {}, std::move(body)});
+    return words_of(core::Request{SessionId{5}, Seq{7}, std::move(body)});
 }
 
 TEST(EntryWords, SessionsAreNamedByTheirNumbers) {
@@ -29,13 +29,12 @@ TEST(EntryWords, SessionsAreNamedByTheirNumbers) {
     EXPECT_TRUE(words_of(open).ends_with("; its former life has ended"));
     EXPECT_EQ(words_of(core::Renew{{{SessionId{5}, 9}, {SessionId{6}, 1}}}),
               "renew session 5 (renewal 9) session 6 (renewal 1)");
-    EXPECT_EQ(words_of(core::CloseSession{SessionId{5}}), "close session 5");
     EXPECT_EQ(words_of(core::Expire{SessionId{5}, core::LogIndex{8}}),
               "expire session 5, last renewed at index 8");
     EXPECT_EQ(words_of(core::Acknowledge{SessionId{5}, core::LogIndex{8}}),
               "session 5 has received the answers up to index 8");
-    EXPECT_EQ(words_of(core::Sweep{}), "clear what ended sessions left behind");
-    EXPECT_EQ(words_of(core::EndClosure{core::ClosureId{4}}), "end closure 4");
+    EXPECT_EQ(words_of(core::Sweep{}), "remove what ended sessions left behind");
+    EXPECT_EQ(words_of(core::EndClosure{core::ClosureId{4}}), "end quorum timer 4");
 }
 
 TEST(EntryWords, AnAcquireTellsWhatItAsksFor) {
@@ -82,6 +81,12 @@ TEST(EntryWords, OtherRequestsNameTheOneThatTheyAreAbout) {
                     .ends_with("ask for the release of \"x\", reason \"please\""));
 }
 
+TEST(EntryWords, SomeRequestsAreOfTheSessionAsSuch) {
+    EXPECT_EQ(request(core::CloseSession{}), "session 5, request 7: close the session");
+    EXPECT_EQ(request(core::Declined{}),
+              "session 5, request 7: in place of one that the leader had no capacity for");
+}
+
 TEST(EntryWords, WhatATerminalCouldTakeForACommandIsEscaped) {
     core::Acquire acquire;
     acquire.name = "\x1b[2J";
@@ -95,10 +100,10 @@ TEST(EntryWords, EachKindOfEntryHasItsWords) {
     };
     core::BatchBuilder batch;
     batch.add(core::Sweep{});
-    batch.add(core::CloseSession{SessionId{1}});
-    EXPECT_EQ(
-        words(core::EntryKind::commands, batch.take()),
-        (std::vector<std::string>{"clear what ended sessions left behind", "close session 1"}));
+    batch.add(core::Request{SessionId{1}, Seq{2}, core::CloseSession{}});
+    EXPECT_EQ(words(core::EntryKind::commands, batch.take()),
+              (std::vector<std::string>{"remove what ended sessions left behind",
+                                        "session 1, request 2: close the session"}));
     core::Configuration configuration;
     configuration.cluster = {1, 2};
     configuration.voters = {{core::NodeId{1}, core::Incarnation{3}, "127.0.0.1:1"}};
@@ -107,8 +112,9 @@ TEST(EntryWords, EachKindOfEntryHasItsWords) {
               std::vector<std::string>{
                   "cluster 00000000000000010000000000000002, voter 1 at 127.0.0.1:1 (incarnation "
                   "0000000000000003), learner 4 at 127.0.0.1:4 (incarnation 0000000000000005)"});
-    EXPECT_EQ(words(core::EntryKind::state_sum, core::encode_state_sum({core::LogIndex{9}, 0xff})),
-              std::vector<std::string>{"the state after index 9 sums to 00000000000000ff"});
+    EXPECT_EQ(
+        words(core::EntryKind::state_sum, core::encode_state_sum({core::LogIndex{9}, 0xff})),
+        std::vector<std::string>{"the state after index 9 has the checksum 00000000000000ff"});
     EXPECT_EQ(words(core::EntryKind::noop, {}), std::vector<std::string>{"a leader's first entry"});
     EXPECT_EQ(word_of(core::EntryKind::commands), "commands");
 }

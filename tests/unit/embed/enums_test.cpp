@@ -28,26 +28,18 @@ TEST(Enums, HaveNames) {
     expect_names<ClosedBy>({"broken", "min_hold", "lock_delay"});
     expect_names<BreakMode>({"confirmed", "immediate"});
     expect_names<OnUncertain>({"lose", "suspend"});
-    expect_names<Caching>({"adaptive", "off"});
     expect_names<ReadLevel>({"linearizable", "local"});
-    expect_names<Role>({"voter", "learner", "client"});
+    expect_names<Role>({"voter", "learner"});
     expect_names<Standing>({"follower", "pre_candidate", "candidate", "leader"});
     expect_names<LogLevel>({"debug", "info", "warn", "error", "off"});
 }
 
 TEST(Enums, OfEventsHaveNames) {
-    expect_names<Event::Kind>({"gap", "held", "waiting", "granted", "queued", "withdrawn",
-                               "released", "expired", "broken"});
     expect_names<NodeEvent::Kind>({"ready", "not_ready", "became_leader", "lost_leadership",
                                    "leader_changed", "peer_up", "peer_down", "session_opened",
                                    "session_expired", "hold_lost", "not_held", "loop_overrun",
                                    "slow_callback", "stopped", "members_changed", "removed",
                                    "lock_broken", "certificate_expires"});
-}
-
-TEST(Position, IsOrderedAndCanBeKept) {
-    EXPECT_LT(Position{}, Position::from_raw(1));
-    EXPECT_EQ(Position::from_raw(Position::from_raw(7).raw()), Position::from_raw(7));
 }
 
 }  // namespace

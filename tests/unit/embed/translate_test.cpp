@@ -1,11 +1,14 @@
 #include "embed/translate.hpp"
 
+#include <chrono>
 #include <set>
 
 #include <gtest/gtest.h>
 
 namespace mortise::detail {
 namespace {
+
+using namespace std::chrono_literals;
 
 transport::MemberStatus formed() {
     transport::MemberStatus member;
@@ -92,14 +95,6 @@ TEST(LockInfoOf, SaysThatMoreIsLeftOut) {
     EXPECT_TRUE(from_core(view).truncated);
 }
 
-// A member of an older version.
-TEST(LockInfoOf, CountsWhatNobodyCounted) {
-    const auto info = from_core(view_with_a_waiter());
-    EXPECT_EQ(info.waiters_total, 1U);
-    EXPECT_EQ(info.holders_total, 0U);
-    EXPECT_FALSE(info.truncated);
-}
-
 TEST(LockInfoOf, SaysWhyANameIsClosed) {
     using enum core::Closure::Kind;
     auto view = view_with_a_waiter();
@@ -117,6 +112,18 @@ TEST(LockInfoOf, SaysWhyANameIsClosed) {
 }
 
 // A sentence for each, and a code that says whether to ask again.
+TEST(ToRequest, HasNoMinHoldAndNoLockDelayForZeroAndForMax) {
+    EXPECT_EQ(AcquireOptions{}.min_hold, Duration::zero());
+    EXPECT_EQ(AcquireOptions{}.lock_delay, Duration::zero());
+    for (const auto none : {Duration::zero(), Duration::max()}) {
+        const auto request = to_request("x", {.min_hold = none, .lock_delay = none}, true);
+        EXPECT_EQ(request.terms, core::HoldTerms{});
+    }
+    const auto request = to_request("x", {.min_hold = 1ms, .lock_delay = 1ns}, true);
+    EXPECT_EQ(request.terms.min_hold_ms, 1U);
+    EXPECT_EQ(request.terms.lock_delay_ms, 1U);
+}
+
 TEST(MembershipRefusals, AllHaveWordsAndACode) {
     std::set<std::string> reasons;
     for (int i = 0; i <= static_cast<int>(core::MembershipRefusal::too_old); ++i) {

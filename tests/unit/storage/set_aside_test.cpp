@@ -93,7 +93,7 @@ TEST_F(SetAside, LetsADamagedMemberBeginAnew) {
         EXPECT_TRUE(fs::exists(path_ / "damaged-1" / part)) << part;
 }
 
-// Whole, and of no use: others know of a later life of it.
+// Whole, and of no use: peers have seen a later start of it.
 TEST_F(SetAside, LetsAMemberThatIsSupersededBeginAnew) {
     auto options = as_member();
     options.superseded = incarnation_;

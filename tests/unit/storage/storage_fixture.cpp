@@ -42,7 +42,7 @@ LogContent purged(LogContent log, const LogBase& base) {
 }
 
 core::Command request(std::uint64_t session, std::uint64_t seq, core::RequestBody body) {
-    return core::Request{core::SessionId{session}, core::Seq{seq}, {}, std::move(body)};
+    return core::Request{core::SessionId{session}, core::Seq{seq}, std::move(body)};
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ std::string in_words(const LogContent& content) {
 std::vector<core::Command> batch_for(LogIndex index) {
     const auto session = (index.raw() + 9) / 10;
     const auto seq = index.raw() % 10;
-    if (seq == 0) return {core::CloseSession{core::SessionId{session}}, core::Sweep{}};
+    if (seq == 0) return {request(session, 9, core::CloseSession{}), core::Sweep{}};
     if (seq == 1) {
         core::OpenSession open;
         open.nonce = index.raw();
@@ -92,11 +92,11 @@ std::vector<core::Command> batch_for(LogIndex index) {
         open.rho_ppm = 10'000;
         return {open};
     }
-    if (seq % 3 == 0) return {request(session, seq, core::Release{core::Seq{seq - 1}})};
+    if (seq % 3 == 0) return {request(session, seq - 1, core::Release{core::Seq{seq - 2}})};
     core::Acquire acquire;
     acquire.name = "name-" + std::to_string(seq);
     acquire.label = "taken at " + std::to_string(index.raw());
-    return {request(session, seq, acquire)};
+    return {request(session, seq - 1, acquire)};
 }
 
 core::LockMachine machine_at(LogIndex index) {

@@ -64,8 +64,7 @@ private:
     std::shared_ptr<MemoryDirectory> directory_ = std::make_shared<MemoryDirectory>();
 };
 
-// --- short words
-// ----------------------------------------------------------------------------------------
+// --- short words --------------------------------------------------------------------------------
 
 inline core::Write appends(std::vector<Entry> entries) {
     core::Write write;
@@ -107,8 +106,7 @@ inline void PrintTo(const LogContent& content, std::ostream* out) {
     *out << in_words(content);
 }
 
-// --- the state
-// ------------------------------------------------------------------------------------------
+// --- the state ----------------------------------------------------------------------------------
 
 // What entry `index` would carry.
 [[nodiscard]] std::vector<core::Command> batch_for(LogIndex index);
@@ -122,8 +120,7 @@ inline void PrintTo(const LogContent& content, std::ostream* out) {
 // From another node, in pieces of two rows, without finishing it.
 [[nodiscard]] Result<void> begin_install(StateStore& store, const LogBase& to);
 
-// --- lives at random
-// ------------------------------------------------------------------------------------------
+// --- lives at random ----------------------------------------------------------------------------
 
 // What was acknowledged, and what may or may not have happened besides.
 struct Memory {

@@ -65,7 +65,8 @@ CertificateDescription described(const Issued& issued, std::string_view authorit
 // X509_V_OK, or what OpenSSL has against it.
 int verdict(std::string_view authorities, const Issued& issued, int purpose,
             std::chrono::sys_seconds at = now) {
-    const openssl::Store store{X509_STORE_new()};
+    const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> store{X509_STORE_new(),
+                                                                        X509_STORE_free};
     const auto trusted = certificates_from(authorities);
     for (const auto& authority : *trusted)
         X509_STORE_add_cert(store.get(), authority.get());
@@ -223,7 +224,7 @@ TEST(Certificates, CanBeMadeExpiredOrNotYetValid) {
     const auto early = issue(authority, {node(1), {}, {now + days(1), now + days(2)}});
     EXPECT_EQ(verdict(authority.certificate, early, X509_PURPOSE_SSL_SERVER),
               X509_V_ERR_CERT_NOT_YET_VALID);
-    EXPECT_THAT(problem_of(authority, {node(1), {}, {now, now}}), HasSubstr("no time"));
+    EXPECT_THAT(problem_of(authority, {node(1), {}, {now, now}}), HasSubstr("longer than zero"));
     EXPECT_FALSE(make_authority({"orders", {now, now - 1s}}));
     EXPECT_FALSE(make_authority({"orders", {now, time_max + 1s}}));
     EXPECT_TRUE(make_authority({"orders", {now, time_max}}));

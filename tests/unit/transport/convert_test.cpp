@@ -82,7 +82,7 @@ core::AppendReply append_reply(Prng& prng) {
 }
 
 core::Forward forward(Prng& prng) {
-    core::Forward m{core::Bytes{text(prng, 60)}, core::Bytes{text(prng, 60)}, {}};
+    core::Forward m{number(prng), core::Bytes{text(prng, 60)}, {}};
     if (coin(prng)) m.renewal = core::Renewal{core::SessionId{positive(prng)}, number(prng)};
     return m;
 }
@@ -153,84 +153,17 @@ core::PeerMessage message(Prng& prng, std::uint64_t kind) {
         case 13: return membership_request(prng);
         case 14: return membership_reply(prng);
         case 15:
-            return core::TooBusy{core::SessionId{number(prng)}, core::Seq{number(prng)},
-                                 core::Seq{number(prng)}};
-        case 16:
             return core::Superseded{core::Incarnation{number(prng)}, core::BootEpoch{number(prng)},
                                     number(prng)};
-        case 17: return core::FormationQuestion{number(prng), number(prng)};
-        case 18: return core::FormationAnswer{number(prng)};
+        case 16: return core::FormationQuestion{number(prng), number(prng)};
+        case 17: return core::FormationAnswer{number(prng)};
+        case 18: return core::StreamGap{core::SessionId{number(prng)}, number(prng)};
         default: return forward(prng);
     }
 }
 
 core::OperationId operation(Prng& prng) {
     return {core::SessionId{positive(prng)}, core::Seq{positive(prng)}};
-}
-
-core::Outcome outcome(Prng& prng) {
-    const core::SessionId session{positive(prng)};
-    switch (prng.below(10)) {
-        case 0: {
-            core::Answered o{operation(prng), {}};
-            o.answer.kind = static_cast<core::AnswerKind>(prng.below(14));
-            o.answer.previous = {static_cast<core::Predecessor>(prng.below(4)),
-                                 text(prng, core::label_bytes_max),
-                                 core::FencingToken{number(prng)}};
-            if (o.answer.kind == core::AnswerKind::granted && coin(prng)) {
-                for (const auto* name : {"a", "b"})
-                    o.answer.names.push_back({name, core::FencingToken{positive(prng)}, {}});
-            } else if (core::has_token(o.answer.kind)) {
-                o.answer.token = core::FencingToken{positive(prng)};
-            }
-            if (o.answer.kind == core::AnswerKind::deadlock && coin(prng)) {
-                o.answer.circle.push_back({core::NodeId{positive(prng)},
-                                           core::SessionId{positive(prng)}, number(prng),
-                                           text(prng, core::label_bytes_max), "a"});
-            }
-            return o;
-        }
-        case 1: return core::Queued{operation(prng)};
-        case 2: return core::SessionOpened{session, positive(prng)};
-        case 3:
-            return core::OpenRefused{positive(prng), static_cast<core::OpenRefusal>(prng.below(2))};
-        case 4: {
-            core::SessionRenewed o{session, number(prng)};
-            for (auto count = prng.below(4); count > 0; --count)
-                o.broken.emplace_back(positive(prng));
-            return o;
-        }
-        case 7: {
-            core::LockBroken o{operation(prng),
-                               "x" + text(prng, 20),
-                               core::FencingToken{positive(prng)},
-                               {},
-                               text(prng, core::reason_bytes_max),
-                               coin(prng),
-                               text(prng, core::asked_by_bytes_max)};
-            for (auto count = prng.below(4); count > 0; --count)
-                o.holds.push_back(operation(prng));
-            return o;
-        }
-        case 8:
-            return core::ClosureBegun{core::ClosureId{positive(prng)},
-                                      static_cast<core::Closure::Kind>(prng.below(4)),
-                                      "x" + text(prng, 20),
-                                      operation(prng),
-                                      index(prng),
-                                      static_cast<std::uint32_t>(prng.below(1'000)),
-                                      static_cast<std::uint32_t>(prng.below(1'000))};
-        case 9: return core::ClosureEnded{core::ClosureId{positive(prng)}};
-        case 10: {
-            core::ReleaseAsked o{
-                operation(prng), "x" + text(prng, 20), {}, text(prng, core::reason_bytes_max)};
-            for (auto count = prng.below(4); count > 0; --count)
-                o.holds.push_back(operation(prng));
-            return o;
-        }
-        case 5: return core::RenewalLost{session};
-        default: return core::SessionEnded{session, static_cast<core::SessionEnd>(prng.below(3))};
-    }
 }
 
 core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
@@ -271,7 +204,6 @@ ListReply list_reply(Prng& prng) {
     for (std::uint64_t i = 0; i < count; ++i)
         reply.locks.push_back(lock(prng, 'a' + i));
     reply.more = count > 0 && coin(prng);
-    reply.truncated = coin(prng);
     return reply;
 }
 
@@ -506,20 +438,6 @@ TEST(Convert, AMessageWeighsWhatItTakes) {
     }
 }
 
-TEST(Convert, AnOutcomeWeighsWhatItTakesOrLittleMore) {
-    Prng prng{4};
-    for (int run = 0; run < 300; ++run) {
-        const OutcomeBatch batch{LogIndex{1}, {outcome(prng)}};
-        capnp::MallocMessageBuilder builder;
-        auto list =
-            builder.initRoot<capnp::AnyPointer>().initAs<capnp::List<wire::OutcomeBatch>>(1);
-        write(std::vector{batch}, list);
-        const auto took = capnp::messageToFlatArray(builder).size();
-        EXPECT_LE(took, wire_words(batch.outcomes[0]) + 7);
-        EXPECT_GE(took + 3, wire_words(batch.outcomes[0]));
-    }
-}
-
 template <class Wire, class Value>
 void expect_round_trip(const Value& value) {
     const auto after = read_words<Wire>(bytes_with<Wire>(value));
@@ -535,10 +453,6 @@ TEST(Convert, WhatClientsSayAndHearRoundTrips) {
         expect_round_trip<wire::ListRequest>(ListRequest{
             text(prng, core::name_bytes_max), text(prng, 20), 1 + prng.below(1'024), coin(prng)});
         expect_round_trip<wire::ListAnswer>(ListAnswer{list_reply(prng)});
-        expect_round_trip<wire::OutcomesRequest>(
-            OutcomesRequest{index(prng),
-                            {core::SessionId{positive(prng)}, core::SessionId{positive(prng)}},
-                            {positive(prng)}});
     }
 }
 
@@ -570,34 +484,6 @@ TEST(Convert, EveryRefusalRoundTripsAndOneOfALaterVersionIsStillARefusal) {
     EXPECT_EQ(read(refused.asReader()), Refusal::unspecified);
 }
 
-TEST(Convert, EveryStreamEndRoundTripsAndOneOfALaterVersionIsStillAnEnd) {
-    for (int i = 0; i <= static_cast<int>(StreamEnd::stopping); ++i) {
-        const auto end = static_cast<StreamEnd>(i);
-        EXPECT_EQ(from_wire(to_wire(end)), end);
-    }
-    EXPECT_EQ(from_wire(static_cast<wire::StreamEnd>(77)), StreamEnd::unspecified);
-}
-
-TEST(Convert, OutcomesRoundTrip) {
-    Prng prng{6};
-    for (int run = 0; run < 300; ++run) {
-        std::vector<OutcomeBatch> batches;
-        for (std::uint64_t at = 1; at <= prng.below(5); ++at) {
-            batches.push_back({LogIndex{at}, {}});
-            for (auto count = prng.below(5); count > 0; --count)
-                batches.back().outcomes.push_back(outcome(prng));
-        }
-        capnp::MallocMessageBuilder builder;
-        const auto size = static_cast<unsigned>(batches.size());
-        auto list =
-            builder.initRoot<capnp::AnyPointer>().initAs<capnp::List<wire::OutcomeBatch>>(size);
-        write(batches, list);
-        const auto after = read(list.asReader());
-        ASSERT_TRUE(after) << after.error().what;
-        EXPECT_EQ(*after, batches);
-    }
-}
-
 TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
     Prng prng{7};
     ListReply reply;
@@ -620,7 +506,6 @@ TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
     EXPECT_EQ(told.locks.front().waiters.size(), list_holders_max);
     EXPECT_EQ(told.locks.front().waiters_total, 2'000U);
     EXPECT_TRUE(told.more);
-    EXPECT_TRUE(told.truncated);
 }
 
 // The time is no part of what is compared, since no replica knows it.
@@ -643,7 +528,6 @@ TEST(Convert, TellsWhatClosesANameAndForHowLong) {
     const auto& told = page.locks.front();
     ASSERT_EQ(told.closings.size(), list_closings_max);
     EXPECT_EQ(told.closings_total, list_closings_max + 6);
-    EXPECT_TRUE(page.truncated);
     EXPECT_EQ(told.closings.front(), lock.closings.front());
     EXPECT_EQ(told.closings[0].left, core::Nanoseconds{list_closings_max + 6});
     EXPECT_EQ(told.closings[1].left, std::nullopt);
@@ -786,7 +670,8 @@ TEST(Malformed, PayloadsAtTheirLimitsAndOneByteBeyond) {
     EXPECT_FALSE(payload(payload_bytes_max));
     EXPECT_EQ(payload(payload_bytes_max + 1), Malformed::too_long);
     const auto forwarded = [](unsigned size) {
-        return complaint<wire::Forward>(core::Forward{}, [&](auto root) { root.initUrgent(size); });
+        return complaint<wire::PeerMessage>(core::PeerMessage{core::Forward{}},
+                                            [&](auto root) { root.getForward().initBatch(size); });
     };
     EXPECT_FALSE(forwarded(core::batch_bytes_max));
     EXPECT_EQ(forwarded(core::batch_bytes_max + 1), Malformed::too_long);
@@ -888,7 +773,7 @@ TEST(Malformed, AHelloWithVotersOutOfOrderOrTooMany) {
     EXPECT_EQ(voters(many), Malformed::too_many);
 }
 
-TEST(Malformed, EnumsOfLocksAndOutcomesThatAreNotKnown) {
+TEST(Malformed, EnumsOfLocksThatAreNotKnown) {
     Prng prng{8};
     ListReply reply;
     reply.locks.emplace_back().name = "a";
@@ -910,32 +795,6 @@ TEST(Malformed, EnumsOfLocksAndOutcomesThatAreNotKnown) {
     const auto failure = complaint<wire::ListAnswer>(
         ListAnswer{reply}, [](auto root) { root.setFailed(static_cast<wire::Failure>(14)); });
     EXPECT_EQ(failure, Malformed::unknown_kind);
-}
-
-TEST(Malformed, OutcomesThatDoNotMakeSense) {
-    const auto code = [](auto change) {
-        capnp::MallocMessageBuilder builder;
-        auto list =
-            builder.initRoot<capnp::AnyPointer>().initAs<capnp::List<wire::OutcomeBatch>>(1);
-        list[0].setIndex(1);
-        change(list[0].initOutcomes(1)[0]);
-        const auto result = read(list.asReader());
-        return result ? std::error_code{} : result.error().code;
-    };
-    const auto answered = [](wire::Outcome::Builder o, int kind, std::uint64_t token) {
-        auto answer = o.initAnswered();
-        answer.initOperation().setSession(1);
-        answer.getOperation().setSeq(1);
-        answer.setKind(static_cast<wire::AnswerKind>(kind));
-        answer.setToken(token);
-    };
-    EXPECT_FALSE(code([&](auto o) { answered(o, 0, 1); }));
-    EXPECT_EQ(code([&](auto o) { answered(o, 0, 0); }), Malformed::bad_number);
-    EXPECT_EQ(code([&](auto o) { answered(o, 1, 1); }), Malformed::bad_number);
-    EXPECT_EQ(code([&](auto o) { answered(o, 16, 0); }), Malformed::unknown_kind);
-    EXPECT_EQ(code([](auto o) { o.initQueued(); }), Malformed::bad_number);
-    EXPECT_EQ(code([](auto o) { o.setRenewalLost(0); }), Malformed::bad_number);
-    EXPECT_EQ(code([](auto o) { o.initSessionOpened().setSession(1); }), Malformed::bad_number);
 }
 
 TEST(Malformed, EachHasItsOwnWords) {

@@ -41,11 +41,6 @@ struct Service : ClientService {
                     std::function<void(ChangeAnswer)> answer) override {
         answer(core::Changed{});
     }
-    ForwardReply forward(core::Forward /*forward*/) override { return {}; }
-    SubscribeAnswer subscribe(const OutcomesRequest& /*request*/, OutcomeSink& /*sink*/) override {
-        return StreamEnd::unspecified;
-    }
-    void unsubscribe(SubscriptionId /*id*/) override {}
 
     ListReply page;
     std::vector<std::function<void(ChangeAnswer)>> waiting;
@@ -318,7 +313,7 @@ TEST_F(HostileClient, IsRefusedWhatWouldBeKept) {
                                                     call.initSendResultsTo().initThirdParty();
                                                 }),
                    "no node asks for");
-    expect_refused(client_hello() + member_call(2, outcomes,
+    expect_refused(client_hello() + member_call(2, break_lock,
                                                 [](rpc::Call::Builder call) {
                                                     auto table = call.getParams().initCapTable(1);
                                                     table[0].setSenderHosted(1);

@@ -15,10 +15,7 @@ namespace mortise::transport {
 namespace {
 
 using namespace test;
-using core::LogIndex;
 using core::NodeId;
-using testing::HasSubstr;
-using testing::SizeIs;
 
 struct Service : ClientService {
     MemberStatus status() const override {
@@ -50,20 +47,6 @@ struct Service : ClientService {
         breaks.push_back(std::move(request));
         held_changes.push_back(std::move(answer));
     }
-    ForwardReply forward(core::Forward forward) override {
-        forwarded.push_back(std::move(forward));
-        return {true, NodeId{2}};
-    }
-    SubscribeAnswer subscribe(const OutcomesRequest& request, OutcomeSink& the_sink) override {
-        if (request.after == LogIndex{99}) return StreamEnd::position_gone;
-        sink = &the_sink;
-        return Subscribed{SubscriptionId{5}, LogIndex{10}};
-    }
-    void unsubscribe(SubscriptionId id) override {
-        EXPECT_EQ(id, SubscriptionId{5});
-        sink = nullptr;
-    }
-
     std::vector<ListRequest> requests;
     ListAnswer answer_to_list = ListReply{};
     bool hold_answers = false;
@@ -72,21 +55,6 @@ struct Service : ClientService {
     std::vector<core::Nanoseconds> patiences;
     std::vector<std::function<void(ChangeAnswer)>> held_changes;
     std::vector<core::BreakLock> breaks;
-    std::vector<core::Forward> forwarded;
-    OutcomeSink* sink = nullptr;
-};
-
-struct Sink : OutcomeSink {
-    void applied(LogIndex index, std::vector<OutcomeBatch> batches) override {
-        upto = index;
-        for (auto& batch : batches)
-            told.push_back(std::move(batch));
-    }
-    void ended(StreamEnd reason) override { end = reason; }
-
-    LogIndex upto;
-    std::vector<OutcomeBatch> told;
-    std::optional<StreamEnd> end;
 };
 
 class MemberClientTest : public testing::Test {
@@ -94,9 +62,8 @@ protected:
     MemberClientTest() {
         node_ = std::make_unique<Node>(
             io_, 1, std::vector{address_},
-            [](NetworkOptions& options, core::Hello& hello) {
+            [](NetworkOptions& /*options*/, core::Hello& hello) {
                 hello.cluster = {7, 8};
-                options.limits.client_capabilities_max = 1;  // for streams of outcomes
             },
             &service_);
         EXPECT_TRUE(node_->start());
@@ -278,87 +245,19 @@ TEST_F(MemberClientTest, MoreListsThanAFewAreRefusedAtOnce) {
     EXPECT_TRUE(run_until(io_, [&] { return service_.held.size() == lists_max + 1; }));
 }
 
-TEST_F(MemberClientTest, ForwardsCommands) {
-    ASSERT_TRUE(connect());
-    const core::Forward forward{core::Bytes{std::string{"urgent"}}, {}, {}};
-    const auto reply =
-        wait<ForwardReply>([&](auto done) { client_->forward(forward, std::move(done)); });
-    ASSERT_TRUE(reply);
-    EXPECT_EQ(*reply, (ForwardReply{true, NodeId{2}}));
-    ASSERT_THAT(service_.forwarded, SizeIs(1));
-    EXPECT_EQ(service_.forwarded[0].urgent, forward.urgent);
-}
-
-TEST_F(MemberClientTest, IsToldOutcomesUntilItHasEnough) {
-    ASSERT_TRUE(connect());
-    Sink sink;
-    const auto from = wait<LogIndex>([&](auto done) {
-        client_->outcomes({LogIndex{10}, {core::SessionId{1}}, {}}, sink, std::move(done));
-    });
-    ASSERT_TRUE(from);
-    EXPECT_EQ(*from, LogIndex{10});
-    const core::Outcomes outcomes{core::SessionRenewed{core::SessionId{1}, 3}};
-    service_.sink->applied(LogIndex{11}, {{LogIndex{11}, outcomes}});
-    service_.sink->applied(LogIndex{12}, {});
-    ASSERT_TRUE(run_until(io_, [&] { return sink.upto == LogIndex{12}; }));
-    ASSERT_THAT(sink.told, SizeIs(1));
-    EXPECT_EQ(sink.told[0], (OutcomeBatch{LogIndex{11}, outcomes}));
-    client_->end_outcomes();
-    EXPECT_TRUE(run_until(io_, [&] { return service_.sink == nullptr; }));
-    EXPECT_FALSE(sink.end);
-}
-
-TEST_F(MemberClientTest, IsToldTheEndOfAStream) {
-    ASSERT_TRUE(connect());
-    Sink sink;
-    ASSERT_TRUE(wait<LogIndex>([&](auto done) { client_->outcomes({}, sink, std::move(done)); }));
-    service_.sink->applied(LogIndex{11}, {{LogIndex{11}, {core::RenewalLost{core::SessionId{1}}}}});
-    service_.sink->ended(StreamEnd::stopping);
-    service_.sink = nullptr;
-    ASSERT_TRUE(run_until(io_, [&] { return sink.end.has_value(); }));
-    EXPECT_EQ(sink.end, StreamEnd::stopping);
-    EXPECT_THAT(sink.told, SizeIs(1));
-}
-
-TEST_F(MemberClientTest, HasOneStreamAtATime) {
-    ASSERT_TRUE(connect());
-    Sink sink;
-    const auto stream = [&] {
-        return wait<LogIndex>([&](auto done) { client_->outcomes({}, sink, std::move(done)); });
-    };
-    ASSERT_TRUE(stream());
-    EXPECT_FALSE(stream());
-    client_->end_outcomes();
-    ASSERT_TRUE(run_until(io_, [&] { return service_.sink == nullptr; }));
-    EXPECT_TRUE(stream());
-}
-
-TEST_F(MemberClientTest, AStreamThatCannotBeginIsAnError) {
-    ASSERT_TRUE(connect());
-    Sink sink;
-    const auto from = wait<LogIndex>([&](auto done) {
-        client_->outcomes({LogIndex{99}, {}, {}}, sink, std::move(done));
-    });
-    ASSERT_FALSE(from);
-    EXPECT_THAT(from.error().what, HasSubstr("not kept"));
-}
-
 TEST_F(MemberClientTest, ABrokenConnectionIsToldToAllThatWait) {
     ASSERT_TRUE(connect());
     service_.hold_answers = true;
-    Sink sink;
-    ASSERT_TRUE(wait<LogIndex>([&](auto done) { client_->outcomes({}, sink, std::move(done)); }));
-    std::vector<std::string> heard;
-    client_->on_lost([&](const core::Error&) { heard.emplace_back("lost"); });
-    client_->list({"a", "", 1, false, false}, [&](const core::Result<ListAnswer>& answer) {
-        EXPECT_FALSE(answer);
-        heard.emplace_back("list");
-    });
-    ASSERT_TRUE(run_until(io_, [&] { return !service_.held.empty(); }));
+    int heard = 0;
+    for (int i = 0; i < 2; ++i) {
+        client_->list({"a", "", 1, false, false}, [&](const core::Result<ListAnswer>& answer) {
+            EXPECT_FALSE(answer);
+            ++heard;
+        });
+    }
+    ASSERT_TRUE(run_until(io_, [&] { return service_.held.size() == 2; }));
     node_.reset();
-    ASSERT_TRUE(run_until(io_, [&] { return heard.size() == 2; }));
-    EXPECT_THAT(heard, testing::ElementsAre("list", "lost"));
-    EXPECT_EQ(sink.end, StreamEnd::unspecified);
+    ASSERT_TRUE(run_until(io_, [&] { return heard == 2; }));
     EXPECT_FALSE(list({"a", "", 1, false, false}));
 }
 

@@ -34,7 +34,7 @@ core::PeerMessage vote(std::uint64_t round) {
     return core::RaftMessage{core::VoteRequest{Term{1}, round, {}, false}};
 }
 core::PeerMessage forward(std::size_t bytes) {
-    return core::Forward{{}, core::Bytes{std::string(bytes, 'x')}, {}};
+    return core::Forward{1, core::Bytes{std::string(bytes, 'x')}, {}};
 }
 
 std::string in_words(const core::PeerMessage& message) {
@@ -181,12 +181,12 @@ TEST(Outbox, WithoutRoomForwardingRefusesTheNewest) {
     EXPECT_EQ(outbox.dropped(), 1U);
     EXPECT_EQ(outbox.size(), 2U);
     const auto first = outbox.take_batch();
-    EXPECT_EQ(std::get<core::Forward>(first.front()).acquires.size(), 1'900U);
+    EXPECT_EQ(std::get<core::Forward>(first.front()).batch.size(), 1'900U);
 }
 
 core::Forward renewal(std::uint64_t session, std::uint64_t number, std::size_t bytes = 0) {
-    return {
-        {}, core::Bytes{std::string(bytes, 'x')}, core::Renewal{core::SessionId{session}, number}};
+    return {1, core::Bytes{std::string(bytes, 'x')},
+            core::Renewal{core::SessionId{session}, number}};
 }
 
 TEST(Outbox, AFloodDoesNotDropRenewals) {
@@ -200,7 +200,7 @@ TEST(Outbox, AFloodDoesNotDropRenewals) {
     ASSERT_GE(batch.size(), 2U);
     const auto& first = std::get<core::Forward>(batch[0]);
     EXPECT_EQ(first.renewal, (core::Renewal{core::SessionId{1}, 7}));
-    EXPECT_TRUE(first.acquires.empty());
+    EXPECT_TRUE(first.batch.empty());
     EXPECT_EQ(std::get<core::Forward>(batch[1]).renewal, (core::Renewal{core::SessionId{2}, 4}));
 }
 

@@ -78,8 +78,8 @@ std::string call(unsigned question, unsigned method, const Change& fill = {}) {
 
 // --- sound calls of every method of Member ------------------------------------------------------
 
-enum Method : unsigned { status, list, inspect, forward, outcomes, change, break_lock };
-constexpr unsigned methods = 7;
+enum Method : unsigned { status, list, inspect, change, break_lock };
+constexpr unsigned methods = 5;
 
 inline void fill_params(unsigned method, rpc::Call::Builder call) {
     using Member = wire::Member;
@@ -95,8 +95,6 @@ inline void fill_params(unsigned method, rpc::Call::Builder call) {
             params.setLocal(true);
             break;
         }
-        case forward: content.initAs<Member::ForwardParams>().initForward(); break;
-        case outcomes: content.initAs<Member::OutcomesParams>().initRequest(); break;
         case change: {
             auto params = content.initAs<Member::ChangeParams>();
             auto goal = params.initGoal();

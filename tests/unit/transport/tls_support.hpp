@@ -94,11 +94,6 @@ struct NoService : ClientService {
     void break_lock(core::BreakLock, std::function<void(ChangeAnswer)> answer) override {
         answer(core::Changed{});
     }
-    ForwardReply forward(core::Forward) override { return {}; }
-    SubscribeAnswer subscribe(const OutcomesRequest&, OutcomeSink&) override {
-        return StreamEnd::unspecified;
-    }
-    void unsubscribe(SubscriptionId) override {}
 };
 
 }  // namespace mortise::transport::test

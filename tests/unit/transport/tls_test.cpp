@@ -77,7 +77,7 @@ TEST_F(TlsTest, WithoutACertificateNobodyGetsIn) {
 TEST_F(TlsTest, ACertificateOfAnotherAuthorityIsNotBelieved) {
     Authority other{"orders"};
     EXPECT_FALSE(meet(authority_.node(1), other.node(2)));
-    EXPECT_TRUE(says("not believed")) << log_;
+    EXPECT_TRUE(says("not trusted")) << log_;
 }
 
 // Also where one authority is believed by several clusters.
@@ -214,7 +214,7 @@ TEST_F(TlsClientTest, IsToldWhyNotWithoutOne) {
     Authority other{"orders"};
     const auto refused = connect(other.user("alice", core::AccessRole::observer));
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().what.find("not believed"), std::string::npos) << refused.error().what;
+    EXPECT_NE(refused.error().what.find("not trusted"), std::string::npos) << refused.error().what;
 }
 
 TEST_F(TlsClientTest, WithTheServersAuthorityButAStrangersCertificateHearsTheAlert) {
@@ -222,7 +222,7 @@ TEST_F(TlsClientTest, WithTheServersAuthorityButAStrangersCertificateHearsTheAle
     const auto refused =
         connect(other.user("alice", core::AccessRole::observer, {&authority_, &other}));
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().what.find("an authority that it does not know"), std::string::npos)
+    EXPECT_NE(refused.error().what.find("does not know the authority"), std::string::npos)
         << refused.error().what;
 }
 

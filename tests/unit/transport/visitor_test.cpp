@@ -39,11 +39,6 @@ struct WordyService : ClientService {
                     std::function<void(ChangeAnswer)> answer) override {
         answer(core::Changed{});
     }
-    ForwardReply forward(core::Forward /*forward*/) override { return {}; }
-    SubscribeAnswer subscribe(const OutcomesRequest& /*request*/, OutcomeSink& /*sink*/) override {
-        return StreamEnd::unspecified;
-    }
-    void unsubscribe(SubscriptionId /*id*/) override {}
 
     ListReply page;
     std::size_t lists = 0;

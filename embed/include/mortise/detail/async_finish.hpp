@@ -1,4 +1,4 @@
-// How the end of an operation finds its way to an Asio handler. Not for use by programs.
+// Calls the Asio handler at the end of an operation. Not for use by programs.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,8 @@
 
 namespace mortise::detail {
 
-// Stands for no executor at all: what is handed to it runs where it is. A handler without one of
-// its own would otherwise get Asio's system executor, and with it threads nobody asked for.
+// An executor that runs functions in place. A handler without an executor of its own would
+// otherwise get Asio's system executor, and threads with it.
 struct OnThisThread {
     template <class F>
     void execute(F&& body) const {
@@ -35,16 +35,17 @@ struct OnThisThread {
     friend bool operator==(const OnThisThread&, const OnThisThread&) = default;
 };
 
-// Between the cancellation slot of a handler and an operation that is about to begin, or to end.
+// Connects the cancellation slot of a handler with an operation that may not have begun yet, or
+// have ended.
 class Stopper {
 public:
-    // From the slot. Before the operation can be stopped, it is remembered.
+    // Called by the slot. A stop that comes before the operation can be stopped is remembered.
     void stop() {
         std::function<void()> cancel;
         {
             const std::scoped_lock lock{mutex_};
             is_wanted_ = true;
-            cancel = std::move(cancel_);  // once is enough
+            cancel = std::move(cancel_);  // it is called once
             cancel_ = nullptr;
         }
         if (cancel) cancel();
@@ -62,7 +63,8 @@ public:
         cancel();
     }
 
-    // The operation has ended: there is nothing to keep it for. True if the slot wanted that.
+    // The operation has ended, so the cancel function is dropped. True if the slot requested a
+    // stop.
     bool end() {
         std::function<void()> cancel;
         const std::scoped_lock lock{mutex_};
@@ -78,20 +80,20 @@ private:
     bool is_over_ = false;
 };
 
-// What a handler is told.
+// The arguments of the handler.
 using AcquireEnd = std::tuple<std::error_code, Hold>;
 using AcquireAllEnd = std::tuple<std::error_code, HoldSet>;
 using ReleaseEnd = std::tuple<std::error_code>;
 
-// The executor, as one that is work of its context while it lives. asio::executor_work_guard has a
-// copy of it beside the work, and drops it last: a strand then goes back to a context that nothing
-// keeps any more.
+// The executor as outstanding work of its context. asio::executor_work_guard would keep a copy of
+// the executor beside the work and drop it last; a strand would then be destroyed in a context that
+// nothing keeps alive any more.
 template <class Executor>
 auto tracked(const Executor& executor) {
     return asio::prefer(executor, asio::execution::outstanding_work.tracked);
 }
 
-// Owns the handler and work of the handler's executor, and hands both on.
+// Owns the handler and outstanding work of its executor, and passes both on.
 template <class Handler, class End>
 class HandlerFinish final : public Finish {
 public:
@@ -106,8 +108,9 @@ public:
     void operator()(std::error_code ec, Hold hold) override {
         const bool was_wanted = stopper_ && stopper_->end();
         if (was_wanted && ec == Errc::cancelled) ec = asio::error::operation_aborted;
-        // The handler may be over, and its context with it, before dispatch() has returned: so this
-        // is work as well, and whatever else is of the executor here ends before it.
+        // The handler, and its context with it, may be finished before dispatch() returns. So this
+        // copy is outstanding work as well, and everything else of the executor in this scope ends
+        // before it.
         const auto executor = rest_->work;
         {
             auto rest = std::exchange(rest_, std::nullopt);
@@ -135,7 +138,7 @@ private:
         bool has_slot;
 
         void operator()() {
-            // Here and not earlier: a slot belongs to the executor of its handler.
+            // Cleared here and not earlier, because a slot belongs to the executor of its handler.
             if (has_slot) asio::get_associated_cancellation_slot(rest.handler).clear();
             std::apply(std::move(rest.handler), std::move(end));
         }
@@ -159,7 +162,7 @@ private:
     std::shared_ptr<Stopper> stopper_;  // null: the handler has no slot
 };
 
-// Null if the handler has no slot to be cancelled by.
+// Null if the handler has no connected cancellation slot.
 template <class Handler>
 std::shared_ptr<Stopper> stopper_for(const Handler& handler) {
     auto slot = asio::get_associated_cancellation_slot(handler);

@@ -9,8 +9,8 @@
 
 namespace mortise::detail {
 
-// The same moment on the clock that waits are measured with, as things stand now: a clock that is
-// set meanwhile does not move it.
+// The same moment on the steady clock, which measures waits. It does not change when the other
+// clock is set later.
 template <class Clock, class Unit>
 std::chrono::steady_clock::time_point deadline_of(std::chrono::time_point<Clock, Unit> moment) {
     using Steady = std::chrono::steady_clock;

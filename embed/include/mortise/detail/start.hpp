@@ -1,4 +1,4 @@
-// What the templates and the mutexes of the public headers are made of. Not for use by programs.
+// What the templates and mutexes of the public headers use. Not for use by programs.
 #pragma once
 
 #include <chrono>
@@ -30,12 +30,12 @@ class ThreadOwners;
 using Deadline = std::chrono::steady_clock::time_point;
 
 enum class Attempt : std::uint8_t {
-    wait,   // until it is held; options.wait_max ends it with timed_out
-    once,   // busy is the answer: an empty Hold and no error
-    until,  // the same when the deadline comes first
+    wait,   // until it is held; options.wait_max ends the wait with timed_out
+    once,   // if it is busy, the answer is an empty Hold without an error
+    until,  // the same if the deadline comes first
 };
 
-// Instead of the one name; of the mode of the options nothing is taken.
+// Replaces the single name. options.mode is ignored.
 struct SeveralNames {
     std::vector<LockRequest> requests;
     bool all = true;  // otherwise any
@@ -47,14 +47,14 @@ struct AcquireOrder {
     Attempt attempt = Attempt::wait;
     Deadline deadline = Deadline::max();  // counts for Attempt::until
     std::optional<SeveralNames> several{};
-    // Of the locker of the options: with its other holds of the name, or merely as one of its
-    // waits.
+    // Whether the request shares the grant of its locker's other holds of the name, or is merely
+    // one of the locker's waits.
     bool is_shared = true;
-    ErrorDetail* detail = nullptr;  // of an error, for a thread that waits
+    ErrorDetail* detail = nullptr;  // receives the details of an error, for a thread that waits
 };
 
-// The end of an asynchronous operation. Called once, on a callback thread of the node, never from
-// within start_*. For a release the Hold is empty.
+// The completion of an asynchronous operation. It is called once, on a callback thread of the node,
+// and never by start_*. For a release the Hold is empty.
 class Finish {
 public:
     Finish() = default;
@@ -64,29 +64,28 @@ public:
     virtual void operator()(std::error_code ec, Hold hold) = 0;
 };
 
-// Begins it; the answer, called from any thread and more than once if need be, ends it early:
-// finish is then told Errc::cancelled unless it was decided before. When it throws, for want of
-// memory, nothing was begun and finish is not called.
+// Begins an acquire. The function that is returned cancels it; it may be called from any thread and
+// more than once. Then `finish` receives Errc::cancelled, unless the acquire was decided before. If
+// start_acquire throws std::bad_alloc, nothing was begun and `finish` is not called.
 std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                     std::unique_ptr<Finish> finish);
 void start_release(Hold hold, std::unique_ptr<Finish> finish);
 
-// What was granted to an order of all of several names. Throws std::bad_alloc, and then all of it
-// is given back.
+// The grant of acquire_all() as a set. Throws std::bad_alloc; then everything is released.
 [[nodiscard]] HoldSet as_set(Hold granted);
 
-// Waits for the end of it on this thread. `busy`, if given, is told who has it.
+// Blocks until the acquire has ended. `busy`, if given, receives the present holders.
 Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
              LockInfo* busy = nullptr);
 
 [[nodiscard]] const std::shared_ptr<NodeRuntime>& runtime_of(const Node& node);
-// Which thread of this process has locked which names through the mutexes of this node.
+// The threads of this process that locked names through the mutexes of this node.
 [[nodiscard]] ThreadOwners& thread_owners(NodeRuntime& node);
-// An owner of its own.
+// A new owner.
 [[nodiscard]] Locker new_locker(NodeRuntime& node);
-// From its cluster, as far as it knows and says at once.
+// True if this node was removed from its cluster, as far as it knows now.
 [[nodiscard]] bool is_removed(NodeRuntime& node);
-// Tells the node's event sinks that a thread unlocked what it did not hold.
+// Reports to the node's event sinks that a thread unlocked a name which it did not hold.
 void report_not_held(NodeRuntime& node, std::string_view name);
 
 }  // namespace detail

@@ -46,7 +46,7 @@ private:
             Act{12, &AnyProgram::cancel_any},       Act{10, &AnyProgram::release_any},
             Act{12, &AnyProgram::downgrade_any},    Act{18, &AnyProgram::upgrade_any},
             Act{3, &AnyProgram::rival_acts},        Act{2, &AnyProgram::leader_changes},
-            Act{3, &AnyProgram::second_passes},     Act{2, &AnyProgram::leader_refuses},
+            Act{3, &AnyProgram::second_passes},     Act{2, &AnyProgram::leader_declines},
             Act{1, &AnyProgram::state_is_replaced}, Act{3, &AnyProgram::message_is_lost},
             Act{45, &AnyProgram::message_arrives},
         };
@@ -140,13 +140,13 @@ private:
     }
     void leader_changes() { of_.cluster.agent.on_leader(true, of_.cluster.now); }
     void second_passes() { of_.cluster.pass(1s); }
-    void leader_refuses() {
+    void leader_declines() {
         const auto& under_way = of_.cluster.under_way;
         if (under_way.empty()) return;
         const auto at = prng_.below(under_way.size());
-        if (!under_way[at].begins) return;
-        of_.cluster.refuse(under_way[at]);
+        const auto message = under_way[at];
         of_.lose(at);
+        of_.arrive(ClusterByHand::declined(message));
     }
     // Some arrived there of which the agent is never told.
     void state_is_replaced() {

@@ -17,14 +17,34 @@ using namespace std::chrono_literals;
 
 inline constexpr SessionId session{7};
 
+// What a step sends, batch by batch.
+inline std::vector<Command> commands_in(const AgentOutput& output) {
+    std::vector<Command> commands;
+    for (const auto& forward : output.forwards) {
+        for (auto& command : decode_batch(forward.batch).value_or(std::vector<Command>{}))
+            commands.push_back(std::move(command));
+    }
+    return commands;
+}
+
+inline std::vector<Request> requests_in(const AgentOutput& output) {
+    std::vector<Request> requests;
+    for (auto& command : commands_in(output)) {
+        if (auto* request = std::get_if<Request>(&command)) requests.push_back(std::move(*request));
+    }
+    return requests;
+}
+
+inline std::optional<Renewal> renewal_in(const AgentOutput& output) {
+    return output.forwards.empty() ? std::nullopt : output.forwards.front().renewal;
+}
+
 struct Agent {
     Agent() {
         agent.on_leader(true, now);
-        const auto sent = agent.collect(now).outbound;
-        const auto batch = decode_batch(sent.value().urgent);
-        const auto& opening = std::get<OpenSession>(batch.value().front());
+        const auto sent = commands_in(agent.collect(now));
+        const auto& opening = std::get<OpenSession>(sent.front());
         agent.on_outcome(SessionOpened{session, opening.nonce}, LogIndex{1}, now);
-        agent.on_format(command_format_newest);
     }
 
     static AgentOptions options() {
@@ -56,24 +76,19 @@ struct Agent {
         }
         return refused;
     }
-    // What goes out now, its urgent part first.
+    // What goes out now.
     std::vector<Request> sent() {
-        std::vector<Request> requests;
         auto output = agent.collect(now);
+        agent.check_invariants();
         std::ranges::move(output.answers, std::back_inserter(kept));
-        const auto outbound = std::move(output.outbound).value_or(Outbound{});
-        for (const auto& lane : {outbound.urgent, outbound.acquires}) {
-            for (const auto& command : decode_batch(lane).value_or(std::vector<Command>{})) {
-                const auto* request = std::get_if<Request>(&command);
-                if (request != nullptr) requests.push_back(*request);
-            }
-        }
-        return requests;
+        return requests_in(output);
     }
-    // Until everything that waits was sent once.
-    void send_all() {
-        while (agent.collect(now).outbound) {
-        }
+    // Everything that goes out by itself, in this order.
+    std::vector<Request> send_all() {
+        std::vector<Request> all;
+        for (auto some = sent(); !some.empty(); some = sent())
+            std::ranges::move(some, std::back_inserter(all));
+        return all;
     }
     void pass(Nanoseconds time) {
         now = {now.steady + time, now.boot + time};
@@ -99,13 +114,18 @@ struct Agent {
             agent.on_told({session, Seq{seq}});
     }
     void close() { agent.on_close(CloseCall{closing}, now); }
-    // Those of a state in which it lives.
-    static SessionTable sessions() {
-        SessionTable table;
+    // A state in which its session lives, and has applied so much.
+    static Session own_session(Seq applied) {
         Session own;
         own.id = session;
+        own.applied = applied;
+        return own;
+    }
+    void state_replaced(Session own) {
+        SessionTable table;
         table.restore(std::move(own));
-        return table;
+        agent.on_state_replaced(table, now);
+        agent.check_invariants();
     }
     void session_ends(SessionEnd how) {
         agent.on_outcome(SessionEnded{session, how}, LogIndex{++index}, now);

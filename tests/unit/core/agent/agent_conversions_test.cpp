@@ -68,6 +68,7 @@ TEST_F(AgentConversions, AnUpgradeThatWaitsIsAnsweredWhenItIsGranted) {
 TEST_F(AgentConversions, WhatTheClusterAnswersIsPassedOn) {
     const std::vector<std::pair<AnswerKind, CallError>> refusals{
         {AnswerKind::deadlock, CallError::deadlock},
+        {AnswerKind::resource_exhausted, CallError::resource_exhausted},  // declined (P11)
         {AnswerKind::invalid_argument, CallError::invalid_argument},
         {AnswerKind::not_held, CallError::lock_lost},
         {AnswerKind::cancelled, CallError::lock_lost}};  // its max_hold was over (S8)
@@ -108,8 +109,7 @@ TEST_F(AgentConversions, OneAtATime) {
 TEST_F(AgentConversions, ADowngradeIsUrgentAndSentUntilItIsDone) {
     downgrade(LockMode::shared);
     auto output = of.agent.collect(of.now);
-    const auto batch = decode_batch(output.outbound.value().urgent);
-    const auto& request = std::get<Request>(batch.value().front());
+    const auto request = requests_in(output).at(0);
     EXPECT_EQ(std::get<Downgrade>(request.body), (Downgrade{Seq{1}, LockMode::shared}));
     of.pass(11s);  // the caller's time is over, and the lease
     EXPECT_EQ(of.answers_to(downgrading), error(CallError::no_quorum));
@@ -147,23 +147,6 @@ TEST_F(AgentConversions, WhatIsGrantedTooLateGoesBackToTheModeItHasByThen) {  //
     EXPECT_EQ(sent[0].body, (RequestBody{Downgrade{Seq{1}, LockMode::shared}}));
 }
 
-// A state swallowed what became of the downgrade; that the Cancel came too late is told first.
-TEST_F(AgentConversions, WhatIsGrantedTooLateGoesBackToWhatItsOwnerAskedFor) {  // S28, P6
-    downgrade(LockMode::shared);
-    of.sent();
-    upgrade();
-    of.sent();
-    of.agent.on_cancel({upgrading}, of.now);
-    of.sent();
-    of.agent.on_state_replaced(Agent::sessions(), of.now);
-    of.answered(Seq{4}, AnswerKind::not_held);
-    std::vector<RequestBody> undone;
-    for (const auto& request : of.sent()) {
-        if (request.seq > Seq{4}) undone.push_back(request.body);
-    }
-    EXPECT_EQ(undone, std::vector<RequestBody>({Downgrade{Seq{1}, LockMode::shared}}));
-}
-
 TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesWhatThereIs) {
     downgrade(LockMode::shared);
     of.sent();
@@ -172,6 +155,7 @@ TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesWhatThereIs) {
     of.sent();
     of.agent.on_cancel({upgrading}, of.now);
     of.sent();
+    of.answered(Seq{3}, AnswerKind::converted);
     of.answered(Seq{4}, AnswerKind::not_held);
     EXPECT_EQ(of.sent().at(0).body, (RequestBody{Downgrade{Seq{1}, LockMode::update}}));
 }
@@ -179,7 +163,7 @@ TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesWhatThereIs) {
 // The first had no effect, the second has: what is granted too late goes back to that one's mode.
 TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesTheNext) {
     downgrade(LockMode::shared);
-    downgrade(LockMode::shared);
+    of.agent.on_downgrade({again, hold, LockMode::shared}, of.now);
     of.sent();
     of.answered(Seq{2}, AnswerKind::invalid_argument);
     of.answered(Seq{3}, AnswerKind::converted);
@@ -187,48 +171,28 @@ TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesTheNext) {
     of.sent();
     of.agent.on_cancel({upgrading}, of.now);
     of.sent();
+    of.answered(Seq{4}, AnswerKind::converted);
     of.answered(Seq{5}, AnswerKind::not_held);
     EXPECT_EQ(of.sent().at(0).body, (RequestBody{Downgrade{Seq{1}, LockMode::shared}}));
 }
 
-// A state swallowed the answer to the downgrade; that of the upgrade behind it is told first. What
-// is refused later leaves what the upgrade made of the hold.
-TEST_F(AgentConversions, AnOlderAnswerLeavesWhatTheHoldBecame) {  // P3
+// What became of the downgrade is in the state, and that the Cancel came too late.
+TEST_F(AgentConversions, WhatIsGrantedTooLateGoesBackToWhatItsOwnerAskedFor) {  // S28, P6
     downgrade(LockMode::shared);
+    of.sent();
     upgrade();
     of.sent();
-    of.agent.on_state_replaced(Agent::sessions(), of.now);
-    of.answered(Seq{3}, AnswerKind::converted);
-    of.answered(Seq{2}, AnswerKind::converted);
-    downgrade(LockMode::shared);
+    of.agent.on_cancel({upgrading}, of.now);
     of.sent();
-    of.answered(Seq{4}, AnswerKind::invalid_argument);
-    upgrade(again);
-    of.sent();
-    of.agent.on_cancel({again}, of.now);
-    of.sent();
-    of.answered(Seq{6}, AnswerKind::not_held);
-    EXPECT_EQ(of.sent().at(0).body, (RequestBody{Downgrade{Seq{1}, LockMode::exclusive}}));
-}
-
-// --- S20: the order of what is asked of one hold
-
-TEST_F(AgentConversions, FollowEachOther) {
-    downgrade(LockMode::shared);
-    upgrade();
-    const auto sent = of.sent();
-    ASSERT_EQ(sent.size(), 2U);
-    EXPECT_EQ(std::get<Downgrade>(sent[0].body).operation, Seq{1});
-    EXPECT_EQ(sent[1].after, sent[0].seq);
-    EXPECT_FALSE(of.agent.may_answer_from_read("name"));
-}
-
-TEST_F(AgentConversions, ADowngradeFollowsTheCancelOfAnUpgrade) {
-    give_up_upgrade();
-    downgrade(LockMode::shared);
+    auto own = Agent::own_session(Seq{4});
+    own.operations[Seq{1}].held = true;
+    own.answers.keep(LogIndex{5}, Seq{2}, {AnswerKind::converted, FencingToken{5}, {}});
+    own.answers.keep(LogIndex{6}, Seq{3}, {AnswerKind::converted, FencingToken{6}, {}});
+    own.answers.keep(LogIndex{7}, Seq{4}, {AnswerKind::not_held, {}, {}});
+    of.state_replaced(std::move(own));
     const auto sent = of.sent();
     ASSERT_EQ(sent.size(), 1U);
-    EXPECT_EQ(sent[0].after, Seq{3});
+    EXPECT_EQ(sent[0].body, (RequestBody{Downgrade{Seq{1}, LockMode::shared}}));
 }
 
 // --- an upgrade that is given up (S18, S28)
@@ -274,27 +238,18 @@ TEST_F(AgentConversions, TheNextUpgradeWaitsForTheEndOfTheOneBefore) {
     give_up_upgrade();
     upgrade(again);
     EXPECT_TRUE(of.sent().empty());
+    of.acquire(1, Instant::never());
+    EXPECT_EQ(of.agent.outstanding(), 3U);
+    of.answered(Seq{2}, AnswerKind::converted);
     of.answered(Seq{3}, AnswerKind::not_held);
     auto sent = of.sent();
     ASSERT_EQ(sent.size(), 2U);
     EXPECT_EQ(std::get<Downgrade>(sent[0].body).mode, LockMode::update);
     EXPECT_EQ(std::get<Upgrade>(sent[1].body).operation, Seq{1});
-    EXPECT_EQ(sent[1].after, sent[0].seq);
+    of.queued(Seq{4});  // others are not held back
+    of.answered(sent[0].seq, AnswerKind::converted);
     of.answered(sent[1].seq, AnswerKind::converted);
     EXPECT_EQ(of.answers_to(again), done);
-}
-
-TEST_F(AgentConversions, NothingPassesAnUpgradeThatWaitsForThat) {  // S20
-    give_up_upgrade();
-    upgrade(again);
-    of.acquire(1, Instant::never());
-    EXPECT_TRUE(of.sent().empty());
-    EXPECT_EQ(of.agent.outstanding(), 3U);
-    of.answered(Seq{3}, AnswerKind::cancelled);
-    const auto sent = of.sent();
-    ASSERT_EQ(sent.size(), 2U);
-    EXPECT_TRUE(std::holds_alternative<Upgrade>(sent[0].body));
-    EXPECT_EQ(sent[1].after, sent[0].seq);
 }
 
 TEST_F(AgentConversions, TheNextUpgradeMayBeGivenUpWhileItWaitsForThat) {
@@ -302,18 +257,11 @@ TEST_F(AgentConversions, TheNextUpgradeMayBeGivenUpWhileItWaitsForThat) {
     upgrade(again);
     of.agent.on_cancel({again}, of.now);
     EXPECT_EQ(of.answers_to(again), error(CallError::cancelled));
+    of.answered(Seq{2}, AnswerKind::cancelled);
     of.answered(Seq{3}, AnswerKind::cancelled);
     EXPECT_TRUE(of.sent().empty());
     upgrade(again);
     EXPECT_EQ(of.sent().size(), 1U);
-}
-
-TEST_F(AgentConversions, WhatTheLeaderHasNoRoomForIsRefusedAndCancelled) {
-    upgrade();
-    of.sent();
-    of.agent.on_too_busy(session, Seq{2}, Seq{2});
-    EXPECT_EQ(of.answers_to(upgrading), error(CallError::resource_exhausted));
-    EXPECT_EQ(of.agent.outstanding(), 1U);
 }
 
 // --- the hold ends meanwhile
@@ -386,16 +334,6 @@ TEST_F(AgentConversions, ANewLeaderIsAskedAgain) {
     of.queued(Seq{2});
     of.agent.on_leader(true, of.now);
     EXPECT_TRUE(of.sent().empty());
-}
-
-TEST_F(AgentConversions, AfterAnotherStateWhatWaitsIsAttachedToAgain) {
-    upgrade();
-    const auto sent = of.sent();
-    of.queued(Seq{2});
-    of.agent.on_state_replaced(Agent::sessions(), of.now);
-    EXPECT_EQ(of.sent(), sent);
-    of.answered(Seq{2}, AnswerKind::converted);
-    EXPECT_EQ(of.answers_to(upgrading), done);
 }
 
 TEST_F(AgentConversions, AreBoundedAsAcquiresAre) {

@@ -17,7 +17,6 @@ class AgentGivingUp : public testing::Test {
 protected:
     AgentGivingUp() {
         of.agent.on_leader(true, of.now);
-        of.agent.on_format(command_format_newest);
         apply_all();
     }
 
@@ -52,19 +51,12 @@ protected:
     }
     void cancel(CallTag call) { of.agent.on_cancel({call}, of.now); }
 
-    // Urgent first.
     Commands sent() {
         auto output = of.agent.collect(of.now);
         of.agent.check_invariants();
         for (const auto& answer : output.answers)
             take(answer);
-        Commands commands;
-        const auto outbound = std::move(output.outbound).value_or(Outbound{});
-        for (const auto& lane : {outbound.urgent, outbound.acquires}) {
-            for (auto& command : decode_batch(lane).value_or(Commands{}))
-                commands.push_back(std::move(command));
-        }
-        return commands;
+        return commands_in(output);
     }
     void apply(const Commands& commands) {
         if (commands.empty()) return;
@@ -121,8 +113,7 @@ private:
     std::uint64_t tag = 0;
 };
 
-// Were its Cancel applied first, that would stand for it: the third would have the lock before the
-// first, which got lost.
+// The first of three got lost, and the second was given up: what arrives of them is behind a gap.
 TEST_F(AgentGivingUp, NobodyPassesWhatTheCallCameAfter) {  // S20
     const auto first = acquire("name");
     ASSERT_EQ(sent().size(), 1U);
@@ -144,60 +135,6 @@ TEST_F(AgentGivingUp, NobodyPassesWhatTheCallCameAfter) {  // S20
     apply_all();
     EXPECT_EQ(granted, (std::vector{first, third}));
     EXPECT_EQ(of.agent.outstanding(), 0U);
-}
-
-// The Cancel of what is for both names comes after one of the two that ended there. The owner of
-// the other believes to have it exclusively from then on.
-TEST_F(AgentGivingUp, NoUpgradeIsAppliedAheadOfADowngrade) {  // P3, S27
-    const auto held = hold("a", LockMode::update);
-    const auto other = hold("b", LockMode::exclusive);
-    downgrade(held);
-    const auto lost = sent();
-    of.agent.on_release({{}, other}, of.now);
-    const auto released = sent();
-    const auto both = acquire_both("a", "b");
-    const auto second = sent();
-    const auto up = upgrade(held);
-    const auto third = sent();
-    cancel(both);
-    const auto ended = sent();
-    for (const auto& commands : {released, ended, second, third})
-        apply(commands);
-    EXPECT_EQ(mode_of("a"), LockMode::update);
-    send_all_again();
-    apply_all();
-    EXPECT_FALSE(refusals.contains(up));
-    EXPECT_EQ(mode_of("a"), LockMode::exclusive);
-}
-
-// Given up one by one: each Cancel goes out at once, and together they leave nothing.
-TEST_F(AgentGivingUp, WhoCameAfterOneAnotherEndAtOnce) {  // S18
-    std::vector<CallTag> calls;
-    for (int i = 0; i < 4; ++i) {
-        calls.push_back(acquire("name"));
-        ASSERT_EQ(sent().size(), 1U);
-    }
-    for (const auto call : calls) {
-        cancel(call);
-        const auto ended = sent();
-        ASSERT_FALSE(ended.empty());
-        EXPECT_TRUE(std::holds_alternative<Cancel>(std::get<Request>(ended.front()).body));
-        apply(ended);
-    }
-    apply_all();
-    EXPECT_EQ(of.agent.outstanding(), 0U);
-}
-
-TEST_F(AgentGivingUp, WhatALeaderRefusesIsCancelledAtOnce) {  // S21
-    std::vector<Seq> seqs;
-    for (int i = 0; i < 4; ++i) {
-        acquire("name");
-        seqs.push_back(std::get<Request>(sent().at(0)).seq);
-    }
-    of.agent.on_too_busy(of.agent.open_session().value(), seqs.front(), seqs.back());
-    EXPECT_EQ(sent().size(), 4U);
-    EXPECT_EQ(refusals.size(), 4U);
-    EXPECT_EQ(refusals.begin()->second, CallError::resource_exhausted);
 }
 
 // A8: the leader decides for others all the time, so there is a majority.
@@ -237,146 +174,6 @@ TEST_F(AgentGivingUp, AnAnswerToWhatWasNotAskedIsUnknown) {
     of.agent.on_outcome(other, LogIndex{9}, of.now);
     lose();
     EXPECT_EQ(refusals.at(waits), CallError::outcome_unknown);
-}
-
-// A Cancel has room for one that it comes after.
-TEST_F(AgentGivingUp, WhatComesAfterSeveralIsSentOnUntilOneIsLeft) {  // S18, S20
-    acquire("a");
-    const auto first = sent();
-    acquire("b");
-    const auto second = sent();
-    const auto both = acquire_both("a", "b");
-    ASSERT_EQ(sent().size(), 1U);
-    cancel(both);
-    EXPECT_TRUE(sent().empty());
-    EXPECT_EQ(refusals.at(both), CallError::cancelled);
-    apply(first);
-    const auto ended = sent();
-    ASSERT_FALSE(ended.empty());
-    EXPECT_TRUE(std::holds_alternative<Cancel>(std::get<Request>(ended.front()).body));
-    apply(second);
-    apply(ended);
-    apply_all();
-    EXPECT_EQ(granted.size(), 2U);
-    EXPECT_EQ(of.agent.outstanding(), 0U);
-}
-
-TEST_F(AgentGivingUp, WhatIsSentOnIsCancelledWhenItIsThere) {  // S18
-    acquire("a");
-    const auto first = sent();
-    acquire("b");
-    const auto second = sent();
-    const auto both = acquire_both("a", "b");
-    const auto third = sent();
-    cancel(both);
-    apply(second);
-    apply(first);
-    apply(third);
-    apply_all();
-    EXPECT_EQ(granted.size(), 2U);
-    EXPECT_EQ(of.agent.outstanding(), 0U);
-}
-
-// The first of "y" got lost. What is for both names comes after it twice: through the call for both
-// before it, and through the third of "y".
-TEST_F(AgentGivingUp, NobodyPassesWhatTwoComeAfter) {  // S20
-    const auto first = acquire("y");
-    lose();
-    const auto both = acquire_both("x", "y");
-    lose();
-    const auto third = acquire("y");
-    const auto late = sent();
-    const auto again = acquire_both("x", "y");
-    lose();
-    cancel(both);
-    const auto ended = sent();
-    cancel(again);
-    const auto more = sent();
-    for (const auto& commands : {ended, more, late})
-        apply(commands);
-    EXPECT_TRUE(granted.empty());
-    send_all_again();
-    apply_all();
-    EXPECT_EQ(granted, std::vector{first});
-    of.agent.on_release({{}, holds.at(first)}, of.now);
-    apply_all();
-    EXPECT_EQ(granted, (std::vector{first, third}));
-}
-
-// The Cancel of the last got lost; that of the call before it must not stand for both.
-TEST_F(AgentGivingUp, NoCancelPassesThatOfAFormerFollower) {  // S20
-    const auto other = hold("b", LockMode::exclusive);
-    granted.clear();
-    const auto first = acquire("a");
-    lose();
-    const auto both = acquire_both("a", "b");
-    lose();
-    const auto third = acquire("a");
-    const auto late = sent();
-    cancel(third);
-    lose();
-    of.agent.on_release({{}, other}, of.now);
-    const auto released = sent();
-    cancel(both);
-    const auto ended = sent();
-    for (const auto& commands : {released, ended, late})
-        apply(commands);
-    EXPECT_TRUE(granted.empty());
-    send_all_again();
-    apply_all();
-    EXPECT_EQ(granted, std::vector{first});
-}
-
-// With what it comes after, and in its place: those behind it need no third time.
-TEST_F(AgentGivingUp, AnEarlyCancelIsSentAgainInThePlaceOfItsCall) {  // S20
-    acquire("name", LockMode::shared);
-    lose();
-    const auto second = acquire("name");
-    lose();
-    const auto third = acquire("name", LockMode::shared);
-    lose();
-    cancel(second);
-    lose();
-    send_all_again();
-    apply(sent());
-    lose();
-    EXPECT_EQ(granted.size(), 2U);
-    EXPECT_TRUE(holds.contains(third));
-}
-
-// The leader took it first; the call is there now, and is to go.
-TEST_F(AgentGivingUp, ACancelThatWasPassedOverComesAgainWithItsCall) {  // S18
-    acquire("name", LockMode::shared);
-    const auto first = sent();
-    const auto second = acquire("name", LockMode::shared);
-    const auto behind = sent();
-    cancel(second);
-    const auto ended = sent();
-    for (const auto& commands : {ended, first, behind})
-        apply(commands);
-    EXPECT_EQ(mode_of("name"), LockMode::shared);
-    apply_all();
-    EXPECT_EQ(of.agent.outstanding(), 0U);
-    EXPECT_EQ(granted.size(), 1U);
-}
-
-// The downgrade comes after the upgrade's Cancel, and that after a call. What others give back is
-// not held up by any of those.
-TEST_F(AgentGivingUp, AReleaseComesAfterNoCall) {  // S21
-    const auto held = hold("name", LockMode::shared);
-    const auto other = hold("name", LockMode::shared);
-    acquire("name", LockMode::update);
-    lose();
-    const auto up = upgrade(held);
-    lose();
-    cancel(up);
-    lose();
-    downgrade(held);
-    lose();
-    of.agent.on_release({{}, other}, of.now);
-    const auto released = sent();
-    ASSERT_FALSE(released.empty());
-    EXPECT_FALSE(std::get<Request>(released.front()).after.is_set());
 }
 
 // The session ends in an orderly way only once the cluster knows of a loss, which may come after

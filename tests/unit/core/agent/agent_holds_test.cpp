@@ -26,9 +26,9 @@ protected:
     // The Acknowledge that goes out with a renewal that is asked for now.
     std::optional<LogIndex> told() {
         agent.agent.on_leader(true, agent.now);
-        const auto outbound = agent.agent.collect(agent.now).outbound.value_or(Outbound{});
-        EXPECT_TRUE(outbound.renewal.has_value());
-        for (const auto& command : decode_batch(outbound.urgent).value_or(std::vector<Command>{})) {
+        const auto output = agent.agent.collect(agent.now);
+        EXPECT_TRUE(renewal_in(output).has_value());
+        for (const auto& command : commands_in(output)) {
             if (const auto* one = std::get_if<Acknowledge>(&command)) return one->received;
         }
         return std::nullopt;

@@ -45,13 +45,8 @@ TEST_F(AgentLockers, ThatGaveUpAreNotToldAnyMore) {  // S18
     EXPECT_EQ(of.answers_to(asking), (std::vector{std::optional{CallError::cancelled}}));
 }
 
-TEST_F(AgentLockers, AreSentOnceEveryMemberReadsThem) {  // P12
+TEST_F(AgentLockers, AreSentWithWhatTheyAskFor) {
     EXPECT_EQ(std::get<Acquire>(ask().body).locker, (LockerTag{3, "who"}));
-}
-
-TEST_F(AgentLockers, AreLeftOutBeforeThat) {  // P12
-    of.agent.on_format(command_format_newest - 1);
-    EXPECT_EQ(std::get<Acquire>(ask().body).locker, LockerTag{});
 }
 
 }  // namespace

@@ -56,49 +56,8 @@ TEST_F(AgentSeveralNames, AreOneOperationAndOneRelease) {
     const auto released = of.sent();
     ASSERT_EQ(released.size(), 1U);
     EXPECT_EQ(std::get<Release>(released[0].body).operation, Seq{1});
-    for (const auto* name : {"a", "b"})
-        EXPECT_FALSE(of.agent.may_answer_from_read(name));
     of.answered(released[0].seq, AnswerKind::released);
-    for (const auto* name : {"a", "b"})
-        EXPECT_TRUE(of.agent.may_answer_from_read(name));
-}
-
-// Each name has an order of its own.
-TEST_F(AgentSeveralNames, FollowWhatWasSentOnEachOfThem) {
-    const auto a = hold("a");
-    const auto b = hold("b");
-    const auto c = hold("c");
-    for (const auto& one : {b, a, c})
-        of.agent.on_release({{}, one}, of.now);  // as 4, 5 and 6
-    of.sent();
-    of.agent.on_acquire(several(all, {{"a"}, {"b"}, {"c"}, {"d"}}), of.now);
-    const auto sent = of.sent();
-    ASSERT_EQ(sent.size(), 1U);
-    EXPECT_EQ(sent[0].after, Seq{6});
-    EXPECT_EQ(std::get<AcquireSeveral>(sent[0].body).also_after, (std::vector{Seq{4}, Seq{5}}));
-    of.agent.on_acquire(
-        [] {
-            AcquireCall call;
-            call.tag = CallTag{50};
-            call.request.name = "d";
-            return call;
-        }(),
-        of.now);
-    EXPECT_EQ(of.sent().at(0).after, sent[0].seq);
-}
-
-// The release of them all is one command: one is enough to follow.
-TEST_F(AgentSeveralNames, FollowTheReleaseOfTheSameOnce) {
-    of.agent.on_acquire(several(all, {{"a"}, {"b"}}), of.now);
-    of.sent();
-    granted(Seq{1}, {{"a", FencingToken{5}, {}}, {"b", FencingToken{6}, {}}});
-    of.agent.collect(of.now);
-    of.agent.on_release({{}, {session, Seq{1}}}, of.now);
-    of.agent.on_acquire(several(all, {{"a"}, {"b"}}), of.now);
-    const auto sent = of.sent();
-    ASSERT_EQ(sent.size(), 2U);
-    EXPECT_EQ(sent[1].after, sent[0].seq);
-    EXPECT_TRUE(std::get<AcquireSeveral>(sent[1].body).also_after.empty());
+    EXPECT_EQ(of.agent.outstanding(), 0U);
 }
 
 TEST_F(AgentSeveralNames, OfAnyItHasTheOneThatItGot) {
@@ -111,8 +70,7 @@ TEST_F(AgentSeveralNames, OfAnyItHasTheOneThatItGot) {
     const OperationId held{session, Seq{1}};
     of.agent.on_upgrade({CallTag{2}, held, true, Instant::never()}, of.now);
     EXPECT_EQ(std::get<Upgrade>(of.sent().at(0).body).operation, Seq{1});
-    EXPECT_FALSE(of.agent.may_answer_from_read("b"));
-    EXPECT_TRUE(of.agent.may_answer_from_read("a"));
+    EXPECT_EQ(*of.agent.names_of(held), Names{"b"});
 }
 
 TEST_F(AgentSeveralNames, AllOfThemAreNotConverted) {
@@ -199,26 +157,6 @@ TEST_F(AgentSeveralNames, AreForgottenWithTheSession) {
     EXPECT_EQ(of.answers_to(asking), std::vector{std::optional{CallError::session_expired}});
     EXPECT_EQ(of.agent.outstanding(), 1U);  // goes out under the next one
     of.agent.check_invariants();
-}
-
-// More than go out at once: what is let go of before is not overtaken (S20).
-TEST_F(AgentSeveralNames, NobodyIsSentAheadOfAReleaseThatWaits) {
-    std::vector<OperationId> holds;
-    for (int i = 0; i < 2'000; ++i)
-        holds.push_back(hold("name " + std::to_string(i)));
-    for (const auto& one : holds)
-        of.agent.on_release({{}, one}, of.now);
-    AcquireCall call;
-    call.tag = asking;
-    call.request.name = "name 1999";
-    of.agent.on_acquire(std::move(call), of.now);
-    std::vector<Request> sent;
-    while (sent.size() <= holds.size()) {
-        const auto more = of.sent();
-        ASSERT_FALSE(more.empty());
-        sent.insert(sent.end(), more.begin(), more.end());
-    }
-    EXPECT_EQ(sent.back().after, sent[holds.size() - 1].seq);
 }
 
 // --- with the machine behind it

@@ -31,7 +31,7 @@ protected:
     // The number of the renewal that goes out now.
     std::uint64_t renewal() {
         of.pass(4s);
-        return of.agent.collect(of.now).outbound.value().renewal.value().number;
+        return renewal_in(of.agent.collect(of.now)).value().number;
     }
     void renewed(std::uint64_t number) {
         of.agent.on_outcome(SessionRenewed{session, number}, LogIndex{++of.index}, of.now);
@@ -51,9 +51,7 @@ TEST_F(AgentSuspending, ItIsSuspendedWhenItsLeaseRunsOutAndNotGivenBack) {  // S
     EXPECT_TRUE(output.lost.empty());
     ASSERT_EQ(output.suspended.size(), 1U);
     EXPECT_EQ(output.suspended.front(), hold);
-    const auto urgent = decode_batch(output.outbound.value().urgent).value();
-    for (const auto& command : urgent)
-        EXPECT_FALSE(std::holds_alternative<Request>(command));
+    EXPECT_TRUE(requests_in(output).empty());
     EXPECT_EQ(of.agent.accounted_for(), std::vector{Seq{1}});
 }
 
@@ -89,7 +87,7 @@ TEST_F(AgentSuspending, ItMayBeGivenBackMeanwhile) {  // S21
 TEST_F(AgentSuspending, OnlyARenewalThatWasAskedForAfterwardsConfirms) {  // S6
     const auto before = renewal();
     confirm();
-    const auto since = of.agent.collect(of.now).outbound.value().renewal.value().number;
+    const auto since = renewal_in(of.agent.collect(of.now)).value().number;
     ASSERT_GT(since, before);
     renewed(before);
     EXPECT_EQ(of.answers_to(confirming), nothing_yet);

@@ -1,5 +1,5 @@
 // An agent and the cluster of its session, without a network. Every message stays under way until
-// the test says what becomes of it: it arrives, early, late or several times, is refused, or lost.
+// the test says what becomes of it: it arrives, early, late or several times, is declined, or lost.
 #pragma once
 
 #include <iterator>
@@ -14,10 +14,7 @@ namespace mortise::core::test {
 
 class ClusterByHand {
 public:
-    struct Message {
-        std::vector<Command> commands;
-        bool begins = false;  // calls: a leader without room takes none of those
-    };
+    using Message = std::vector<Command>;
     struct Step {
         std::vector<Request> sent;  // in the order in which they went out, again or not
         std::vector<CallAnswer> answers;
@@ -26,7 +23,6 @@ public:
 
     ClusterByHand() {
         agent.on_leader(true, now);
-        agent.on_format(command_format_newest);
         step();
         for (const auto& opening : std::exchange(under_way, {}))
             arrive(opening);
@@ -44,17 +40,16 @@ public:
     Step step() {
         auto output = agent.collect(now);
         agent.check_invariants();
-        Step step{{}, std::move(output.answers), std::move(output.lost)};
-        const auto outbound = std::move(output.outbound).value_or(Outbound{});
-        put_under_way(outbound.urgent, false, step.sent);
-        put_under_way(outbound.acquires, true, step.sent);
-        return step;
+        for (const auto& forward : output.forwards) {
+            if (!forward.batch.empty()) under_way.push_back(decode_batch(forward.batch).value());
+        }
+        return {requests_in(output), std::move(output.answers), std::move(output.lost)};
     }
 
-    // Returns what took effect, in that order: not what had before, nor what is passed over.
+    // Returns what took effect, in that order: not what had before, nor what is behind a gap.
     std::vector<Seq> arrive(const Message& message, bool told = true) {
         std::vector<Seq> effective;
-        for (const auto& command : message.commands) {
+        for (const auto& command : message) {
             const auto seq = seq_of(command);
             const bool was_there = is_there(seq);
             apply(command, told);
@@ -62,15 +57,13 @@ public:
         }
         return effective;
     }
-    void refuse(const Message& message) {
-        std::vector<Seq> refused;
-        for (const auto& command : message.commands) {
-            const auto* request = std::get_if<Request>(&command);
-            if (request == nullptr || std::holds_alternative<Cancel>(request->body)) continue;
-            refused.push_back(request->seq);
+    // By a leader without capacity.
+    static Message declined(Message message) {
+        for (auto& command : message) {
+            auto* request = std::get_if<Request>(&command);
+            if (request != nullptr && !ends_something(request->body)) request->body = Declined{};
         }
-        if (refused.empty()) return;
-        agent.on_too_busy(agent.open_session().value(), refused.front(), refused.back());
+        return message;
     }
     void replace_state() { agent.on_state_replaced(machine.sessions(), now); }
     void pass(Nanoseconds time) {
@@ -109,16 +102,7 @@ private:
     }
     bool is_there(Seq seq) const {
         const auto own = agent.open_session();
-        return own && machine.sessions().find(*own)->seen.contains(seq);
-    }
-    void put_under_way(const Bytes& lane, bool begins, std::vector<Request>& sent) {
-        if (lane.empty()) return;
-        Message message{decode_batch(lane).value(), begins};
-        for (const auto& command : message.commands) {
-            const auto* request = std::get_if<Request>(&command);
-            if (request != nullptr) sent.push_back(*request);
-        }
-        under_way.push_back(std::move(message));
+        return own && seq <= machine.sessions().find(*own)->applied;
     }
     void apply(const Command& command, bool told) {
         Outcomes outcomes;
@@ -130,7 +114,7 @@ private:
     }
     Seq rival_asks(RequestBody body) {
         rival_seq_ = rival_seq_.next();
-        apply(Request{rival_, rival_seq_, {}, std::move(body)}, true);
+        apply(Request{rival_, rival_seq_, std::move(body)}, true);
         return rival_seq_;
     }
 

@@ -1,5 +1,9 @@
 #include "core/codec/command_codec.hpp"
 
+#include <fstream>
+#include <sstream>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "core/base/prng.hpp"
@@ -17,13 +21,8 @@ Bytes encoded(const std::vector<Command>& commands, std::uint8_t format = comman
     return builder.take(format);
 }
 
-Command request(RequestBody body, std::uint64_t after = 0) {
-    Request made;
-    made.session = SessionId{300};
-    made.seq = Seq{70'000};
-    made.after = Seq{after};
-    made.body = std::move(body);
-    return made;
+Request request(RequestBody body, std::uint64_t seq = 70'000) {
+    return {SessionId{300}, Seq{seq}, std::move(body)};
 }
 
 OpenSession opening_as(Access access) {
@@ -45,13 +44,12 @@ std::vector<Command> samples() {
                      {Right::observe, {}}}}),
         Renew{{}},
         Renew{{{SessionId{1}, 0}, {SessionId{huge}, huge}}},
-        CloseSession{SessionId{7}},
         Expire{SessionId{8}, LogIndex{9}},
         Sweep{},
         Acknowledge{SessionId{10}, LogIndex{huge}},
         request(Acquire{"a", shared, true, {}, false, {}}),
-        request(Acquire{std::string("\0\xff", 2), exclusive, false, QueuePolicy::fifo, true, "who"},
-                69'999),
+        request(
+            Acquire{std::string("\0\xff", 2), exclusive, false, QueuePolicy::fifo, true, "who"}),
         request(Acquire{std::string(name_bytes_max, 'n'),
                         update,
                         true,
@@ -60,7 +58,10 @@ std::vector<Command> samples() {
                         std::string(label_bytes_max, 'l')}),
         request(Acquire{"b", shared, true, QueuePolicy::prefer_writers, true, {}, priority_max}),
         request(Release{Seq{1}}),
+        request(Release{Seq{69'999}, true}),
+        request(Release{Seq{huge}, true}),
         request(Cancel{Seq{huge}}, huge),
+        request(Cancel{Seq{huge}}, 1),
         request(Downgrade{Seq{3}, intent_shared}),
         request(Upgrade{Seq{4}, true}),
         request(AcquireSeveral{AcquireSeveral::Which::any,
@@ -69,17 +70,9 @@ std::vector<Command> samples() {
                                QueuePolicy::fifo,
                                true,
                                "who",
-                               3,
-                               {}}),
-        request(AcquireSeveral{AcquireSeveral::Which::all,
-                               {{"x", update}, {"y", shared}},
-                               true,
-                               {},
-                               false,
-                               {},
-                               0,
-                               {Seq{1}, Seq{huge}}},
-                70'000),
+                               3}),
+        request(AcquireSeveral{
+            AcquireSeveral::Which::all, {{"x", update}, {"y", shared}}, true, {}, false, {}}),
         request(Upgrade{Seq{huge}, false}, 3),
         request(SetValue{Seq{1}, "a", {}}),
         request(SetValue{Seq{huge}, "a", std::string(value_bytes_max, '\xff')}),
@@ -90,19 +83,8 @@ std::vector<Command> samples() {
         request(AskRelease{"b", std::string(reason_bytes_max, 'r')}),
         request(AskRelease{"b", {}}),
         EndClosure{ClosureId{huge}},
-        request(Release{Seq{huge}, true}),
         request(Acquire{"b", shared, true, {}, false, {}, 0, {}, {1, 0, 0xffff'ffff}}),
         request(Acquire{"b", shared, true, {}, false, {}, 0, {huge, "locker"}, {0, 5, 0}}),
-        request(AcquireSeveral{AcquireSeveral::Which::any,
-                               {{"b", shared}},
-                               true,
-                               {},
-                               false,
-                               {},
-                               0,
-                               {},
-                               {},
-                               {1, 2, 3}}),
         request(Acquire{"b", shared, true, {}, false, "hold", 2, {huge, "locker"}}),
         request(AcquireSeveral{AcquireSeveral::Which::any,
                                {{"b", shared}},
@@ -111,36 +93,36 @@ std::vector<Command> samples() {
                                false,
                                {},
                                0,
-                               {Seq{5}},
-                               {6, {}}}),
+                               {6, {}},
+                               {1, 2, 3}}),
+        request(Declined{}),
+        request(CloseSession{}),
     };
 }
 
-// Those that the oldest form has.
-std::vector<Command> old_samples() {
-    auto old = samples();
-    std::erase_if(old, [](const Command& command) {
-        if (std::holds_alternative<EndClosure>(command)) return true;
-        const auto* opening = std::get_if<OpenSession>(&command);
-        if (opening != nullptr) return format_needed(opening->access) > command_format_oldest;
-        const auto* request = std::get_if<Request>(&command);
-        return request != nullptr && format_needed(request->body) > command_format_oldest;
-    });
-    return old;
+// Those of a session that follow each other, of every kind.
+std::vector<Command> stream(SessionId session, Seq first) {
+    std::vector<Command> stream;
+    for (const auto& command : samples()) {
+        const auto* one = std::get_if<Request>(&command);
+        if (one == nullptr) continue;
+        stream.emplace_back(Request{session, first, one->body});
+        first = first.next();
+    }
+    return stream;
 }
 
-// What decodes is the one byte form of what it decodes to. Excepted are commands with an identity,
-// which this version reads of a break alone: of the first, its length is behind the kind.
+// What decodes has one byte form but for the runs of its requests, of which a leader puts several
+// one behind the other.
 void expect_error_or_same(const std::string& bytes) {
     const Bytes batch{bytes};
     const auto commands = decode_batch(batch);
     if (!commands) return;
-    const std::size_t identity = format_of(batch) == 1 ? 2 : 3;
-    const bool all_known = commands->empty() || (commands->size() == 1 && bytes[identity] == 0);
     const auto again = encoded(*commands, format_of(batch));
-    if (all_known || again.size() == bytes.size()) {
+    if (again.size() == bytes.size()) {
         EXPECT_EQ(again, batch);
     } else {
+        EXPECT_LT(again.size(), bytes.size());
         EXPECT_EQ(decode_batch(again), commands);
     }
 }
@@ -151,74 +133,155 @@ TEST(CommandCodec, RoundTrip) {
         ASSERT_TRUE(commands.has_value());
         EXPECT_EQ(*commands, std::vector<Command>{command});
     }
-    for (const auto format : {command_format_oldest, command_format_newest}) {
-        const auto all = decode_batch(encoded(samples(), format));
-        ASSERT_TRUE(all.has_value());
-        EXPECT_EQ(*all, samples());
-    }
+    const auto all = decode_batch(encoded(samples()));
+    ASSERT_TRUE(all.has_value());
+    EXPECT_EQ(*all, samples());
 }
 
-TEST(CommandCodec, ANewerFormSaysHowManyCommandsThereAre) {
-    const auto whole = std::string{encoded(old_samples(), 2).view()};
-    for (std::size_t size = 1; size < whole.size(); ++size) {
+// --- runs of requests ---------------------------------------------------------------------------
+
+TEST(CommandCodec, RequestsThatFollowEachOtherAreOneRun) {
+    const auto size = [](const std::vector<Command>& commands) { return encoded(commands).size(); };
+    constexpr std::size_t head = 2;
+    const auto one = request(Cancel{Seq{69'999}}, 70'000);
+    const auto next = request(Cancel{Seq{69'999}}, 70'001);
+    EXPECT_EQ(size({one}), head + 1 + 2 + 3 + 2);  // the run, and the cancel
+    EXPECT_EQ(size({one, next}), size({one}) + 2);
+    EXPECT_EQ(size({one, Sweep{}, next}), size({one}) + 1 + 2);
+    EXPECT_EQ(size({next, one}), 2 * size({one}) - head);
+    EXPECT_EQ(size({one, one}), 2 * size({one}) - head);
+}
+
+TEST(CommandCodec, ARunIsOfOneSessionAndHasNoGap) {
+    const std::vector<std::vector<Command>> batches{
+        stream(SessionId{3}, Seq{1}),
+        {Request{SessionId{3}, Seq{1}, Declined{}}, Request{SessionId{4}, Seq{2}, Declined{}}},
+        {Request{SessionId{3}, Seq{1}, Declined{}}, Request{SessionId{4}, Seq{1}, Declined{}},
+         Request{SessionId{3}, Seq{2}, Declined{}}},
+        {Request{SessionId{3}, Seq{1}, Declined{}}, Request{SessionId{3}, Seq{3}, Declined{}},
+         Request{SessionId{3}, Seq{2}, Declined{}}, Request{SessionId{3}, Seq{2}, Declined{}}},
+        {Request{SessionId{3}, Seq{1}, Declined{}}, Sweep{}, Acknowledge{SessionId{4}, LogIndex{1}},
+         Request{SessionId{3}, Seq{2}, Declined{}}},
+    };
+    for (const auto& batch : batches)
+        EXPECT_EQ(decode_batch(encoded(batch)), batch);
+}
+
+TEST(CommandCodec, ARequestWithoutARunIsRefused) {
+    const auto refused = [](std::string commands, char count) {
+        return !decode_batch(Bytes{std::string{1, count} + commands}).has_value();
+    };
+    const std::string run{7, 3, 1};
+    const std::string declined{18};
+    EXPECT_FALSE(refused(run + declined, 1));
+    EXPECT_FALSE(refused(run + declined + declined, 2));
+    EXPECT_FALSE(refused(run + declined + run + declined, 2));
+    EXPECT_TRUE(refused(declined, 1));
+    EXPECT_TRUE(refused(run, 0));
+    EXPECT_TRUE(refused(run, 1));
+    EXPECT_TRUE(refused(run + declined + run, 1));
+    EXPECT_TRUE(refused(run + run + declined, 1));
+    EXPECT_TRUE(refused(run + std::string{4}, 1));  // a sweep is no request
+    EXPECT_TRUE(refused(run + std::string{4} + declined, 2));
+    EXPECT_TRUE(refused(std::string{7, 0, 1} + declined, 1));
+    EXPECT_TRUE(refused(std::string{7, 3, 0} + declined, 1));
+    EXPECT_TRUE(refused(run + std::string{20}, 1));
+    EXPECT_TRUE(refused(std::string{20}, 1));
+}
+
+TEST(CommandCodec, NumbersDoNotBeginAnew) {
+    constexpr auto last = ~std::uint64_t{0};
+    EXPECT_TRUE(decode_batch(encoded({request(Declined{}, last)})).has_value());
+    EXPECT_FALSE(
+        decode_batch(encoded({request(Declined{}, last), request(Declined{}, 0)})).has_value());
+}
+
+TEST(CommandCodec, ACutBatchIsNoticed) {
+    const auto whole = std::string{encoded(samples()).view()};
+    for (std::size_t size = 0; size < whole.size(); ++size) {
         EXPECT_FALSE(decode_batch(Bytes{whole.substr(0, size)}).has_value()) << size;
     }
     auto more = whole;
-    more += std::string{encoded({Sweep{}}).view().substr(1)};
+    more += std::string{encoded({Sweep{}}).view().substr(2)};
     EXPECT_FALSE(decode_batch(Bytes{more}).has_value());
 }
 
+// docs/formats.md has the bytes of one, line by line, each with what it means behind it.
+TEST(CommandCodec, AnEntryIsAsTheFormatsPageShowsIt) {
+    std::ifstream page{"docs/formats.md"};
+    ASSERT_TRUE(page.is_open());
+    std::string line;
+    while (std::getline(page, line) && !line.starts_with("    01 02 ")) {
+    }
+    std::string shown;
+    do {
+        std::istringstream words{line};
+        unsigned byte = 0;
+        for (std::string word; words >> word && word.size() == 2 &&
+                               word.find_first_not_of("0123456789abcdef") == std::string::npos;) {
+            std::istringstream{word} >> std::hex >> byte;
+            shown.push_back(static_cast<char>(byte));
+        }
+    } while (std::getline(page, line) && line.starts_with("    "));
+    const std::vector<Command> meant{
+        Request{SessionId{3}, Seq{7}, Acquire{"jobs/1", exclusive, true, {}, false, {}}},
+        Request{SessionId{3}, Seq{8}, Release{Seq{7}}}};
+    EXPECT_EQ(decode_batch(Bytes{shown}), meant);
+    EXPECT_EQ(encoded(meant), Bytes{shown});
+}
+
+// --- versions -----------------------------------------------------------------------------------
+
+// A later version than there is: that of a test. Its commands are those of the newest that there
+// is.
+constexpr std::uint8_t invented = command_format_newest + 1;
+
 TEST(CommandCodec, AnOlderVersionReadsNoNewerForm) {
-    for (std::uint8_t format = 1; format <= command_format_newest; ++format) {
-        const auto batch = encoded(old_samples(), format);
+    for (const auto format : {command_format_newest, invented}) {
+        const auto batch = encoded(samples(), format);
         EXPECT_EQ(format_of(batch), format);
-        for (std::uint8_t reads = 1; reads <= command_format_newest; ++reads)
-            EXPECT_EQ(decode_batch(batch, reads).has_value(), format <= reads);
+        for (const auto reads : {command_format_newest, invented}) {
+            const auto commands = decode_batch(batch, reads);
+            EXPECT_EQ(commands.has_value(), format <= reads);
+            EXPECT_TRUE(!commands || *commands == samples());
+        }
     }
+    EXPECT_FALSE(decode_batch(encoded(samples(), invented)).has_value());
 }
 
-TEST(CommandCodec, ConversionsAndSeveralNamesAreOfTheThirdForm) {
-    EXPECT_EQ(format_needed(Acquire{}), 1);
-    EXPECT_EQ(format_needed(Cancel{}), 1);
-    const std::vector<RequestBody> newer{Downgrade{Seq{1}, shared},
-                                         Upgrade{Seq{1}, true},
-                                         AcquireSeveral{{}, {{"a", shared}}, true, {}, false, {}},
-                                         SetValue{Seq{1}, "a", {}},
-                                         MarkConsistent{Seq{1}, "a"},
-                                         BreakLock{"a", FencingToken{1}, {}},
-                                         AskRelease{"a", {}}};
-    for (const auto& body : newer) {
-        EXPECT_EQ(format_needed(body), 3);
-        EXPECT_EQ(format_of(encoded({Sweep{}, request(body), Sweep{}})), 3);
-        auto bytes = std::string{encoded({request(body)}).view()};
-        bytes[0] = 2;  // and the rest is the same
-        EXPECT_FALSE(decode_batch(Bytes{bytes}).has_value());
-    }
+TEST(CommandCodec, WhatIsTakenOverStaysInItsFormOrALaterOne) {
+    const auto theirs = encoded({Sweep{}}, invented);
+    BatchBuilder builder;
+    builder.add_encoded(commands_of(theirs), 1, format_of(theirs));
+    EXPECT_EQ(format_of(builder.take()), invented);
+    builder.add(Sweep{});
+    EXPECT_EQ(format_of(builder.take()), command_format_oldest);
+    builder.add(Sweep{});
+    EXPECT_EQ(format_of(builder.take(invented)), invented);
 }
 
-// What fits into one form fits into every other: a leader that takes over what was forwarded does
-// not look.
-TEST(CommandCodec, ABatchMayWeighTheSameInEveryForm) {
+// A leader that takes over what was forwarded does not look.
+TEST(CommandCodec, ABatchMayWeighTheSameWhateverItsHead) {
     const auto full = [](std::size_t bytes, std::uint8_t format) {
         BatchBuilder builder;
         const auto left = [&] { return bytes - builder.bytes(); };
+        std::uint64_t seq = 0;
         AcquireSeveral several;
         for (std::size_t i = 0; i < names_at_once_max; ++i)
             several.names.push_back({std::string(name_bytes_max - 1, 'n') + char('0' + i), shared});
         while (left() > (names_at_once_max + 1) * (name_bytes_max + 16))
-            builder.add(request(several));
+            builder.add(request(several, ++seq));
         while (left() > 64) {
             const std::string name(std::min(name_bytes_max, left() - 40), 'n');
-            builder.add(request(Acquire{name, shared, true, {}, false, {}}));
+            builder.add(request(Acquire{name, shared, true, {}, false, {}}, ++seq));
         }
-        if ((bytes - builder.bytes()) % 2 != 0) builder.add(CloseSession{SessionId{1}});
         while (builder.bytes() < bytes)
             builder.add(Sweep{});
         return builder.take(format);
     };
-    for (const auto format : {command_format_oldest, command_format_newest}) {
-        EXPECT_TRUE(decode_batch(full(batch_bytes_max - 1, format)).has_value());
-        EXPECT_FALSE(decode_batch(full(batch_bytes_max, format)).has_value());
+    for (const auto format : {command_format_newest, invented}) {
+        EXPECT_TRUE(decode_batch(full(batch_bytes_max - 1, format), invented).has_value());
+        EXPECT_FALSE(decode_batch(full(batch_bytes_max, format), invented).has_value());
     }
 }
 
@@ -237,18 +300,11 @@ TEST(CommandCodec, AnotherVersionIsNotRead) {
     }
 }
 
-TEST(CommandCodec, EveryTruncationIsAnErrorOrEndsBetweenCommands) {
+TEST(CommandCodec, EveryTruncationIsAnError) {
     for (const auto& command : samples()) {
         const auto bytes = std::string{encoded({command}).view()};
-        for (std::size_t size = 2; size < bytes.size(); ++size) {
+        for (std::size_t size = 0; size < bytes.size(); ++size) {
             EXPECT_FALSE(decode_batch(Bytes{bytes.substr(0, size)}).has_value()) << size;
-        }
-    }
-    const auto bytes = std::string{encoded(samples()).view()};
-    for (std::size_t size = 1; size < bytes.size(); ++size) {
-        const Bytes part{bytes.substr(0, size)};
-        if (const auto commands = decode_batch(part)) {
-            EXPECT_EQ(encoded(*commands), part);
         }
     }
 }
@@ -283,10 +339,12 @@ TEST(CommandCodec, AFlippedByteIsNeverTakenForTheSameCommand) {
 TEST(CommandCodec, NoiseIsAnErrorOrTheOneFormOfSomething) {
     Prng prng{11};
     for (int i = 0; i < 20'000; ++i) {
-        std::string bytes(1, static_cast<char>(1 + prng.below(command_format_newest)));
+        std::string bytes{static_cast<char>(command_format_newest),
+                          static_cast<char>(prng.below(4))};
+        if (prng.one_in(2)) bytes += std::string{7, 3, 1};  // a run
         for (auto left = prng.below(24); left > 0; --left) {
             // Small values get further.
-            bytes.push_back(static_cast<char>(prng.one_in(3) ? prng.below(256) : prng.below(10)));
+            bytes.push_back(static_cast<char>(prng.one_in(3) ? prng.below(256) : prng.below(20)));
         }
         expect_error_or_same(bytes);
     }
@@ -360,7 +418,6 @@ TEST(CommandCodec, RefusesUnsetIds) {
     nobody.boot_epoch = {};
     EXPECT_FALSE(decodes(nobody));
     EXPECT_TRUE(decodes(open));
-    EXPECT_FALSE(decodes(CloseSession{}));
     EXPECT_FALSE(decodes(Expire{SessionId{}, LogIndex{1}}));
     EXPECT_FALSE(decodes(Acknowledge{SessionId{}, LogIndex{1}}));
     EXPECT_FALSE(decodes(Expire{SessionId{1}, {}}));
@@ -375,36 +432,70 @@ TEST(CommandCodec, RefusesUnsetIds) {
     asked.session = SessionId{};
     EXPECT_FALSE(decodes(asked));
     EXPECT_FALSE(decodes(request(Release{})));
+    EXPECT_FALSE(decodes(request(SetValue{{}, "a", {}})));
     EXPECT_FALSE(decodes(request(Cancel{})));
 }
 
 TEST(CommandCodec, ACountOfAStrangerSizesNoAllocation) {
     // A Renew that claims 2^60 renewals.
-    std::string bytes{static_cast<char>(command_format_oldest), 2, 0};
+    std::string bytes{static_cast<char>(command_format_oldest), 1, 2};
     bytes += "\x80\x80\x80\x80\x80\x80\x80\x80\x10";
     EXPECT_FALSE(decode_batch(Bytes{bytes}).has_value());
 }
 
+TEST(CommandCodec, APartThatSaysNothingIsRefused) {
+    const auto refused = [](char flags, const std::string& options) {
+        return !decode_batch(Bytes{std::string{1, 1, 7, 3, 1, 8, flags, 1, 'a', 5} + options})
+                    .has_value();
+    };
+    EXPECT_FALSE(refused(1, {}));
+    EXPECT_TRUE(refused(1 | 4, std::string(1, '\0')));   // the policy that goes without saying
+    EXPECT_TRUE(refused(1 | 8, std::string(1, '\0')));   // no label
+    EXPECT_TRUE(refused(1 | 16, std::string(1, '\0')));  // no priority
+    EXPECT_TRUE(refused(1 | 32, std::string(1, '\0')));  // nobody's
+    EXPECT_TRUE(refused(1 | 64, std::string(3, '\0')));  // no terms
+    EXPECT_FALSE(refused(1 | 64, std::string{1, 0, 0}));
+    EXPECT_TRUE(refused(static_cast<char>(128), {}));  // any of one name
+}
+
+// As a leader puts together what nodes have forwarded.
 TEST(BatchBuilder, TakesOverWhatOthersEncoded) {
-    const auto theirs = encoded({samples()[0], samples()[8]}, command_format_newest);
+    const auto first = stream(SessionId{7}, Seq{1});
+    const auto second = stream(SessionId{7}, Seq{1 + first.size()});
+    const auto other = stream(SessionId{8}, Seq{5});
     BatchBuilder builder;
     EXPECT_TRUE(builder.is_empty());
-    builder.add(samples()[5]);
-    builder.add_encoded(commands_of(theirs), 2, 1);
-    EXPECT_EQ(builder.count(), 3U);
+    std::vector<Command> all{Sweep{}};
+    builder.add(all.front());
+    for (const auto& theirs : {first, other, second}) {
+        builder.add_encoded(commands_of(encoded(theirs)), theirs.size(), command_format_oldest);
+        all.insert(all.end(), theirs.begin(), theirs.end());
+    }
+    EXPECT_EQ(builder.count(), all.size());
     EXPECT_FALSE(builder.is_empty());
     const auto size = builder.bytes();
     const auto batch = builder.take();
-    EXPECT_EQ(batch.size(), size + 1);
+    EXPECT_EQ(batch.size(), size + 2);
     EXPECT_TRUE(builder.is_empty());
     EXPECT_EQ(builder.bytes(), 0U);
-    const auto commands = decode_batch(batch);
-    ASSERT_TRUE(commands.has_value());
-    EXPECT_EQ(*commands, (std::vector<Command>{samples()[5], samples()[0], samples()[8]}));
-    builder.add_encoded(commands_of(theirs), 2, 2);
-    EXPECT_EQ(format_of(builder.take()), 2);
-    builder.add(samples()[5]);
-    EXPECT_EQ(format_of(builder.take()), 1);
+    EXPECT_EQ(decode_batch(batch), all);
+}
+
+// A request behind those of others says whose it is, though it goes on where its own ended.
+TEST(BatchBuilder, GoesOnBehindWhatOthersEncoded) {
+    const Request mine{SessionId{7}, Seq{1}, Declined{}};
+    const Request next{SessionId{7}, Seq{2}, Declined{}};
+    const auto theirs = stream(SessionId{8}, Seq{5});
+    BatchBuilder builder;
+    builder.add(mine);
+    builder.add_encoded(commands_of(encoded(theirs)), theirs.size(), command_format_oldest);
+    builder.add(next);
+    std::vector<Command> all{mine};
+    all.insert(all.end(), theirs.begin(), theirs.end());
+    all.emplace_back(next);
+    EXPECT_EQ(decode_batch(builder.take()), all);
+    builder.add(next);  // and in another batch
+    EXPECT_EQ(decode_batch(builder.take()), std::vector<Command>{next});
 }
 
 }  // namespace

@@ -95,11 +95,12 @@ TEST_F(Conversions, ACancelThatComesAfterTheUpgradeChangesNothing) {  // S18, S2
     EXPECT_EQ(shown(), "1:X:2 |");
 }
 
-TEST_F(Conversions, ACancelThatComesFirstEndsTheUpgrade) {  // S18
-    put(acquire(1, 1, update));
-    EXPECT_EQ(put(cancel(1, 3, 2)), "1.2 cancelled; 1.3 cancelled");
-    EXPECT_EQ(put(upgrade(1, 2, 1)), "1.2 cancelled");
-    EXPECT_EQ(shown(), "1:U:1 |");
+TEST_F(Conversions, NothingNamesAHoldThatIsYetToCome) {  // S17, S19
+    EXPECT_EQ(put(upgrade(1, 1, 3)), "1.1 not_held");
+    EXPECT_EQ(put(downgrade(1, 2, 3, shared)), "1.2 not_held");
+    put(acquire(1, 3, update));
+    EXPECT_EQ(put(cancel(1, 4, 5)), "1.4 not_held");
+    EXPECT_EQ(put(upgrade(1, 5, 3)), "1.5 converted token=2");
 }
 
 TEST_F(Conversions, ReleasingTheHoldEndsItsUpgrade) {  // S27

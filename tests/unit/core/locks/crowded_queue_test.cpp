@@ -54,7 +54,7 @@ private:
         return open;
     }
     Request request(std::uint64_t session, RequestBody body) {
-        return {SessionId{session}, Seq{++seqs_[session]}, {}, std::move(body)};
+        return {SessionId{session}, Seq{++seqs_[session]}, std::move(body)};
     }
     Acquire wish() {
         Acquire wish;

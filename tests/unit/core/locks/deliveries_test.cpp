@@ -1,6 +1,7 @@
 // Every command comes again: twice, when its answer was received, when others have the name since,
-// behind a Cancel of it, after its session's end; and each of that at a new leader, which has the
-// state from rows. It has no second effect (P4, S17).
+// behind a Cancel of it, behind a gap, after its session's end; and each of that at a new leader,
+// which has the state from rows. It has no second effect (P4, S17). And it comes ahead of a request
+// that is missing, or after its session's end for the first time: then it has none at all.
 #include <array>
 #include <map>
 #include <ostream>
@@ -21,7 +22,8 @@ enum class Way : std::uint8_t {
     late,                // what it was about is somebody else's, or has changed
     only_late,           // the first time
     cancelled,           // by a Cancel that came after it
-    behind_its_cancel,   // which came first
+    behind_a_gap,        // later ones came ahead of one that is missing
+    ahead,               // the first time, and of one that is missing
     after_the_end,       // of its session
     only_after_the_end,  // the first time
 };
@@ -32,13 +34,14 @@ constexpr auto all_ways = std::to_array<std::pair<Way, const char*>>({
     {Way::late, "Late"},
     {Way::only_late, "OnlyLate"},
     {Way::cancelled, "AfterItsCancel"},
-    {Way::behind_its_cancel, "BehindItsCancel"},
+    {Way::behind_a_gap, "BehindAGap"},
+    {Way::ahead, "AheadOfAMissingOne"},
     {Way::after_the_end, "AfterTheEnd"},
     {Way::only_after_the_end, "OnlyAfterTheEnd"},
 });
 
 // Session 1 asks, in requests always as number 5. Each command is an entry, those before from
-// index 4 on.
+// index 4 on. What is missing of a stream in between ends nothing (see come()).
 struct Delivery {
     const char* name;
     std::vector<Command> before;
@@ -60,9 +63,11 @@ bool is_left_out(const Delivery& delivery, Way way) {
         // The others take effect on what is there when they come.
         case Way::only_late: return !opens && !expires && !std::holds_alternative<Renew>(command);
         // A Cancel names a request, and only those have an answer that is kept.
+        // They alone are of a stream.
         case Way::received:
         case Way::cancelled:
-        case Way::behind_its_cancel: return !is_request;
+        case Way::behind_a_gap:
+        case Way::ahead: return !is_request;
         // An opening is looked for among the living: it opens another session, which touches no
         // name and runs out unless somebody renews it. A Sweep is of no session, and what it is for
         // are those that ended.
@@ -112,27 +117,43 @@ protected:
     // What has an answer is as before the command came again.
     void come_to(const Delivery& delivery, Way way) {
         for (const auto& command : delivery.before)
-            take(command);
-        const bool comes = way != Way::only_late && way != Way::behind_its_cancel &&
-                           way != Way::only_after_the_end;
-        if (comes) take(delivery.command);
+            come(command);
+        const bool comes =
+            way != Way::only_late && way != Way::ahead && way != Way::only_after_the_end;
+        if (comes) come(delivery.command);
         switch (way) {
             case Way::twice: break;
             case Way::received: take(Acknowledge{SessionId{1}, index_}); break;
             case Way::late:
             case Way::only_late:
                 for (const auto& command : delivery.newer)
-                    take(command);
+                    come(command);
                 break;
-            case Way::cancelled:
-            case Way::behind_its_cancel: take(cancel(1, 6, asked)); break;
+            case Way::cancelled: come(cancel(1, 6, asked)); break;
+            case Way::behind_a_gap:
+                take(acquire(1, 7, exclusive, "c"));
+                take(acquire(1, 8, exclusive, "c"));
+                break;
+            case Way::ahead: fill_up_to(SessionId{1}, Seq{asked - 2}); break;
             case Way::after_the_end:
             case Way::only_after_the_end:
-                take(close(1));
+                come(close(1));
                 while (machine_.needs_sweep())
                     take(Sweep{});
                 break;
         }
+    }
+
+    // In its place: requests before it that no delivery tells of release what nobody has.
+    void come(const Command& command) {
+        const auto* other = std::get_if<Request>(&command);
+        if (other != nullptr) fill_up_to(other->session, other->seq.previous());
+        take(command);
+    }
+    void fill_up_to(SessionId session, Seq last) {
+        const auto* open = machine_.sessions().find(session);
+        while (open != nullptr && open->applied < last)
+            take(request(session.raw(), open->applied.next().raw(), Release{Seq{1'000}}));
     }
 
     Outcomes take(const Command& command) {
@@ -166,7 +187,7 @@ protected:
             const auto told = delivery.told.find(way);
             return told == delivery.told.end() ? Outcomes{} : told->second;
         }
-        if (machine_.sessions().find(again->session) == nullptr) return {};
+        if (machine_.sessions().find(again->session) == nullptr || way == Way::ahead) return {};
         const OperationId id{again->session, again->seq};
         const auto answer = answers_.find(id);
         if (answer == answers_.end()) return {Queued{id}};
@@ -222,9 +243,8 @@ protected:
              renew(1),
              {renew(2)},
              {{Way::after_the_end, gone}, {Way::only_after_the_end, gone}}},
-            {"CloseSession", {mine}, close(1), {another}},
             {"Expire", {mine}, Expire{SessionId{1}, LogIndex{1}}, {renew(1), another}},
-            {"Sweep", {mine, close(1)}, Sweep{}, {another}},
+            {"Sweep", {mine, request(1, 2, CloseSession{})}, Sweep{}, {another}},
             {"Acknowledge", {mine}, Acknowledge{SessionId{1}, LogIndex{4}}, {release(1, 7, 1)}},
             {"AcknowledgeOfAMaxHold",
              {on_terms(1, 1, bounded)},
@@ -276,7 +296,9 @@ protected:
              {next_of_mine}},
             {"Cancel", {mine}, asks(Cancel{Seq{1}}), {next_of_mine}},
             {"CancelOfWhoWaits", {another, mine}, asks(Cancel{Seq{1}}), {next_of_mine}},
-            {"CancelThatComesFirst", {}, asks(Cancel{Seq{1}}), {mine, next_of_mine}},
+            {"CancelOfWhatIsYetToCome", {}, asks(Cancel{Seq{7}}), {next_of_mine}},
+            {"Declined", {mine}, asks(Declined{}), {release(1, 7, 1), another}},
+            {"CloseSession", {mine}, asks(CloseSession{}), {another}},
         };
     }
 

@@ -68,19 +68,80 @@ TEST_F(LockMachineRequests, AnUnknownSessionGetsNoAnswer) {
     EXPECT_EQ(shown(), "|");
 }
 
-TEST_F(LockMachineRequests, APredecessorThatHasNotArrivedIsWaitedFor) {  // S20
-    const auto later = request(1, 2, Acquire{"a", exclusive, false, {}, false, {}}, 1);
-    EXPECT_EQ(put(later), "");
+TEST_F(LockMachineRequests, WhatComesAheadOfAMissingOneHasNoEffect) {  // S17
+    const auto ahead = try_acquire(1, 2, exclusive);
+    EXPECT_EQ(put_ahead(ahead), "");
+    EXPECT_EQ(put_ahead(ahead), "");
     EXPECT_EQ(shown(), "|");
-    put(acquire(1, 1, exclusive, "b"));
-    EXPECT_EQ(put(later), "1.2 granted token=2 previous=none/0/");
+    EXPECT_EQ(machine_.sessions().find(SessionId{1})->applied, Seq{});
+    EXPECT_EQ(put(acquire(1, 1, exclusive, "b")), granted);
+    EXPECT_EQ(put(ahead), "1.2 granted token=2 previous=none/0/");
+}
+
+TEST_F(LockMachineRequests, AMissingOneIsTakenWhenItComes) {  // S17
+    EXPECT_EQ(put_as_it_is({release(1, 2, 1), release(1, 3, 1)}), "");
+    EXPECT_EQ(put(acquire(1, 1, exclusive)), granted);
+    EXPECT_EQ(put({release(1, 2, 1), release(1, 3, 1)}), "1.2 released; 1.3 not_held");
+}
+
+TEST_F(LockMachineRequests, ARepeatBehindAGapHasNoEffect) {  // S17
+    put(acquire(1, 1, exclusive));
+    put(release(1, 2, 1));
+    EXPECT_EQ(put_ahead(acquire(1, 4, exclusive)), "");
+    EXPECT_EQ(put(acquire(1, 1, exclusive)), granted);
+    EXPECT_EQ(put(release(1, 2, 1)), "1.2 released");
+    EXPECT_EQ(put_ahead(acquire(1, 4, exclusive)), "");
+    EXPECT_EQ(shown(), "|");
+    EXPECT_EQ(put(acquire(1, 3, exclusive)), "1.3 granted token=2 previous=none/0/");
+}
+
+// As its node sends them again to a new leader: the first of them, or all, or none arrived before.
+TEST_F(LockMachineRequests, AStreamThatIsSentAgainTakesEffectOnce) {  // S17
+    const std::vector<Command> stream{acquire(1, 1, exclusive), release(1, 2, 1),
+                                      acquire(1, 3, shared), cancel(1, 4, 3),
+                                      acquire(1, 5, exclusive)};
+    put_as_it_is({stream[0], stream[2], stream[3], stream[4]});
+    EXPECT_EQ(shown(), "1:X:1 |");
+    put(stream);
+    EXPECT_EQ(shown(), "1:X:3 |");
+    EXPECT_EQ(put(stream),
+              "1.2 released; 1.4 released; 1.1 granted token=1 previous=none/0/; "
+              "1.3 granted token=2 previous=none/0/; 1.5 granted token=3 previous=none/0/");
+    EXPECT_EQ(shown(), "1:X:3 |");
 }
 
 TEST_F(LockMachineRequests, UnlockThenTryLockSucceeds) {  // S20
     put(acquire(1, 1, exclusive));
-    const auto again = request(1, 3, Acquire{"a", exclusive, false, {}, false, {}}, 2);
-    EXPECT_EQ(put({again, release(1, 2, 1), again}),
+    const auto again = try_acquire(1, 3, exclusive);
+    EXPECT_EQ(put_as_it_is({again, release(1, 2, 1), again}),
               "1.2 released; 1.3 granted token=2 previous=none/0/");
+}
+
+TEST_F(LockMachineRequests, OneThatWasDeclinedIsAnsweredAndTheOthersGoOn) {  // P11, S17
+    put(acquire(1, 1, exclusive));
+    const auto declined = request(1, 2, Declined{});
+    EXPECT_EQ(put(declined), "1.2 resource_exhausted");
+    EXPECT_EQ(put(declined), "1.2 resource_exhausted");
+    // The same number never stands for what was declined.
+    EXPECT_EQ(put(acquire(1, 2, shared)), "1.2 resource_exhausted");
+    EXPECT_EQ(shown(), "1:X:1 |");
+    EXPECT_EQ(put(cancel(1, 3, 2)), "1.3 not_held");
+    EXPECT_EQ(put(release(1, 4, 1)), "1.4 released");
+    put(Acknowledge{SessionId{1}, index_});
+    EXPECT_EQ(put(declined), "1.2 stale_request");
+}
+
+TEST_F(LockMachineRequests, ACloseIsTheLastOfItsStream) {  // S10, S17
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    const auto last = request(1, 3, CloseSession{});
+    EXPECT_EQ(put_ahead(last), "");
+    EXPECT_EQ(shown(), "1:X:1 | 2:X");
+    EXPECT_EQ(put({acquire(1, 2, exclusive, "b"), last, acquire(1, 4, exclusive, "c")}),
+              "ended 1 closed; 1.2 granted token=2 previous=none/0/");
+    EXPECT_EQ(put(last), "");
+    EXPECT_EQ(put(Command{Sweep{}}), "2.1 granted token=3 previous=clean/1/");
+    EXPECT_EQ(shown("b") + shown("c"), "||");
 }
 
 TEST_F(LockMachineRequests, ATryLeavesNothingBehind) {  // S20
@@ -108,19 +169,12 @@ TEST_F(LockMachineRequests, ACancelAfterTheGrantFreesIt) {  // S18
     EXPECT_EQ(put(cancel(1, 3, 1)), "1.3 not_held");
 }
 
-TEST_F(LockMachineRequests, ACancelThatOvertakesItsOperationIsRemembered) {  // S18
-    EXPECT_EQ(put(cancel(1, 2, 1)), "1.1 cancelled; 1.2 cancelled");
-    EXPECT_EQ(put(acquire(1, 1, exclusive)), "1.1 cancelled");
-    EXPECT_EQ(shown(), "|");
-    put(Acknowledge{SessionId{1}, LogIndex{99}});
-    EXPECT_EQ(put(acquire(1, 1, exclusive)), "1.1 stale_request");
-    EXPECT_EQ(shown(), "|");
-}
-
-TEST_F(LockMachineRequests, ACancelledOperationCountsAsArrived) {  // S18, S20
-    put(cancel(1, 2, 1));
-    EXPECT_EQ(put(request(1, 3, Acquire{"a", exclusive, true, {}, false, {}}, 1)),
-              "1.3 granted token=1 previous=none/0/");
+TEST_F(LockMachineRequests, ACancelOfWhatIsYetToComeNamesNothing) {  // S17, S18
+    EXPECT_EQ(put(cancel(1, 1, 2)), "1.1 not_held");
+    EXPECT_EQ(put(acquire(1, 2, exclusive)), "1.2 granted token=1 previous=none/0/");
+    EXPECT_EQ(put(cancel(1, 1, 2)), "1.1 not_held");  // the same answer, and no more
+    EXPECT_EQ(shown(), "1:X:1 |");
+    EXPECT_EQ(put(cancel(1, 3, 2)), "1.3 released");
 }
 
 TEST_F(LockMachineRequests, ACancelOfWhatIsOverIsNotHeld) {  // S18
@@ -174,10 +228,10 @@ TEST_F(LockMachineRequests, AReleaseFreesOnlyWhatItsSessionHolds) {  // S19, S21
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     EXPECT_EQ(put(release(2, 2, 1)), "2.2 not_held");  // waits
-    EXPECT_EQ(put(release(3, 2, 1)), "3.2 not_held");  // has not arrived
+    EXPECT_EQ(put(release(3, 1, 2)), "3.1 not_held");  // is yet to come
     EXPECT_EQ(put(release(2, 3, 7)), "2.3 not_held");
     EXPECT_EQ(shown(), "1:X:1 | 2:X");
-    EXPECT_EQ(put(acquire(3, 1, shared, "b")), "3.1 granted token=2 previous=none/0/");
+    EXPECT_EQ(put(acquire(3, 2, shared, "b")), "3.2 granted token=2 previous=none/0/");
 }
 
 TEST_F(LockMachineRequests, TwoHoldsOfOneSessionConflictLikeAnyTwo) {  // S22

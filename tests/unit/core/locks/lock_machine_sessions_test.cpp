@@ -244,7 +244,8 @@ TEST_F(LockMachineSessions, AnEndingDuringASweepIsSweptAsWell) {  // S11
     const auto name = [](std::size_t i) { return "n" + std::to_string(10'000 + i); };
     constexpr std::size_t names = sweep_names_max + 10;
     for (std::size_t i = 1; i <= names; ++i) {
-        batch.emplace_back(acquire(i == 1 ? 2 : 1, i, exclusive, name(i)));
+        batch.emplace_back(i == 1 ? acquire(2, 1, exclusive, name(i))
+                                  : acquire(1, i - 1, exclusive, name(i)));
         batch.emplace_back(acquire(3, i, exclusive, name(i)));
     }
     put(batch);

@@ -101,11 +101,11 @@ TEST_F(LockViews, PagesAreInByteOrder) {
 }
 
 TEST_F(LockViews, APageIsFullEvenWhenDeadNamesLieBetween) {
-    std::uint64_t seq = 0;
-    for (const auto* name : {"a", "c"})
-        put(acquire(1, ++seq, exclusive, name));
-    for (const auto* name : {"b", "d"})
-        put(acquire(2, ++seq, exclusive, name));
+    for (const std::uint64_t session : {1, 2}) {
+        std::uint64_t seq = 0;
+        for (const auto* name : {session == 1 ? "a" : "b", session == 1 ? "c" : "d"})
+            put(acquire(session, ++seq, exclusive, name));
+    }
     put(expiry(1));
     EXPECT_EQ(names("", "", 2), (Names{"b", "d"}));
 }

@@ -1,6 +1,8 @@
 // A lock machine with three sessions, and short words for what is asked of it and what it says.
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +24,12 @@ protected:
     // One entry. Says what came of it: who was let in at the end, as the rules do not say what is
     // told first.
     std::string put(const std::vector<Command>& batch) {
+        expect_no_gap(batch);
+        return put_as_it_is(batch);
+    }
+    std::string put(Command command) { return put(std::vector<Command>{std::move(command)}); }
+    // Also what comes ahead of a request that is missing.
+    std::string put_as_it_is(const std::vector<Command>& batch) {
         index_ = index_.next();
         Outcomes outcomes;
         machine_.apply(index_, batch, outcomes);
@@ -37,7 +45,9 @@ protected:
         if (said.empty()) return granted;
         return granted.empty() ? said : said + "; " + granted;
     }
-    std::string put(Command command) { return put(std::vector<Command>{std::move(command)}); }
+    std::string put_ahead(Command command) {
+        return put_as_it_is(std::vector<Command>{std::move(command)});
+    }
 
     static OpenSession opening(std::uint64_t who, std::uint64_t epoch = 1) {
         OpenSession open;
@@ -50,9 +60,8 @@ protected:
         return open;
     }
 
-    static Request request(std::uint64_t session, std::uint64_t seq, RequestBody body,
-                           std::uint64_t after = 0) {
-        return {SessionId{session}, Seq{seq}, Seq{after}, std::move(body)};
+    static Request request(std::uint64_t session, std::uint64_t seq, RequestBody body) {
+        return {SessionId{session}, Seq{seq}, std::move(body)};
     }
     static Request acquire(std::uint64_t session, std::uint64_t seq, LockMode mode,
                            const std::string& name = "a") {
@@ -70,7 +79,15 @@ protected:
     static Request cancel(std::uint64_t session, std::uint64_t seq, std::uint64_t operation) {
         return request(session, seq, Cancel{Seq{operation}});
     }
-    static Command close(std::uint64_t session) { return CloseSession{SessionId{session}}; }
+    // As the next request of a live session.
+    Command close(std::uint64_t session) const {
+        return request(session, next_of(session), CloseSession{});
+    }
+    // Which number the next request of the session has.
+    std::uint64_t next_of(std::uint64_t session) const {
+        const auto* found = machine_.sessions().find(SessionId{session});
+        return found == nullptr ? 1 : found->applied.next().raw();
+    }
     // Of the renewal that counts.
     Command expiry(std::uint64_t session) const {
         const auto* found = machine_.sessions().find(SessionId{session});
@@ -95,6 +112,21 @@ protected:
 
     LockMachine machine_;
     LogIndex index_;
+
+private:
+    // Such a request has no effect, which a test that did not mean it would hardly notice.
+    void expect_no_gap(const std::vector<Command>& batch) const {
+        std::map<SessionId, Seq> newest;
+        for (const auto& command : batch) {
+            const auto* asked = std::get_if<Request>(&command);
+            const auto* session =
+                asked == nullptr ? nullptr : machine_.sessions().find(asked->session);
+            if (session == nullptr) continue;
+            auto& known = newest.try_emplace(session->id, session->applied).first->second;
+            EXPECT_LE(asked->seq, known.next()) << spec::words(command);
+            known = std::max(known, asked->seq);
+        }
+    }
 };
 
 }  // namespace mortise::core

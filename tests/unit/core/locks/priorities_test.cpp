@@ -17,8 +17,8 @@ protected:
     // whoever waits below that priority. How often that worked.
     int overtake(int times, LockMode mode, Priority priority, QueuePolicy policy) {
         for (int done = 0; done < times; ++done) {
-            put(ask(3, ++seq_, mode, priority, policy));
-            put(release(holder_, ++seq_, held_));
+            put(ask(3, next_of(3), mode, priority, policy));
+            put(release(holder_, next_of(holder_), held_));
             const auto view = machine_.inspect("a");
             if (view.holders.front().operation.session != SessionId{3}) return done;
             holder_ = 3;
@@ -27,7 +27,6 @@ protected:
         return times;
     }
 
-    std::uint64_t seq_ = 100;
     std::uint64_t holder_ = 1;
     std::uint64_t held_ = 1;
 };

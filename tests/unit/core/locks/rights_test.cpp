@@ -87,9 +87,9 @@ TEST_F(Rights, ComeBackFromTheRowOfTheSession) {
                   machine_.sessions().find(SessionId{4})->opened);
         EXPECT_EQ(loaded->sessions().find(SessionId{4})->broken.size(), with_broken ? 1U : 0U);
         Outcomes outcomes;
-        loaded->apply(index_.next(), {acquire(4, 9, exclusive, "orders/42")}, outcomes);
+        loaded->apply(index_.next(), {acquire(4, 2, exclusive, "orders/42")}, outcomes);
         ASSERT_EQ(outcomes.size(), 1U);
-        EXPECT_EQ(spec::words(outcomes.front()), "4.9 permission_denied");
+        EXPECT_EQ(spec::words(outcomes.front()), "4.2 permission_denied");
     }
 }
 

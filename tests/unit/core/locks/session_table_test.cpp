@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/prng.hpp"
-
 namespace mortise::core {
 namespace {
 
@@ -13,54 +11,6 @@ OpenSession opening(std::uint64_t nonce, std::uint64_t incarnation, std::uint64_
     open.incarnation = Incarnation{incarnation};
     open.boot_epoch = BootEpoch{epoch};
     return open;
-}
-
-TEST(SeqSet, RemembersInAnyOrder) {
-    SeqSet seen;
-    EXPECT_FALSE(seen.contains(Seq{1}));
-    EXPECT_TRUE(seen.insert(Seq{3}));
-    EXPECT_TRUE(seen.insert(Seq{1}));
-    EXPECT_FALSE(seen.contains(Seq{2}));
-    EXPECT_TRUE(seen.insert(Seq{2}));
-    EXPECT_FALSE(seen.insert(Seq{1}));
-    EXPECT_FALSE(seen.insert(Seq{3}));
-    EXPECT_TRUE(seen.contains(Seq{3}));
-    EXPECT_FALSE(seen.contains(Seq{4}));
-}
-
-TEST(SeqSet, ZeroNumbersNothingNew) {
-    SeqSet seen;
-    EXPECT_FALSE(seen.insert(Seq{}));
-    EXPECT_TRUE(seen.contains(Seq{}));
-}
-
-TEST(SeqSet, AgreesWithAnOrdinarySet) {
-    Prng prng{7};
-    SeqSet seen;
-    std::set<std::uint64_t> expected;
-    for (int i = 0; i < 3'000; ++i) {
-        const auto number = 1 + prng.below(1'000);
-        EXPECT_EQ(seen.insert(Seq{number}), expected.insert(number).second);
-    }
-    for (std::uint64_t number = 1; number <= 1'000; ++number) {
-        EXPECT_EQ(seen.contains(Seq{number}), expected.contains(number));
-    }
-}
-
-TEST(Session, ForgetsTheAnswersGivenUpToAnIndex) {  // S17
-    Session session;
-    session.keep_answer(LogIndex{4}, Seq{1}, {AnswerKind::busy, {}, {}});
-    session.keep_answer(LogIndex{5}, Seq{3}, {AnswerKind::released, {}, {}});
-    session.keep_answer(LogIndex{7}, Seq{2}, {AnswerKind::not_held, {}, {}});
-    session.acknowledge(LogIndex{3});
-    EXPECT_EQ(session.answers.size(), 3U);
-    session.acknowledge(LogIndex{5});
-    ASSERT_EQ(session.answers.size(), 1U);
-    EXPECT_TRUE(session.answers.contains(Seq{2}));
-    session.acknowledge(LogIndex{2});
-    EXPECT_EQ(session.answers.size(), 1U);
-    session.acknowledge(LogIndex{99});
-    EXPECT_TRUE(session.answers.empty());
 }
 
 TEST(SessionTable, NeverUsesAnIdAgain) {  // S1

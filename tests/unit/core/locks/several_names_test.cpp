@@ -163,23 +163,23 @@ TEST_F(SeveralNames, NobodyIsToldBusyForWhomTheDeadKeepWaitingElsewhere) {  // S
 }
 
 TEST_F(SeveralNames, ATryLetsInWhomTheDeadKeptWaiting) {  // S11, S32
-    const auto dead_in_the_way = [&](std::uint64_t dead) {
+    const auto dead_in_the_way = [&](std::uint64_t dead, std::uint64_t seq) {
         put(acquire(dead, 1, exclusive, "b"));
-        put(all_of(4, dead, {{"a", shared}, {"b", exclusive}}));
+        put(all_of(4, seq, {{"a", shared}, {"b", exclusive}}));
         put(expiry(dead));
     };
     put({opening(4), opening(5)});
-    dead_in_the_way(1);
+    dead_in_the_way(1, 1);
     EXPECT_EQ(put(try_acquire(5, 1, exclusive)),
               "5.1 busy; 4.1 granted a token=2 previous=none/0/ b token=3 previous=expired/1/");
-    put(release(4, 11, 1));
-    dead_in_the_way(2);
+    put(release(4, 2, 1));
+    dead_in_the_way(2, 3);
     EXPECT_EQ(put(all_of(5, 2, {{"a", exclusive}, {"c", exclusive}}, false)),
-              "5.2 busy; 4.2 granted a token=5 previous=none/0/ b token=6 previous=expired/4/");
-    put(release(4, 12, 2));
-    dead_in_the_way(3);
+              "5.2 busy; 4.3 granted a token=5 previous=none/0/ b token=6 previous=expired/4/");
+    put(release(4, 4, 3));
+    dead_in_the_way(3, 5);
     EXPECT_EQ(put(any_of(5, 3, {{"a", exclusive}, {"b", exclusive}}, false)),
-              "5.3 busy; 4.3 granted a token=8 previous=none/0/ b token=9 previous=expired/7/");
+              "5.3 busy; 4.5 granted a token=8 previous=none/0/ b token=9 previous=expired/7/");
 }
 
 TEST_F(SeveralNames, AnyIsTriedBehindThoseWhomTheDeadKeptWaiting) {  // S11, S32

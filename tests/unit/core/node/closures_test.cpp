@@ -1,6 +1,6 @@
 // How long a name stays closed, after a break (S24), a release before its time (S8) and a loss
-// (S9), seen from a whole cluster. The holder is a program outside whose node says nothing of what
-// happened to it, and renews on.
+// (S9), seen from a whole cluster. The holder's node is played by the test: it says nothing of what
+// happened to the hold, and renews on.
 #include <gtest/gtest.h>
 
 #include "core/codec/command_codec.hpp"
@@ -13,9 +13,8 @@ using namespace test;
 
 constexpr std::uint32_t ttl_ms = 2'000;
 
-OpenSession opening(std::uint64_t who) {
-    return {who, NodeId{70 + who}, Incarnation{90 + who}, BootEpoch{1}, ttl_ms, 0, false};
-}
+constexpr NodeId first{71};
+constexpr NodeId second{72};
 
 Acquire asking_for_a() {
     Acquire acquire;
@@ -32,24 +31,29 @@ protected:
     }
     void SetUp() override {
         ASSERT_NE(cluster.leader(), nullptr);
-        holder = open(1);
-        other = open(2);
+        cluster.add_played(first);
+        cluster.add_played(second);
+        holder = open(first);
+        other = open(second);
     }
-    SessionId open(std::uint64_t who) {
-        put(opening(who));
+    SessionId open(NodeId who) {
+        put(who, opening_of(who, ttl_ms));
         return cluster.leader()->core().machine().sessions().newest();
     }
-    void put(const Command& command) {
+    void put(NodeId who, const Command& command) {
         BatchBuilder batch;
         batch.add(command);
-        cluster.leader()->step(ClientForward{{batch.take(), {}, {}}});
+        cluster.leader()->receive(who, forward_of(batch.take()));
         cluster.settle();
     }
+    [[nodiscard]] NodeId node_of(SessionId session) const {
+        return session == holder ? first : second;
+    }
     void ask(SessionId session, std::uint64_t seq, RequestBody body) {
-        put(Request{session, Seq{seq}, {}, std::move(body)});
+        put(node_of(session), Request{session, Seq{seq}, std::move(body)});
     }
     void renew(SessionId session, std::uint64_t newest) {
-        cluster.leader()->step(ClientForward{{{}, {}, Renewal{session, newest}}});
+        cluster.leader()->receive(node_of(session), forward_of({}, Renewal{session, newest}));
     }
     // Both renew on.
     void run_for(Nanoseconds time) {
@@ -199,11 +203,10 @@ LockMachine machine_with(Closure::Kind kind) {
     if (kind == Closure::Kind::broken) leaving = BreakLock{"a", FencingToken{1}, {}};
     LockMachine machine;
     Outcomes outcomes;
-    machine.apply(LogIndex{2}, {opening(1)}, outcomes);
+    machine.apply(LogIndex{2}, {opening_of(first, ttl_ms)}, outcomes);
     const auto session = machine.sessions().newest();
     machine.apply(LogIndex{3},
-                  {Request{session, Seq{1}, {}, acquire}, Request{session, Seq{2}, {}, leaving}},
-                  outcomes);
+                  {Request{session, Seq{1}, acquire}, Request{session, Seq{2}, leaving}}, outcomes);
     machine.apply(LogIndex{4}, {Renew{{{session, 1}}}}, outcomes);
     return machine;
 }

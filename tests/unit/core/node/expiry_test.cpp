@@ -10,10 +10,7 @@ namespace {
 using namespace test;
 
 constexpr std::uint32_t ttl_ms = 2'000;
-
-OpenSession opening(std::uint32_t ttl) {
-    return {5, NodeId{77}, Incarnation{99}, BootEpoch{1}, ttl, 0, false};
-}
+constexpr NodeId owner{77};
 
 class Expiry : public testing::Test {
 protected:
@@ -23,9 +20,10 @@ protected:
     }
     void SetUp() override {
         ASSERT_NE(cluster.leader(), nullptr);
+        cluster.add_played(owner);
         BatchBuilder batch;
-        batch.add(opening(ttl_ms));
-        cluster.leader()->step(ClientForward{{batch.take(), {}, {}}});
+        batch.add(opening_of(owner, ttl_ms));
+        cluster.leader()->receive(owner, forward_of(batch.take()));
         cluster.settle();
         session = cluster.leader()->core().machine().sessions().newest();
     }
@@ -37,7 +35,7 @@ protected:
         ASSERT_TRUE(cluster[to].raft().is_leader());
     }
     void renew(std::uint64_t number) {
-        cluster.leader()->step(ClientForward{{{}, {}, Renewal{session, number}}});
+        cluster.leader()->receive(owner, forward_of({}, Renewal{session, number}));
     }
     [[nodiscard]] bool lives() {
         return cluster.leader()->core().machine().sessions().find(session) != nullptr;
@@ -76,7 +74,7 @@ TEST_F(Expiry, WaitsForTheRenewalsThatANewLeaderHasNotHeardYet) {
 TEST(ExpiryAfterARestart, GoesByTheTimeOfTheNewestRenewalAlone) {
     LockMachine machine;
     Outcomes outcomes;
-    machine.apply(LogIndex{2}, {opening(ttl_ms)}, outcomes);
+    machine.apply(LogIndex{2}, {opening_of(owner, ttl_ms)}, outcomes);
     const auto session = machine.sessions().newest();
     machine.apply(LogIndex{3}, {Renew{{{session, 1}}}}, outcomes);
     auto state = disk_with(voters({1}), {Term{1}, n1}, {1, 1});

@@ -22,7 +22,7 @@ Forward something(std::uint64_t nonce) {
     const auto hello = hello_of_two();
     BatchBuilder batch;
     batch.add(OpenSession{nonce, n2, hello.incarnation, hello.boot_epoch, 10'000, 10'000});
-    return {batch.take(), {}, {}};
+    return forward_of(batch.take());
 }
 
 // Node 1 is elected by node 2, which acknowledges only what a test says.

@@ -16,12 +16,13 @@ Bytes one(const Command& command) {
     return batch.take();
 }
 
-// Of a session that there is not: only its weight matters.
-Bytes acquire() {
-    return one(Request{SessionId{99'999},
-                       Seq{1},
-                       {},
+// Without effect (node_fixture.hpp): only their weight matters.
+Bytes acquire(SessionId over) {
+    return one(Request{over, Seq{1},
                        Acquire{std::string(400, 'n'), LockMode::exclusive, true, {}, false, {}}});
+}
+Bytes ending(SessionId over) {
+    return one(Request{over, Seq{1}, CloseSession{}});
 }
 
 // The state on disk of the nodes in `standing` stands still; that of the others is quick.
@@ -31,6 +32,9 @@ struct LaggingLeader : testing::Test {
         run_for(3 * election_timeout);
         ASSERT_NE(cluster.leader(), nullptr);
         first = id_of_leader();
+        cluster.add_played(asker);
+        over = played_session(cluster[first], asker, [&] { cluster.settle(); });
+        flush();
     }
     [[nodiscard]] NodeId id_of_leader() {
         for (auto& [id, node] : cluster) {
@@ -52,24 +56,24 @@ struct LaggingLeader : testing::Test {
         }
     }
     void ask(NodeId node, Forward forward) {
-        cluster[node].step(ClientForward{std::move(forward)});
+        cluster[node].receive(asker, std::move(forward));
         cluster.settle();
     }
     // Until its leader takes no more acquires, or nothing at all.
     void fill(bool wholly) {
         standing.insert(first);
         const auto& core = cluster[first].core();
-        for (int i = 0; i < 100; ++i)
-            ask(first, {{}, acquire(), {}});
+        while (core.state_lag_bytes() <= lag_max)
+            ask(first, forward_of(acquire(over)));
         for (int i = 0; wholly && i < 500; ++i)
-            ask(first, {one(CloseSession{SessionId{99'999}}), {}, {}});
+            ask(first, forward_of(ending(over)));
         ASSERT_GT(core.state_lag_bytes(), wholly ? lag_max + lag_max / 4 : lag_max);
         ASSERT_TRUE(core.raft().is_leader());
     }
     [[nodiscard]] bool takes_an_acquire() {
         const auto leader = id_of_leader();
         const auto last = cluster[leader].raft().commit_index();
-        ask(leader, {{}, acquire(), {}});
+        ask(leader, {{}, acquire(over), {}});
         return cluster[leader].raft().commit_index() > last;
     }
 
@@ -77,8 +81,10 @@ struct LaggingLeader : testing::Test {
                             options.state_lag_bytes_max = lag_max;
                             options.state_interval = 10ms;
                         }};
+    static constexpr NodeId asker{77};
     std::set<NodeId> standing;
     NodeId first;
+    SessionId over;
 };
 
 TEST_F(LaggingLeader, ThatTakesNothingAnyMoreHandsOver) {
@@ -120,11 +126,18 @@ struct HandingOver : testing::Test {
         node.receive(n2, RaftMessage{VoteReply{Term{2}, node.newest<VoteRequest>(n2).round, true}});
         node.complete_writes();
         ASSERT_TRUE(node.raft().is_leader());
+        // Node 2 is asked where its log agrees before it is sent what follows.
+        over = played_session(node, n2, [&] {
+            for (int i = 0; i < 2; ++i) {
+                node.complete_writes();
+                hear_of({n2});
+            }
+        });
         fill(n2);
     }
     void fill(NodeId helps) {
         for (int i = 0; i < 30; ++i) {
-            node.step(ClientForward{{{}, acquire(), {}}});
+            node.receive(n2, forward_of(acquire(over)));
             node.complete_writes();
             hear_of({helps});
         }
@@ -157,6 +170,7 @@ struct HandingOver : testing::Test {
     }
     RaftState disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
     HandDrivenNode node{options(), disk};
+    SessionId over;
 };
 
 TEST_F(HandingOver, GoesOnToTheNextWhenOneDoesNotTakeOver) {
@@ -178,7 +192,7 @@ TEST_F(HandingOver, ProposesBetweenTwoAttempts) {
     pass(election_timeout * 3 / 4, {n2, n3});
     ASSERT_FALSE(node.raft().is_transferring());
     const auto last = node.raft().log().last().index;
-    node.step(ClientForward{{one(CloseSession{SessionId{99'999}}), {}, {}}});
+    node.receive(n2, forward_of(ending(over)));
     EXPECT_EQ(node.raft().log().last().index, last.next());
 }
 
@@ -194,7 +208,7 @@ TEST_F(HandingOver, PassesOverWhoDoesNotAnswer) {
 // There is no better one: it leads on, and is not called more often for it.
 TEST_F(HandingOver, WaitsUntilSomebodyHasCaughtUp) {
     for (int i = 0; i < 20; ++i) {
-        node.step(ClientForward{{one(CloseSession{SessionId{99'999}}), {}, {}}});
+        node.receive(n2, forward_of(ending(over)));
         node.complete_writes();
     }
     for (int i = 0; i < 30; ++i) {

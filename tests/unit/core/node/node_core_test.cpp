@@ -588,31 +588,35 @@ TEST(NodeCore, TellsWhenItWantsToBeCalled) {
 
 // --- members
 
-template <class Change>
-bool was_accepted(HandDrivenNode& node, const Change& change) {
-    node.membership.clear();
-    node.step(change);
-    return std::holds_alternative<LogIndex>(node.membership.at(0).result);
+constexpr std::uint64_t change_tag = 99;
+
+void change(NodeCluster& cluster, MembershipGoal::Kind kind, NodeId id, std::string address = {}) {
+    cluster.leader()->answers.clear();
+    cluster.leader()->change(change_tag, {kind, id, std::move(address)}, 3 * heartbeat);
+    cluster.run_for(5 * heartbeat);
 }
 
 // Node 4 runs, empty, and is none of the founders.
 TEST(NodeCore, AMemberIsAddedPromotedAndRemoved) {
+    using Kind = MembershipGoal::Kind;
     NodeCluster cluster{1, 2, 3};
     cluster.add(4, {1, 2, 3});
     cluster.connect_all();
     cluster.run_for(5 * heartbeat);
     auto& leader = cluster[n1];
     EXPECT_FALSE(cluster[n4].is_formed());
-    EXPECT_FALSE(was_accepted(leader, AddMember{{}, n5, "host5:1"}));  // nobody knows its directory
-    EXPECT_FALSE(was_accepted(leader, AddMember{{}, n4, ""}));
-    ASSERT_TRUE(was_accepted(leader, AddMember{{}, n4, "host4:7000"}));
-    cluster.run_for(5 * heartbeat);
+    change(cluster, Kind::learner, n5, "host5:1");  // nobody knows its directory
+    EXPECT_EQ(leader.refusal_of(change_tag), MembershipRefusal::not_connected);
+    change(cluster, Kind::learner, n4, "");
+    EXPECT_EQ(leader.refusal_of(change_tag), MembershipRefusal::invalid_address);
+    change(cluster, Kind::learner, n4, "host4:7000");
+    EXPECT_TRUE(leader.was_answered<Changed>(change_tag));
     EXPECT_TRUE(cluster[n4].raft().is_member());
-    ASSERT_TRUE(was_accepted(leader, PromoteMember{{}, n4}));
-    cluster.run_for(5 * heartbeat);
+    change(cluster, Kind::voter, n4);
+    EXPECT_TRUE(leader.was_answered<Changed>(change_tag));
     EXPECT_TRUE(cluster[n4].raft().configuration().is_voter(n4));
-    ASSERT_TRUE(was_accepted(leader, RemoveMember{{}, n2}));
-    cluster.run_for(5 * heartbeat);
+    change(cluster, Kind::gone, n2);
+    EXPECT_TRUE(leader.was_answered<Changed>(change_tag));
     EXPECT_TRUE(cluster[n2].noted(Note::Kind::removed));
     EXPECT_EQ(leader.raft().configuration().voters.size(), 3U);
 }
@@ -622,7 +626,8 @@ TEST(NodeCore, WhoMissedItsRemovalIsTold) {
     Running running;
     running.cluster.disconnect(n1, n3);
     running.cluster.disconnect(n2, n3);
-    ASSERT_TRUE(was_accepted(running.leader, RemoveMember{{}, n3}));
+    change(running.cluster, MembershipGoal::Kind::gone, n3);
+    ASSERT_TRUE(running.leader.was_answered<Changed>(change_tag));
     running.cluster.run_for(3 * election_timeout);
     EXPECT_FALSE(running.cluster[n3].noted(Note::Kind::removed));
     running.cluster.connect(n2, n3);

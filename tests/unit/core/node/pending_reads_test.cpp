@@ -25,6 +25,10 @@ std::vector<CallTag> tags(const std::vector<Call>& calls) {
 struct PendingReadsTest : testing::Test {
     void add(std::uint64_t tag) { reads.add(inspect(tag), {100}); }
     void ask(std::uint64_t id, Instant again) { reads.ask(ReadId{id}, again); }
+    std::optional<Call> take_readable(LogIndex applied) {
+        return reads.take_readable(applied, always);
+    }
+    static bool always(OperationId /*request*/) { return true; }
 
     PendingReads reads;
 };
@@ -41,13 +45,13 @@ TEST_F(PendingReadsTest, AsksAgainUntilTheLeaderAnswers) {
     EXPECT_TRUE(reads.is_to_ask());
     ask(2, {20});
     reads.granted(ReadId{1}, LogIndex{4});
-    EXPECT_FALSE(reads.is_readable(LogIndex{4})) << "it was asked again since";
+    EXPECT_FALSE(reads.is_readable(LogIndex{4}, always)) << "it was asked again since";
     reads.granted(ReadId{2}, LogIndex{5});
     EXPECT_EQ(reads.deadline(), Instant{100});
     EXPECT_TRUE(reads.take_given_up({99}).empty());
     EXPECT_EQ(tags(reads.take_given_up({100})), std::vector{CallTag{1}});
     EXPECT_EQ(reads.deadline(), Instant::never());
-    EXPECT_FALSE(reads.take_readable(LogIndex{5})) << "it was given up";
+    EXPECT_FALSE(take_readable(LogIndex{5})) << "it was given up";
 }
 
 TEST_F(PendingReadsTest, AnswersInTheOrderOfTheLog) {
@@ -58,10 +62,10 @@ TEST_F(PendingReadsTest, AnswersInTheOrderOfTheLog) {
     reads.granted(ReadId{1}, LogIndex{7});
     reads.granted(ReadId{2}, LogIndex{5});
     reads.granted(ReadId{2}, LogIndex{9});  // a repeat
-    EXPECT_FALSE(reads.take_readable(LogIndex{4}));
-    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{8}).value()), CallTag{2});
-    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{8}).value()), CallTag{1});
-    EXPECT_FALSE(reads.take_readable(LogIndex{8}));
+    EXPECT_FALSE(take_readable(LogIndex{4}));
+    EXPECT_EQ(tag_of(take_readable(LogIndex{8}).value()), CallTag{2});
+    EXPECT_EQ(tag_of(take_readable(LogIndex{8}).value()), CallTag{1});
+    EXPECT_FALSE(take_readable(LogIndex{8}));
 }
 
 TEST_F(PendingReadsTest, OneQuestionIsForAllThatCameBeforeIt) {
@@ -71,9 +75,9 @@ TEST_F(PendingReadsTest, OneQuestionIsForAllThatCameBeforeIt) {
     add(3);
     EXPECT_TRUE(reads.is_to_ask());
     reads.granted(ReadId{1}, LogIndex{5});
-    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{5}).value()), CallTag{1});
-    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{5}).value()), CallTag{2});
-    EXPECT_FALSE(reads.take_readable(LogIndex{5})) << "it came after the question";
+    EXPECT_EQ(tag_of(take_readable(LogIndex{5}).value()), CallTag{1});
+    EXPECT_EQ(tag_of(take_readable(LogIndex{5}).value()), CallTag{2});
+    EXPECT_FALSE(take_readable(LogIndex{5})) << "it came after the question";
 }
 
 // Who is not heard would ask as often as it has calls.
@@ -89,7 +93,7 @@ TEST_F(PendingReadsTest, WhatIsSoonDueIsAskedAgainWithWhatIsDue) {
     reads.granted(ReadId{5}, LogIndex{1});
     reads.granted(ReadId{4}, LogIndex{2});
     for (std::uint64_t call = 1; call <= 4; ++call)
-        EXPECT_EQ(tag_of(reads.take_readable(LogIndex{2}).value()), CallTag{call});
+        EXPECT_EQ(tag_of(take_readable(LogIndex{2}).value()), CallTag{call});
 }
 
 TEST_F(PendingReadsTest, ANewLeaderIsAskedForWhatTheOldOneDidNotAnswer) {
@@ -101,10 +105,31 @@ TEST_F(PendingReadsTest, ANewLeaderIsAskedForWhatTheOldOneDidNotAnswer) {
     reads.ask_all_again();
     ask(3, {12});
     reads.granted(ReadId{3}, LogIndex{6});
-    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{5}).value()), CallTag{1});
-    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{6}).value()), CallTag{2});
+    EXPECT_EQ(tag_of(take_readable(LogIndex{5}).value()), CallTag{1});
+    EXPECT_EQ(tag_of(take_readable(LogIndex{6}).value()), CallTag{2});
     reads.ask_all_again();
     EXPECT_FALSE(reads.is_to_ask());
+}
+
+// S20: what this node sent before it asked comes before the answer.
+TEST_F(PendingReadsTest, ACallBehindARequestWaitsUntilThatIsApplied) {
+    reads.add(inspect(1), {100}, {SessionId{1}, Seq{5}});
+    reads.add(inspect(2), {100}, {SessionId{1}, Seq{6}});
+    add(3);
+    ask(1, {10});
+    reads.granted(ReadId{1}, LogIndex{4});
+    Seq applied{4};
+    const auto is_applied = [&](OperationId request) { return request.seq <= applied; };
+    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{4}, is_applied).value()), CallTag{3});
+    EXPECT_FALSE(reads.take_readable(LogIndex{4}, is_applied));
+    EXPECT_FALSE(reads.is_readable(LogIndex{4}, is_applied));
+    applied = Seq{5};
+    EXPECT_TRUE(reads.is_readable(LogIndex{4}, is_applied));
+    EXPECT_EQ(tag_of(reads.take_readable(LogIndex{4}, is_applied).value()), CallTag{1});
+    EXPECT_FALSE(reads.take_readable(LogIndex{4}, is_applied));
+    reads.cancel(CallTag{2});
+    applied = Seq{6};
+    EXPECT_FALSE(reads.take_readable(LogIndex{4}, is_applied));
 }
 
 TEST_F(PendingReadsTest, CancelsByTag) {

@@ -11,13 +11,13 @@ namespace {
 Bytes batch_of(std::size_t commands, std::size_t bytes = 0) {
     BatchBuilder out;
     for (std::uint64_t seq = 1; seq <= commands; ++seq)
-        out.add(Request{SessionId{1}, Seq{seq}, {}, Release{Seq{1}}});
+        out.add(Request{SessionId{1}, Seq{seq}, Release{Seq{1}}});
     AcquireSeveral several;
     for (std::size_t i = 0; i < names_at_once_max; ++i)
         several.names.push_back({std::string(name_bytes_max - 1, 'n') + static_cast<char>('0' + i),
                                  LockMode::exclusive});
     while (out.bytes() + names_at_once_max * (name_bytes_max + 8) < bytes)
-        out.add(Request{SessionId{1}, Seq{1}, {}, several});
+        out.add(Request{SessionId{1}, Seq{1}, several});
     return out.take();
 }
 
@@ -42,15 +42,10 @@ protected:
             }
         }
     }
-    bool add_urgent(const Bytes& batch) {
-        return proposer.add_urgent(batch, decode_batch(batch).value().size());
-    }
-    bool add_acquires(const Bytes& batch) {
-        return proposer.add_acquires(batch, decode_batch(batch).value().size());
-    }
+    bool add(const Bytes& batch) { return proposer.add(batch, decode_batch(batch).value().size()); }
     void fill() {
         const auto batch = batch_of(1, batch_bytes_max);
-        while (add_urgent(batch)) {
+        while (add(batch)) {
         }
     }
 
@@ -59,7 +54,7 @@ protected:
 };
 
 TEST_F(ProposerTest, TakesRenewalsAloneWhenItIsAskedTo) {
-    add_urgent(batch_of(2));
+    add(batch_of(2));
     proposer.add_renewal({SessionId{1}, 7});
     const auto commands = decode_batch(proposer.take_renewals());
     ASSERT_TRUE(commands);
@@ -71,17 +66,27 @@ TEST_F(ProposerTest, TakesRenewalsAloneWhenItIsAskedTo) {
     EXPECT_EQ(taken.renewed, 0U);
 }
 
-// Who forwards it knows that every member reads it, also when this leader does not.
-TEST_F(ProposerTest, WhatWasForwardedInANewerFormIsProposedInIt) {
-    BatchBuilder newer;
-    newer.add(Request{SessionId{1}, Seq{2}, {}, Upgrade{Seq{1}, true}});
-    add_urgent(batch_of(1));
-    EXPECT_EQ(format_of(proposer.take_batch(2)), 2);
-    add_urgent(batch_of(1));
-    add_acquires(newer.take());
-    const auto batch = proposer.take_batch(2);
-    EXPECT_EQ(format_of(batch), 3);
-    EXPECT_EQ(decode_batch(batch).value().size(), 2U);
+// A later form is written when everybody reads it, whatever form the parts came in.
+TEST_F(ProposerTest, WritesTheFormThatItIsAskedFor) {
+    constexpr std::uint8_t invented = command_format_newest + 1;
+    add(batch_of(1));
+    const auto batch = proposer.take_batch(invented);
+    EXPECT_EQ(format_of(batch), invented);
+    EXPECT_EQ(decode_batch(batch, invented).value().size(), 1U);
+}
+
+// What was sent first goes first, whoever sent it.
+TEST_F(ProposerTest, KeepsTheOrderOfWhatIsForwarded) {
+    BatchBuilder first;
+    first.add(Request{SessionId{1}, Seq{1}, Upgrade{Seq{1}, true}});
+    BatchBuilder second;
+    second.add(Request{SessionId{1}, Seq{2}, Release{Seq{1}}});
+    add(first.take());
+    add(second.take());
+    const auto commands = decode_batch(proposer.take_batch()).value();
+    ASSERT_EQ(commands.size(), 2U);
+    EXPECT_EQ(std::get<Request>(commands[0]).seq, Seq{1});
+    EXPECT_EQ(std::get<Request>(commands[1]).seq, Seq{2});
 }
 
 TEST_F(ProposerTest, WhatTheLeaderHasToSayIsTakenHoweverMuchWaits) {
@@ -113,7 +118,7 @@ TEST_F(ProposerTest, RenewalsAndFullBatchesBothGetIntoTheLog) {
         proposer.clear();
         taken = {};
         for (std::uint64_t round = 1; round <= 20; ++round) {
-            ASSERT_TRUE(add_urgent(full));
+            ASSERT_TRUE(add(full));
             proposer.add_renewal({SessionId{2}, round});
             take();
         }
@@ -123,7 +128,7 @@ TEST_F(ProposerTest, RenewalsAndFullBatchesBothGetIntoTheLog) {
 }
 
 TEST_F(ProposerTest, RenewalsTravelWithWhateverLeavesRoomForThem) {
-    ASSERT_TRUE(add_urgent(batch_of(entry_commands_max - 1)));
+    ASSERT_TRUE(add(batch_of(entry_commands_max - 1)));
     proposer.add_renewal({SessionId{2}, 7});
     take();
     EXPECT_EQ(taken.others, entry_commands_max - 1);

@@ -20,10 +20,10 @@ Bytes batch(const Command& command) {
     return builder.take();
 }
 
-Request acquire_for(SessionId session, std::string name, std::uint64_t seq = 1'000) {
+Request acquire_for(SessionId session, std::string name, std::uint64_t seq = 1) {
     Acquire acquire;
     acquire.name = std::move(name);
-    return {session, Seq{seq}, {}, std::move(acquire)};
+    return {session, Seq{seq}, std::move(acquire)};
 }
 
 // Three voters, led by node 1.
@@ -164,7 +164,7 @@ TEST_F(Liar, WhatAnOpenerClaimsDoesNotCount) {
     auto opening = opened_by(n2);
     opening.nonce += 2;
     opening.access = {{AccessRole::voter, AccessRole::admin}, {}};
-    cluster_[n1].receive(n2, Forward{batch(opening), {}, {}});
+    cluster_[n1].receive(n2, forward_of(batch(opening)));
     cluster_.settle();
     const auto& sessions = cluster_[n1].core().machine().sessions();
     ASSERT_NE(sessions.find_by_nonce(opening.nonce), nullptr);
@@ -174,14 +174,17 @@ TEST_F(Liar, WhatAnOpenerClaimsDoesNotCount) {
 TEST_F(Liar, WhatItForwardsForTheSessionOfAnotherIsRefused) {
     meet();
     const auto other = session_of(n3);
-    expect_refused({{}, batch(acquire_for(other, "jobs/1")), {}});
-    expect_refused({batch(CloseSession{other}), {}, {}});
-    expect_refused({batch(Acknowledge{other, LogIndex{1}}), {}, {}});
-    expect_refused({{}, {}, Renewal{other, 1'000}});
+    expect_refused(forward_of(batch(acquire_for(other, "jobs/1"))));
+    expect_refused(forward_of(batch(Request{other, Seq{1}, CloseSession{}})));
+    expect_refused(forward_of(batch(Acknowledge{other, LogIndex{1}})));
+    expect_refused(forward_of({}, Renewal{other, 1'000}));
     EXPECT_TRUE(is_free("jobs/1"));
     EXPECT_EQ(session_of(n3), other);
     // With what is its own.
-    expect_refused({batch(CloseSession{other}), batch(acquire_for(session_of(n2), "jobs/1")), {}});
+    BatchBuilder both;
+    both.add(Acknowledge{other, LogIndex{1}});
+    both.add(acquire_for(session_of(n2), "jobs/1"));
+    expect_refused(forward_of(both.take()));
     EXPECT_TRUE(is_free("jobs/1"));
 }
 
@@ -189,10 +192,10 @@ TEST_F(Liar, WhatOnlyLeadersSayIsRefused) {
     meet();
     const auto own = session_of(n2);
     const auto* session = cluster_[n1].core().machine().sessions().find(own);
-    expect_refused({batch(Expire{own, session->renewed_at}), {}, {}});
-    expect_refused({batch(Sweep{}), {}, {}});
-    expect_refused({batch(Renew{{{own, 1'000}}}), {}, {}});
-    expect_refused({batch(EndClosure{ClosureId{1}}), {}, {}});
+    expect_refused(forward_of(batch(Expire{own, session->renewed_at})));
+    expect_refused(forward_of(batch(Sweep{})));
+    expect_refused(forward_of(batch(Renew{{{own, 1'000}}})));
+    expect_refused(forward_of(batch(EndClosure{ClosureId{1}})));
 }
 
 // S10: an opening ends the sessions of the directory that it names.
@@ -205,7 +208,7 @@ TEST_F(Liar, ASessionIsOpenedForItsOwnDirectoryAlone) {
         opening.boot_epoch = part == 0 ? opening.boot_epoch.next() : opening.boot_epoch;
         if (part == 1) opening.incarnation = opened_by(n3).incarnation;
         if (part == 2) opening.node = n3;
-        expect_refused({batch(opening), {}, {}});
+        expect_refused(forward_of(batch(opening)));
     }
     BatchBuilder two;
     auto opening = opened_by(n2);
@@ -213,7 +216,7 @@ TEST_F(Liar, ASessionIsOpenedForItsOwnDirectoryAlone) {
         opening.nonce += 2;
         two.add(opening);
     }
-    expect_refused({two.take(), {}, {}});
+    expect_refused(forward_of(two.take()));
 }
 
 // What a follower has applied already its leader may not have.
@@ -222,12 +225,12 @@ TEST_F(Liar, WhatIsForwardedForASessionThatIsNotAppliedHereYetWaits) {
     auto& leader = cluster_[n1];
     const auto next = leader.core().machine().sessions().newest().next();
     const auto refused = leader.core().refused_messages();
-    leader.receive(n2, Forward{{}, batch(acquire_for(next, "jobs/1")), {}});
+    leader.receive(n2, forward_of(batch(acquire_for(next, "jobs/1"))));
     cluster_.settle();
     EXPECT_TRUE(is_free("jobs/1"));
     auto opening = opened_by(n2);
     opening.nonce += 2;
-    leader.receive(n2, Forward{batch(opening), {}, {}});
+    leader.receive(n2, forward_of(batch(opening)));
     cluster_.settle();
     ASSERT_EQ(leader.core().machine().sessions().newest(), next);
     EXPECT_FALSE(is_free("jobs/1"));
@@ -239,10 +242,10 @@ TEST_F(Liar, OneOfAnotherThatWaitedForItsSessionIsRefusedThen) {
     auto& leader = cluster_[n1];
     const auto next = leader.core().machine().sessions().newest().next();
     const auto refused = leader.core().refused_messages();
-    leader.receive(n2, Forward{{}, batch(acquire_for(next, "jobs/1")), {}});
+    leader.receive(n2, forward_of(batch(acquire_for(next, "jobs/1"))));
     auto opening = opened_by(n3);
     opening.nonce += 2;
-    leader.receive(n3, Forward{batch(opening), {}, {}});
+    leader.receive(n3, forward_of(batch(opening)));
     cluster_.settle();
     ASSERT_EQ(leader.core().machine().sessions().newest(), next);
     EXPECT_TRUE(is_free("jobs/1"));

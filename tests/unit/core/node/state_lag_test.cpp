@@ -44,15 +44,8 @@ Bytes one(const Command& command) {
     return batch.take();
 }
 
-// Of a session that there is not: only its weight matters.
-Bytes acquire(std::uint64_t seq) {
-    return one(Request{SessionId{99'999},
-                       Seq{seq},
-                       {},
-                       Acquire{std::string(400, 'n'), LockMode::exclusive, true, {}, false, {}}});
-}
-
-// A cluster of one: what is proposed is soon applied.
+// A cluster of one: what is proposed is soon applied. It is asked by a learner that the test plays,
+// for a session that is over: only the weight of that matters.
 struct Lagging {
     Lagging() : Lagging{options()} {}
     explicit Lagging(const NodeOptions& options) : node{options, RaftState{}} {
@@ -62,9 +55,18 @@ struct Lagging {
             node.timer_when_due();
             node.complete_writes();
         }
+        node.step(PeerUp{played_hello(n2, node.hello())});
+        node.change(1, {MembershipGoal::Kind::learner, n2, "host2:7000"}, election_timeout);
+        finish();
+        over = played_session(node, n2, [&] { finish(); });
         hand_over();
         node.step(StateDurable{node.core().applied_index()});
     }
+    [[nodiscard]] Bytes acquire(std::uint64_t seq) const {
+        const Acquire request{std::string(400, 'n'), LockMode::exclusive, true, {}, false, {}};
+        return one(Request{over, Seq{1'000 + seq}, request});
+    }
+    [[nodiscard]] Bytes ending() const { return one(Request{over, Seq{1}, CloseSession{}}); }
     static NodeOptions options() {
         auto options = node_options(1, {1});
         options.state_lag_bytes_max = lag_max;
@@ -79,7 +81,7 @@ struct Lagging {
         }
     }
     void ask(Forward forward) {
-        node.step(ClientForward{std::move(forward)});
+        node.receive(n2, std::move(forward));
         finish();
     }
     void hand_over() {
@@ -95,16 +97,15 @@ struct Lagging {
     [[nodiscard]] std::size_t lag() const { return node.core().state_lag_bytes(); }
     [[nodiscard]] LogIndex last() const { return node.raft().log().last().index; }
     void fill_with_acquires() {
-        for (std::uint64_t seq = 1; seq <= 100; ++seq)
-            ask({{}, acquire(seq), {}});
+        for (std::uint64_t seq = 1; lag() <= lag_max; ++seq)
+            ask(forward_of(acquire(seq)));
     }
     void fill_with_endings() {
         for (int i = 0; i < 500; ++i)
-            ask({one(CloseSession{SessionId{99'999}}), {}, {}});
+            ask(forward_of(ending()));
     }
     SessionId open_session() {
-        const OpenSession opens{5, NodeId{77}, Incarnation{99}, BootEpoch{1}, 60'000, 0, false};
-        ask({one(opens), {}, {}});
+        ask(forward_of(one(opening_of(n2, 60'000))));
         return node.core().machine().sessions().newest();
     }
     [[nodiscard]] const Session* find(SessionId session) const {
@@ -112,6 +113,7 @@ struct Lagging {
     }
 
     HandDrivenNode node;
+    SessionId over;
 };
 
 TEST(Lagging, ALeaderTakesNoMoreAcquires) {
@@ -119,16 +121,18 @@ TEST(Lagging, ALeaderTakesNoMoreAcquires) {
     it.fill_with_acquires();
     EXPECT_GT(it.lag(), lag_max);
     EXPECT_LT(it.lag(), lag_max + 1'000);
-    const auto last = it.last();
-    it.ask({{}, acquire(200), {}});
-    EXPECT_EQ(it.last(), last);
+    it.ask(forward_of(it.acquire(200)));
+    const auto& entry = it.node.raft().log().at(it.last());
+    const auto commands = decode_batch(entry.payload).value();
+    ASSERT_EQ(commands.size(), 1U);
+    EXPECT_EQ(std::get<Request>(commands.front()), (Request{it.over, Seq{1'200}, Declined{}}));
 }
 
-TEST(Lagging, ItsOwnProgramIsToldAtOnce) {
+TEST(Lagging, ItsOwnProgramIsTold) {
     Lagging it;
     it.fill_with_acquires();
     it.node.acquire(17, "name");
-    it.node.timer();
+    it.finish();
     EXPECT_EQ(it.node.error_of(17), CallError::resource_exhausted);
 }
 
@@ -136,7 +140,7 @@ TEST(Lagging, WhatEndsThingsHasRoomAfterThat) {
     Lagging it;
     it.fill_with_acquires();
     const auto last = it.last();
-    it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
+    it.ask(forward_of(it.ending()));
     EXPECT_EQ(it.last(), last.next());
     it.fill_with_endings();
     EXPECT_GT(it.lag(), lag_max + lag_max / 4);
@@ -151,12 +155,12 @@ TEST(Lagging, RenewalsHaveRoomAfterWhatEndsThings) {
     it.fill_with_endings();
     const auto renewed = [&] { return it.find(session)->renewal_number; };
     for (std::uint64_t number = 1; number <= 3; ++number) {
-        it.ask({{}, {}, Renewal{session, number}});
+        it.ask(forward_of({}, Renewal{session, number}));
         it.pass_heartbeat();
         EXPECT_EQ(renewed(), number);
     }
     for (std::uint64_t number = 4; number <= 500; ++number) {
-        it.ask({{}, {}, Renewal{session, number}});
+        it.ask(forward_of({}, Renewal{session, number}));
         it.pass_heartbeat();
     }
     EXPECT_LT(renewed(), 500U);
@@ -170,8 +174,8 @@ TEST(Lagging, RenewalsPassWhatWaitsForRoom) {
     const auto session = it.open_session();
     it.fill_with_acquires();
     while (it.lag() <= lag_max + lag_max / 4)
-        it.ask({one(CloseSession{SessionId{99'999}}), {}, {}});
-    it.ask({one(CloseSession{session}), {}, Renewal{session, 1}});
+        it.ask(forward_of(it.ending()));
+    it.ask(forward_of(one(Request{session, Seq{1}, CloseSession{}}), Renewal{session, 1}));
     it.pass_heartbeat();
     ASSERT_NE(it.find(session), nullptr);
     EXPECT_EQ(it.find(session)->renewal_number, 1U);
@@ -194,7 +198,7 @@ TEST(Lagging, WhenTheStateIsDurableItAllGoesOn) {
     EXPECT_EQ(it.last(), last.next()) << "what waited is one entry";
     it.node.complete_writes();
     EXPECT_LT(it.lag(), lag_max);
-    it.ask({{}, acquire(300), {}});
+    it.ask(forward_of(it.acquire(300)));
     EXPECT_EQ(it.last(), last.next().next());
 }
 
@@ -206,11 +210,11 @@ TEST(Lagging, OfWhatIsSentAgainNoMoreThanAnEntryWaits) {
     it.fill_with_endings();
     BatchBuilder many;
     for (std::size_t i = 0; i < entry_commands_max; ++i)
-        many.add(CloseSession{SessionId{99'999}});
+        many.add(Request{it.over, Seq{1'000 + i}, Declined{}});
     const auto again = many.take();
     constexpr std::size_t copies = 100;
     for (std::size_t i = 0; i < copies; ++i)
-        it.ask({again, {}, {}});
+        it.ask(forward_of(again));
     const auto last = it.last();
     for (std::size_t i = 0; i < copies; ++i) {
         it.hand_over();
@@ -228,7 +232,7 @@ TEST(Lagging, EachDeltaSaysOfHowMuchLogItIs) {
     it.node.deltas.clear();
     const auto applied = it.node.applied.size();
     for (std::uint64_t seq = 1; seq <= 3; ++seq)
-        it.ask({{}, acquire(seq), {}});
+        it.ask(forward_of(it.acquire(seq)));
     it.hand_over();
     ASSERT_EQ(it.node.deltas.size(), 1U);
     std::size_t bytes = 0;
@@ -243,12 +247,14 @@ TEST(Lagging, ADeltaComesEarlierAfterMuchLog) {
     options.state_lag_bytes_max = std::size_t{1} << 30U;
     Lagging it{options};
     BatchBuilder batch;
-    while (batch.count() < entry_commands_max)
-        batch.add_encoded(commands_of(acquire(1)), 1, format_of(acquire(1)));
+    for (std::uint64_t seq = 1; seq <= entry_commands_max; ++seq) {
+        const auto one = decode_batch(it.acquire(seq)).value();
+        batch.add(one.front());
+    }
     const auto heavy = batch.take();
     it.node.deltas.clear();
-    for (int i = 0; i < 80; ++i)
-        it.ask({{}, heavy, {}});
+    for (int i = 0; i < 100; ++i)
+        it.ask(forward_of(heavy));
     EXPECT_EQ(it.node.deltas.size(), 1U);
 }
 
@@ -301,9 +307,7 @@ struct Installing {
         for (std::uint64_t seq = 1; seq <= 9; ++seq) {
             const auto name = std::to_string(seq) + std::string(400, 'n');
             machine.apply(LogIndex{2 + seq},
-                          {Request{session,
-                                   Seq{seq},
-                                   {},
+                          {Request{session, Seq{seq},
                                    Acquire{name, LockMode::exclusive, true, {}, false, {}}}},
                           outcomes);
         }

@@ -8,19 +8,19 @@
 
 namespace mortise::testing {
 
-// The links of a whole cluster: one for each node that calls and each other that is called. As
-// thread-safe as LinkProxy, once it is made.
+// The links of a whole cluster: one for each pair of a calling and a called node. Thread-safe like
+// LinkProxy once it is constructed.
 class LinkMatrix {
 public:
     explicit LinkMatrix(std::size_t nodes);
 
-    // Where `from` finds `to`.
+    // The address at which `from` reaches `to`.
     [[nodiscard]] std::string address(std::size_t from, std::size_t to) const;
-    // Where `to` listens really, for all who call it.
+    // The address at which `to` listens, for all links to it.
     void set_target(std::size_t to, const std::string& target);
-    // All links from and to a node.
+    // Sets all links from and to a node.
     void set_mode(std::size_t node, LinkMode mode);
-    // One direction: what `from` says on connections it opened, and what it is answered there.
+    // Sets one direction: the connections that `from` opens to `to`, with the answers on them.
     void set_mode(std::size_t from, std::size_t to, LinkMode mode);
     [[nodiscard]] LinkCounters counters(std::size_t from, std::size_t to) const;
 

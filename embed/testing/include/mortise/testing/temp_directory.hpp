@@ -5,10 +5,10 @@
 
 namespace mortise::testing {
 
-// A new directory of this process, removed with all it has when the object goes.
+// A new directory, which is removed with its content when the object is destroyed.
 class TempDirectory {
 public:
-    // "prefix-XXXXXX" below `parent`, or below where the system has such things. Throws
+    // Creates "prefix-XXXXXX" in `parent`, or in the system's directory for temporary files. Throws
     // std::system_error.
     explicit TempDirectory(std::string_view prefix, std::filesystem::path parent = {});
     ~TempDirectory();

@@ -1,0 +1,67 @@
+#include "core/agent/open_calls.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.hpp"
+
+namespace mortise::core {
+
+void OpenCalls::add(CallTag tag, OpenCall call) {
+    names_ += call.names;
+    call.arrival = ++arrivals_;
+    calls_.insert(tag, std::move(call));
+    if (arrived_.size() >= sweep_at_) sweep();
+    arrived_.push_back(tag);
+}
+
+// Calls that end without a number leave their tags behind. Without a leader nothing takes these
+// out, however many calls come and go.
+void OpenCalls::sweep() {
+    for (auto left = arrived_.size(); left > 0; --left) {
+        const auto tag = arrived_.pop_front();
+        if (calls_.contains(tag)) arrived_.push_back(tag);
+    }
+    sweep_at_ = std::max<std::size_t>(1'024, 2 * arrived_.size());
+}
+
+OpenCall OpenCalls::take(CallTag tag) {
+    auto call = calls_.take(tag);
+    MORTISE_CHECK(call.has_value());
+    names_ -= call->names;
+    if (call->queued) queued_.take(call->seq);
+    return std::move(*call);
+}
+
+void OpenCalls::queue(CallTag tag, OpenCall& call) {
+    call.queued = true;
+    queued_.insert(call.seq, tag);
+}
+
+CallTag OpenCalls::queued_as(Seq seq) const {
+    const auto* found = queued_.find(seq);
+    return found == nullptr ? CallTag{} : *found;
+}
+
+CallTag OpenCalls::next_to_send() {
+    for (auto* lane : {&returned_, &arrived_}) {
+        while (!lane->empty() && !calls_.contains(lane->front()))
+            lane->pop_front();
+        if (!lane->empty()) return lane->front();
+    }
+    return {};
+}
+
+void OpenCalls::took_next() {
+    (returned_.empty() ? arrived_ : returned_).pop_front();
+}
+
+std::vector<CallTag> OpenCalls::tags() const {
+    std::vector<CallTag> tags;
+    tags.reserve(calls_.size());
+    calls_.each([&](CallTag tag, const OpenCall&) { tags.push_back(tag); });
+    std::ranges::sort(tags);
+    return tags;
+}
+
+}  // namespace mortise::core

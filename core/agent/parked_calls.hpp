@@ -1,0 +1,52 @@
+// Calls that may not go out yet, because this node lost a hold of one of their names and the
+// cluster has not heard of that: who locks what it lost would find itself in the way. What is asked
+// later on one of their names stays behind them (S20).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/agent/open_calls.hpp"
+
+namespace mortise::core {
+
+class ParkedCalls {
+public:
+    // A hold of these names was lost. They are shut until reopen() was called as often.
+    void shut(const Names& names) { shut_.insert(names.begin(), names.end()); }
+    // Appends to `freed` which calls may go now.
+    void reopen(const Names& names, std::vector<CallTag>& freed);
+    [[nodiscard]] bool is_shut(const std::string& name) const { return shut_.contains(name); }
+
+    // Nothing is shut and nobody waits, which is nearly always so.
+    [[nodiscard]] bool are_none() const { return shut_.empty() && calls_.empty(); }
+    // A name is shut, or somebody who asked earlier waits for it.
+    [[nodiscard]] bool must_wait(const Names& names, std::uint64_t arrival) const;
+    void add(CallTag tag, Names names, std::uint64_t arrival);
+    // Its call ended. Nothing when it is not here.
+    void remove(CallTag tag, std::vector<CallTag>& freed);
+    [[nodiscard]] std::size_t size() const { return calls_.size(); }
+    // Throws when one waits for nothing.
+    void check_invariants() const;
+
+private:
+    struct Parked {
+        std::uint64_t arrival = 0;
+        Names names;
+    };
+    using Arrivals = std::map<std::uint64_t, CallTag>;
+
+    [[nodiscard]] bool is_first(const Parked& parked) const;
+    void take_off(const Parked& parked);
+    void free_first(Names names, std::vector<CallTag>& freed);
+
+    std::multiset<std::string> shut_;
+    std::map<CallTag, Parked> calls_;
+    std::map<std::string, Arrivals> by_name_;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,93 @@
+#include "core/agent/send_window.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/locks/limits.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// Sent again to a leader that may only be slow.
+constexpr std::size_t resent_max = 1'024;
+// A batch carries requests for so many names; opening and acknowledging come on top.
+constexpr std::size_t names_per_batch_max = entry_commands_max - 4;
+
+constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
+
+bool has_capacity(const BatchBuilder& batch) {
+    return batch.names() < names_per_batch_max && batch.bytes() < batch_bytes_max / 4;
+}
+
+}  // namespace
+
+Seq SendWindow::add(Outgoing request, Now now) {
+    MORTISE_CHECK(has_room());
+    if (sent_.empty()) resend_at_ = now.steady + resend_after_;
+    const auto seq = end();
+    sent_.push_back(std::move(request));
+    return seq;
+}
+
+// A request that was applied before it was sent in this round leaves a hole in the round, so the
+// next one begins behind it.
+Outgoing SendWindow::take_next(Now now) {
+    auto request = sent_.pop_front();
+    first_ = first_.next();
+    // An old copy of what is sent again may be applied. So each that is applied makes room for
+    // one more of those, until everything was sent again that had been sent before.
+    if (allowance_ != unlimited) ++allowance_;
+    resend_at_ = sent_.empty() ? Instant::never() : now.steady + resend_after_;
+    if (next_to_send_ < first_) {
+        next_to_send_ = first_;
+        ++round_;
+    }
+    return request;
+}
+
+Outgoing* SendWindow::find(Seq seq) {
+    return seq < first_ || seq >= end() ? nullptr : &sent_[seq.raw() - first_.raw()];
+}
+
+const Outgoing* SendWindow::find(Seq seq) const {
+    return const_cast<SendWindow*>(this)->find(seq);
+}
+
+void SendWindow::begin_round() {
+    ++round_;
+    next_to_send_ = first_;
+    allowance_ = unlimited;
+}
+
+void SendWindow::on_timer(Now now) {
+    if (now.steady < resend_at_) return;
+    begin_round();
+    allowance_ = resent_max;
+    resend_at_ = now.steady + resend_after_;
+}
+
+bool SendWindow::send(SessionId session, BatchBuilder& batch) {
+    const auto before = next_to_send_;
+    while (has_unsent() && has_capacity(batch)) {
+        const auto& request = *find(next_to_send_);
+        batch.add(Request{session, next_to_send_, request.body}, request.names);
+        next_to_send_ = next_to_send_.next();
+        if (allowance_ != unlimited) --allowance_;
+        if (next_to_send_ >= sent_to_) allowance_ = unlimited;
+        sent_to_ = std::max(sent_to_, next_to_send_);
+    }
+    return next_to_send_ != before;
+}
+
+void SendWindow::clear() {
+    sent_.clear();
+    first_ = Seq{1};
+    sent_to_ = Seq{1};
+    resend_at_ = Instant::never();
+    begin_round();
+}
+
+}  // namespace mortise::core

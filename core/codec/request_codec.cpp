@@ -1,0 +1,242 @@
+#include "core/codec/request_codec.hpp"
+
+#include <utility>
+
+#include "core/base/fields.hpp"
+#include "core/base/overloaded.hpp"
+#include "core/locks/fields.hpp"
+#include "core/locks/limits.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// Numbers of the log's format: never changed, never used again.
+enum class RequestKind : std::uint8_t {
+    acquire = first_request_kind,
+    acquire_several = 9,
+    release = 10,
+    cancel = 11,
+    downgrade = 12,
+    upgrade = 13,
+    set_value = 14,
+    mark_consistent = 15,
+    break_lock = 16,
+    ask_release = 17,
+    declined = 18,
+    close_session = 19,
+};
+
+// What an acquire says beyond its names. Nothing is written for what it does not say.
+constexpr std::uint8_t acquire_waits = 1;
+constexpr std::uint8_t acquire_names_policy = 2;  // another policy of the record is a mismatch
+constexpr std::uint8_t acquire_has_policy = 4;    // of a record that it creates
+constexpr std::uint8_t acquire_has_label = 8;
+constexpr std::uint8_t acquire_has_priority = 16;
+constexpr std::uint8_t acquire_has_locker = 32;
+constexpr std::uint8_t acquire_has_terms = 64;
+constexpr std::uint8_t acquire_any = 128;  // of several names
+
+template <class AnyAcquire>
+std::uint8_t flags_of(const AnyAcquire& c) {
+    std::uint8_t flags = 0;
+    if (c.wait) flags |= acquire_waits;
+    if (c.policy_given) flags |= acquire_names_policy;
+    if (c.policy != QueuePolicy{}) flags |= acquire_has_policy;
+    if (!c.label.empty()) flags |= acquire_has_label;
+    if (c.priority != 0) flags |= acquire_has_priority;
+    if (c.locker.is_set()) flags |= acquire_has_locker;
+    if (c.terms.is_set()) flags |= acquire_has_terms;
+    return flags;
+}
+
+template <class AnyAcquire>
+void put_options(ByteWriter& out, const AnyAcquire& c) {
+    if (c.policy != QueuePolicy{}) put_enum(out, c.policy);
+    if (!c.label.empty()) out.text(c.label);
+    if (c.priority != 0) out.u8(c.priority);
+    if (c.locker.is_set()) put(out, c.locker);
+    if (c.terms.is_set()) put(out, c.terms);
+}
+
+// A part that is there says something: nothing has two forms.
+template <class AnyAcquire>
+void get_options(ByteReader& in, std::uint8_t flags, AnyAcquire& c) {
+    const auto has = [&](std::uint8_t flag) { return (flags & flag) != 0; };
+    c.wait = has(acquire_waits);
+    c.policy_given = has(acquire_names_policy);
+    if (has(acquire_has_policy)) c.policy = get_enum(in, QueuePolicy::prefer_writers);
+    if (has(acquire_has_label)) c.label = in.text(label_bytes_max);
+    if (has(acquire_has_priority)) c.priority = in.u8();
+    if (has(acquire_has_locker)) c.locker = get_locker(in);
+    if (has(acquire_has_terms)) c.terms = get_terms(in);
+    const bool says_so = (flags & ~acquire_any) == flags_of(c);
+    if (!says_so || c.priority > priority_max) in.fail();
+}
+
+std::string get_name(ByteReader& in) {
+    std::string name{in.text(name_bytes_max)};
+    if (name.empty()) in.fail();
+    return name;
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+// Writes a body behind its kind.
+class BodyWriter {
+public:
+    BodyWriter(ByteWriter& out, Seq seq) : out_{out}, seq_{seq} {}
+
+    void operator()(const Acquire& c) {
+        begin(RequestKind::acquire);
+        out_.u8(flags_of(c));
+        out_.text(c.name);
+        put_enum(out_, c.mode);
+        put_options(out_, c);
+    }
+    void operator()(const AcquireSeveral& c) {
+        const bool any = c.which == AcquireSeveral::Which::any;
+        begin(RequestKind::acquire_several);
+        out_.u8(static_cast<std::uint8_t>(flags_of(c) | (any ? acquire_any : 0)));
+        out_.varint(c.names.size());
+        for (const auto& [name, mode] : c.names) {
+            out_.text(name);
+            put_enum(out_, mode);
+        }
+        put_options(out_, c);
+    }
+    void operator()(const Release& c) {
+        begin(RequestKind::release, c.operation);
+        put_flag(out_, c.lost);
+    }
+    void operator()(const Cancel& c) { begin(RequestKind::cancel, c.operation); }
+    void operator()(const Downgrade& c) {
+        begin(RequestKind::downgrade, c.operation);
+        put_enum(out_, c.mode);
+    }
+    void operator()(const Upgrade& c) {
+        begin(RequestKind::upgrade, c.operation);
+        put_flag(out_, c.wait);
+    }
+    void operator()(const SetValue& c) {
+        begin(RequestKind::set_value, c.operation);
+        out_.text(c.name);
+        out_.text(c.bytes);
+    }
+    void operator()(const MarkConsistent& c) {
+        begin(RequestKind::mark_consistent, c.operation);
+        out_.text(c.name);
+    }
+    void operator()(const BreakLock& c) {
+        begin(RequestKind::break_lock);
+        put_flag(out_, c.immediate);
+        out_.text(c.name);
+        out_.varint(c.expected.raw());
+        out_.text(c.reason);
+        out_.text(c.asked_by);
+    }
+    void operator()(const AskRelease& c) {
+        begin(RequestKind::ask_release);
+        out_.text(c.name);
+        out_.text(c.reason);
+    }
+    void operator()(const Declined& /*c*/) { begin(RequestKind::declined); }
+    void operator()(const CloseSession& /*c*/) { begin(RequestKind::close_session); }
+
+private:
+    void begin(RequestKind kind) { put_enum(out_, kind); }
+    // How far back the request is that it names: mostly a small number. What is not behind it, and
+    // so names nothing, wraps around.
+    void begin(RequestKind kind, Seq operation) {
+        begin(kind);
+        out_.varint(seq_.raw() - operation.raw());
+    }
+
+    ByteWriter& out_;
+    Seq seq_;
+};
+
+// --- reading ------------------------------------------------------------------------------------
+
+Acquire get_acquire(ByteReader& in) {
+    Acquire c;
+    const auto flags = in.u8();
+    c.name = get_name(in);
+    c.mode = get_enum(in, LockMode::exclusive);
+    get_options(in, flags, c);
+    if ((flags & acquire_any) != 0) in.fail();
+    return c;
+}
+
+AcquireSeveral get_acquire_several(ByteReader& in) {
+    using enum AcquireSeveral::Which;
+    AcquireSeveral c;
+    const auto flags = in.u8();
+    c.which = (flags & acquire_any) != 0 ? any : all;
+    for (auto left = in.count(2); left > 0 && in.ok(); --left) {
+        if (c.names.size() == names_at_once_max) in.fail();
+        auto name = get_name(in);
+        c.names.push_back({std::move(name), get_enum(in, LockMode::exclusive)});
+    }
+    if (c.names.empty()) in.fail();
+    get_options(in, flags, c);
+    return c;
+}
+
+// As BodyWriter writes it.
+Seq get_operation(ByteReader& in, Seq seq) {
+    const Seq operation{seq.raw() - in.varint()};
+    if (!operation.is_set()) in.fail();
+    return operation;
+}
+
+SetValue get_set_value(ByteReader& in, Seq seq) {
+    const auto operation = get_operation(in, seq);
+    auto name = get_name(in);
+    return {operation, std::move(name), std::string{in.text(value_bytes_max)}};
+}
+
+BreakLock get_break_lock(ByteReader& in) {
+    BreakLock c;
+    c.immediate = get_flag(in);
+    c.name = get_name(in);
+    c.expected = get_id<FencingToken>(in);
+    c.reason = in.text(reason_bytes_max);
+    c.asked_by = in.text(asked_by_bytes_max);
+    return c;
+}
+
+AskRelease get_ask_release(ByteReader& in) {
+    auto name = get_name(in);
+    return {std::move(name), std::string{in.text(reason_bytes_max)}};
+}
+
+}  // namespace
+
+void put_request(ByteWriter& out, const Request& request) {
+    std::visit(BodyWriter{out, request.seq}, request.body);
+}
+
+RequestBody get_request(ByteReader& in, std::uint8_t kind, Seq seq) {
+    const auto operation = [&] { return get_operation(in, seq); };
+    switch (static_cast<RequestKind>(kind)) {
+        case RequestKind::acquire: return get_acquire(in);
+        case RequestKind::acquire_several: return get_acquire_several(in);
+        // Of braces the first is evaluated first.
+        case RequestKind::release: return Release{operation(), get_flag(in)};
+        case RequestKind::cancel: return Cancel{operation()};
+        case RequestKind::downgrade:
+            return Downgrade{operation(), get_enum(in, LockMode::exclusive)};
+        case RequestKind::upgrade: return Upgrade{operation(), get_flag(in)};
+        case RequestKind::set_value: return get_set_value(in, seq);
+        case RequestKind::mark_consistent: return MarkConsistent{operation(), get_name(in)};
+        case RequestKind::break_lock: return get_break_lock(in);
+        case RequestKind::ask_release: return get_ask_release(in);
+        case RequestKind::declined: return Declined{};
+        case RequestKind::close_session: return CloseSession{};
+    }
+    in.fail();
+    return Declined{};
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,21 @@
+// Members of two versions. There is one form of commands so far, so the simulation invents the next
+// one: what is in it is the same, only its number differs (core/codec/command_codec.hpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/codec/command_codec.hpp"
+
+namespace mortise::sim {
+
+constexpr std::uint8_t later_format = core::command_format_newest + 1;
+
+// Of whichever version.
+[[nodiscard]] inline std::optional<std::vector<core::Command>> commands_in(
+    const core::Bytes& payload) {
+    return core::decode_batch(payload, later_format);
+}
+
+}  // namespace mortise::sim
