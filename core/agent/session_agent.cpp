@@ -180,10 +180,10 @@ void SessionAgent::number_endings(Now now) {
         window_.add(endings_.pop_front(), now);
 }
 
-// Calls wait until everything that gives something up has its number: of unlock() and try_lock()
-// the former goes first (S20, S21).
+// What gives something up got its number before: of unlock() and try_lock() the former goes first
+// (S20, S21). What found no room left none for calls either.
 bool SessionAgent::may_number_calls() const {
-    return stage_ == Stage::open && endings_.empty() && window_.has_room_for_calls();
+    return stage_ == Stage::open && window_.has_room_for_calls();
 }
 
 void SessionAgent::number_calls(Now now) {
