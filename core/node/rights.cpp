@@ -65,7 +65,7 @@ bool are_part_of_a_stream(const std::vector<Command>& commands) {
 }  // namespace
 
 NodeCore::Inbound NodeCore::look_into(const Forward& forward) {
-    Inbound inbound{forward.round, {}, {}, forward.renewal};
+    Inbound inbound{{}, {}, forward.renewal};
     if (forward.batch.empty()) return inbound;
     auto commands = decode_batch(forward.batch, options_.command_format);
     if (!commands || !are_part_of_a_stream(*commands)) {
@@ -128,14 +128,18 @@ NodeCore::Owner NodeCore::owner_of(const Inbound& inbound, NodeId sender) const 
 
 void NodeCore::refuse_forward(NodeId from) {
     ++refused_messages_;
-    raft_.note_refused(from);
+    effects_.notes.push_back({Note::Kind::refused_message, raft_.term(), from, "Forward",
+                              "it asks for what its sender may not ask for"});
 }
 
 // Its sender has applied more than this leader. Waiting for the next attempt would cost an election
 // timeout, at each start and each change of the leader. The number kept for each peer is about what
 // a session sends at once: more would be a way to fill the memory.
 void NodeCore::keep_early(NodeId from, const Forward& forward) {
-    if (early_forwards_.empty()) newest_when_early_ = machine_.sessions().newest();
+    if (early_forwards_.empty()) {
+        newest_when_early_ = machine_.sessions().newest();
+        knew_log_when_early_ = raft_.has_handed_out_own_term();
+    }
     auto& kept = early_forwards_[from];
     std::size_t bytes = 0;
     for (const auto& one : kept)
@@ -144,7 +148,9 @@ void NodeCore::keep_early(NodeId from, const Forward& forward) {
 }
 
 void NodeCore::take_early_forwards() {
-    if (machine_.sessions().newest() == newest_when_early_) return;
+    const bool knows_more = machine_.sessions().newest() != newest_when_early_ ||
+                            raft_.has_handed_out_own_term() != knew_log_when_early_;
+    if (!knows_more) return;
     for (const auto& [from, forwards] : std::exchange(early_forwards_, {})) {
         for (const auto& forward : forwards)
             take_forward(from, forward);

@@ -56,8 +56,8 @@ struct Note {
     Term term;
     NodeId peer;
     // The refused message.
-    const char* message = nullptr;
-    const char* why = nullptr;
+    const char* message = "";
+    const char* why = "";
 };
 
 // What became final.

@@ -91,7 +91,6 @@ public:
     void on_dismissed(LogIndex configuration, Instant now);
     // Reports it to the reader of the notes.
     void note_forgotten(NodeId peer) { note(Note::Kind::peer_forgot, peer); }
-    void note_refused(NodeId peer) { note(Note::Kind::refused_message, peer); }
     // Tells a node that acts like a member that it is not one, if that is certain.
     void dismiss(NodeId stranger);
 

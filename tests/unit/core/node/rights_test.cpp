@@ -69,7 +69,12 @@ protected:
         leader.notes.clear();
         leader.receive(n2, std::move(forward));
         EXPECT_EQ(leader.core().refused_messages(), refused + 1);
-        EXPECT_TRUE(leader.noted(Note::Kind::refused_message));
+        ASSERT_TRUE(leader.noted(Note::Kind::refused_message));
+        for (const auto& note : leader.notes) {
+            ASSERT_NE(note.message, nullptr);
+            EXPECT_STREQ(note.message, "Forward");
+            EXPECT_STRNE(note.why, "");
+        }
         cluster_.settle();
     }
 
