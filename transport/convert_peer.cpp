@@ -12,7 +12,6 @@ namespace mortise::transport {
 namespace {
 
 void put(const core::Forward& m, wire::Forward::Builder to) {
-    to.setRound(m.round);
     if (!m.batch.empty()) to.setBatch(data_of(m.batch.view()));
     if (!m.renewal) return;
     auto renewal = to.initRenewal();
@@ -22,7 +21,6 @@ void put(const core::Forward& m, wire::Forward::Builder to) {
 
 core::Forward get(CheckedReading& reading, wire::Forward::Reader from) {
     core::Forward m;
-    m.round = from.getRound();
     m.batch = reading.bytes(from.getBatch(), core::batch_bytes_max, "Forward.batch");
     const auto renewal = from.getRenewal();
     if (renewal.getSession() != 0) {
@@ -33,11 +31,11 @@ core::Forward get(CheckedReading& reading, wire::Forward::Reader from) {
 
 void put(const core::StreamGap& m, wire::StreamGap::Builder to) {
     to.setSession(m.session.raw());
-    to.setRound(m.round);
+    to.setNext(m.next.raw());
 }
 
 core::StreamGap get(wire::StreamGap::Reader from) {
-    return {core::SessionId{from.getSession()}, from.getRound()};
+    return {core::SessionId{from.getSession()}, core::Seq{from.getNext()}};
 }
 
 void put(const core::Superseded& m, wire::Superseded::Builder to) {

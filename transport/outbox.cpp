@@ -66,7 +66,7 @@ void Outbox::push_renewal(const core::Renewal& renewal) {
         other->number = std::max(other->number, renewal.number);
         return;
     }
-    core::PeerMessage message{core::Forward{0, {}, renewal}};
+    core::PeerMessage message{core::Forward{{}, renewal}};
     const auto bytes = wire_words(message) * word_bytes;
     urgent_.push_back({std::move(message), bytes});
     bytes_ += bytes;

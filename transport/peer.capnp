@@ -261,17 +261,16 @@ struct NotAMember {
 }
 
 struct Forward {
-  # The requests of one session, in the order of their numbers. Within a round they follow those of
-  # the Forward before.
-  round @0 :UInt64;
-  batch @1 :Data;  # of commands, or nothing
-  renewal @2 :Renewal;
+  # The requests of one session, in the order of their numbers. They follow those of the Forward
+  # before, or are sent again.
+  batch @0 :Data;  # of commands, or nothing
+  renewal @1 :Renewal;
 }
 
 struct StreamGap {
-  # The leader misses something of this session's requests in that round.
+  # The leader takes this session's requests from that number on, and misses it.
   session @0 :UInt64;
-  round @1 :UInt64;
+  next @1 :UInt64;
 }
 
 struct Superseded {

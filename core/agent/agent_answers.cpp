@@ -271,7 +271,7 @@ void SessionAgent::on_state_replaced(const SessionTable& sessions, Now now) {
             lose_broken(operation);
         take_answers_from(*own, now);
     }
-    if (session_.is_leader_known()) window_.begin_round();
+    if (session_.is_leader_known()) window_.send_again();
     on_progress(now);
 }
 

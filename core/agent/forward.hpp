@@ -1,7 +1,6 @@
 // What a node's agent asks of the leader.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "core/base/bytes.hpp"
@@ -12,9 +11,8 @@ namespace mortise::core {
 // On its way to the leader. It is not answered: the node sees it applied, or sends it again.
 struct Forward {
     // Requests of one session (codec/command_codec), numbered without a gap, and what concerns the
-    // session as such. Within a round the requests of the next batch follow those of this one; a
-    // new round begins with any number (docs/decisions/0039).
-    std::uint64_t round = 0;
+    // session as such. The requests of the next batch to the same leader follow those of this one,
+    // or are sent again (docs/decisions/0039).
     Bytes batch;
     std::optional<Renewal> renewal;
 

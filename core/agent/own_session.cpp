@@ -114,8 +114,8 @@ std::optional<Renewal> OwnSession::take_renewal(Now now) {
     return Renewal{*id_, lease_.next_request(now.boot)};
 }
 
-std::optional<Acknowledge> OwnSession::take_acknowledgement(bool again) {
-    if (!id_ || (acknowledged_ == received_ && !again)) return std::nullopt;
+std::optional<Acknowledge> OwnSession::take_acknowledgement() {
+    if (!id_ || acknowledged_ == received_) return std::nullopt;
     acknowledged_ = received_;
     return Acknowledge{*id_, received_};
 }

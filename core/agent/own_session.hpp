@@ -66,9 +66,10 @@ public:
 
     [[nodiscard]] std::optional<OpenSession> take_opening(Now now);
     [[nodiscard]] std::optional<Renewal> take_renewal(Now now);
-    // To go with what is sent anyway: that everything up to the newest answer was received. `again`
-    // also when the cluster was told before.
-    [[nodiscard]] std::optional<Acknowledge> take_acknowledgement(bool again);
+    // To go with what is sent anyway: that everything up to the newest answer was received. Once,
+    // unless the cluster may not have heard it.
+    [[nodiscard]] std::optional<Acknowledge> take_acknowledgement();
+    void acknowledge_again() { acknowledged_ = {}; }
     [[nodiscard]] std::optional<LeaseChanged> take_lease_change();
 
     // --- what is so

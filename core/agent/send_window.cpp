@@ -13,6 +13,8 @@ namespace {
 
 // Sent again to a leader that may only be slow.
 constexpr std::size_t resent_max = 1'024;
+// So often the time until the next attempt doubles.
+constexpr unsigned resends_max = 4;
 // A batch carries requests for so many names; opening and acknowledging come on top.
 constexpr std::size_t names_per_batch_max = entry_commands_max - 4;
 
@@ -32,19 +34,15 @@ Seq SendWindow::add(Outgoing request, Now now) {
     return seq;
 }
 
-// A request that was applied before it was sent in this round leaves a hole in the round, so the
-// next one begins behind it.
 Outgoing SendWindow::take_next(Now now) {
     auto request = sent_.pop_front();
     first_ = first_.next();
     // An old copy of what is sent again may be applied. So each that is applied makes room for
     // one more of those, until everything was sent again that had been sent before.
     if (allowance_ != unlimited) ++allowance_;
+    resends_ = 0;
     resend_at_ = sent_.empty() ? Instant::never() : now.steady + resend_after_;
-    if (next_to_send_ < first_) {
-        next_to_send_ = first_;
-        ++round_;
-    }
+    next_to_send_ = std::max(next_to_send_, first_);
     return request;
 }
 
@@ -56,17 +54,24 @@ const Outgoing* SendWindow::find(Seq seq) const {
     return const_cast<SendWindow*>(this)->find(seq);
 }
 
-void SendWindow::begin_round() {
-    ++round_;
+void SendWindow::send_again() {
     next_to_send_ = first_;
     allowance_ = unlimited;
 }
 
-void SendWindow::on_timer(Now now) {
-    if (now.steady < resend_at_) return;
-    begin_round();
+void SendWindow::go_back_to(Seq next) {
+    if (next < first_ || next >= next_to_send_) return;
+    next_to_send_ = next;
+    allowance_ = unlimited;
+}
+
+bool SendWindow::on_timer(Now now) {
+    if (now.steady < resend_at_) return false;
+    send_again();
     allowance_ = resent_max;
-    resend_at_ = now.steady + resend_after_;
+    resends_ = std::min(resends_ + 1, resends_max);
+    resend_at_ = now.steady + resend_after_ * (1U << resends_);
+    return true;
 }
 
 bool SendWindow::send(SessionId session, BatchBuilder& batch) {
@@ -86,8 +91,9 @@ void SendWindow::clear() {
     sent_.clear();
     first_ = Seq{1};
     sent_to_ = Seq{1};
+    resends_ = 0;
     resend_at_ = Instant::never();
-    begin_round();
+    send_again();
 }
 
 }  // namespace mortise::core

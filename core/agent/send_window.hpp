@@ -1,7 +1,7 @@
 // The requests of this node's session that are not known to be applied: one stream of numbers
 // without a gap (S17, docs/decisions/0039). They are sent in the order of their numbers. After a
 // change of the leader or of the connection, and when nothing was applied for too long, they are
-// sent again from the first one on, as a new round (go-back-N).
+// sent again from the first one on; and from another one on when the leader says so (go-back-N).
 #pragma once
 
 #include <cstddef>
@@ -44,16 +44,19 @@ public:
     [[nodiscard]] const Outgoing* find(Seq seq) const;
 
     // Everything is to be sent again, from the first one on.
-    void begin_round();
-    // Begins a round when nothing was applied for too long. The leader may only be slow: until it
-    // shows that it takes something it gets no more than a part.
-    void on_timer(Now now);
+    void send_again();
+    // What was sent from that one on is to be sent again. Nothing when that was not sent, or when
+    // it is known to be applied: the leader said so before.
+    void go_back_to(Seq next);
+    // Sends again when nothing was applied for too long. The leader may only be slow, or this node
+    // learns nothing: until something is applied it gets no more than a part, less and less often.
+    // Returns whether it does.
+    bool on_timer(Now now);
     // Adds what is to be sent next. Returns false when there is nothing, or no capacity.
     bool send(SessionId session, BatchBuilder& batch);
     [[nodiscard]] bool has_unsent() const { return next_to_send_ < end() && allowance_ != 0; }
-    [[nodiscard]] std::uint64_t round() const { return round_; }
 
-    // The session is over, and with it the stream. The rounds go on.
+    // The session is over, and with it the stream.
     void clear();
 
     [[nodiscard]] std::size_t size() const { return sent_.size(); }
@@ -73,12 +76,12 @@ private:
     Nanoseconds resend_after_;
     std::size_t calls_max_;
     Ring<Outgoing> sent_;
-    Seq first_{1};         // the number of the first of them
-    Seq next_to_send_{1};  // in this round
-    std::uint64_t round_ = 1;
+    Seq first_{1};  // the number of the first of them
+    Seq next_to_send_{1};
     Seq sent_to_{1};                    // the first that was never sent
     std::size_t allowance_ = SIZE_MAX;  // how many more may be sent
     Instant resend_at_ = Instant::never();
+    unsigned resends_ = 0;  // by the timer, since something was applied
 };
 
 }  // namespace mortise::core

@@ -153,16 +153,17 @@ void SessionAgent::on_progress(Now now) {
 
 void SessionAgent::on_leader(bool known, Now now) {
     session_.on_leader(known, now);
-    if (known) window_.begin_round();
+    if (known) window_.send_again();
 }
 
-void SessionAgent::on_gap(SessionId session, std::uint64_t round) {
-    if (session_.id() == session && round == window_.round()) window_.begin_round();
+void SessionAgent::on_gap(SessionId session, Seq next) {
+    if (session_.id() == session) window_.go_back_to(next);
 }
 
 void SessionAgent::on_timer(Now now) {
     session_.on_timer(now);
-    window_.on_timer(now);
+    // What is sent again for that may wait for this word alone (P11).
+    if (window_.on_timer(now)) session_.acknowledge_again();
     give_up_overdue(now);
 }
 
@@ -255,17 +256,17 @@ void SessionAgent::send(Now now) {
     bool has_requests = id && window_.send(*id, batch);
     const auto renewal = session_.take_renewal(now);
     // With each renewal again, as long as what the cluster counts from it may have got lost (S8).
-    const bool again = renewal && holds_.has_uncounted();
+    if (renewal && holds_.has_uncounted()) session_.acknowledge_again();
     if (has_requests || renewal) {
-        if (const auto received = session_.take_acknowledgement(again)) batch.add(*received);
+        if (const auto received = session_.take_acknowledgement()) batch.add(*received);
     }
-    Forward forward{window_.round(), {}, renewal};
+    Forward forward{{}, renewal};
     if (!batch.is_empty()) forward.batch = batch.take();
     if (forward.is_empty()) return;
     out_.forwards.push_back(std::move(forward));
     for (int more = 1; has_requests && more < forwards_per_step_max; ++more) {
         has_requests = window_.send(*id, batch);
-        if (has_requests) out_.forwards.push_back({window_.round(), batch.take(), {}});
+        if (has_requests) out_.forwards.push_back({batch.take(), {}});
     }
 }
 

@@ -73,8 +73,8 @@ public:
     void on_progress(Now now);
     // The leader, if known, and its term. Told on every change; a new link to it counts.
     void on_leader(bool known, Now now);
-    // The leader misses something of the stream in that round.
-    void on_gap(SessionId session, std::uint64_t round);
+    // The leader takes the stream from that request on.
+    void on_gap(SessionId session, Seq next);
     void on_timer(Now now);
     // What was applied in between was not told. This session's part of the state has its answers.
     // A session that is not among `sessions` has ended.

@@ -134,7 +134,6 @@ private:
     void on(const EndClosure& command);
 
     void tell_again(const Session& session, Seq seq);
-    [[nodiscard]] static bool has_too_many_answers(const Session& session);
     [[nodiscard]] static bool is_too_much(const Session& session, const RequestBody& body);
     void on(Session& session, Seq seq, const Acquire& acquire);
     void on(Session& session, Seq seq, const Release& release);

@@ -19,7 +19,7 @@ void LockMachine::on(const Request& command) {
     // What comes ahead of a request that is missing leaves no trace: its node sends it again,
     // behind that one.
     if (command.seq != session->applied.next()) return;
-    if (has_too_many_answers(*session)) return;
+    if (session->has_too_many_answers()) return;
     auto& changed = *sessions_.change(command.session);
     changed.applied = command.seq;
     if (is_too_much(changed, command.body))
@@ -40,12 +40,6 @@ void LockMachine::tell_again(const Session& session, Seq seq) {
     } else {
         outcomes_->push_back(Answered{id, {AnswerKind::stale_request, {}, {}}});
     }
-}
-
-// No session makes the state grow without bound (P11). Its node refuses long before: only one that
-// goes wrong and acknowledges nothing gets here. Its stream goes on once it does.
-bool LockMachine::has_too_many_answers(const Session& session) {
-    return session.answers.size() >= session_requests_max;
 }
 
 // A request that takes up something. It is answered, so that those that end something go on.

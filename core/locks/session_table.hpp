@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/locks/kept_answers.hpp"
+#include "core/locks/limits.hpp"
 #include "core/locks/outcome.hpp"
 #include "core/locks/wait_queue.hpp"
 
@@ -34,6 +35,12 @@ struct Session {
     std::size_t names = 0;  // of all operations: what it has of the table
     KeptAnswers answers;
     std::set<Seq> broken;  // its grants that were, until its node has confirmed that (S24)
+
+    // No session makes the state grow without bound (P11). Its node refuses long before: only one
+    // that goes wrong and acknowledges nothing gets here. Its stream goes on once it does.
+    [[nodiscard]] bool has_too_many_answers() const {
+        return answers.size() >= session_requests_max;
+    }
 };
 
 class SessionTable {

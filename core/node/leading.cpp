@@ -48,42 +48,86 @@ void NodeCore::take_forward(NodeId from, const Forward& forward) {
     set_access(inbound, from);
     // Whatever becomes of the rest: no session is lost over a batch that was not taken.
     if (forward.renewal && forward.renewal->session.is_set()) take_renewal(*forward.renewal);
-    if (!inbound.batch.empty()) take_requests(from, std::move(inbound));
+    if (inbound.batch.empty()) return;
+    if (is_ahead_of_the_log(inbound)) {
+        keep_early(from, forward);
+    } else {
+        take_requests(from, std::move(inbound));
+    }
 }
 
-// What is not taken is sent again, in a new round.
+Seq NodeCore::next_of(const Session& session) const {
+    return streams_.next(session.id, session.applied);
+}
+
+// What comes before these requests may be in the log, and not applied here yet.
+bool NodeCore::is_ahead_of_the_log(const Inbound& inbound) const {
+    if (!inbound.session.is_set() || raft_.has_handed_out_own_term()) return false;
+    const auto* session = machine_.sessions().find(inbound.session);
+    return session != nullptr && inbound.first > next_of(*session);
+}
+
 void NodeCore::take_requests(NodeId from, Inbound inbound) {
-    // While nothing of it is proposed its senders send it again and again, and all that would have
-    // to be proposed before anything new.
-    if (!takes_endings() && proposer_.has_an_entry()) return;
-    if (inbound.session.is_set() && !follows(from, inbound)) leave_out_requests(inbound);
+    if (!has_capacity()) {
+        if (inbound.session.is_set()) streams_.hold_up(inbound.session, from);
+        return;
+    }
+    if (inbound.session.is_set()) leave_out_requests(inbound, next_to_take(from, inbound));
     if (!takes_acquires()) decline_what_begins(inbound);
     if (inbound.commands.empty()) return;
     if (!proposer_.add(inbound.batch, inbound.commands.size())) {
         ++refused_messages_;
     } else if (inbound.session.is_set()) {
-        streams_.took(inbound.session, inbound.round, inbound.last);
+        streams_.took(inbound.session, inbound.last);
     }
 }
 
-// May its requests be proposed? Those of a session that ended would have no effect.
-bool NodeCore::follows(NodeId from, const Inbound& inbound) {
-    if (machine_.sessions().find(inbound.session) == nullptr) return false;
-    if (streams_.takes(inbound.session, inbound.round, inbound.first)) return true;
-    if (!streams_.is_gap_to_tell(inbound.session, inbound.round, inbound.first)) return false;
-    if (from == options_.self) {
-        agent_.on_gap(inbound.session, inbound.round);
+// While nothing is proposed, no more gathers than what fills the next entry.
+bool NodeCore::has_capacity() const {
+    return takes_endings() || !proposer_.has_an_entry();
+}
+
+// The first of its requests that is proposed; not set: none. Those of a session that ended would
+// have no effect.
+Seq NodeCore::next_to_take(NodeId from, const Inbound& inbound) {
+    const auto* session = machine_.sessions().find(inbound.session);
+    if (session == nullptr) return {};
+    if (session->has_too_many_answers()) {
+        streams_.forget(inbound.session);  // what is proposed already has no effect either
+        return {};
+    }
+    const auto next = next_of(*session);
+    if (inbound.first <= next) return next;
+    if (streams_.is_gap_to_tell(inbound.session, next)) tell_gap(from, inbound.session, next);
+    return {};
+}
+
+void NodeCore::tell_gap(NodeId to, SessionId session, Seq next) {
+    if (to == options_.self) {
+        agent_.on_gap(session, next);
     } else {
-        effects_.send.push_back({from, StreamGap{inbound.session, inbound.round}});
+        effects_.send.push_back({to, StreamGap{session, next}});
     }
-    return false;
 }
 
-void NodeCore::leave_out_requests(Inbound& inbound) {
-    std::erase_if(inbound.commands,
-                  [](const auto& command) { return std::holds_alternative<Request>(command); });
-    inbound.session = {};
-    inbound.batch = batch_of(inbound.commands);
+// What was not taken for lack of capacity is asked for when there is some.
+void NodeCore::ask_for_held_up() {
+    if (!streams_.is_any_held_up() || !has_capacity()) return;
+    for (const auto& [id, sender] : streams_.take_held_up()) {
+        const auto* session = machine_.sessions().find(id);
+        if (session != nullptr) tell_gap(sender, id, next_of(*session));
+    }
+}
+
+// All but those from `next` on: in the log they would be repeats, or have no effect.
+void NodeCore::leave_out_requests(Inbound& inbound, Seq next) {
+    if (next == inbound.first) return;
+    const auto removed = std::erase_if(inbound.commands, [&](const auto& command) {
+        const auto* request = std::get_if<Request>(&command);
+        return request != nullptr && (!next.is_set() || request->seq < next);
+    });
+    if (!next.is_set() || next > inbound.last) inbound.session = {};
+    if (removed != 0) inbound.batch = batch_of(inbound.commands);
 }
 
 // P11: each is answered under its own number, so the releases behind it go on.
@@ -107,6 +151,7 @@ void NodeCore::take_renewal(const Renewal& renewal) {
 
 void NodeCore::lead(Now now) {
     take_early_forwards();
+    ask_for_held_up();
     take_in_newcomers(now);
     if (may_expire(now)) {
         expire_sessions();

@@ -54,11 +54,11 @@ struct MembershipReply {
     Term term;                // the same
 };
 
-// "In that round I miss something of your session's stream: begin another one." Told once a round,
-// to the node that forwards it.
+// "I take your session's stream from that request on: go back to it." The leader tells the node
+// that forwards it.
 struct StreamGap {
     SessionId session;
-    std::uint64_t round = 0;
+    Seq next;
 };
 
 // "This directory has forgotten what it promised, or another life of it was here since." To the

@@ -276,7 +276,7 @@ void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {
 }
 
 void NodeCore::receive(NodeId from, const StreamGap& message, Now /*now*/) {
-    if (is_trusted(from)) agent_.on_gap(message.session, message.round);
+    if (is_trusted(from)) agent_.on_gap(message.session, message.next);
 }
 
 void NodeCore::on(const WriteDone& event, Now now) {

@@ -155,7 +155,6 @@ private:
 
     // A Forward, decoded.
     struct Inbound {
-        std::uint64_t round = 0;
         Bytes batch;  // empty: there is none, or a bad one
         std::vector<Command> commands;
         std::optional<Renewal> renewal;
@@ -179,8 +178,13 @@ private:
     void forward_to_leader(Forward forward);
     void take_forward(NodeId from, const Forward& forward);
     void take_requests(NodeId from, Inbound inbound);
-    [[nodiscard]] bool follows(NodeId from, const Inbound& inbound);
-    static void leave_out_requests(Inbound& inbound);
+    [[nodiscard]] Seq next_of(const Session& session) const;
+    [[nodiscard]] bool is_ahead_of_the_log(const Inbound& inbound) const;
+    [[nodiscard]] bool has_capacity() const;
+    [[nodiscard]] Seq next_to_take(NodeId from, const Inbound& inbound);
+    void tell_gap(NodeId to, SessionId session, Seq next);
+    void ask_for_held_up();
+    static void leave_out_requests(Inbound& inbound, Seq next);
     static void decline_what_begins(Inbound& inbound);
     void take_renewal(const Renewal& renewal);
     void on_applied_outcome(const Outcome& outcome, LogIndex index, Now now);
@@ -295,7 +299,8 @@ private:
     Proposer proposer_;
     StreamPositions streams_;
     std::map<NodeId, std::vector<Forward>> early_forwards_;  // of a leader; a few of each peer
-    SessionId newest_when_early_;  // the newest session when the first of them came
+    SessionId newest_when_early_;       // the newest session when the first of them came
+    bool knew_log_when_early_ = false;  // whether all of earlier leaders was applied then
 
     std::map<NodeId, Hello> connected_;
     std::map<NodeId, Hello> outlived_;  // connected, but not counted

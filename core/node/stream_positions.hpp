@@ -1,8 +1,10 @@
 // Up to which request a leader has taken each session's stream (docs/decisions/0039). Only what the
-// state machine applies counts; this keeps what cannot be applied out of the log.
+// state machine applies counts; this keeps what cannot be applied, and what is in the log already,
+// out of the log.
 #pragma once
 
-#include <cstdint>
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "core/base/id_table.hpp"
@@ -12,41 +14,50 @@ namespace mortise::core {
 
 class StreamPositions {
 public:
-    // May requests from `first` on be proposed, sent in that round? A new round may begin with any
-    // number, since its sender has seen applied what comes before. Within a round nothing is left
-    // out.
-    [[nodiscard]] bool takes(SessionId session, std::uint64_t round, Seq first) const {
+    // The request of that session that would be proposed next. `applied` is the newest one that
+    // this leader has applied: a request of an earlier leader's log counts as soon as that is so.
+    [[nodiscard]] Seq next(SessionId session, Seq applied) const {
         const auto* at = positions_.find(session);
-        return at == nullptr || round > at->round || (round == at->round && first == at->next);
-    }
-    // Not so, for something before them in that round did not come: is its sender to be told? Once
-    // a round.
-    [[nodiscard]] bool is_gap_to_tell(SessionId session, std::uint64_t round, Seq first) {
-        auto* at = positions_.find(session);
-        if (at == nullptr || round != at->round || first < at->next) return false;
-        return !std::exchange(at->told, true);
+        return at == nullptr ? applied.next() : std::max(at->next, applied.next());
     }
     // They are proposed, up to `last`.
-    void took(SessionId session, std::uint64_t round, Seq last) {
-        if (auto* at = positions_.find(session)) {
-            *at = {round, last.next(), round == at->round && at->told};
-        } else {
-            positions_.insert(session, {round, last.next(), false});
-        }
+    void took(SessionId session, Seq last) { position_of(session).next = last.next(); }
+    // Requests came ahead of `next`: is the sender to be told? Only once, since everything that is
+    // under way behind the gap says the same.
+    [[nodiscard]] bool is_gap_to_tell(SessionId session, Seq next) {
+        return std::exchange(position_of(session).told, next) != next;
     }
-    // The session ended.
-    void forget(SessionId session) { positions_.take(session); }
+
+    // Requests were not taken, because there was no capacity for them. Their sender is told when
+    // there is, and has no reason to send them before.
+    void hold_up(SessionId session, NodeId sender) { held_up_[session] = sender; }
+    [[nodiscard]] bool is_any_held_up() const { return !held_up_.empty(); }
+    [[nodiscard]] std::map<SessionId, NodeId> take_held_up() { return std::exchange(held_up_, {}); }
+
+    // The session ended, or what was proposed for it will not be applied.
+    void forget(SessionId session) {
+        positions_.take(session);
+        held_up_.erase(session);
+    }
     // Leadership is over, and with it what was proposed and did not get into the log.
-    void clear() { positions_.clear(); }
+    void clear() {
+        positions_.clear();
+        held_up_.clear();
+    }
 
 private:
     struct Position {
-        std::uint64_t round = 0;
         Seq next;
-        bool told = false;  // that something of this round is missing
+        Seq told;  // the sender was told to go on from here
     };
 
+    Position& position_of(SessionId session) {
+        auto* at = positions_.find(session);
+        return at != nullptr ? *at : positions_.insert(session, {});
+    }
+
     IdTable<SessionId, Position> positions_;
+    std::map<SessionId, NodeId> held_up_;
 };
 
 }  // namespace mortise::core

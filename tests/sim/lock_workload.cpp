@@ -122,10 +122,8 @@ void LockWorkload::call(core::NodeId node, core::Call call) {
 
 // One name after the other, on one node: in the end it has used thousands.
 void LockWorkload::acquire_many() {
-    // The specification looks at everybody for each command.
-    constexpr std::size_t crowd_max = 150;
     const auto node = cluster_.ids().front();
-    if (!can_call(node) || waiting_.size() + holds_.size() > crowd_max) return;
+    if (!can_call(node) || is_crowded()) return;
     const auto& options = world_.swarm.workload;
     const auto deadline = steady(node) + 4 * world_.swarm.election_timeout;
     world_.tally.probe("many names at once");
@@ -143,7 +141,15 @@ void LockWorkload::acquire_many() {
     cluster_.call(node, std::move(calls));
 }
 
+// The specification looks at everybody for each command. And it finds each wait cycle, while the
+// search of the product is limited: in a longer queue it may find another one, or none (S33).
+bool LockWorkload::is_crowded() const {
+    constexpr std::size_t crowd_max = 150;
+    return waiting_.size() + holds_.size() > crowd_max;
+}
+
 void LockWorkload::acquire(core::NodeId node) {
+    if (is_crowded()) return;
     if (prng_.below(100) < world_.swarm.workload.several_percent) {
         ask(node, drawing_.acquire_several(steady(node)));
     } else {

@@ -51,6 +51,7 @@ private:
 
     void call_later();
     void call_somewhere();
+    [[nodiscard]] bool is_crowded() const;
     void acquire_many();
     void acquire(core::NodeId node);
     template <class WaitingCall>

@@ -1,6 +1,7 @@
 #include "tests/sim/nemesis.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/raft/quorum.hpp"
 
@@ -323,7 +324,8 @@ void Nemesis::change_members(Fault kind) {
     // Its deadline is over: it is done now or not at all. Nothing is left to begin when the faults
     // are over.
     core::Calls once;
-    once.calls.push_back(core::ChangeCall{{}, std::move(goal), {}});
+    constexpr core::Instant over{std::numeric_limits<std::int64_t>::min()};
+    once.calls.push_back(core::ChangeCall{{}, std::move(goal), over});
     cluster_.call(leader, std::move(once));
 }
 

@@ -1,8 +1,8 @@
 // The judge of the streams of requests (S17, docs/decisions/0039), with an account of its own:
 //
-//   (1) a node sends numbers without a gap: in one message, and from one message of a round to the
-//       next. A round is of one session, goes to one leader on one connection, and begins with
-//       nothing left out that its node has not seen applied;
+//   (1) a node sends numbers without a gap: in one message, and from one message to the next. It
+//       may go back; and to another leader, or on a new connection, it begins with nothing left
+//       out that it has not seen applied. Leaders leave no gap in the log;
 //   (2) the requests of a session take effect in the order of their numbers, and none is left out:
 //       each that the log has at its turn has an outcome in that entry, and no other one has;
 //   (3) each takes effect once: whatever is told of it later is the answer that it was given;
@@ -56,10 +56,9 @@ private:
     };
     struct Sender {
         core::SessionId session;
-        std::uint64_t round = 0;
-        core::Seq next;  // of that round
+        core::Seq next;  // behind what it sent last
         core::NodeId leader;
-        bool reconnected = false;  // to it, since that round was sent last
+        bool reconnected = false;  // to it, since then
         std::map<core::Seq, Trail> trails;
     };
     struct Stream {
@@ -73,11 +72,11 @@ private:
         std::set<core::SessionId> sessions;
         std::map<core::SessionId, core::Seq> declined;  // by a leader; the first of each
         std::set<core::OperationId> releases;
+        std::set<core::OperationId> ahead;  // of their turn
     };
 
     Run run_in(core::NodeId from, const core::Forward& forward);
-    void check_round(core::NodeId from, core::NodeId to, std::uint64_t round, const Run& run,
-                     core::Seq applied);
+    void check_order(core::NodeId from, core::NodeId to, const Run& run, core::Seq applied);
     void follow(Sender& sender, core::NodeId to, const Run& run, core::Seq applied);
     void read(const core::Request& request);
     // By a leader: its node sent it as something else.

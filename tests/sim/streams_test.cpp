@@ -59,19 +59,17 @@ protected:
         return core::Answered{{session_, core::Seq{seq}}, {kind, {}, {}}};
     }
     // Requests with these numbers.
-    void send(std::uint64_t round, const std::vector<std::uint64_t>& numbers,
-              core::NodeId leader = a) {
+    void send(const std::vector<std::uint64_t>& numbers, core::NodeId leader = a) {
         std::vector<core::Command> commands;
         for (const auto number : numbers)
             commands.emplace_back(of(number, acquire()));
-        send_commands(round, commands, leader);
+        send_commands(commands, leader);
     }
-    void send_commands(std::uint64_t round, const std::vector<core::Command>& commands,
-                       core::NodeId leader = a) {
+    void send_commands(const std::vector<core::Command>& commands, core::NodeId leader = a) {
         core::BatchBuilder batch;
         for (const auto& command : commands)
             batch.add(command);
-        streams_.sent(sender, leader, {round, batch.take(), {}}, machine_.sessions());
+        streams_.sent(sender, leader, {batch.take(), {}}, machine_.sessions());
     }
     [[nodiscard]] std::string found() const {
         return violations_.first() ? violations_.first()->what : "";
@@ -91,10 +89,8 @@ protected:
 
 // --- what is applied ----------------------------------------------------------------------------
 
-TEST_F(StreamsTest, AreContentWithRepeatsGapsAndWaiters) {
+TEST_F(StreamsTest, AreContentWithRepeatsAndWaiters) {
     apply({of(1, acquire()), of(2, acquire("other")), of(2, acquire("other"))});
-    apply({of(4, release(2)), of(5, release(1))});  // one in front of them is missing
-    EXPECT_EQ(count("request ahead of its turn in the log"), 2U);
     apply({of(3, acquire()), of(4, release(2))});
     apply({of(3, acquire()), of(5, release(1)), of(4, release(2))});
     apply({of(6, core::CloseSession{}), of(7, acquire()), of(6, core::CloseSession{})});
@@ -179,12 +175,12 @@ TEST_F(StreamsTest, SeeASessionThatIsClosedAheadOfItsTurn) {
 
 TEST_F(StreamsTest, CountAReleaseBehindOneThatWasDeclined) {
     apply({of(1, acquire()), of(2, acquire("other")), of(3, acquire("third"))});
-    send(1, {4, 5});
+    send({4, 5});
     apply({of(4, core::Declined{}), of(5, core::Declined{})});
-    send_commands(1, {of(6, release(1)), of(7, acquire())});
+    send_commands({of(6, release(1)), of(7, acquire())});
     apply({of(6, release(1)), of(7, core::Declined{})});
     EXPECT_EQ(count("declined under overload with releases behind it"), 0U);
-    send_commands(1, {of(8, acquire()), of(9, release(2)), of(10, release(3))});
+    send_commands({of(8, acquire()), of(9, release(2)), of(10, release(3))});
     apply({of(8, core::Declined{}), of(9, release(2)), of(10, release(3))});
     EXPECT_EQ(count("declined under overload with releases behind it"), 2U);
 }
@@ -192,7 +188,7 @@ TEST_F(StreamsTest, CountAReleaseBehindOneThatWasDeclined) {
 TEST_F(StreamsTest, DoNotCountWhatItsNodeHasWithdrawn) {
     apply({of(1, acquire())});
     const std::vector<core::Command> withdrawn{of(2, core::Declined{}), of(3, release(1))};
-    send_commands(1, withdrawn);
+    send_commands(withdrawn);
     apply(withdrawn);
     EXPECT_EQ(count("declined under overload with releases behind it"), 0U);
 }
@@ -200,98 +196,93 @@ TEST_F(StreamsTest, DoNotCountWhatItsNodeHasWithdrawn) {
 // --- what nodes send ----------------------------------------------------------------------------
 
 TEST_F(StreamsTest, AreContentWithRoundsThatBeginAgain) {
-    send(1, {1, 2});
-    send(1, {3});
-    send(2, {1, 2, 3});
+    send({1, 2});
+    send({3});
+    send({1, 2, 3});
     apply({of(1, acquire()), of(2, acquire("other"))});
-    send(4, {3, 4}, b);
-    send(4, {5}, b);
+    send({3, 4}, b);
+    send({5}, b);
     EXPECT_EQ(found(), "");
 }
 
 TEST_F(StreamsTest, SeeAGapInAMessage) {
-    send(1, {1, 3});
+    send({1, 3});
     EXPECT_VIOLATION("operation 1/3 does not follow in its message");
 }
 
-TEST_F(StreamsTest, SeeAGapInARound) {
-    send(1, {1});
-    send(1, {3});
-    EXPECT_VIOLATION("operation 1/3 does not follow in its round");
+TEST_F(StreamsTest, SeeAGapBetweenMessages) {
+    send({1});
+    send({3});
+    EXPECT_VIOLATION("operation 1/3 leaves out one before it");
 }
 
-TEST_F(StreamsTest, SeeWhatIsSentAgainInTheSameRound) {
-    send(1, {1, 2});
-    send(1, {1});
-    EXPECT_VIOLATION("operation 1/1 does not follow in its round");
+TEST_F(StreamsTest, SeeAGapBehindWhatIsSentAgain) {
+    send({1, 2, 3});
+    send({1});
+    send({3});
+    EXPECT_VIOLATION("operation 1/3 leaves out one before it");
 }
 
-TEST_F(StreamsTest, SeeARoundThatBeginsOneTooLate) {
-    send(1, {1, 2});
-    send(2, {2});
-    EXPECT_VIOLATION("operation 1/2 begins a round, and one before it is not applied");
+TEST_F(StreamsTest, SeeAnotherLeaderThatIsNotToldAll) {
+    send({1, 2});
+    send({2}, b);
+    EXPECT_VIOLATION("operation 1/2 is sent first, and one before it is not applied");
 }
 
-TEST_F(StreamsTest, SeeARoundThatIsOver) {
-    send(2, {1});
-    send(1, {2});
-    EXPECT_VIOLATION("operation 1/2 is of a round that is over");
-}
-
-TEST_F(StreamsTest, SeeTwoLeadersInARound) {
-    send(1, {1});
-    send(1, {2}, b);
-    EXPECT_VIOLATION("operation 1/2 goes to another leader in the same round");
-}
-
-TEST_F(StreamsTest, SeeTwoConnectionsInARound) {
-    send(1, {1});
+TEST_F(StreamsTest, SeeAConnectionThatIsNotToldAll) {
+    send({1});
     streams_.connected(sender, b);
-    send(1, {2});
+    send({2});
     EXPECT_EQ(found(), "");
     streams_.connected(sender, a);
-    send(2, {1, 2});
+    send({1, 2});
     EXPECT_EQ(found(), "");
     streams_.connected(sender, a);
-    send(2, {3});
-    EXPECT_VIOLATION("operation 1/3 goes on in its round on a new connection");
+    send({3});
+    EXPECT_VIOLATION("operation 1/3 is sent first, and one before it is not applied");
+}
+
+TEST_F(StreamsTest, SeeARequestAheadOfItsTurnInTheLog) {
+    apply({of(1, acquire())});
+    apply({of(3, acquire("other"))});
+    EXPECT_VIOLATION("operation 1/3 is in the log ahead of its turn");
 }
 
 TEST_F(StreamsTest, BeginAnewWithTheProcess) {
-    send(5, {1, 2});
+    send({1, 2});
     streams_.node_lost(sender);
-    send(1, {1});
+    send({1});
     EXPECT_EQ(found(), "");
 }
 
 TEST_F(StreamsTest, CountWhatIsSentAgainToAThirdLeader) {
-    send(1, {1, 2});
-    send(2, {1, 2}, b);
-    send(3, {1, 2}, b);
+    send({1, 2});
+    send({1, 2}, b);
+    send({1, 2}, b);
     apply({of(1, acquire())});
     EXPECT_EQ(count("stream sent again to a third leader"), 0U);
-    send(4, {2, 3}, c);
-    send(4, {4}, c);
+    send({2, 3}, c);
+    send({4}, c);
     EXPECT_EQ(count("stream sent again to a third leader"), 1U);
 }
 
 TEST_F(StreamsTest, CountWhatIsSentAgainAfterAnInstall) {
-    send(1, {1, 2});
-    send(2, {1, 2});
+    send({1, 2});
+    send({1, 2});
     streams_.state_replaced(sender);
-    send(2, {3});
+    send({3});
     EXPECT_EQ(count("stream sent again after a state was installed"), 0U);
-    send(3, {1, 2, 3});
-    send(4, {1, 2, 3});
+    send({1, 2, 3});
+    send({1, 2, 3});
     EXPECT_EQ(count("stream sent again after a state was installed"), 1U);
 }
 
 TEST_F(StreamsTest, CountASessionThatEndsWithAFullWindow) {
-    send_commands(1, {of(1, acquire()), of(2, acquire()), of(3, core::CloseSession{})});
+    send_commands({of(1, acquire()), of(2, acquire()), of(3, core::CloseSession{})});
     EXPECT_EQ(count("session ended with a full window"), 0U);
-    send_commands(2, {of(1, acquire()), of(2, acquire()), of(3, release(1))});
-    send_commands(2, {of(4, core::CloseSession{})});
-    send_commands(3, {of(4, core::CloseSession{})});
+    send_commands({of(1, acquire()), of(2, acquire()), of(3, release(1))});
+    send_commands({of(4, core::CloseSession{})});
+    send_commands({of(4, core::CloseSession{})});
     EXPECT_EQ(count("session ended with a full window"), 1U);
 }
 

@@ -194,7 +194,6 @@ constexpr std::string_view expected_probes[] = {
     "repeat in a later term",
     "repeat behind its cancel",
     "request of an ended session in the log",
-    "request ahead of its turn in the log",
     "declined under overload with releases behind it",
     "stream sent again to a third leader",
     "stream sent again after a state was installed",

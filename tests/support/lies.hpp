@@ -28,7 +28,7 @@ public:
         switch (prng_.below(12)) {
             case 0: return MembershipRequest{ChangeId{number()}, goal(), index(), term(), coin()};
             case 1: return membership_reply();
-            case 2: return StreamGap{session(), number()};
+            case 2: return StreamGap{session(), Seq{number()}};
             case 3: return FormationOffer{entry(log_id(1, 1))};
             case 4: return FormationQuestion{number(), number()};
             case 5: return FormationAnswer{number()};
@@ -180,7 +180,6 @@ private:
     }
     Forward forward() {
         Forward forward;
-        forward.round = number();
         if (coin()) forward.batch = batch();
         if (coin()) forward.renewal = Renewal{session(), number()};
         return forward;

@@ -265,13 +265,17 @@ inline Hello played_hello(NodeId id, Hello of_another) {
 inline OpenSession opening_of(NodeId id, std::uint32_t ttl_ms) {
     return {id.raw(), id, member(id.raw()).incarnation, BootEpoch{1}, ttl_ms, 0, false};
 }
-// What such a member says to a leader, each time in a new round: with any numbers.
+// What such a member says to a leader.
 inline Forward forward_of(Bytes batch, std::optional<Renewal> renewal = {}) {
-    static std::uint64_t round = 0;
-    return {++round, std::move(batch), renewal};
+    return {std::move(batch), renewal};
 }
-// A session that such a member opened, and that has applied its first request. More copies of that
-// one, and requests ahead of the second, have no effect but their weight.
+// The next request of a session, once everything that was asked for it before is applied.
+inline Request next_request(const HandDrivenNode& leader, SessionId session, RequestBody body) {
+    const auto* found = leader.core().machine().sessions().find(session);
+    if (found == nullptr) throw std::runtime_error{"the session has ended"};
+    return {session, found->applied.next(), std::move(body)};
+}
+// A session that such a member opened, and that has applied its first request.
 template <class Settle>
 SessionId played_session(HandDrivenNode& leader, NodeId id, Settle settle) {
     const auto say = [&](const Command& command) {

@@ -157,7 +157,7 @@ core::PeerMessage message(Prng& prng, std::uint64_t kind) {
                                     number(prng)};
         case 16: return core::FormationQuestion{number(prng), number(prng)};
         case 17: return core::FormationAnswer{number(prng)};
-        case 18: return core::StreamGap{core::SessionId{number(prng)}, number(prng)};
+        case 18: return core::StreamGap{core::SessionId{number(prng)}, core::Seq{number(prng)}};
         default: return forward(prng);
     }
 }

@@ -34,7 +34,7 @@ core::PeerMessage vote(std::uint64_t round) {
     return core::RaftMessage{core::VoteRequest{Term{1}, round, {}, false}};
 }
 core::PeerMessage forward(std::size_t bytes) {
-    return core::Forward{1, core::Bytes{std::string(bytes, 'x')}, {}};
+    return core::Forward{core::Bytes{std::string(bytes, 'x')}, {}};
 }
 
 std::string in_words(const core::PeerMessage& message) {

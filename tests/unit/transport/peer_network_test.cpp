@@ -60,7 +60,7 @@ std::vector<PeerMessage> one_of_each_kind() {
     all.emplace_back(core::FormationOffer{
         core::make_entry({Term{1}, LogIndex{1}}, core::EntryKind::configuration,
                          core::Bytes{std::string{"configuration"}})});
-    all.emplace_back(core::Forward{1, core::Bytes{std::string{"requests"}}, {}});
+    all.emplace_back(core::Forward{core::Bytes{std::string{"requests"}}, {}});
     const core::MembershipGoal goal{core::MembershipGoal::Kind::learner, NodeId{4}, "four:4"};
     all.emplace_back(core::MembershipRequest{core::ChangeId{1}, goal, {}, {}, false});
     all.emplace_back(core::MembershipReply{core::ChangeId{1}, {}, {}, LogIndex{5}, Term{2}});
@@ -189,7 +189,7 @@ TEST_F(PeerNetworkTest, WhatWaitsForAPeerIsBounded) {
     ASSERT_TRUE(meet(a, b));
     constexpr std::size_t sent = 20;
     for (std::size_t i = 0; i < sent; ++i)
-        a.network->send(NodeId{2}, core::Forward{1, core::Bytes{std::string(900, 'x')}, {}});
+        a.network->send(NodeId{2}, core::Forward{core::Bytes{std::string(900, 'x')}, {}});
     const auto dropped = [&] { return a.network->counters().messages_dropped; };
     ASSERT_TRUE(run_until(io_, [&] { return b.events.messages.size() + dropped() == sent; }));
     EXPECT_GE(dropped(), sent - 2);

@@ -16,13 +16,13 @@ Bytes one(const Command& command) {
     return batch.take();
 }
 
-// Without effect (node_fixture.hpp): only their weight matters.
-Bytes acquire(SessionId over) {
-    return one(Request{over, Seq{1},
-                       Acquire{std::string(400, 'n'), LockMode::exclusive, true, {}, false, {}}});
+// Only their weight matters: the former finds the name busy, the latter ends nothing.
+Bytes acquire(const HandDrivenNode& leader, SessionId by) {
+    const Acquire request{std::string(400, 'n'), LockMode::exclusive, false, {}, false, {}};
+    return one(next_request(leader, by, request));
 }
-Bytes ending(SessionId over) {
-    return one(Request{over, Seq{1}, CloseSession{}});
+Bytes ending(const HandDrivenNode& leader, SessionId by) {
+    return one(next_request(leader, by, Release{Seq{1}}));
 }
 
 // The state on disk of the nodes in `standing` stands still; that of the others is quick.
@@ -33,7 +33,7 @@ struct LaggingLeader : testing::Test {
         ASSERT_NE(cluster.leader(), nullptr);
         first = id_of_leader();
         cluster.add_played(asker);
-        over = played_session(cluster[first], asker, [&] { cluster.settle(); });
+        session = played_session(cluster[first], asker, [&] { cluster.settle(); });
         flush();
     }
     [[nodiscard]] NodeId id_of_leader() {
@@ -64,16 +64,16 @@ struct LaggingLeader : testing::Test {
         standing.insert(first);
         const auto& core = cluster[first].core();
         while (core.state_lag_bytes() <= lag_max)
-            ask(first, forward_of(acquire(over)));
+            ask(first, forward_of(acquire(cluster[first], session)));
         for (int i = 0; wholly && i < 500; ++i)
-            ask(first, forward_of(ending(over)));
+            ask(first, forward_of(ending(cluster[first], session)));
         ASSERT_GT(core.state_lag_bytes(), wholly ? lag_max + lag_max / 4 : lag_max);
         ASSERT_TRUE(core.raft().is_leader());
     }
     [[nodiscard]] bool takes_an_acquire() {
         const auto leader = id_of_leader();
         const auto last = cluster[leader].raft().commit_index();
-        ask(leader, {{}, acquire(over), {}});
+        ask(leader, forward_of(acquire(cluster[leader], session)));
         return cluster[leader].raft().commit_index() > last;
     }
 
@@ -84,7 +84,7 @@ struct LaggingLeader : testing::Test {
     static constexpr NodeId asker{77};
     std::set<NodeId> standing;
     NodeId first;
-    SessionId over;
+    SessionId session;
 };
 
 TEST_F(LaggingLeader, ThatTakesNothingAnyMoreHandsOver) {
@@ -127,7 +127,7 @@ struct HandingOver : testing::Test {
         node.complete_writes();
         ASSERT_TRUE(node.raft().is_leader());
         // Node 2 is asked where its log agrees before it is sent what follows.
-        over = played_session(node, n2, [&] {
+        session = played_session(node, n2, [&] {
             for (int i = 0; i < 2; ++i) {
                 node.complete_writes();
                 hear_of({n2});
@@ -137,7 +137,7 @@ struct HandingOver : testing::Test {
     }
     void fill(NodeId helps) {
         for (int i = 0; i < 30; ++i) {
-            node.receive(n2, forward_of(acquire(over)));
+            node.receive(n2, forward_of(acquire(node, session)));
             node.complete_writes();
             hear_of({helps});
         }
@@ -170,7 +170,7 @@ struct HandingOver : testing::Test {
     }
     RaftState disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
     HandDrivenNode node{options(), disk};
-    SessionId over;
+    SessionId session;
 };
 
 TEST_F(HandingOver, GoesOnToTheNextWhenOneDoesNotTakeOver) {
@@ -192,7 +192,7 @@ TEST_F(HandingOver, ProposesBetweenTwoAttempts) {
     pass(election_timeout * 3 / 4, {n2, n3});
     ASSERT_FALSE(node.raft().is_transferring());
     const auto last = node.raft().log().last().index;
-    node.receive(n2, forward_of(ending(over)));
+    node.receive(n2, forward_of(ending(node, session)));
     EXPECT_EQ(node.raft().log().last().index, last.next());
 }
 
@@ -208,7 +208,7 @@ TEST_F(HandingOver, PassesOverWhoDoesNotAnswer) {
 // There is no better one: it leads on, and is not called more often for it.
 TEST_F(HandingOver, WaitsUntilSomebodyHasCaughtUp) {
     for (int i = 0; i < 20; ++i) {
-        node.receive(n2, forward_of(ending(over)));
+        node.receive(n2, forward_of(ending(node, session)));
         node.complete_writes();
     }
     for (int i = 0; i < 30; ++i) {
