@@ -82,7 +82,7 @@ core::AppendReply append_reply(Prng& prng) {
 }
 
 core::Forward forward(Prng& prng) {
-    core::Forward m{number(prng), core::Bytes{text(prng, 60)}, {}};
+    core::Forward m{core::Bytes{text(prng, 60)}, {}};
     if (coin(prng)) m.renewal = core::Renewal{core::SessionId{positive(prng)}, number(prng)};
     return m;
 }

@@ -185,8 +185,7 @@ TEST(Outbox, WithoutRoomForwardingRefusesTheNewest) {
 }
 
 core::Forward renewal(std::uint64_t session, std::uint64_t number, std::size_t bytes = 0) {
-    return {1, core::Bytes{std::string(bytes, 'x')},
-            core::Renewal{core::SessionId{session}, number}};
+    return {core::Bytes{std::string(bytes, 'x')}, core::Renewal{core::SessionId{session}, number}};
 }
 
 TEST(Outbox, AFloodDoesNotDropRenewals) {
