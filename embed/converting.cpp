@@ -43,8 +43,7 @@ bool lower(HoldRecord& record, LockMode mode) {
 }
 
 bool was_refused(std::error_code ec) {
-    return ec == Errc::invalid_argument || ec == Errc::incompatible ||
-           ec == Errc::resource_exhausted;
+    return ec == Errc::invalid_argument || ec == Errc::resource_exhausted;
 }
 
 std::error_code downgrade(const Record& held, LockMode mode) {

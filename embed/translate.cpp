@@ -25,7 +25,6 @@ Errc errc_of(core::CallError error) {
         case core::CallError::node_stopped: return Errc::node_stopped;
         case core::CallError::deadlock: return Errc::deadlock;
         case core::CallError::invalid_argument: return Errc::invalid_argument;
-        case core::CallError::incompatible: return Errc::incompatible;
     }
     return Errc::outcome_unknown;
 }

@@ -23,15 +23,15 @@ inline core::OperationId get_operation(CheckedReading& reading, wire::Operation:
 }
 
 // On the wire zero means no failure.
-static_assert(static_cast<int>(core::CallError::incompatible) + 1 ==
-              static_cast<int>(wire::Failure::INCOMPATIBLE));
+static_assert(static_cast<int>(core::CallError::invalid_argument) + 1 ==
+              static_cast<int>(wire::Failure::INVALID_ARGUMENT));
 
 inline wire::Failure failure_of(core::CallError error) {
     return static_cast<wire::Failure>(static_cast<std::uint16_t>(error) + 1);
 }
 
 inline core::CallError get_failure(CheckedReading& reading, wire::Failure failure) {
-    const auto last = static_cast<std::uint16_t>(wire::Failure::INCOMPATIBLE);
+    const auto last = static_cast<std::uint16_t>(wire::Failure::INVALID_ARGUMENT);
     const auto known = reading.known<std::uint16_t>(failure, last, "Failure");
     if (known == 0) reading.fail(Malformed::unknown_kind, "Failure");
     return static_cast<core::CallError>(std::max<std::uint16_t>(known, 1) - 1);

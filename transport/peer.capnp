@@ -453,7 +453,6 @@ enum Failure {
   nodeStopped @10;
   deadlock @11;
   invalidArgument @12;
-  incompatible @13;
 }
 
 enum LockMode {

@@ -186,7 +186,6 @@ enum class CallError : std::uint8_t {
     node_stopped,
     deadlock,
     invalid_argument,
-    incompatible,  // a member of the cluster is too old for it
 };
 
 // Refused, for its wait closed this circle (S33).

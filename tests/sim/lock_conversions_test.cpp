@@ -75,7 +75,7 @@ TEST_F(LockConversionsTest, WhoDowngradesLetsReadersInBeforeItIsTold) {
 TEST_F(LockConversionsTest, ARefusedDowngradeChangesNothing) {
     hold(a, of_a, exclusive);
     downgrade(a, of_a, shared);
-    history.answered(a, {core::CallTag{tags}, core::CallError::incompatible}, last);
+    history.answered(a, {core::CallTag{tags}, core::CallError::resource_exhausted}, last);
     end_in_the_cluster(of_a);
     hold(b, of_b, shared);
     EXPECT_VIOLATION("local validity");

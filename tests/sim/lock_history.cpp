@@ -258,9 +258,8 @@ void LockHistory::on(core::NodeId node, const Asked& asked, const core::Converte
 
 // What was refused changed nothing: no downgrade, and nothing that was to be written.
 void LockHistory::on(core::NodeId node, const Asked& asked, core::CallError error) {
-    const bool refused = error == core::CallError::invalid_argument ||
-                         error == core::CallError::incompatible ||
-                         error == core::CallError::resource_exhausted;
+    const bool refused =
+        error == core::CallError::invalid_argument || error == core::CallError::resource_exhausted;
     if (refused && asked.former) beliefs_.changes(asked.hold, *asked.former);
     const bool is_over = error == core::CallError::node_stopped;  // says nothing of what was asked
     const bool is_unknown = error == core::CallError::outcome_unknown;

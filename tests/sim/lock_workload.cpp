@@ -356,10 +356,6 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
     conversion_answered(answer);
     closings_.answered(node, answer);
     if (std::holds_alternative<core::Closed>(answer.result)) closed(node, answer.tag);
-    const auto* error = std::get_if<core::CallError>(&answer.result);
-    if (error != nullptr && *error == core::CallError::incompatible) {
-        world_.tally.probe("feature is for a newer cluster");
-    }
     if (std::holds_alternative<core::Denied>(answer.result))
         world_.tally.probe(world_.swarm.lies ? "denied by apply" : "denied by its own node");
     const auto* acquired = std::get_if<core::Acquired>(&answer.result);

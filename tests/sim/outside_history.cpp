@@ -14,7 +14,6 @@ check::Outcome outcome_of(core::CallError error) {
         case core::CallError::resource_exhausted:
         case core::CallError::deadlock:
         case core::CallError::invalid_argument:
-        case core::CallError::incompatible:
         case core::CallError::kind_mismatch: return check::Outcome::refused;
         case core::CallError::cancelled: return check::Outcome::cancelled;
         case core::CallError::lock_lost: return check::Outcome::lost;

@@ -144,7 +144,6 @@ constexpr std::string_view expected_probes[] = {
     "let in, readers preferred",
     "let in, writers preferred",
     "overtaken 8 times",
-    "feature is for a newer cluster",
     "deadlock refused",
     "circle closed by a grant",
     "locker with several names",

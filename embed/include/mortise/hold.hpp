@@ -104,7 +104,6 @@ public:
     // - lock_lost: the hold was lost, and nothing was written
     // - invalid_argument: the hold has another mode, or the value is too long
     // - resource_exhausted: all values of the cluster together reached their limit
-    // - incompatible: a member of the cluster is too old
     // - outcome_unknown: no answer came in time
     void set_value(std::string_view bytes) const;
     void set_value(std::string_view bytes, std::error_code& ec) const;
@@ -116,13 +115,13 @@ public:
 
     // Only a hold that its owner has once can be converted: a hold in a HoldSet, and one that a
     // Locker has more than once, fail with invalid_argument. Further errors of all conversions:
-    // those of check(), no_quorum, and incompatible while a member of the cluster is too old.
+    // those of check(), and no_quorum.
 
     // Changes to a mode that admits everything the present one admits: exclusive to any mode,
     // update to shared or intent_shared; other changes are invalid_argument. Keeps the token, waits
     // for no other holder, and lets compatible waiters in. From the call on the hold is valid in
     // the new mode only, whatever the answer is: after no_quorum the cluster learns of the change
-    // later. After invalid_argument, incompatible and resource_exhausted nothing has changed.
+    // later. After invalid_argument and resource_exhausted nothing has changed.
     // Blocks for at most call_timeout.
     void downgrade(LockMode mode);
     void downgrade(LockMode mode, std::error_code& ec);

@@ -199,7 +199,7 @@ public:
     // - On a closed name it reopens what the token keeps closed; see LockInfo::closed_under.
     // - It returns when the cluster has decided. Every node reports NodeEvent::lock_broken.
     // - `reason`, at most 256 bytes, is shown in that event.
-    // - incompatible: a member of the cluster is too old. outcome_unknown: no answer came in time.
+    // - outcome_unknown: no answer came in time.
     void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                     BreakMode mode = BreakMode::confirmed);
     void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
@@ -210,7 +210,7 @@ public:
     // Asks the holders of a lock to release it (S24): their AcquireOptions::on_contended receive
     // `reason`, at most 256 bytes. Returns when the cluster has passed the request on. The holders
     // may ignore it, and a holder without on_contended is not notified. Fails with not_held if
-    // nobody holds the name; incompatible and outcome_unknown as for break_lock.
+    // nobody holds the name; outcome_unknown as for break_lock.
     void request_release(std::string_view name, std::string_view reason);
     void request_release(std::string_view name, std::string_view reason, std::error_code& ec);
 

@@ -28,8 +28,7 @@ struct AcquireOptions {
     Duration wait_max = Duration::max();  // after this time acquire() throws timed_out
 
     // Time limits, each at most 24 days. They belong to the grant: when a locker acquires a name
-    // that it already holds, the limits of the first acquire stay. While a member of the cluster is
-    // too old to know them, the request fails with incompatible.
+    // that it already holds, the limits of the first acquire stay.
     //
     // The hold is lost (expired) this long after its grant, even if its lease is renewed. The node
     // enforces this; if the node is silent, the cluster does so a little later (S8).

@@ -457,7 +457,7 @@ TEST(Convert, WhatClientsSayAndHearRoundTrips) {
 }
 
 TEST(Convert, EveryFailureRoundTrips) {
-    for (int i = 0; i <= static_cast<int>(core::CallError::incompatible); ++i)
+    for (int i = 0; i <= static_cast<int>(core::CallError::invalid_argument); ++i)
         expect_round_trip<wire::ListAnswer>(ListAnswer{static_cast<core::CallError>(i)});
 }
 
