@@ -125,10 +125,8 @@ void LockMachine::on(const Renew& command) {
 }
 
 void LockMachine::on(const Expire& command) {
-    const auto* session = sessions_.find(command.session);
-    const bool renewed = session != nullptr && session->renewed_at != command.renewed_at;
-    if (session == nullptr || renewed) return;
-    end_session(command.session, SessionEnd::expired);
+    if (sessions_.is_newest_renewal(command.session, command.renewed_at))
+        end_session(command.session, SessionEnd::expired);
 }
 
 void LockMachine::end_session(SessionId id, SessionEnd how) {

@@ -46,6 +46,11 @@ Session SessionTable::remove(SessionId id) {
     return std::move(node.mapped());
 }
 
+bool SessionTable::is_newest_renewal(SessionId id, LogIndex renewed_at) const {
+    const auto* session = find(id);
+    return session != nullptr && session->renewed_at == renewed_at;
+}
+
 BootEpoch SessionTable::newest_epoch(Incarnation incarnation) const {
     const auto found = newest_epochs_.find(incarnation);
     return found == newest_epochs_.end() ? BootEpoch{} : found->second;

@@ -50,6 +50,8 @@ public:
     [[nodiscard]] const Session* find(SessionId id) const;
     // The only way to write to a session: whatever changes is a changed row.
     [[nodiscard]] Session* change(SessionId id);
+    // Whether the session was renewed at that index, and not since (S4).
+    [[nodiscard]] bool is_newest_renewal(SessionId id, LogIndex renewed_at) const;
     [[nodiscard]] const Session* find_by_nonce(std::uint64_t nonce) const;
     Session remove(SessionId id);
 

@@ -45,8 +45,8 @@ void make_good(const fs::path& path) {
     machine.apply(LogIndex{2}, *decode_batch(bytes), outcomes);
     FUZZ_CHECK(node->state_store->write({log_id(1, 2), voters({1}), machine.take_changed_rows()}));
     FUZZ_CHECK(node->state_store->flush());
-    const SavedCountdown countdown{SessionId{1}, LogIndex{2}, Nanoseconds{5}, {}};
-    FUZZ_CHECK(node->state_store->save_countdowns({&countdown, 1}));
+    const SavedCountdowns countdowns{{{{SessionId{1}, LogIndex{2}}, Nanoseconds{5}}}, {}};
+    FUZZ_CHECK(node->state_store->save_countdowns(countdowns));
     auto marks = storage::MarkStore::open(path / "marks");
     FUZZ_CHECK(marks && (*marks)->raise("resource", 7));
 }

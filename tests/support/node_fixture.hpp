@@ -215,7 +215,7 @@ public:
     std::vector<Member> peers;  // as told last
     std::vector<StateDelta> deltas;
     std::vector<InstallStep> installs;
-    std::vector<SavedCountdown> countdowns;  // as saved last
+    SavedCountdowns countdowns;  // as saved last
     LogIndex purged_to;
     std::vector<NodeId> disconnected;
     bool checks_grants = true;  // not where somebody lies
