@@ -25,7 +25,7 @@ std::vector<Timer> first_of(const std::set<Timer>& run_out) {
 RaftOptions raft_options(const NodeOptions& options) {
     RaftOptions raft;
     raft.self = options.self;
-    raft.incarnation = options.incarnation;
+    raft.incarnation = options.generation.incarnation;
     raft.snapshot_bytes_max = options.snapshot_bytes_max;
     raft.decided_bytes_max = options.apply_bytes_max;
     raft.election_timeout = options.election_timeout;
@@ -48,11 +48,15 @@ void check_intact(const Entry& entry) {
 }
 
 AgentOptions agent_options(const NodeOptions& options) {
-    return {options.self,           options.incarnation,
-            options.boot_epoch,     options.former_life_ended,
-            options.session_ttl_ms, options.clock_rate_bound_ppm,
-            options.call_timeout,   options.election_timeout,
-            options.access,         options.window};
+    return {options.self,
+            options.generation,
+            options.former_life_ended,
+            options.session_ttl_ms,
+            options.clock_rate_bound_ppm,
+            options.call_timeout,
+            options.election_timeout,
+            options.access,
+            options.window};
 }
 
 }  // namespace
@@ -66,10 +70,10 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       agent_{agent_options(options_), Prng{prng_.next()}, now},
       doubts_{doubt_lasts(options_.election_timeout)},
       former_cluster_{state.former_cluster},
-      changes_{options_.boot_epoch, {options_.election_timeout, options_.heartbeat}},
+      changes_{options_.generation.boot_epoch, {options_.election_timeout, options_.heartbeat}},
       handed_over_{applied_},
       gave_way_to_{options_.self} {
-    MORTISE_CHECK(options_.self.is_set() && options_.incarnation.is_set());
+    MORTISE_CHECK(options_.self.is_set() && options_.generation.incarnation.is_set());
     const auto& log = raft_.log();
     for (auto index = log.first_index(); index <= log.last().index; index = index.next())
         remember_format(log.at(index));
@@ -235,10 +239,8 @@ void NodeCore::on(SnapshotRows& event, Now now) {
 // A message of a lost directory, or of an earlier run, does not count as one of the present run.
 void NodeCore::on(Received& event, Now now) {
     const auto sender = connected_.find(event.from);
-    const bool current =
-        sender != connected_.end() &&
-        (!event.incarnation.is_set() || event.incarnation == sender->second.incarnation) &&
-        (!event.boot_epoch.is_set() || event.boot_epoch == sender->second.boot_epoch);
+    const bool current = sender != connected_.end() &&
+                         (!event.start || event.start->is_same_start(sender->second.generation));
     if (!current) {
         ++refused_messages_;
         const auto outlived = outlived_.find(event.from);

@@ -32,8 +32,7 @@ namespace mortise::core {
 
 struct NodeOptions {
     NodeId self;
-    Incarnation incarnation;
-    BootEpoch boot_epoch;
+    Generation generation;
     bool former_life_ended = false;  // see AgentOptions
     // As configured, ascending, without incarnations, including self. Empty: this node bootstraps
     // no cluster, but waits until it is added to one.
@@ -61,7 +60,6 @@ struct NodeOptions {
     std::uint64_t seed = 0;
     // The newest format of commands that this node reads; another value simulates an older version.
     std::uint8_t command_format = command_format_newest;
-    std::uint64_t life = 0;         // see Hello; random, and different at each start
     std::string cluster_name{};     // see Hello
     Access access = Access::all();  // what the certificate of this node allows
 };

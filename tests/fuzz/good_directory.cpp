@@ -28,8 +28,8 @@ void make_good(const fs::path& path) {
     OpenSession open;
     open.node = n1;
     open.nonce = 1;
-    open.incarnation = Incarnation{1};
-    open.boot_epoch = BootEpoch{1};
+    open.generation.incarnation = Incarnation{1};
+    open.generation.boot_epoch = BootEpoch{1};
     open.ttl_ms = 10'000;
     open.rho_ppm = 10'000;
     Acquire acquire;

@@ -11,8 +11,8 @@ TYPED_TEST_SUITE(Stores, Places, Name);
 TYPED_TEST(Stores, FindNothingInTheFirstLife) {
     auto& node = this->start();
     EXPECT_EQ(content_of(node), LogContent{});
-    EXPECT_EQ(node.boot_epoch, core::BootEpoch{1});
-    EXPECT_TRUE(node.incarnation.is_set());
+    EXPECT_EQ(node.generation.boot_epoch, core::BootEpoch{1});
+    EXPECT_TRUE(node.generation.incarnation.is_set());
     EXPECT_FALSE(node.former_life_ended);
     EXPECT_EQ(node.state.countdowns, core::SavedCountdowns{});
     EXPECT_TRUE(is_same_state(node.state.machine, {}));
@@ -193,10 +193,10 @@ TYPED_TEST(Stores, KeepTheNewestCountdowns) {
 }
 
 TYPED_TEST(Stores, CountTheirLives) {
-    const auto incarnation = this->start().incarnation;
+    const auto incarnation = this->start().generation.incarnation;
     for (std::uint64_t life = 2; life < 5; ++life) {
-        EXPECT_EQ(this->start().boot_epoch, core::BootEpoch{life});
-        EXPECT_EQ(this->node_.incarnation, incarnation);
+        EXPECT_EQ(this->start().generation.boot_epoch, core::BootEpoch{life});
+        EXPECT_EQ(this->node_.generation.incarnation, incarnation);
     }
 }
 

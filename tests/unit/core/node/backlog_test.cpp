@@ -148,7 +148,8 @@ TEST(Backlog, NothingIsAppliedOrHandedOverBehindAWholeState) {
     LockMachine machine;
     Outcomes outcomes;
     machine.apply(LogIndex{5},
-                  {OpenSession{5, n2, Incarnation{99}, BootEpoch{1}, 10'000, 0, false}}, outcomes);
+                  {OpenSession{5, n2, {Incarnation{99}, BootEpoch{1}}, 10'000, 0, false}},
+                  outcomes);
     SnapshotChunk chunk{Term{1}, at,   voters({1, 2, 3}), 0, machine.take_changed_rows(), true,
                         0,       false};
     chunk.checksum = sum_with(0, chunk);
@@ -191,7 +192,7 @@ constexpr std::uint64_t renewed_at = last - 1;
 // A session is opened, and renewed near the end.
 RaftState disk_with_session(SessionId session) {
     auto state = disk();
-    const OpenSession opens{5, NodeId{77}, Incarnation{99}, BootEpoch{1}, 8'000, 0, false};
+    const OpenSession opens{5, NodeId{77}, {Incarnation{99}, BootEpoch{1}}, 8'000, 0, false};
     auto& second = state.entries[1];
     second = make_entry(second.id, EntryKind::commands, one(opens));
     auto& renews = state.entries[renewed_at - 1];
