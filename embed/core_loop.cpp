@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/leases/lease_times.hpp"
 #include "embed/clocks.hpp"
 #include "embed/descriptor_budget.hpp"
 #include "embed/one_line.hpp"

@@ -35,7 +35,7 @@ public:
     // newest delta that no crash can lose, at any time.
     virtual void save(core::StateDelta delta) = 0;
     // Saves this node's countdowns (S4), without a sync; only the newest ones matter.
-    virtual void save_countdowns(std::vector<core::SavedCountdown> countdowns) = 0;
+    virtual void save_countdowns(core::SavedCountdowns countdowns) = 0;
     // Each read is answered with one core::SnapshotRows, in the order of the calls, from a view
     // that does not change after it was opened. A read that fails is not answered.
     virtual void read_snapshot(core::SnapshotRead read) = 0;

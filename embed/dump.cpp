@@ -176,8 +176,8 @@ private:
             StoredSession told;
             told.id = id.raw();
             told.node = session.opened.node.raw();
-            told.incarnation = session.opened.incarnation.raw();
-            told.boot_epoch = session.opened.boot_epoch.raw();
+            told.incarnation = session.opened.generation.incarnation.raw();
+            told.boot_epoch = session.opened.generation.boot_epoch.raw();
             told.ttl = std::chrono::milliseconds{session.opened.ttl_ms};
             told.renewed_at = session.renewed_at.raw();
             for (const auto& [seq, operation] : session.operations)

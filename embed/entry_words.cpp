@@ -100,9 +100,9 @@ struct Body {
 struct Words {
     std::string operator()(const core::OpenSession& command) const {
         return "open a session for node " + number(command.node) + ", incarnation " +
-               hexadecimal(command.incarnation.raw()) + ", boot epoch " +
-               number(command.boot_epoch) + ", ttl " + std::to_string(command.ttl_ms) + " ms" +
-               (command.former_life_ended ? "; its former life has ended" : "");
+               hexadecimal(command.generation.incarnation.raw()) + ", boot epoch " +
+               number(command.generation.boot_epoch) + ", ttl " + std::to_string(command.ttl_ms) +
+               " ms" + (command.former_life_ended ? "; its former life has ended" : "");
     }
     std::string operator()(const core::Renew& command) const {
         std::string words = "renew";

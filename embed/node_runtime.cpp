@@ -189,14 +189,13 @@ void NodeRuntime::open_store() {
 std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const Estate& estate) {
     report(opened);
     directory_lock_ = std::move(opened.lock);
-    incarnation_ = opened.incarnation;
+    incarnation_ = opened.generation.incarnation;
     auto options = node_options(config_);
     options.access = tls_ ? tls_->credentials()->identity().access : access_;
-    options.incarnation = opened.incarnation;
-    options.boot_epoch = opened.boot_epoch;
+    options.generation = opened.generation;
     options.former_life_ended = opened.former_life_ended;
     options.seed = true_chance();
-    options.life = true_chance();
+    options.generation.life = true_chance();
     LoopParts parts{io_,
                     config_,
                     gate_,

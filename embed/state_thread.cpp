@@ -56,7 +56,7 @@ void StateThread::hand(Task task) {
     work_.notify_one();
 }
 
-void StateThread::save_countdowns(std::vector<core::SavedCountdown> countdowns) {
+void StateThread::save_countdowns(core::SavedCountdowns countdowns) {
     {
         const std::scoped_lock lock{mutex_};
         countdowns_ = std::move(countdowns);
@@ -116,7 +116,7 @@ std::optional<StateThread::Task> StateThread::take_task() {
     return task;
 }
 
-bool StateThread::carry_out(const std::optional<std::vector<core::SavedCountdown>>& countdowns,
+bool StateThread::carry_out(const std::optional<core::SavedCountdowns>& countdowns,
                             const std::optional<Task>& task) {
     if (countdowns) {
         if (const auto saved = store_->save_countdowns(*countdowns); !saved) {

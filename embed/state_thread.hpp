@@ -28,7 +28,7 @@ public:
 
     // Called on the core thread.
     void save(core::StateDelta delta) override;
-    void save_countdowns(std::vector<core::SavedCountdown> countdowns) override;
+    void save_countdowns(core::SavedCountdowns countdowns) override;
     void read_snapshot(core::SnapshotRead read) override;
     void close_snapshot(core::NodeId peer) override;
     void install(core::InstallStep step) override;
@@ -48,7 +48,7 @@ private:
     void run();
     [[nodiscard]] std::optional<Task> take_task();
     // Those that return bool: false means that the store failed and the thread ends.
-    bool carry_out(const std::optional<std::vector<core::SavedCountdown>>& countdowns,
+    bool carry_out(const std::optional<core::SavedCountdowns>& countdowns,
                    const std::optional<Task>& task);
     bool carry_out(const core::StateDelta& delta);
     bool carry_out(const core::InstallStep& step);
@@ -75,7 +75,7 @@ private:
     std::mutex mutex_;
     std::condition_variable work_;
     std::deque<Task> queue_;
-    std::optional<std::vector<core::SavedCountdown>> countdowns_;
+    std::optional<core::SavedCountdowns> countdowns_;
     bool stopping_ = false;
     std::thread thread_;
 };

@@ -20,7 +20,7 @@ constexpr std::size_t checksum_bytes = 8;
 
 struct Save {
     std::uint64_t number = 0;
-    std::vector<core::SavedCountdown> countdowns;
+    core::SavedCountdowns countdowns;
 };
 
 std::uint64_t checksum_of(std::string_view bytes) {
@@ -29,18 +29,37 @@ std::uint64_t checksum_of(std::string_view bytes) {
     return sum.value();
 }
 
+// One row for both kinds: the fields of the other kind are zero.
+void put(core::ByteWriter& out, const core::RenewedLease& lease, core::Nanoseconds elapsed,
+         core::ClosureId closure) {
+    out.u64(lease.session.raw());
+    out.u64(lease.renewed_at.raw());
+    out.u64(static_cast<std::uint64_t>(elapsed.count()));
+    out.u64(closure.raw());
+}
+
+void take(core::ByteReader& in, core::SavedCountdowns& countdowns) {
+    const core::SessionId session{in.u64()};
+    const core::LogIndex renewed_at{in.u64()};
+    const core::Nanoseconds elapsed{static_cast<std::int64_t>(in.u64())};
+    const core::ClosureId closure{in.u64()};
+    if (closure.is_set()) {
+        countdowns.closures.push_back({closure, elapsed});
+    } else {
+        countdowns.leases.push_back({{session, renewed_at}, elapsed});
+    }
+}
+
 // A file never gets shorter, so bytes after the checksum belong to an earlier save.
-std::string encode(std::uint64_t number, std::span<const core::SavedCountdown> countdowns) {
+std::string encode(std::uint64_t number, const core::SavedCountdowns& countdowns) {
     core::ByteWriter out;
     out.u8(format);
     out.u64(number);
-    out.varint(countdowns.size());
-    for (const auto& countdown : countdowns) {
-        out.u64(countdown.session.raw());
-        out.u64(countdown.renewed_at.raw());
-        out.u64(static_cast<std::uint64_t>(countdown.elapsed.count()));
-        out.u64(countdown.closure.raw());
-    }
+    out.varint(countdowns.leases.size() + countdowns.closures.size());
+    for (const auto& [lease, elapsed] : countdowns.leases)
+        put(out, lease, elapsed, {});
+    for (const auto& [closure, elapsed] : countdowns.closures)
+        put(out, {}, elapsed, closure);
     auto bytes = out.take();
     core::ByteWriter sum;
     sum.u64(checksum_of(bytes));
@@ -53,13 +72,8 @@ std::optional<Save> decode(std::string_view bytes) {
     if (in.u8() != format) return std::nullopt;
     Save save;
     save.number = in.u64();
-    save.countdowns.resize(in.count(countdown_bytes));
-    for (auto& countdown : save.countdowns) {
-        countdown.session = core::SessionId{in.u64()};
-        countdown.renewed_at = core::LogIndex{in.u64()};
-        countdown.elapsed = core::Nanoseconds{static_cast<std::int64_t>(in.u64())};
-        countdown.closure = core::ClosureId{in.u64()};
-    }
+    for (auto count = in.count(countdown_bytes); count > 0; --count)
+        take(in, save.countdowns);
     const auto content = bytes.substr(0, bytes.size() - in.remaining());
     if (!in.ok() || in.remaining() < checksum_bytes || in.u64() != checksum_of(content))
         return std::nullopt;
@@ -93,7 +107,7 @@ Result<void> CountdownFile::load() {
     return {};
 }
 
-Result<void> CountdownFile::save(std::span<const core::SavedCountdown> countdowns) {
+Result<void> CountdownFile::save(const core::SavedCountdowns& countdowns) {
     const auto number = newest_ + 1;
     auto written = files_.at(number % files).write_at(0, encode(number, countdowns));
     if (written) newest_ = number;

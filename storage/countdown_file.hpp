@@ -22,8 +22,8 @@ public:
 
     // The countdowns that were found; none if neither file is complete. Counting again from the
     // start is late, but never early.
-    [[nodiscard]] const std::vector<core::SavedCountdown>& found() const { return found_; }
-    Result<void> save(std::span<const core::SavedCountdown> countdowns);
+    [[nodiscard]] const core::SavedCountdowns& found() const { return found_; }
+    Result<void> save(const core::SavedCountdowns& countdowns);
 
 private:
     static constexpr std::size_t files = 2;
@@ -33,7 +33,7 @@ private:
 
     std::array<File, files> files_;
     std::uint64_t newest_ = 0;  // the number of the newest save; its parity selects the file
-    std::vector<core::SavedCountdown> found_;
+    core::SavedCountdowns found_;
 };
 
 }  // namespace mortise::storage

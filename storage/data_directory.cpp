@@ -172,8 +172,7 @@ private:
         state_database_.env->be_patient(seams_.patience);
         opened_.lock = lock_;
         opened_.is_held = [lock = lock_] { return lock->is_held(); };
-        opened_.incarnation = meta.incarnation;
-        opened_.boot_epoch = meta.boot_epoch;
+        opened_.generation = {meta.incarnation, meta.boot_epoch};
         opened_.log = std::make_unique<RocksLogStore>(
             Held{lock_, reserve_}, std::move(log_database_), *std::move(meta_), log_);
         opened_.state.countdowns = countdowns->found();

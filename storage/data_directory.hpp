@@ -37,8 +37,9 @@ struct Opened {
     // False once the program has closed its descriptors; may be called on any thread. Null in
     // memory.
     std::function<bool()> is_held;
-    core::Incarnation incarnation;
-    core::BootEpoch boot_epoch;      // one more than in the previous run; durable
+    // Its boot epoch is durable, and one more than in the previous run. The life is yet to be
+    // drawn.
+    core::Generation generation;
     bool former_life_ended = false;  // known for certain, on this boot of this machine (S10)
     // The previous run wrote elsewhere: the directory was restored or copied, and the original may
     // be in use. Only peers can tell whether it is older than what they have seen of this node.

@@ -95,8 +95,7 @@ Result<Opened> open_memory(const std::shared_ptr<MemoryDirectory>& directory,
     directory->boot_epoch = directory->boot_epoch.next();
     Opened opened;
     opened.lock = directory;
-    opened.incarnation = directory->incarnation;
-    opened.boot_epoch = directory->boot_epoch;
+    opened.generation = {directory->incarnation, directory->boot_epoch};
     opened.state.raft = {directory->hard_state,
                          directory->base.id,
                          {directory->entries.begin(), directory->entries.end()},

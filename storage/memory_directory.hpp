@@ -22,7 +22,7 @@ struct MemoryDirectory {
     core::Configuration configuration;  // in force at `applied`
     bool is_installed = false;          // the state was installed, and nothing was written since
     std::map<std::string, std::string> rows;
-    std::vector<core::SavedCountdown> countdowns;
+    core::SavedCountdowns countdowns;
 
     [[nodiscard]] core::LogId last() const { return entries.empty() ? base.id : entries.back().id; }
 };
@@ -48,7 +48,7 @@ public:
 
     Result<void> write(const StateWrite& write) override;
     Result<core::LogIndex> flush() override;
-    Result<void> save_countdowns(std::span<const core::SavedCountdown> countdowns) override;
+    Result<void> save_countdowns(const core::SavedCountdowns& countdowns) override;
     Result<std::unique_ptr<StateView>> view() override;
     Result<void> begin_install(const core::LogId& last,
                                const core::Configuration& configuration) override;

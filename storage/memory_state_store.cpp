@@ -63,9 +63,9 @@ Result<core::LogIndex> MemoryStateStore::flush() {
     return directory_->applied.index;
 }
 
-Result<void> MemoryStateStore::save_countdowns(std::span<const core::SavedCountdown> countdowns) {
+Result<void> MemoryStateStore::save_countdowns(const core::SavedCountdowns& countdowns) {
     if (failed_) return *failed_;
-    directory_->countdowns.assign(countdowns.begin(), countdowns.end());
+    directory_->countdowns = countdowns;
     return {};
 }
 

@@ -128,7 +128,7 @@ Result<core::LogIndex> RocksStateStore::flush() {
     return about_.applied.index;
 }
 
-Result<void> RocksStateStore::save_countdowns(std::span<const core::SavedCountdown> countdowns) {
+Result<void> RocksStateStore::save_countdowns(const core::SavedCountdowns& countdowns) {
     if (failed_) return *failed_;
     if (held_.lock && !held_.lock->is_held()) return fail(closed_error(database_.path.string()));
     if (auto saved = countdowns_.save(countdowns); !saved) return fail(std::move(saved).error());

@@ -37,7 +37,7 @@ public:
 
     Result<void> write(const StateWrite& write) override;
     Result<core::LogIndex> flush() override;
-    Result<void> save_countdowns(std::span<const core::SavedCountdown> countdowns) override;
+    Result<void> save_countdowns(const core::SavedCountdowns& countdowns) override;
     Result<std::unique_ptr<StateView>> view() override;
     Result<void> begin_install(const core::LogId& last,
                                const core::Configuration& configuration) override;

@@ -45,7 +45,7 @@ public:
     virtual Result<core::LogIndex> flush() = 0;
     // Replaces the former ones. They survive the process, but perhaps not a crash of the machine
     // (S4).
-    virtual Result<void> save_countdowns(std::span<const core::SavedCountdown> countdowns) = 0;
+    virtual Result<void> save_countdowns(const core::SavedCountdowns& countdowns) = 0;
 
     virtual Result<std::unique_ptr<StateView>> view() = 0;
 

@@ -28,7 +28,7 @@ USES = {
 # The parts of core, each of which may include itself and those before it.
 CORE_ORDER = ("base", "access", "locks", "codec", "raft", "leases", "agent", "node")
 # Plain values that earlier parts write down or send.
-CORE_VALUES = {"core/raft/configuration.hpp", "core/leases/run_out.hpp"}
+CORE_VALUES = {"core/raft/configuration.hpp", "core/leases/renewed_lease.hpp"}
 WATCHED = set().union(*(uses for uses in USES.values() if uses), {"tests", "examples"})
 
 # In core these would make two runs of the same input differ.

@@ -39,9 +39,9 @@ void write(const Greeting& greeting, wire::Hello::Builder to) {
     cluster.setHigh(greeting.hello.cluster.high);
     cluster.setLow(greeting.hello.cluster.low);
     to.setNode(greeting.hello.node.raw());
-    to.setIncarnation(greeting.hello.incarnation.raw());
-    to.setBootEpoch(greeting.hello.boot_epoch.raw());
-    to.setLife(greeting.hello.life);
+    to.setIncarnation(greeting.hello.generation.incarnation.raw());
+    to.setBootEpoch(greeting.hello.generation.boot_epoch.raw());
+    to.setLife(greeting.hello.generation.life);
     to.setCommandFormat(greeting.hello.command_format);
     if (!greeting.hello.address.empty()) to.setAddress(data_of(greeting.hello.address));
     if (!greeting.hello.cluster_name.empty())
@@ -65,9 +65,8 @@ core::Result<Greeting> read(wire::Hello::Reader from) {
     auto& hello = greeting.hello;
     hello.cluster = {from.getCluster().getHigh(), from.getCluster().getLow()};
     hello.node = core::NodeId{from.getNode()};
-    hello.incarnation = core::Incarnation{from.getIncarnation()};
-    hello.boot_epoch = core::BootEpoch{from.getBootEpoch()};
-    hello.life = from.getLife();
+    hello.generation = {core::Incarnation{from.getIncarnation()},
+                        core::BootEpoch{from.getBootEpoch()}, from.getLife()};
     hello.command_format = from.getCommandFormat();
     hello.address = reading.text(from.getAddress(), address_bytes_max, "Hello.address");
     hello.cluster_name =
@@ -76,8 +75,7 @@ core::Result<Greeting> read(wire::Hello::Reader from) {
         reading.fail(Malformed::bad_text, "Hello.clusterName");
     hello.timing = timing(reading, from);
     if (hello.command_format == 0) reading.fail(Malformed::bad_number, "Hello.commandFormat");
-    const bool whole =
-        hello.node.is_set() && hello.incarnation.is_set() && hello.boot_epoch.is_set();
+    const bool whole = hello.node.is_set() && hello.generation.is_set();
     if (greeting.purpose != Purpose::client && !whole) {
         reading.fail(Malformed::bad_number, "Hello.node");
     }

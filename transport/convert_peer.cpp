@@ -39,14 +39,14 @@ core::StreamGap get(wire::StreamGap::Reader from) {
 }
 
 void put(const core::Superseded& m, wire::Superseded::Builder to) {
-    to.setIncarnation(m.incarnation.raw());
-    to.setBootEpoch(m.boot_epoch.raw());
-    to.setLife(m.life);
+    to.setIncarnation(m.generation.incarnation.raw());
+    to.setBootEpoch(m.generation.boot_epoch.raw());
+    to.setLife(m.generation.life);
 }
 
 core::Superseded get(wire::Superseded::Reader from) {
-    return {core::Incarnation{from.getIncarnation()}, core::BootEpoch{from.getBootEpoch()},
-            from.getLife()};
+    return {{core::Incarnation{from.getIncarnation()}, core::BootEpoch{from.getBootEpoch()},
+             from.getLife()}};
 }
 
 void put(const core::FormationQuestion& m, wire::FormationQuestion::Builder to) {

@@ -29,20 +29,20 @@ std::size_t PeerConnections::slot_of(Direction direction, Lane lane) {
 PeerConnections::Admission PeerConnections::admit(Direction direction, Lane lane,
                                                   const core::Hello& hello) {
     auto& peer = peers_[hello.node];
-    const Life life{hello.incarnation, hello.boot_epoch, hello.life};
+    const auto& run = hello.generation;
     Admission admission;
-    if (peer.proven && life.is_outlived_by(*peer.proven)) {
+    if (peer.proven && run.is_outlived_by(*peer.proven)) {
         if (peer.up) admission.refusal = Refusal::copied;
         return admission;
     }
-    const bool is_second = peer.up && peer.proven && life != *peer.proven;
+    const bool is_second = peer.up && peer.proven && run != *peer.proven;
     if (is_second && direction == Direction::incoming) {
         admission.refusal = Refusal::id_in_use;
         return admission;
     }
-    if (peer.newest && *peer.newest != life) close_all(hello.node, peer, admission.change);
-    peer.newest = life;
-    if (direction == Direction::outgoing) peer.proven = life;
+    if (peer.newest && *peer.newest != run) close_all(hello.node, peer, admission.change);
+    peer.newest = run;
+    if (direction == Direction::outgoing) peer.proven = run;
     const auto slot = slot_of(direction, lane);
     if (peer.connections[slot]) {
         if (is_replication(slot)) {

@@ -3,7 +3,7 @@
 // README.md has the reasons.
 //
 // - A peer is up while both replication connections exist, ours to it and its to us, and both were
-//   greeted by the same run of it (incarnation and boot epoch).
+//   greeted by the same run of it (core/base/generation.hpp).
 // - If one of the two breaks, all four connections of that peer are closed: no earlier message may
 //   be received after the next hello. A broken forwarding connection ends alone.
 // - A new connection of the peer replaces its old one in the same way.
@@ -69,24 +69,15 @@ public:
     [[nodiscard]] std::optional<ConnectionId> outgoing(core::NodeId peer, Lane lane) const;
 
 private:
-    struct Life {
-        core::Incarnation incarnation;
-        core::BootEpoch boot_epoch;
-        std::uint64_t number = 0;
-        [[nodiscard]] bool is_outlived_by(const Life& other) const {
-            return incarnation == other.incarnation && boot_epoch <= other.boot_epoch &&
-                   *this != other;
-        }
-        friend bool operator==(const Life&, const Life&) = default;
-    };
     struct Connection {
         ConnectionId id;
         core::Hello hello;
     };
     struct Peer {
         std::array<std::optional<Connection>, 4> connections;
-        std::optional<Life> newest;  // the newest run seen
-        std::optional<Life> proven;  // seen at the peer's address; callers may claim anything
+        std::optional<core::Generation> newest;  // the newest run seen
+        // The run seen at the peer's address; callers may claim anything.
+        std::optional<core::Generation> proven;
         bool up = false;
     };
     struct Place {

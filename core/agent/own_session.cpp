@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/leases/countdowns.hpp"
+#include "core/leases/lease_times.hpp"
 
 namespace mortise::core {
 
@@ -20,7 +20,7 @@ void OwnSession::open(Now now) {
     acknowledged_ = {};
     renewal_due_ = false;
     renew_at_ = Instant::never();
-    opening_ = {prng_.next() | 1U, options_.node,    options_.incarnation,      options_.boot_epoch,
+    opening_ = {prng_.next() | 1U, options_.node,    options_.generation.start(),
                 options_.ttl_ms,   options_.rho_ppm, options_.former_life_ended};
     opening_sent_.reset();
     open_again_at_ = now.steady;

@@ -21,8 +21,7 @@ constexpr std::uint32_t renewals_unseen_max = 16;
 
 struct AgentOptions {
     NodeId node;
-    Incarnation incarnation;
-    BootEpoch boot_epoch;
+    Generation generation;
     // The former process on this directory is known to be dead (S10).
     bool former_life_ended = false;
     std::uint32_t ttl_ms = 10'000;

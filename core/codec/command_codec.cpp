@@ -74,7 +74,7 @@ bool goes_on(const RequestRun& run, const Request& request) {
 
 OpenSession get_opening(ByteReader& in) {
     auto c = get_open_session(in);
-    const bool is_somebody = c.node.is_set() && c.incarnation.is_set() && c.boot_epoch.is_set();
+    const bool is_somebody = c.node.is_set() && c.generation.is_set();
     if (!is_somebody || c.ttl_ms == 0 || c.rho_ppm >= 500'000) in.fail();
     return c;
 }

@@ -1,67 +1,86 @@
-// Every voter counts down every session for ttl*(1+rho) from when it applied the session's last
-// renewal, on its own steady clock (S4, S5). A countdown that never ran, or is not running, has not
-// elapsed.
+// A voter's part of the quorum timers: it counts each of them down on its own steady clock (S5).
+// There are two kinds. The lease of a session runs for ttl*(1+rho) from when its last renewal was
+// applied (S4); a closure keeps a name closed, or limits a hold (S8, S9, S24). A countdown that
+// never ran, or is not running, has not elapsed.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/base/instant.hpp"
-#include "core/leases/run_out.hpp"
+#include "core/leases/renewed_lease.hpp"
 #include "core/locks/command.hpp"
 
 namespace mortise::core {
 
-// What a voter saves on disk every ttl/8, so that a restart does not begin from zero. For a session
-// or for a quorum timer.
+// What a voter saves on disk again and again, so that a restart does not begin from zero.
+template <typename Timer>
 struct SavedCountdown {
-    SessionId session;
-    LogIndex renewed_at;
+    Timer timer;
     Nanoseconds elapsed{};
-    ClosureId closure{};
 
     friend bool operator==(const SavedCountdown&, const SavedCountdown&) = default;
 };
+struct SavedCountdowns {
+    std::vector<SavedCountdown<RenewedLease>> leases{};
+    std::vector<SavedCountdown<ClosureId>> closures{};
 
+    friend bool operator==(const SavedCountdowns&, const SavedCountdowns&) = default;
+};
+
+struct CountdownTimes {
+    Nanoseconds patience;
+    Nanoseconds save_period;  // a node that restarts counts less than this time twice
+};
+[[nodiscard]] CountdownTimes lease_times(const OpenSession& opened);
+[[nodiscard]] CountdownTimes closure_times(std::uint32_t time_ms, std::uint32_t rho_ppm);
+
+// `Timer` is RenewedLease or ClosureId. Of one session only the newest lease is counted down.
+template <typename Timer>
 class Countdowns {
 public:
-    // Restarts the countdown of the session with `elapsed` already over.
-    void start(const OpenSession& opened, SessionId session, LogIndex renewed_at,
-               Nanoseconds elapsed, Instant now);
-    void stop(SessionId session);
-    // The elapsed part of the countdown for the renewal at that index; zero if it does not run.
-    [[nodiscard]] Nanoseconds elapsed(SessionId session, LogIndex renewed_at, Instant now) const;
+    using Id = decltype(id_of(std::declval<Timer>()));
 
-    // The elapsed ones, until the session ends or is renewed; they are reported again and again.
-    [[nodiscard]] const std::set<RunOut>& run_out() const { return run_out_; }
+    // Starts the countdown with `elapsed` already over. None of that id may be running.
+    void start(const Timer& timer, const CountdownTimes& times, Nanoseconds elapsed, Instant now);
+    void stop(Id id);
+
+    // The elapsed part of the countdown; zero if it does not run.
+    [[nodiscard]] Nanoseconds elapsed(const Timer& timer, Instant now) const;
+    // The rest of it; empty if it does not run.
+    [[nodiscard]] std::optional<Nanoseconds> left(const Timer& timer, Instant now) const;
+
+    // The elapsed ones, until they are stopped; they are reported again and again.
+    [[nodiscard]] const std::set<Timer>& run_out() const { return run_out_; }
     // Moves the countdowns that have elapsed by now to run_out().
     void advance(Instant now);
+    // When the next one elapses, or all have to be saved again.
     [[nodiscard]] Instant deadline() const;
 
-    [[nodiscard]] std::vector<SavedCountdown> save(Instant now) const;
+    [[nodiscard]] std::vector<SavedCountdown<Timer>> save(Instant now) const;
     // When the next save is due; never while nothing runs.
     [[nodiscard]] Instant save_at() const { return save_at_; }
     void saved(Instant now);
 
 private:
     struct Running {
-        LogIndex renewed_at;
+        Timer timer;
         Instant started;
         Instant ends;
-        Nanoseconds ttl{};
+        Nanoseconds save_period{};
     };
+    [[nodiscard]] const Running* find(const Timer& timer) const;
 
-    std::map<SessionId, Running> running_;
-    std::set<std::pair<Instant, SessionId>> by_end_;
-    std::set<RunOut> run_out_;
+    std::map<Id, Running> running_;
+    std::set<std::pair<Instant, Id>> by_end_;
+    std::set<Timer> run_out_;
     Instant save_at_ = Instant::never();
 };
 
-// ttl*(1+rho), rounded up: what a voter waits.
-[[nodiscard]] Nanoseconds cluster_patience(std::uint32_t ttl_ms, std::uint32_t rho_ppm);
-// ttl*(1-rho) less a margin, rounded down: the time that a holder trusts its lease. The margin
-// covers the time between a reading of the clock and the action that depends on it.
-[[nodiscard]] Nanoseconds holder_trust(std::uint32_t ttl_ms, std::uint32_t rho_ppm);
+extern template class Countdowns<RenewedLease>;
+extern template class Countdowns<ClosureId>;
 
 }  // namespace mortise::core

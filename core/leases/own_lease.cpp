@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/leases/countdowns.hpp"
+#include "core/leases/lease_times.hpp"
 
 namespace mortise::core {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/access/identity.hpp"
+#include "core/base/generation.hpp"
 #include "core/base/ids.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_mode.hpp"
@@ -58,8 +59,7 @@ struct HoldTerms {
 struct OpenSession {
     std::uint64_t nonce = 0;  // random, drawn by the opener
     NodeId node;
-    Incarnation incarnation;
-    BootEpoch boot_epoch;
+    Generation generation;  // of the opener, without its life
     std::uint32_t ttl_ms = 0;
     std::uint32_t rho_ppm = 0;  // clock rate bound in parts per million
     // The opener knows that the former process of its directory is dead (S10): its sessions end at

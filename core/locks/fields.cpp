@@ -53,8 +53,8 @@ void put(ByteWriter& out, const OpenSession& opened) {
     out.u8(flags);
     out.u64(opened.nonce);
     out.u64(opened.node.raw());
-    out.u64(opened.incarnation.raw());
-    out.varint(opened.boot_epoch.raw());
+    out.u64(opened.generation.incarnation.raw());
+    out.varint(opened.generation.boot_epoch.raw());
     out.u32(opened.ttl_ms);
     out.u32(opened.rho_ppm);
     if (is_restricted) put(out, opened.access);
@@ -67,8 +67,8 @@ OpenSession get_open_session(ByteReader& in) {
     opened.former_life_ended = (flags & opening_ends_former_life) != 0;
     opened.nonce = in.u64();
     opened.node = NodeId{in.u64()};
-    opened.incarnation = Incarnation{in.u64()};
-    opened.boot_epoch = BootEpoch{in.varint()};
+    opened.generation.incarnation = Incarnation{in.u64()};
+    opened.generation.boot_epoch = BootEpoch{in.varint()};
     opened.ttl_ms = in.u32();
     opened.rho_ppm = in.u32();
     if ((flags & opening_is_restricted) != 0) opened.access = get_access(in);

@@ -83,13 +83,13 @@ void LockMachine::on(const OpenSession& command) {
         return;
     }
     // A copied or restored directory, or a request of a life that is over: the newer one stands.
-    const auto newest = sessions_.newest_epoch(command.incarnation);
-    const bool again = command.boot_epoch == newest && !command.former_life_ended;
-    if (command.boot_epoch < newest || (command.boot_epoch == newest && !again)) {
+    const auto newest = sessions_.newest_start(command.generation.incarnation);
+    const bool again = command.generation.is_same_start(newest);
+    if (command.generation.is_earlier_than(newest) || (again && command.former_life_ended)) {
         outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::epoch_not_newer});
         return;
     }
-    if (command.former_life_ended) end_former_life(command.incarnation);
+    if (command.former_life_ended) end_former_life(command.generation.incarnation);
     if (sessions_.all().size() >= sessions_max) {
         outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::table_full});
         return;
@@ -101,7 +101,7 @@ void LockMachine::on(const OpenSession& command) {
 void LockMachine::end_former_life(Incarnation incarnation) {
     std::vector<SessionId> former;
     for (const auto& [id, session] : sessions_.all()) {
-        if (session.opened.incarnation == incarnation) former.push_back(id);
+        if (session.opened.generation.incarnation == incarnation) former.push_back(id);
     }
     for (const auto id : former)
         end_session(id, SessionEnd::former_life);
@@ -125,10 +125,8 @@ void LockMachine::on(const Renew& command) {
 }
 
 void LockMachine::on(const Expire& command) {
-    const auto* session = sessions_.find(command.session);
-    const bool renewed = session != nullptr && session->renewed_at != command.renewed_at;
-    if (session == nullptr || renewed) return;
-    end_session(command.session, SessionEnd::expired);
+    if (sessions_.is_newest_renewal(command.session, command.renewed_at))
+        end_session(command.session, SessionEnd::expired);
 }
 
 void LockMachine::end_session(SessionId id, SessionEnd how) {

@@ -81,8 +81,8 @@ std::vector<Row> LockMachine::take_changed_rows() {
         told_totals_ = std::move(now);
     }
     for (const auto id : sessions_.changes().incarnations) {
-        rows.push_back(
-            {row_key(RowKind::incarnation, id.raw()), encode_epoch(sessions_.newest_epoch(id))});
+        rows.push_back({row_key(RowKind::incarnation, id.raw()),
+                        encode_epoch(sessions_.newest_start(id).boot_epoch)});
     }
     for (const auto& name : table_.changes()) {
         rows.push_back({row_key(RowKind::name, name), {}});
@@ -238,8 +238,8 @@ bool MachineLoader::add_session(SessionId id, std::string_view value) {
 }
 
 bool MachineLoader::is_sound(const Session& session) {
-    const auto& opened = session.opened;
-    if (machine_.sessions_.newest_epoch(opened.incarnation) < opened.boot_epoch) return false;
+    const auto& opener = session.opened.generation;
+    if (machine_.sessions_.newest_start(opener.incarnation).is_earlier_than(opener)) return false;
     newest_index_ = std::max(newest_index_, session.renewed_at);
     newest_index_ = std::max(newest_index_, session.answers.newest());
     // Who waits has no answer yet: it would get a second one.

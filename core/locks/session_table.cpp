@@ -15,9 +15,10 @@ Session& SessionTable::open(const OpenSession& request, LogIndex at) {
     session.renewed_at = at;
     by_nonce_[request.nonce] = newest_;
     changes_.sessions.insert(newest_);
-    auto& epoch = newest_epochs_[request.incarnation];
-    epoch = std::max(epoch, request.boot_epoch);
-    changes_.incarnations.insert(request.incarnation);
+    const auto& opener = request.generation;
+    auto& epoch = newest_epochs_[opener.incarnation];
+    epoch = std::max(epoch, opener.boot_epoch);
+    changes_.incarnations.insert(opener.incarnation);
     return session;
 }
 
@@ -46,9 +47,14 @@ Session SessionTable::remove(SessionId id) {
     return std::move(node.mapped());
 }
 
-BootEpoch SessionTable::newest_epoch(Incarnation incarnation) const {
+bool SessionTable::is_newest_renewal(SessionId id, LogIndex renewed_at) const {
+    const auto* session = find(id);
+    return session != nullptr && session->renewed_at == renewed_at;
+}
+
+Generation SessionTable::newest_start(Incarnation incarnation) const {
     const auto found = newest_epochs_.find(incarnation);
-    return found == newest_epochs_.end() ? BootEpoch{} : found->second;
+    return {incarnation, found == newest_epochs_.end() ? BootEpoch{} : found->second};
 }
 
 bool SessionTable::restore(Session session) {

@@ -50,11 +50,14 @@ public:
     [[nodiscard]] const Session* find(SessionId id) const;
     // The only way to write to a session: whatever changes is a changed row.
     [[nodiscard]] Session* change(SessionId id);
+    // Whether the session was renewed at that index, and not since (S4).
+    [[nodiscard]] bool is_newest_renewal(SessionId id, LogIndex renewed_at) const;
     [[nodiscard]] const Session* find_by_nonce(std::uint64_t nonce) const;
     Session remove(SessionId id);
 
-    // The newest boot epoch that an incarnation ever opened a session with (S10).
-    [[nodiscard]] BootEpoch newest_epoch(Incarnation incarnation) const;
+    // The newest start of that directory that ever opened a session (S10); its boot epoch is not
+    // set if there is none.
+    [[nodiscard]] Generation newest_start(Incarnation incarnation) const;
 
     using Sessions = std::map<SessionId, Session>;
     [[nodiscard]] const Sessions& all() const { return sessions_; }

@@ -127,7 +127,7 @@ void NodeCore::ask_read(Call call, Instant gives_up, OperationId behind) {
 // may be too old by now (etcd 20418).
 void NodeCore::ask_leader(Now now) {
     if (!reads_.is_to_ask()) return;
-    const auto id = read_id(options_.boot_epoch, ++reads_asked_);
+    const auto id = read_id(options_.generation.boot_epoch, ++reads_asked_);
     reads_.ask(id, now.steady + options_.election_timeout);
     raft_.read(id, now.steady);  // without a leader: when there is one
 }

@@ -147,7 +147,7 @@ ChangeResult NodeCore::add_member(NodeId id, const std::string& address, Now now
     if (!raft_.has_handed_out_own_term()) return MembershipRefusal::leader_not_ready;
     if (is_too_old(found->second)) return MembershipRefusal::too_old;
     if (!is_members_certificate(id)) return MembershipRefusal::not_a_members_certificate;
-    return raft_.add_learner({id, found->second.incarnation, address}, now.steady);
+    return raft_.add_learner({id, found->second.generation.incarnation, address}, now.steady);
 }
 
 // Nothing is proposed while leadership is handed over, so it is tried once, with somebody who can

@@ -57,7 +57,7 @@ struct Effects {
     std::vector<NodeId> close_snapshots;
     std::vector<InstallStep> install;  // before save_state
     // To be saved on disk, without a sync, for the next start.
-    std::optional<std::vector<SavedCountdown>> save_countdowns;
+    std::optional<SavedCountdowns> save_countdowns;
     Instant deadline;  // of the steady clock: when to step again if nothing else happens
 };
 

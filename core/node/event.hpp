@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -38,9 +39,9 @@ struct UnknownTo {
 struct Received {
     NodeId from;
     PeerMessage message;
-    // From the hello of the connection on which it came. Not set: that of the present connection.
-    Incarnation incarnation{};
-    BootEpoch boot_epoch{};
+    // The start that the sender was in by the hello of the connection on which it came. Empty: that
+    // of the present connection.
+    std::optional<Generation> start{};
 };
 
 struct WriteDone {

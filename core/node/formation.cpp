@@ -22,8 +22,7 @@ bool NodeCore::is_formation_durable() const {
 }
 
 Hello NodeCore::hello() const {
-    Hello hello{options_.self, options_.incarnation,   options_.boot_epoch, {}, {},
-                options_.life, options_.command_format};
+    Hello hello{options_.self, options_.generation, {}, {}, options_.command_format};
     hello.access = options_.access;
     hello.cluster_name = options_.cluster_name;
     hello.timing = {options_.election_timeout, options_.heartbeat,
@@ -80,8 +79,8 @@ std::optional<Configuration> NodeCore::unanimous_by_hello() const {
                                         found->second.voters == own.voters);
         if (agrees) ++heard;
         if (agrees && configuration.voters.empty() && !is_self) return {};  // a lower id bootstraps
-        voter.incarnation = is_self  ? options_.incarnation
-                            : agrees ? found->second.incarnation
+        voter.incarnation = is_self  ? options_.generation.incarnation
+                            : agrees ? found->second.generation.incarnation
                                      : Incarnation{};
         configuration.voters.push_back(voter);
     }
@@ -99,13 +98,14 @@ void NodeCore::ask_founders(const Configuration& configuration, Now now) {
     founding_.ask_at = now.steady + options_.heartbeat;
     for (const auto& [id, hello] : founding_.asked) {
         if (founding_.agreed.contains(id)) continue;
-        effects_.send.push_back({id, FormationQuestion{founding_.round, hello.life}});
+        effects_.send.push_back({id, FormationQuestion{founding_.round, hello.generation.life}});
     }
 }
 
 void NodeCore::receive(NodeId from, const FormationQuestion& message, Now /*now*/) {
     const auto own = hello();
-    const bool agrees = own.is_empty() && may_be_founded() && message.life == options_.life &&
+    const bool agrees = own.is_empty() && may_be_founded() &&
+                        message.life == options_.generation.life &&
                         std::ranges::find(own.voters, from) != own.voters.end();
     if (!agrees) {
         ++refused_messages_;
@@ -126,7 +126,8 @@ void NodeCore::receive(NodeId from, const FormationAnswer& message, Now /*now*/)
 void NodeCore::offer_formation(NodeId to) {
     const auto* member = raft_.configuration().find(to);
     if (!is_formed() || member == nullptr || !is_formation_durable()) return;
-    if (connected_.at(to).incarnation != member->incarnation) return;  // wiped: nobody's voter
+    const bool was_wiped = connected_.at(to).generation.incarnation != member->incarnation;
+    if (was_wiped) return;  // it is nobody's voter
     if (raft_.configuration().founding().has(to, member->incarnation))
         effects_.send.push_back({to, FormationOffer{founding_entry(raft_.configuration())}});
 }
@@ -139,11 +140,11 @@ void NodeCore::receive(NodeId from, const FormationOffer& offer, Now now) {
     const bool valid = offer.founding.id == LogId{Term{1}, LogIndex{1}} && configuration &&
                        offer.founding.kind == EntryKind::configuration && is_intact(offer.founding);
     const auto* self = valid ? configuration->find(options_.self) : nullptr;
-    const bool names_us = self != nullptr && self->incarnation == options_.incarnation;
+    const bool names_us = self != nullptr && self->incarnation == options_.generation.incarnation;
     const auto* sender = valid ? configuration->find(from) : nullptr;
     const auto connected = connected_.find(from);
     const bool names_sender = sender != nullptr && connected != connected_.end() &&
-                              connected->second.incarnation == sender->incarnation;
+                              connected->second.generation.incarnation == sender->incarnation;
     const bool sender_belongs = valid && connected != connected_.end() &&
                                 connected->second.cluster == configuration->cluster;
     const bool is_ours = valid && std::ranges::equal(configuration->voters, options_.voters, {},

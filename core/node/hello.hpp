@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/access/identity.hpp"
+#include "core/base/generation.hpp"
 #include "core/base/ids.hpp"
 #include "core/base/instant.hpp"
 #include "core/codec/command_format.hpp"
@@ -25,12 +26,9 @@ struct HelloTiming {
 
 struct Hello {
     NodeId node;
-    Incarnation incarnation;
-    BootEpoch boot_epoch;
+    Generation generation;
     ClusterId cluster;           // not set: this node is empty and was never part of a cluster
     std::vector<NodeId> voters;  // as configured, ascending; compared during bootstrap
-    // Drawn at random at each start: two runs of one epoch are runs of two copies.
-    std::uint64_t life = 0;
     std::uint8_t command_format = command_format_oldest;  // the newest format that it reads
     std::string address{};  // where members reach it; empty: it has no address of its own
     HelloTiming timing{};

@@ -1,7 +1,5 @@
 // Installs a snapshot from the leader in place of this node's state, which was too far behind. The
 // machine is built and checked as its rows arrive, and put in force when the rows are durable.
-#include <algorithm>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -51,39 +49,41 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     effects_.state_replaced = event.last;
 }
 
-std::vector<SavedCountdown> NodeCore::countdowns(Now now) const {
-    auto all = countdowns_.save(now.steady);
-    // After a start: countdowns that were saved for a renewal that is yet to be applied again stay.
-    const auto is_ahead = [&](const SavedCountdown& saved) { return saved.renewed_at > applied_; };
-    std::erase_if(all, [&](const SavedCountdown& one) {
-        const auto saved = saved_countdowns_.find(one.session);
-        return saved != saved_countdowns_.end() && is_ahead(saved->second);
+SavedCountdowns NodeCore::countdowns(Now now) const {
+    SavedCountdowns all{leases_.save(now.steady), closures_.save(now.steady)};
+    // After a start: leases that were saved for a renewal that is yet to be applied again stay.
+    const auto is_ahead = [&](const auto& saved) { return saved.timer.renewed_at > applied_; };
+    std::erase_if(all.leases, [&](const auto& one) {
+        const auto saved = saved_leases_.find(one.timer.session);
+        return saved != saved_leases_.end() && is_ahead(saved->second);
     });
-    for (const auto& [session, saved] : saved_countdowns_) {
-        if (is_ahead(saved)) all.push_back(saved);
+    for (const auto& [session, saved] : saved_leases_) {
+        if (is_ahead(saved)) all.leases.push_back(saved);
     }
-    std::ranges::move(closures_.save(now.steady), std::back_inserter(all));
     return all;
 }
 
-void NodeCore::restart_countdowns(const std::vector<SavedCountdown>& saved, Now now) {
-    saved_countdowns_.clear();
-    for (const auto& one : saved) {
-        if (!one.closure.is_set()) saved_countdowns_[one.session] = one;
-    }
-    countdowns_ = {};
-    for (const auto& [id, session] : machine_.sessions().all()) {
-        countdowns_.start(session.opened, id, session.renewed_at, saved_elapsed(session),
-                          now.steady);
-    }
+void NodeCore::restart_countdowns(const SavedCountdowns& saved, Now now) {
+    restart_leases(saved, now);
     restart_closures(saved, now);
 }
 
+void NodeCore::restart_leases(const SavedCountdowns& saved, Now now) {
+    saved_leases_.clear();
+    for (const auto& one : saved.leases)
+        saved_leases_[one.timer.session] = one;
+    leases_ = {};
+    for (const auto& [id, session] : machine_.sessions().all()) {
+        leases_.start({id, session.renewed_at}, lease_times(session.opened), saved_elapsed(session),
+                      now.steady);
+    }
+}
+
 // A timer that was not counted here has run at least as long as the renewal that it is about.
-void NodeCore::restart_closures(const std::vector<SavedCountdown>& saved, Now now) {
+void NodeCore::restart_closures(const SavedCountdowns& saved, Now now) {
     std::map<ClosureId, Nanoseconds> known;
-    for (const auto& one : saved)
-        known[one.closure] = one.elapsed;  // a session's under zero, which is no closure
+    for (const auto& one : saved.closures)
+        known[one.timer] = one.elapsed;
     closures_ = {};
     for (const auto& [name, extras] : machine_.table().extras()) {
         for (const auto& closure : extras.closures) {
@@ -91,8 +91,8 @@ void NodeCore::restart_closures(const std::vector<SavedCountdown>& saved, Now no
             const auto elapsed =
                 found != known.end()
                     ? found->second
-                    : countdowns_.elapsed(closure.hold.session, closure.since, now.steady);
-            closures_.start(closure.id, cluster_patience(closure.time_ms, closure.rho_ppm), elapsed,
+                    : leases_.elapsed({closure.hold.session, closure.since}, now.steady);
+            closures_.start(closure.id, closure_times(closure.time_ms, closure.rho_ppm), elapsed,
                             now.steady);
         }
     }

@@ -238,34 +238,40 @@ bool NodeCore::may_expire(Now now) const {
 }
 
 void NodeCore::end_closures() {
-    const auto ended = closure_quorum_.decide(
-        raft_.configuration(), options_.self, closures_.run_out(),
-        [&](ClosureId id) { return machine_.table().find_closure(id).has_value(); });
-    for (const auto& one : ended)
-        proposer_.add(one);
+    const auto is_there = [&](ClosureId id) {
+        return machine_.table().find_closure(id).has_value();
+    };
+    for (const auto closure : closure_quorum_.decide(
+             {raft_.configuration(), options_.self, closures_.run_out()}, is_there))
+        proposer_.add(EndClosure{closure});
 }
 
 void NodeCore::expire_sessions() {
-    const auto expired = expiry_.decide(
-        raft_.configuration(), options_.self, countdowns_.run_out(), machine_.sessions(),
-        [&](SessionId session) { return proposer_.has_renewal_of(session); });
-    for (const auto& expire : expired)
-        proposer_.add(expire);
+    const auto is_newest = [&](const RenewedLease& lease) {
+        return machine_.sessions().is_newest_renewal(lease.session, lease.renewed_at);
+    };
+    const auto may_end = [&](const RenewedLease& lease) {
+        return !proposer_.has_renewal_of(lease.session);
+    };
+    for (const auto& lease : lease_quorum_.decide(
+             {raft_.configuration(), options_.self, leases_.run_out()}, is_newest, may_end))
+        proposer_.add(Expire{lease.session, lease.renewed_at});
 }
 
 void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now now) {
     const auto ended = [&](SessionId session) {
-        countdowns_.stop(session);
-        expiry_.forget(session);
+        leases_.stop(session);
+        lease_quorum_.forget(session);
         proposer_.renewal_applied(session, std::numeric_limits<std::uint64_t>::max());
         streams_.forget(session);
     };
     const auto renewed = [&](SessionId id) {
         const auto* session = machine_.sessions().find(id);
         if (session == nullptr) return;  // ended later in the same entry
-        countdowns_.start(session->opened, id, session->renewed_at, saved_elapsed(*session),
-                          now.steady);
-        expiry_.forget(id);
+        leases_.stop(id);
+        leases_.start({id, session->renewed_at}, lease_times(session->opened),
+                      saved_elapsed(*session), now.steady);
+        lease_quorum_.forget(id);
     };
     std::visit(
         Overloaded{
@@ -281,8 +287,8 @@ void NodeCore::on_applied_outcome(const Outcome& outcome, LogIndex index, Now no
             [&](const SessionEnded& end) { ended(end.session); },
             [&](const ClosureBegun& begun) {
                 // From when the renewal was applied, not from the break.
-                closures_.start(begun.closure, cluster_patience(begun.time_ms, begun.rho_ppm),
-                                countdowns_.elapsed(begun.hold.session, begun.since, now.steady),
+                closures_.start(begun.closure, closure_times(begun.time_ms, begun.rho_ppm),
+                                leases_.elapsed({begun.hold.session, begun.since}, now.steady),
                                 now.steady);
             },
             [&](const ClosureEnded& end) {

@@ -15,14 +15,14 @@ constexpr Nanoseconds heartbeat_min = std::chrono::milliseconds{1};
 
 void NodeCore::on(const PeerUp& event, Now now) {
     const auto peer = event.hello.node;
-    const auto incarnation = event.hello.incarnation;
-    const bool is_somebody = peer.is_set() && incarnation.is_set() && peer != options_.self;
+    const auto& generation = event.hello.generation;
+    const bool is_somebody = peer.is_set() && generation.is_set() && peer != options_.self;
     if (!is_somebody) {
         ++refused_messages_;
         return;
     }
     doubts_.heard_hello(peer);
-    switch (memory_.hear(event.hello, machine_.sessions().newest_epoch(incarnation))) {
+    switch (memory_.hear(event.hello, machine_.sessions().newest_start(generation.incarnation))) {
         case PeerMemory::Verdict::outlived:
             // This connection replaced the earlier one, which is down.
             on(PeerDown{peer}, now);
@@ -39,7 +39,7 @@ void NodeCore::on(const PeerUp& event, Now now) {
     // What was said on the former connection may not have arrived, whether or not its end was
     // noticed.
     if (peer == leader_) agent_.on_leader(true, now);
-    if (memory_.has_forgotten(incarnation)) return refuse_life(peer, event.hello);
+    if (memory_.has_forgotten(generation.incarnation)) return refuse_life(peer, event.hello);
     if (!event.hello.is_empty()) return;
     unfounded_.insert(peer);
     offer_formation(peer);
@@ -65,13 +65,14 @@ void NodeCore::refuse_life(NodeId peer, const Hello& hello) {
 
 // Repeated whenever it speaks: the message may be lost, and the node stays out until it knows.
 void NodeCore::tell_superseded(NodeId peer, const Hello& hello) {
-    effects_.send.push_back({peer, Superseded{hello.incarnation, hello.boot_epoch, hello.life}});
+    effects_.send.push_back({peer, Superseded{hello.generation}});
 }
 
 bool NodeCore::is_believed(NodeId from, const RaftMessage& message) {
     const auto& hello = connected_.at(from);
-    const bool was_sound = !memory_.has_forgotten(hello.incarnation);
-    if (memory_.believe(hello.incarnation, message)) return true;
+    const auto incarnation = hello.generation.incarnation;
+    const bool was_sound = !memory_.has_forgotten(incarnation);
+    if (memory_.believe(incarnation, message)) return true;
     if (was_sound) {
         refuse_life(from, hello);
     } else {
@@ -101,8 +102,8 @@ void NodeCore::remember_replicated() {
 // applied. These may be missing when this node says hello, and a connection is judged when it
 // begins. What they learn later, this node learns, too.
 void NodeCore::judge_own_life(Now now) {
-    const auto newest = machine_.sessions().newest_epoch(options_.incarnation);
-    if (newest > options_.boot_epoch) effects_.superseded = true;
+    const auto newest = machine_.sessions().newest_start(options_.generation.incarnation);
+    if (options_.generation.is_earlier_than(newest)) effects_.superseded = true;
     doubts_.advance(now.steady);
     raft_.set_doubted(!doubts_.is_empty(), now.steady);
     if (doubts_.is_empty()) {
@@ -144,9 +145,7 @@ void NodeCore::remember_acknowledged(NodeId from) {
 // it knows none of the present ones. If there is only one other member, it has to say it again
 // after another hello.
 void NodeCore::receive(NodeId from, const Superseded& message, Now now) {
-    const bool is_meant = message.incarnation == options_.incarnation &&
-                          message.boot_epoch == options_.boot_epoch &&
-                          message.life == options_.life;
+    const bool is_meant = message.generation == options_.generation;
     const auto& sender = connected_.at(from);
     const bool is_ours = !sender.is_empty() && is_of_cluster(sender);
     if (!is_meant || !(is_ours || is_trusted(from))) {

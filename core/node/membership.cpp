@@ -31,9 +31,9 @@ bool NodeCore::is_of_cluster(const Hello& hello) const {
 
 bool NodeCore::is_trusted(NodeId peer) const {
     const auto found = connected_.find(peer);
-    return found != connected_.end() && is_of_cluster(found->second) &&
-           raft_.configuration().has(peer, found->second.incarnation) &&
-           !memory_.has_forgotten(found->second.incarnation);
+    if (found == connected_.end() || !is_of_cluster(found->second)) return false;
+    const auto incarnation = found->second.generation.incarnation;
+    return raft_.configuration().has(peer, incarnation) && !memory_.has_forgotten(incarnation);
 }
 
 // Claims count only from members, by id and incarnation. A leader may be unknown to this node:
@@ -52,7 +52,7 @@ bool NodeCore::is_admitted(NodeId from, const RaftMessage& message) {
         return leads && own;
     }
     if (!is_of_cluster(hello)) return false;
-    return raft_.configuration().has(from, hello.incarnation) ||
+    return raft_.configuration().has(from, hello.generation.incarnation) ||
            is_admitted_outsider(from, message);
 }
 
@@ -65,7 +65,8 @@ bool NodeCore::is_admitted_outsider(NodeId from, const RaftMessage& message) {
     };
     const auto answers = [&] {
         const auto* progress = raft_.progress_of(from);
-        return progress != nullptr && progress->incarnation == connected_.at(from).incarnation;
+        return progress != nullptr &&
+               progress->incarnation == connected_.at(from).generation.incarnation;
     };
     return std::visit(Overloaded{
                           [](const AppendRequest&) { return true; },
@@ -88,7 +89,7 @@ void NodeCore::dismiss_stranger(NodeId from) {
     const auto found = connected_.find(from);
     if (!is_formed() || found == connected_.end() || found->second.is_empty()) return;
     const auto& hello = found->second;
-    if (is_of_cluster(hello) && !raft_.configuration().has(from, hello.incarnation))
+    if (is_of_cluster(hello) && !raft_.configuration().has(from, hello.generation.incarnation))
         raft_.dismiss(from);
 }
 
@@ -110,8 +111,9 @@ void NodeCore::take_in_newcomers(Now now) {
         if (member == nullptr || !is_of_cluster(hello) || is_too_old(hello)) continue;
         if (!is_members_certificate(peer)) continue;
         ChangeResult begun = MembershipRefusal::already_member;
-        if (member->incarnation != hello.incarnation) {
-            begun = raft_.add_learner({peer, hello.incarnation, member->address}, now.steady);
+        if (member->incarnation != hello.generation.incarnation) {
+            begun = raft_.add_learner({peer, hello.generation.incarnation, member->address},
+                                      now.steady);
         } else if (present.is_learner(peer) &&
                    std::ranges::find(present.voters, peer, &Member::id) != present.voters.end()) {
             begun = promote(peer, now);

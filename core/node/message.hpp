@@ -64,9 +64,7 @@ struct StreamGap {
 // "This directory has forgotten what it promised, or another life of it was here since." To the
 // life that it names; nothing that it says counts.
 struct Superseded {
-    Incarnation incarnation;
-    BootEpoch boot_epoch;
-    std::uint64_t life = 0;
+    Generation generation;
 };
 
 using PeerMessage =

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t run_outs_per_reply_max = 1'024;
 
-template <class RunOutKey>
-std::vector<RunOutKey> first_of(const std::set<RunOutKey>& run_out) {
+template <class Timer>
+std::vector<Timer> first_of(const std::set<Timer>& run_out) {
     const auto told = std::min(run_out.size(), run_outs_per_reply_max);
     return {run_out.begin(), std::next(run_out.begin(), static_cast<std::ptrdiff_t>(told))};
 }
@@ -25,7 +25,7 @@ std::vector<RunOutKey> first_of(const std::set<RunOutKey>& run_out) {
 RaftOptions raft_options(const NodeOptions& options) {
     RaftOptions raft;
     raft.self = options.self;
-    raft.incarnation = options.incarnation;
+    raft.incarnation = options.generation.incarnation;
     raft.snapshot_bytes_max = options.snapshot_bytes_max;
     raft.decided_bytes_max = options.apply_bytes_max;
     raft.election_timeout = options.election_timeout;
@@ -48,11 +48,15 @@ void check_intact(const Entry& entry) {
 }
 
 AgentOptions agent_options(const NodeOptions& options) {
-    return {options.self,           options.incarnation,
-            options.boot_epoch,     options.former_life_ended,
-            options.session_ttl_ms, options.clock_rate_bound_ppm,
-            options.call_timeout,   options.election_timeout,
-            options.access,         options.window};
+    return {options.self,
+            options.generation,
+            options.former_life_ended,
+            options.session_ttl_ms,
+            options.clock_rate_bound_ppm,
+            options.call_timeout,
+            options.election_timeout,
+            options.access,
+            options.window};
 }
 
 }  // namespace
@@ -66,10 +70,10 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       agent_{agent_options(options_), Prng{prng_.next()}, now},
       doubts_{doubt_lasts(options_.election_timeout)},
       former_cluster_{state.former_cluster},
-      changes_{options_.boot_epoch, {options_.election_timeout, options_.heartbeat}},
+      changes_{options_.generation.boot_epoch, {options_.election_timeout, options_.heartbeat}},
       handed_over_{applied_},
       gave_way_to_{options_.self} {
-    MORTISE_CHECK(options_.self.is_set() && options_.incarnation.is_set());
+    MORTISE_CHECK(options_.self.is_set() && options_.generation.incarnation.is_set());
     const auto& log = raft_.log();
     for (auto index = log.first_index(); index <= log.last().index; index = index.next())
         remember_format(log.at(index));
@@ -78,9 +82,9 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
 
 // A countdown continues from its saved value, or begins: it has never elapsed already (S4).
 Nanoseconds NodeCore::saved_elapsed(const Session& session) const {
-    const auto saved = saved_countdowns_.find(session.id);
+    const auto saved = saved_leases_.find(session.id);
     const bool same =
-        saved != saved_countdowns_.end() && saved->second.renewed_at == session.renewed_at;
+        saved != saved_leases_.end() && saved->second.timer.renewed_at == session.renewed_at;
     return same ? saved->second.elapsed : Nanoseconds{};
 }
 
@@ -102,7 +106,7 @@ Effects NodeCore::step(Event event, Now now) {
     auto agent = agent_.collect(now);
     for (auto& forward : agent.forwards)
         forward_to_leader(std::move(forward));
-    countdowns_.advance(now.steady);
+    leases_.advance(now.steady);
     closures_.advance(now.steady);
     if (raft_.is_leader()) lead(now);
     ask_for_changes(now);
@@ -117,9 +121,9 @@ Effects NodeCore::step(Event event, Now now) {
     effects_.suspended = std::move(agent.suspended);
     effects_.lease = agent.lease;
     std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
-    if (now.steady >= std::min(countdowns_.save_at(), closures_.save_at())) {
+    if (now.steady >= std::min(leases_.save_at(), closures_.save_at())) {
         effects_.save_countdowns = countdowns(now);
-        countdowns_.saved(now.steady);
+        leases_.saved(now.steady);
         closures_.saved(now.steady);
     }
     hand_over_state(now);
@@ -129,7 +133,7 @@ Effects NodeCore::step(Event event, Now now) {
 
 Instant NodeCore::deadline() const {
     if (was_removed_ || raft_.has_decided()) return stepped_at_;
-    auto next = std::min({raft_.deadline(), agent_.deadline(), countdowns_.deadline(),
+    auto next = std::min({raft_.deadline(), agent_.deadline(), leases_.deadline(),
                           closures_.deadline(), reads_.deadline(), reads_due_,
                           forgets_outsiders_at(), changes_.deadline(raft_.leader().has_value()),
                           founding_.ask_at, doubts_.deadline(), doubts_ask_at_});
@@ -161,7 +165,7 @@ void NodeCore::take_raft_output(Now now) {
         install(std::move(step));
     for (auto& envelope : raft.send) {
         if (auto* reply = std::get_if<AppendReply>(&envelope.message)) {
-            reply->run_out = first_of(countdowns_.run_out());
+            reply->run_out = first_of(leases_.run_out());
             reply->closures_run_out = first_of(closures_.run_out());
         }
         effects_.send.push_back({envelope.to, std::move(envelope.message)});
@@ -197,7 +201,7 @@ void NodeCore::watch_leadership(Now now) {
         proposer_.clear();
         streams_.clear();
         early_forwards_.clear();
-        expiry_.clear();
+        lease_quorum_.clear();
         closure_quorum_.clear();
         sweep_at_ = {};
         sum_proposed_ = {};
@@ -235,10 +239,8 @@ void NodeCore::on(SnapshotRows& event, Now now) {
 // A message of a lost directory, or of an earlier run, does not count as one of the present run.
 void NodeCore::on(Received& event, Now now) {
     const auto sender = connected_.find(event.from);
-    const bool current =
-        sender != connected_.end() &&
-        (!event.incarnation.is_set() || event.incarnation == sender->second.incarnation) &&
-        (!event.boot_epoch.is_set() || event.boot_epoch == sender->second.boot_epoch);
+    const bool current = sender != connected_.end() &&
+                         (!event.start || event.start->is_same_start(sender->second.generation));
     if (!current) {
         ++refused_messages_;
         const auto outlived = outlived_.find(event.from);
@@ -259,7 +261,7 @@ void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
     const auto* reply = std::get_if<AppendReply>(&message);
     const bool reports = reply != nullptr && raft_.is_leader() && reply->term == raft_.term();
     if (reports) {
-        expiry_.report(from, reply->run_out);
+        lease_quorum_.report(from, reply->run_out);
         closure_quorum_.report(from, reply->closures_run_out);
     }
     raft_.take_message(from, std::move(message), now.steady);

@@ -12,10 +12,8 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/codec/state_sum_codec.hpp"
-#include "core/leases/closure_countdowns.hpp"
-#include "core/leases/closure_quorum.hpp"
 #include "core/leases/countdowns.hpp"
-#include "core/leases/expiry_quorum.hpp"
+#include "core/leases/timer_quorum.hpp"
 #include "core/locks/lock_machine.hpp"
 #include "core/locks/machine_rows.hpp"
 #include "core/node/contention_watch.hpp"
@@ -34,8 +32,7 @@ namespace mortise::core {
 
 struct NodeOptions {
     NodeId self;
-    Incarnation incarnation;
-    BootEpoch boot_epoch;
+    Generation generation;
     bool former_life_ended = false;  // see AgentOptions
     // As configured, ascending, without incarnations, including self. Empty: this node bootstraps
     // no cluster, but waits until it is added to one.
@@ -63,7 +60,6 @@ struct NodeOptions {
     std::uint64_t seed = 0;
     // The newest format of commands that this node reads; another value simulates an older version.
     std::uint8_t command_format = command_format_newest;
-    std::uint64_t life = 0;         // see Hello; random, and different at each start
     std::string cluster_name{};     // see Hello
     Access access = Access::all();  // what the certificate of this node allows
 };
@@ -72,7 +68,7 @@ struct NodeOptions {
 struct NodeState {
     RaftState raft;
     LockMachine machine;  // includes everything up to raft.applied
-    std::vector<SavedCountdown> countdowns;
+    SavedCountdowns countdowns;
     // Set if this directory belonged to a cluster but its log and state are gone. The node
     // bootstraps no other cluster; it follows, as a learner, when a leader of that cluster sends to
     // it.
@@ -262,9 +258,10 @@ private:
     void install(InstallStep step);
     void on(const InstallTaken& event, Now now);
     void on(const StateInstalled& event, Now now);
-    [[nodiscard]] std::vector<SavedCountdown> countdowns(Now now) const;
-    void restart_countdowns(const std::vector<SavedCountdown>& saved, Now now);
-    void restart_closures(const std::vector<SavedCountdown>& saved, Now now);
+    [[nodiscard]] SavedCountdowns countdowns(Now now) const;
+    void restart_countdowns(const SavedCountdowns& saved, Now now);
+    void restart_leases(const SavedCountdowns& saved, Now now);
+    void restart_closures(const SavedCountdowns& saved, Now now);
 
     // saving.cpp
     void on(const StateDurable& event, Now now);
@@ -291,11 +288,11 @@ private:
     LogIndex applied_;
     SessionAgent agent_;
     ContentionWatch contentions_;
-    Countdowns countdowns_;
-    std::map<SessionId, SavedCountdown> saved_countdowns_;  // as found at the start
-    ExpiryQuorum expiry_;
-    ClosureCountdowns closures_;
-    ClosureQuorum closure_quorum_;
+    Countdowns<RenewedLease> leases_;
+    std::map<SessionId, SavedCountdown<RenewedLease>> saved_leases_;  // as found at the start
+    TimerQuorum<RenewedLease> lease_quorum_;
+    Countdowns<ClosureId> closures_;
+    TimerQuorum<ClosureId> closure_quorum_;
     Proposer proposer_;
     StreamPositions streams_;
     std::map<NodeId, std::vector<Forward>> early_forwards_;  // of a leader; a few of each peer

@@ -33,13 +33,14 @@ bool lacks(const RaftMessage& message, LogId entry) {
 
 }  // namespace
 
-PeerMemory::Verdict PeerMemory::hear(const Hello& hello, BootEpoch newest_session) {
-    auto& known = known_[hello.incarnation];
-    if (hello.boot_epoch == known.epoch && hello.life == known.life) return Verdict::same_life;
-    const bool outlived = hello.boot_epoch <= known.epoch || hello.boot_epoch < newest_session;
+PeerMemory::Verdict PeerMemory::hear(const Hello& hello, const Generation& newest_session) {
+    const auto& present = hello.generation;
+    auto& known = known_[present.incarnation];
+    if (present == known.generation) return Verdict::same_life;
+    const bool outlived =
+        present.is_outlived_by(known.generation) || present.is_earlier_than(newest_session);
     if (outlived) return Verdict::outlived;
-    known.epoch = hello.boot_epoch;
-    known.life = hello.life;
+    known.generation = present;
     known.command_format = hello.command_format;
     known.said_before = std::max(known.said_before, known.said);
     known.acknowledged_before = std::max(known.acknowledged_before, known.acknowledged);
@@ -84,7 +85,7 @@ void PeerMemory::forget_attested_but(const Configuration& members) {
 std::optional<std::uint8_t> PeerMemory::command_format(Incarnation incarnation) const {
     const auto found = known_.find(incarnation);
     // It is known only from another's word, and has not said hello.
-    if (found == known_.end() || !found->second.epoch.is_set()) return std::nullopt;
+    if (found == known_.end() || !found->second.generation.is_set()) return std::nullopt;
     return found->second.command_format;
 }
 

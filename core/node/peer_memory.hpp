@@ -22,9 +22,9 @@ public:
     };
 
     // A hello was received; that of a new run may already show that it has lost something.
-    // `newest_session` is the newest epoch in which that incarnation opened a session, which every
+    // `newest_session` is the newest start of that directory that opened a session, which every
     // member knows (S10).
-    Verdict hear(const Hello& hello, BootEpoch newest_session);
+    Verdict hear(const Hello& hello, const Generation& newest_session);
     // Its present run said this. False: it has lost what an earlier run acknowledged, and from now
     // on nothing from that directory counts.
     bool believe(Incarnation from, const RaftMessage& message);
@@ -41,8 +41,7 @@ public:
 
 private:
     struct Known {
-        BootEpoch epoch;
-        std::uint64_t life = 0;
+        Generation generation;  // of its present run; not set: it has not said hello
         std::uint8_t command_format = command_format_oldest;
         // For this run: the highest term in which it spoke, durable there, and the last entry.
         Term said;

@@ -98,8 +98,7 @@ NodeCore::Owner NodeCore::owner_of(SessionId session, NodeId sender) const {
 bool NodeCore::opens_for_itself(const OpenSession& opening, NodeId sender) const {
     const auto found = connected_.find(sender);
     return found != connected_.end() && opening.node == sender &&
-           opening.incarnation == found->second.incarnation &&
-           opening.boot_epoch == found->second.boot_epoch;
+           opening.generation.is_same_start(found->second.generation);
 }
 
 // Other commands are made by leaders only.

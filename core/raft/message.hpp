@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/ids.hpp"
-#include "core/leases/run_out.hpp"
+#include "core/leases/renewed_lease.hpp"
 #include "core/locks/row.hpp"
 #include "core/raft/configuration.hpp"
 #include "core/raft/entry.hpp"
@@ -61,7 +61,7 @@ struct AppendReply {
     LogIndex match;     // accepted: durable here and known to match this term's leader
     LogIndex previous;  // rejected: the index that did not match
     LogId hint;         // rejected: our newest entry that may match (index and term not above)
-    std::vector<RunOut> run_out;                // sessions whose countdown here has elapsed (S4)
+    std::vector<RenewedLease> run_out;          // leases whose countdown here has elapsed (S4)
     std::vector<ClosureId> closures_run_out{};  // and quorum timers (S24)
 };
 

@@ -111,10 +111,10 @@ protected:
                 options.listen = free_address();
                 options.peers = {{core::NodeId{1}, address_}};
                 hello = {};
-                hello.boot_epoch = core::BootEpoch{1};
+                hello.generation.boot_epoch = core::BootEpoch{1};
                 hello.cluster = cluster();
                 hello.node = core::NodeId{id};
-                hello.incarnation = core::Incarnation{1'000 + id};
+                hello.generation.incarnation = core::Incarnation{1'000 + id};
                 hello.address = there;
             });
         ASSERT_TRUE(caller_->start());

@@ -76,8 +76,8 @@ void check_refusal(const storage::Error& error) {
 // It starts, and does what a node does first.
 void begin_life(storage::Opened opened) {
     auto node_as = node_options(1, {1});
-    node_as.incarnation = opened.incarnation;
-    node_as.boot_epoch = opened.boot_epoch;
+    node_as.generation.incarnation = opened.generation.incarnation;
+    node_as.generation.boot_epoch = opened.generation.boot_epoch;
     opened.state.machine.check_invariants();
     HandDrivenNode node{std::move(node_as), std::move(opened.state)};
     for (int turns = 0; turns < 4; ++turns) {

@@ -28,8 +28,8 @@ void make_good(const fs::path& path) {
     OpenSession open;
     open.node = n1;
     open.nonce = 1;
-    open.incarnation = Incarnation{1};
-    open.boot_epoch = BootEpoch{1};
+    open.generation.incarnation = Incarnation{1};
+    open.generation.boot_epoch = BootEpoch{1};
     open.ttl_ms = 10'000;
     open.rho_ppm = 10'000;
     Acquire acquire;
@@ -45,8 +45,8 @@ void make_good(const fs::path& path) {
     machine.apply(LogIndex{2}, *decode_batch(bytes), outcomes);
     FUZZ_CHECK(node->state_store->write({log_id(1, 2), voters({1}), machine.take_changed_rows()}));
     FUZZ_CHECK(node->state_store->flush());
-    const SavedCountdown countdown{SessionId{1}, LogIndex{2}, Nanoseconds{5}, {}};
-    FUZZ_CHECK(node->state_store->save_countdowns({&countdown, 1}));
+    const SavedCountdowns countdowns{{{{SessionId{1}, LogIndex{2}}, Nanoseconds{5}}}, {}};
+    FUZZ_CHECK(node->state_store->save_countdowns(countdowns));
     auto marks = storage::MarkStore::open(path / "marks");
     FUZZ_CHECK(marks && (*marks)->raise("resource", 7));
 }

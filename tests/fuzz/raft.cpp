@@ -87,9 +87,9 @@ private:
     void greet(HandDrivenNode& victim) {
         auto hello = cluster_[liar].hello();
         if (choices_.coin()) hello.node = NodeId{3 + choices_.below(3)};
-        if (choices_.coin()) hello.incarnation = Incarnation{choices_.below(200)};
-        if (choices_.coin()) hello.boot_epoch = BootEpoch{choices_.below(4)};
-        if (choices_.coin()) hello.life = choices_.below(4);
+        if (choices_.coin()) hello.generation.incarnation = Incarnation{choices_.below(200)};
+        if (choices_.coin()) hello.generation.boot_epoch = BootEpoch{choices_.below(4)};
+        if (choices_.coin()) hello.generation.life = choices_.below(4);
         if (choices_.coin()) hello.cluster = {};
         if (choices_.coin()) hello.address = choices_.text(choices_.below(20));
         if (choices_.coin()) hello.command_format = choices_.byte();

@@ -259,9 +259,9 @@ void add_files(Seeds& seeds) {
     const auto content = piece(bytes.substr(16, in.u32()));
     seeds.add("meta", {5}, content + '\0' + content + '\0' + content + '\0' + content + '\0');
     if (auto file = CountdownFile::open(scratch(), nullptr)) {
-        const SavedCountdown one{SessionId{1}, LogIndex{2}, Nanoseconds{3}, {}};
-        static_cast<void>(file->save({&one, 1}));
-        static_cast<void>(file->save({&one, 1}));
+        const SavedCountdowns one{{{{SessionId{1}, LogIndex{2}}, Nanoseconds{3}}}, {}};
+        static_cast<void>(file->save(one));
+        static_cast<void>(file->save(one));
     }
     seeds.add("meta", {6, 0},
               piece(bytes_of(scratch() / "countdowns")) + bytes_of(scratch() / "countdowns.2"));

@@ -41,7 +41,7 @@ void Cluster::start(core::NodeId node) {
     started_at_[static_cast<std::size_t>(node.raw() - 1)] = world_.heap.now();
     at(node).start();
     if (is_running(node) && world_.checker.is_rolled_back(node)) {
-        lives_.rolled_back(hello(node).life);
+        lives_.rolled_back(hello(node).generation.life);
     }
     network_.connect_what_can_be();
 }
@@ -154,12 +154,9 @@ core::Hello Cluster::hello(core::NodeId node) const {
     return hello;
 }
 
-core::BootEpoch Cluster::boot_epoch(core::NodeId node) const {
-    return at(node).disk().platter().boot_epoch;
-}
-
-core::Incarnation Cluster::incarnation(core::NodeId node) const {
-    return at(node).disk().platter().incarnation;
+core::Generation Cluster::start_of(core::NodeId node) const {
+    const auto& platter = at(node).disk().platter();
+    return {platter.incarnation, platter.boot_epoch};
 }
 
 void Cluster::deliver(core::NodeId node, core::Event event) {
@@ -171,14 +168,17 @@ void Cluster::deliver(core::NodeId node, core::Event event) {
 }
 
 bool Cluster::may_meet(core::NodeId node, const core::Hello& hello) const {
-    if (!is_running(node) || !lives_.is_rolled_back(hello.life)) return true;
+    if (!is_running(node) || !lives_.is_rolled_back(hello.generation.life)) return true;
     const auto& sessions = at(node).driver().core().machine().sessions();
-    return lives_.knows_better(node, hello, sessions.newest_epoch(hello.incarnation));
+    return lives_.knows_better(node, hello,
+                               sessions.newest_start(hello.generation.incarnation).boot_epoch);
 }
 
 // Decision 0013 does not promise that such a one is found out.
 void Cluster::count_as_lost(const core::Hello& rolled_back) {
-    if (!is_running(rolled_back.node) || hello(rolled_back.node).life != rolled_back.life) return;
+    if (!is_running(rolled_back.node) ||
+        hello(rolled_back.node).generation != rolled_back.generation)
+        return;
     world_.tally.probe("rolled back where nobody knew better");
     at(rolled_back.node).begin_anew();
 }

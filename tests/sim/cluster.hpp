@@ -59,8 +59,7 @@ public:
     [[nodiscard]] bool is_running(core::NodeId node) const override;
     [[nodiscard]] bool can_answer(core::NodeId node) const override;
     [[nodiscard]] core::Hello hello(core::NodeId node) const override;
-    [[nodiscard]] core::Incarnation incarnation(core::NodeId node) const override;
-    [[nodiscard]] core::BootEpoch boot_epoch(core::NodeId node) const override;
+    [[nodiscard]] core::Generation start_of(core::NodeId node) const override;
     void deliver(core::NodeId node, core::Event event) override;
     // --- NodeOwner ------------------------------------------------------------------------------
     void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) override;

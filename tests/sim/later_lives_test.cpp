@@ -12,9 +12,9 @@ constexpr core::BootEpoch no_session;
 core::Hello hello(std::uint64_t epoch, std::uint64_t life) {
     core::Hello said;
     said.node = core::NodeId{3};
-    said.incarnation = core::Incarnation{30};
-    said.boot_epoch = core::BootEpoch{epoch};
-    said.life = life;
+    said.generation.incarnation = core::Incarnation{30};
+    said.generation.boot_epoch = core::BootEpoch{epoch};
+    said.generation.life = life;
     return said;
 }
 

@@ -36,8 +36,8 @@ inline core::OpenSession opening(core::NodeId node) {
     core::OpenSession open;
     open.nonce = 10 + node.raw();
     open.node = node;
-    open.incarnation = core::Incarnation{20 + node.raw()};
-    open.boot_epoch = core::BootEpoch{1};
+    open.generation.incarnation = core::Incarnation{20 + node.raw()};
+    open.generation.boot_epoch = core::BootEpoch{1};
     open.ttl_ms = 1'000;
     return open;
 }

@@ -5,7 +5,7 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/base/overloaded.hpp"
-#include "core/leases/countdowns.hpp"
+#include "core/leases/lease_times.hpp"
 #include "tests/check/history_check.hpp"
 #include "tests/sim/formats.hpp"
 #include "tests/sim/in_words.hpp"

@@ -42,8 +42,7 @@ void SimNode::reset_clock() {
 core::NodeOptions SimNode::draw_options() {
     core::NodeOptions options;
     options.self = id_;
-    options.incarnation = disk_.platter().incarnation;
-    options.boot_epoch = disk_.platter().boot_epoch;
+    options.generation = {disk_.platter().incarnation, disk_.platter().boot_epoch};
     options.voters = voters_;
     options.election_timeout = world_.swarm.election_timeout;
     options.heartbeat = world_.swarm.heartbeat;
@@ -63,7 +62,7 @@ core::NodeOptions SimNode::draw_options() {
     options.state_interval = core::Nanoseconds{world_.swarm.state_interval};
     options.former_life_ended = life_ > 0 && !machine_restarted_;
     options.seed = prng_.next();
-    options.life = prng_.next();
+    options.generation.life = prng_.next();
     options.command_format = command_format_;
     if (!world_.swarm.lies) options.access = world_.swarm.access_of(id_);
     return options;

@@ -33,7 +33,7 @@ struct Platter {
     std::map<std::string, std::string> rows;  // that state
     // Of those in which a bit flipped: the checksums that they were written with.
     std::map<std::string, std::uint64_t> seals;
-    std::vector<core::SavedCountdown> countdowns;
+    core::SavedCountdowns countdowns;
     core::ClusterId former_cluster;  // known, although log and state are gone
     std::uint64_t founding = 0;      // checksum of entry 1, also once that is purged
     // Beside the state in force; a start drops it.
@@ -83,7 +83,7 @@ public:
     // far the state is then, if that is news; nobody else is told.
     std::optional<core::LogIndex> flush_state();
     // Not synced: a crash may bring the ones before back.
-    void save_countdowns(std::vector<core::SavedCountdown> countdowns) {
+    void save_countdowns(core::SavedCountdowns countdowns) {
         earlier_countdowns_ = std::exchange(platter_.countdowns, std::move(countdowns));
     }
 
@@ -155,7 +155,7 @@ private:
     std::map<core::NodeId, View> views_;
     core::WriteId submitted_;  // the newest write of this life
     core::WriteId done_;
-    std::vector<core::SavedCountdown> earlier_countdowns_;
+    core::SavedCountdowns earlier_countdowns_;
     core::LogBase purge_to_;  // asked for, not done yet
     SimTime stalled_until_ = 0;
     bool may_be_damaged_ = false;

@@ -38,15 +38,14 @@ void SimNetwork::send(core::NodeId from, core::NodeId to, core::PeerMessage mess
         return;
     }
     const auto generation = end(from, to).generation;
-    const auto incarnation = host_.incarnation(from);
-    const auto epoch = host_.boot_epoch(from);
+    const auto start = host_.start_of(from);
     if (happens(options_.repeat_ppm)) {
         tally_.fault(Fault::message_repeated);
         const auto later = draw_delay(from, to) + prng_.between(0, options_.overtake_max);
-        put_on_the_way({from, to, generation, message, incarnation, epoch}, later);
+        put_on_the_way({from, to, generation, message, start}, later);
     }
     const auto delay = draw_delay(from, to);
-    put_on_the_way({from, to, generation, std::move(message), incarnation, epoch}, delay);
+    put_on_the_way({from, to, generation, std::move(message), start}, delay);
 }
 
 void SimNetwork::put_on_the_way(Travelling travelling, SimTime delay) {
@@ -72,8 +71,7 @@ void SimNetwork::arrive(Travelling& travelling) {
         if (!options_.late_messages) return;
         tally_.fault(Fault::message_late);
     }
-    host_.deliver(to, core::Received{from, std::move(travelling.message), travelling.incarnation,
-                                     travelling.boot_epoch});
+    host_.deliver(to, core::Received{from, std::move(travelling.message), travelling.start});
 }
 
 void SimNetwork::cut(core::NodeId from, core::NodeId to, bool silent) {

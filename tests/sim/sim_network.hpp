@@ -23,11 +23,8 @@ public:
     [[nodiscard]] virtual bool can_answer(core::NodeId node) const = 0;
     [[nodiscard]] virtual core::Hello hello(core::NodeId node) const = 0;
     // Of the directory that it has now; requires that it runs.
-    [[nodiscard]] virtual core::Incarnation incarnation(core::NodeId node) const {
-        return hello(node).incarnation;
-    }
-    [[nodiscard]] virtual core::BootEpoch boot_epoch(core::NodeId node) const {
-        return hello(node).boot_epoch;
+    [[nodiscard]] virtual core::Generation start_of(core::NodeId node) const {
+        return hello(node).generation;
     }
     virtual void deliver(core::NodeId node, core::Event event) = 0;
 };
@@ -93,8 +90,7 @@ private:
         core::NodeId to;
         std::uint64_t generation = 0;
         core::PeerMessage message;
-        core::Incarnation incarnation;  // of the sender
-        core::BootEpoch boot_epoch;
+        core::Generation start;  // of the sender
     };
     void put_on_the_way(Travelling travelling, SimTime delay);
     void arrive(Travelling& travelling);

@@ -128,7 +128,7 @@ void SimNode::save(core::StateDelta delta) {
     disk_.save(std::move(delta));
 }
 
-void SimNode::save_countdowns(std::vector<core::SavedCountdown> countdowns) {
+void SimNode::save_countdowns(core::SavedCountdowns countdowns) {
     if (is_dead()) return;
     disk_.save_countdowns(std::move(countdowns));
 }

@@ -76,7 +76,7 @@ public:
     void purge_to(const core::LogBase& base) override;
     void send(core::NodeId to, core::PeerMessage message) override;
     void save(core::StateDelta delta) override;
-    void save_countdowns(std::vector<core::SavedCountdown> countdowns) override;
+    void save_countdowns(core::SavedCountdowns countdowns) override;
     void read_snapshot(core::SnapshotRead read) override;
     void close_snapshot(core::NodeId peer) override;
     void install(core::InstallStep step) override;

@@ -33,8 +33,8 @@ protected:
         core::OpenSession opening;
         opening.nonce = 1;
         opening.node = sender;
-        opening.incarnation = core::Incarnation{1};
-        opening.boot_epoch = core::BootEpoch{1};
+        opening.generation.incarnation = core::Incarnation{1};
+        opening.generation.boot_epoch = core::BootEpoch{1};
         opening.ttl_ms = 1'000;
         apply({opening});
         session_ = machine_.sessions().newest();

@@ -133,7 +133,7 @@ private:
         if (!sessions_.contains(name)) {
             core::OpenSession open;
             open.nonce = ++nonces_;
-            open.incarnation = core::Incarnation{nonces_};
+            open.generation.incarnation = core::Incarnation{nonces_};
             open.ttl_ms = 10'000;
             for (const auto& prefix : allowed_[name])
                 open.access.rules.push_back({core::Right::acquire, prefix});

@@ -110,10 +110,10 @@ void LockSpec::on(const core::OpenSession& command) {
         }
     }
     for (const auto& session : sessions_) {
-        if (session.opened.incarnation != command.incarnation) continue;
-        const auto seen = session.opened.boot_epoch;
-        if (command.boot_epoch < seen ||
-            (command.boot_epoch == seen && command.former_life_ended)) {
+        if (session.opened.generation.incarnation != command.generation.incarnation) continue;
+        const auto seen = session.opened.generation.boot_epoch;
+        if (command.generation.boot_epoch < seen ||
+            (command.generation.boot_epoch == seen && command.former_life_ended)) {
             outcomes_.emplace_back(
                 core::OpenRefused{command.nonce, core::OpenRefusal::epoch_not_newer});
             return;
@@ -121,7 +121,8 @@ void LockSpec::on(const core::OpenSession& command) {
     }
     if (command.former_life_ended) {
         for (auto& session : sessions_) {
-            if (!session.ended && session.opened.incarnation == command.incarnation) {
+            if (!session.ended &&
+                session.opened.generation.incarnation == command.generation.incarnation) {
                 end(session, SessionEnd::former_life);
             }
         }

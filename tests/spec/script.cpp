@@ -193,13 +193,13 @@ private:
         process.nonce = ++nonces_;
         open.nonce = process.nonce;
         open.node = core::NodeId{1 + prng_.below(3)};
-        open.incarnation = process.incarnation;
-        open.boot_epoch = process.epoch;
+        open.generation.incarnation = process.incarnation;
+        open.generation.boot_epoch = process.epoch;
         open.ttl_ms = 10'000;
         open.rho_ppm = 10'000;
         if (restricted_percent_ > rights_.below(100)) open.access = access();
         if (may_be_odd && prng_.one_in(8)) {  // a copied directory
-            open.boot_epoch = core::BootEpoch{1 + prng_.below(process.epoch.raw())};
+            open.generation.boot_epoch = core::BootEpoch{1 + prng_.below(process.epoch.raw())};
             open.former_life_ended = prng_.one_in(2);
         }
         return open;

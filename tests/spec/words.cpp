@@ -152,8 +152,8 @@ std::string words(const core::Command& command) {
         Overloaded{[](const core::OpenSession& open) {
                        return "open nonce=" + std::to_string(open.nonce) +
                               " node=" + number(open.node) +
-                              " incarnation=" + number(open.incarnation) +
-                              " epoch=" + number(open.boot_epoch) +
+                              " incarnation=" + number(open.generation.incarnation) +
+                              " epoch=" + number(open.generation.boot_epoch) +
                               (open.former_life_ended ? " former_life_ended" : "") +
                               access_words(open.access);
                    },

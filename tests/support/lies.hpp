@@ -138,9 +138,9 @@ private:
             case 0: {
                 OpenSession open;
                 open.node = NodeId{1 + prng_.below(5)};
-                open.incarnation = Incarnation{101 + prng_.below(5)};
+                open.generation.incarnation = Incarnation{101 + prng_.below(5)};
                 // Of no later start than there was, which would end that node's life rightly.
-                open.boot_epoch = BootEpoch{1};
+                open.generation.boot_epoch = BootEpoch{1};
                 open.nonce = prng_.below(100);
                 open.ttl_ms = 1'000;
                 open.rho_ppm = 10'000;

@@ -20,8 +20,8 @@ inline std::vector<Member> configured(std::initializer_list<std::uint64_t> ids) 
 inline NodeOptions node_options(std::uint64_t id, std::initializer_list<std::uint64_t> voters) {
     NodeOptions options;
     options.self = NodeId{id};
-    options.incarnation = member(id).incarnation;
-    options.boot_epoch = BootEpoch{1};
+    options.generation.incarnation = member(id).incarnation;
+    options.generation.boot_epoch = BootEpoch{1};
     options.voters = configured(voters);
     options.election_timeout = election_timeout;
     options.heartbeat = heartbeat;
@@ -146,7 +146,7 @@ public:
     }
     // The same directory, the next life.
     void crash_and_restart() {
-        options_.boot_epoch = options_.boot_epoch.next();
+        options_.generation.boot_epoch = options_.generation.boot_epoch.next();
         start_again();
     }
     // The next life is of a version that reads commands up to that form.
@@ -157,14 +157,14 @@ public:
     // An earlier image of its directory, started in that epoch.
     void roll_back(Disk image, BootEpoch epoch, std::uint64_t life) {
         disk_ = std::move(image);
-        options_.boot_epoch = epoch;
-        options_.life = life;
+        options_.generation.boot_epoch = epoch;
+        options_.generation.life = life;
         start_again();
     }
     // Another directory under the same id.
     void wipe_and_restart() {
-        options_.incarnation = Incarnation{options_.incarnation.raw() + 1000};
-        options_.boot_epoch = BootEpoch{1};
+        options_.generation.incarnation = Incarnation{options_.generation.incarnation.raw() + 1000};
+        options_.generation.boot_epoch = BootEpoch{1};
         disk_ = {};
         start_again();
     }
@@ -215,7 +215,7 @@ public:
     std::vector<Member> peers;  // as told last
     std::vector<StateDelta> deltas;
     std::vector<InstallStep> installs;
-    std::vector<SavedCountdown> countdowns;  // as saved last
+    SavedCountdowns countdowns;  // as saved last
     LogIndex purged_to;
     std::vector<NodeId> disconnected;
     bool checks_grants = true;  // not where somebody lies
@@ -256,14 +256,14 @@ inline Hello empty_hello(std::uint64_t id, std::initializer_list<std::uint64_t> 
 // What such a member says of itself to members of that cluster.
 inline Hello played_hello(NodeId id, Hello of_another) {
     of_another.node = id;
-    of_another.incarnation = member(id.raw()).incarnation;
-    of_another.boot_epoch = BootEpoch{1};
-    of_another.life = 0;
+    of_another.generation.incarnation = member(id.raw()).incarnation;
+    of_another.generation.boot_epoch = BootEpoch{1};
+    of_another.generation.life = 0;
     return of_another;
 }
 // Its session, which nobody renews.
 inline OpenSession opening_of(NodeId id, std::uint32_t ttl_ms) {
-    return {id.raw(), id, member(id.raw()).incarnation, BootEpoch{1}, ttl_ms, 0, false};
+    return {id.raw(), id, {member(id.raw()).incarnation, BootEpoch{1}}, ttl_ms, 0, false};
 }
 // What such a member says to a leader.
 inline Forward forward_of(Bytes batch, std::optional<Renewal> renewal = {}) {

@@ -19,8 +19,8 @@ std::string request(core::RequestBody body) {
 TEST(EntryWords, SessionsAreNamedByTheirNumbers) {
     core::OpenSession open;
     open.node = core::NodeId{2};
-    open.incarnation = core::Incarnation{0xab};
-    open.boot_epoch = core::BootEpoch{3};
+    open.generation.incarnation = core::Incarnation{0xab};
+    open.generation.boot_epoch = core::BootEpoch{3};
     open.ttl_ms = 10'000;
     EXPECT_EQ(
         words_of(open),

@@ -113,7 +113,7 @@ public:
         return {};
     }
     storage::Result<LogIndex> flush() override { return applied_; }
-    storage::Result<void> save_countdowns(std::span<const core::SavedCountdown> /*some*/) override {
+    storage::Result<void> save_countdowns(const core::SavedCountdowns& /*some*/) override {
         asked_.what.emplace_back("countdowns");
         return {};
     }

@@ -11,10 +11,10 @@ TYPED_TEST_SUITE(Stores, Places, Name);
 TYPED_TEST(Stores, FindNothingInTheFirstLife) {
     auto& node = this->start();
     EXPECT_EQ(content_of(node), LogContent{});
-    EXPECT_EQ(node.boot_epoch, core::BootEpoch{1});
-    EXPECT_TRUE(node.incarnation.is_set());
+    EXPECT_EQ(node.generation.boot_epoch, core::BootEpoch{1});
+    EXPECT_TRUE(node.generation.incarnation.is_set());
     EXPECT_FALSE(node.former_life_ended);
-    EXPECT_TRUE(node.state.countdowns.empty());
+    EXPECT_EQ(node.state.countdowns, core::SavedCountdowns{});
     EXPECT_TRUE(is_same_state(node.state.machine, {}));
 }
 
@@ -173,30 +173,30 @@ TYPED_TEST(Stores, RefuseAStateThatGoesBack) {
 }
 
 TYPED_TEST(Stores, KeepTheNewestCountdowns) {
-    using core::SavedCountdown;
     using core::SessionId;
-    const std::vector<SavedCountdown> older{{SessionId{1}, LogIndex{2}, core::Nanoseconds{3}}};
-    const std::vector<SavedCountdown> newer{
-        {SessionId{1}, LogIndex{5}, core::Nanoseconds{6}},
-        {SessionId{1ULL << 60U}, LogIndex{7}, core::Nanoseconds{1LL << 60U}}};
+    core::SavedCountdowns older;
+    older.leases = {{{SessionId{1}, LogIndex{2}}, core::Nanoseconds{3}}};
+    core::SavedCountdowns newer;
+    newer.leases = {{{SessionId{1}, LogIndex{5}}, core::Nanoseconds{6}},
+                    {{SessionId{1ULL << 60U}, LogIndex{7}}, core::Nanoseconds{1LL << 60U}}};
     auto& node = this->start();
     ASSERT_TRUE(node.state_store->save_countdowns(older));
     ASSERT_TRUE(node.state_store->save_countdowns(newer));
     EXPECT_EQ(this->start().state.countdowns, newer);
     // Those of names that are closed as well (S24).
     auto with_closures = newer;
-    with_closures.push_back({{}, {}, core::Nanoseconds{8}, core::ClosureId{9}});
+    with_closures.closures = {{core::ClosureId{9}, core::Nanoseconds{8}}};
     ASSERT_TRUE(this->node_.state_store->save_countdowns(with_closures));
     EXPECT_EQ(this->start().state.countdowns, with_closures);
     ASSERT_TRUE(this->node_.state_store->save_countdowns({}));
-    EXPECT_TRUE(this->start().state.countdowns.empty());
+    EXPECT_EQ(this->start().state.countdowns, core::SavedCountdowns{});
 }
 
 TYPED_TEST(Stores, CountTheirLives) {
-    const auto incarnation = this->start().incarnation;
+    const auto incarnation = this->start().generation.incarnation;
     for (std::uint64_t life = 2; life < 5; ++life) {
-        EXPECT_EQ(this->start().boot_epoch, core::BootEpoch{life});
-        EXPECT_EQ(this->node_.incarnation, incarnation);
+        EXPECT_EQ(this->start().generation.boot_epoch, core::BootEpoch{life});
+        EXPECT_EQ(this->node_.generation.incarnation, incarnation);
     }
 }
 

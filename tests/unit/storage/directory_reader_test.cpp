@@ -42,7 +42,7 @@ protected:
     void SetUp() override {
         auto node = open();
         ASSERT_TRUE(node) << node.error().what;
-        incarnation_ = node->incarnation;
+        incarnation_ = node->generation.incarnation;
         auto write = votes(3, n2);
         write.append = {commands(log_id(1, 1), "first"), commands(log_id(1, 2), "second"),
                         commands(log_id(3, 3), "third"), commands(log_id(3, 4), "fourth")};

@@ -202,12 +202,12 @@ TEST_F(DataDirectory, MayBeInADirectoryThatIsALink) {
 }
 
 TEST_F(DataDirectory, MintsAnIncarnationOfItsOwn) {
-    const auto first = open()->incarnation;
-    EXPECT_EQ(open({n1, true, {1, 2}})->incarnation, first);
+    const auto first = open()->generation.incarnation;
+    EXPECT_EQ(open({n1, true, {1, 2}})->generation.incarnation, first);
     fs::remove_all(path_);
-    EXPECT_NE(open({n1, true, {1, 2}})->incarnation, first);
-    EXPECT_NE(open_in_memory({n1, true, {1, 2}}).incarnation,
-              open_in_memory({n1, true, {1, 3}}).incarnation);
+    EXPECT_NE(open({n1, true, {1, 2}})->generation.incarnation, first);
+    EXPECT_NE(open_in_memory({n1, true, {1, 2}}).generation.incarnation,
+              open_in_memory({n1, true, {1, 3}}).generation.incarnation);
 }
 
 TEST(MetaFile, HasTheNewestWriteOfEitherKind) {

@@ -27,7 +27,7 @@ protected:
     void SetUp() override {
         auto node = open();
         ASSERT_TRUE(node) << node.error().what;
-        incarnation_ = node->incarnation;
+        incarnation_ = node->generation.incarnation;
         auto write = votes(3, n1);
         write.append = {core::make_entry(log_id(1, 1), core::EntryKind::configuration,
                                          core::encode_configuration(configuration_)),
@@ -55,7 +55,7 @@ protected:
         EXPECT_EQ(content_of(node), LogContent{});
         EXPECT_EQ(node.state.raft.applied, LogIndex{});
         EXPECT_EQ(node.state.former_cluster, configuration_.cluster);
-        EXPECT_NE(node.incarnation, incarnation_);
+        EXPECT_NE(node.generation.incarnation, incarnation_);
     }
     void expect_refused(const OpenOptions& options, Errc code) {
         const auto node = open(options);
@@ -73,7 +73,7 @@ protected:
 TEST_F(SetAside, DoesNotTouchWhatIsWhole) {
     const auto node = open();
     ASSERT_TRUE(node);
-    EXPECT_EQ(node->incarnation, incarnation_);
+    EXPECT_EQ(node->generation.incarnation, incarnation_);
     EXPECT_EQ(node->set_aside, "");
     EXPECT_FALSE(node->state.former_cluster.is_set());
 }
@@ -84,7 +84,7 @@ TEST_F(SetAside, LetsADamagedMemberBeginAnew) {
         const auto node = open();
         ASSERT_TRUE(node) << node.error().what;
         expect_begun_anew(*node);
-        EXPECT_EQ(node->boot_epoch.raw(), static_cast<std::uint64_t>(life));
+        EXPECT_EQ(node->generation.boot_epoch.raw(), static_cast<std::uint64_t>(life));
         EXPECT_EQ(node->former_life_ended, life == 2);
         const bool tells = node->set_aside.find((path_ / "log").string()) != std::string::npos;
         EXPECT_EQ(tells, life == 1) << node->set_aside;
@@ -118,8 +118,8 @@ TEST_F(SetAside, PutsASupersededMemberAsideOnce) {
         const auto node = open(options);
         ASSERT_TRUE(node) << node.error().what;
         expect_begun_anew(*node);
-        if (times == 1) anew = node->incarnation;
-        EXPECT_EQ(node->incarnation, anew);
+        if (times == 1) anew = node->generation.incarnation;
+        EXPECT_EQ(node->generation.incarnation, anew);
         EXPECT_TRUE(fs::exists(path_ / "damaged-1" / "log" / "CURRENT"));
     }
 }
@@ -170,7 +170,7 @@ TEST_F(SetAside, IsForDamageAlone) {
     disk.trouble_at(9, Trouble::once);
     EXPECT_FALSE(open(as_member(), &disk));
     EXPECT_FALSE(fs::exists(path_ / "damaged-1"));
-    EXPECT_EQ(open()->incarnation, incarnation_);
+    EXPECT_EQ(open()->generation.incarnation, incarnation_);
 }
 
 // Each may be the last copy of something.
@@ -180,13 +180,13 @@ TEST_F(SetAside, KeepsEveryCopyForPeople) {
     {
         auto again = open();
         ASSERT_TRUE(again && put(*again, votes(7, n2)));
-        second = again->incarnation;
+        second = again->generation.incarnation;
     }
     lose("log");
     const auto node = open();
     ASSERT_TRUE(node) << node.error().what;
     expect_begun_anew(*node);
-    EXPECT_NE(node->incarnation, second);
+    EXPECT_NE(node->generation.incarnation, second);
     EXPECT_TRUE(fs::exists(path_ / "damaged-1" / "state"));
     EXPECT_TRUE(fs::exists(path_ / "damaged-2" / "state"));
     EXPECT_NE(node->set_aside.find((path_ / "damaged-2").string()), std::string::npos)

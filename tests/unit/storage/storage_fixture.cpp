@@ -86,8 +86,8 @@ std::vector<core::Command> batch_for(LogIndex index) {
         core::OpenSession open;
         open.nonce = index.raw();
         open.node = n1;
-        open.incarnation = core::Incarnation{index.raw()};
-        open.boot_epoch = core::BootEpoch{1};
+        open.generation.incarnation = core::Incarnation{index.raw()};
+        open.generation.boot_epoch = core::BootEpoch{1};
         open.ttl_ms = 10'000;
         open.rho_ppm = 10'000;
         return {open};
@@ -160,14 +160,14 @@ std::string RandomLife::begin(const Opened& found) {
         return "the state is at " + std::to_string(applied_.raw()) + ", " + in_words(content);
     if (!is_same_state(found.state.machine, machine_at(applied_)))
         return "the state is not what it was at " + std::to_string(applied_.raw());
-    if (found.boot_epoch.raw() <= memory_.epoch) return "the boot epoch did not rise";
+    if (found.generation.boot_epoch.raw() <= memory_.epoch) return "the boot epoch did not rise";
     memory_.log = std::move(content);
     memory_.tried.reset();
     memory_.purging.reset();
     memory_.saved = applied_;
     memory_.flushed = applied_;
     memory_.committed = std::max(memory_.committed, applied_);
-    memory_.epoch = found.boot_epoch.raw();
+    memory_.epoch = found.generation.boot_epoch.raw();
     machine_ = found.state.machine;
     return {};
 }

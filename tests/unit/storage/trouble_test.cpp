@@ -97,41 +97,45 @@ TEST(Shortage, ThatEndsSoonCostsTimeAndNothingElse) {
     EXPECT_TRUE(files->is_over());
 }
 
+core::SavedCountdowns countdown_of(core::Nanoseconds elapsed) {
+    return {{{{core::SessionId{7}, LogIndex{3}}, elapsed}}, {}};
+}
+
 // They are written often, so nothing is opened for it.
 TEST(Shortage, DoesNotKeepCountdownsFromBeingSaved) {
     TemporaryDirectory directory;
     FaultyDisk disk;
     const Seams seams{mortise::test::file_system_of(disk), &disk, {}};
-    const core::SavedCountdown saved{core::SessionId{7}, LogIndex{3}, std::chrono::seconds{2}};
+    const auto saved = countdown_of(std::chrono::seconds{2});
     {
         auto node = open_directory(directory.data(), as_node_1(), seams);
         ASSERT_TRUE(node) << node.error().what;
         disk.trouble_at(1, Trouble::shortage);
         for (int times = 0; times < 3; ++times)
-            ASSERT_TRUE(node->state_store->save_countdowns({&saved, 1}));
+            ASSERT_TRUE(node->state_store->save_countdowns(saved));
         EXPECT_FALSE(disk.has_failed()) << disk.failed_step();
     }
     disk.mend();
     const auto node = open_directory(directory.data(), as_node_1(), seams);
     ASSERT_TRUE(node) << node.error().what;
-    EXPECT_EQ(node->state.countdowns, (std::vector{saved}));
+    EXPECT_EQ(node->state.countdowns, saved);
 }
 
 // A process may be killed within a write.
 TEST(Countdowns, AreThoseOfTheSaveBeforeWhenTheNewestIsNotWhole) {
     TemporaryDirectory directory;
-    const core::SavedCountdown older{core::SessionId{7}, LogIndex{3}, std::chrono::seconds{2}};
-    const core::SavedCountdown newer{core::SessionId{7}, LogIndex{3}, std::chrono::seconds{3}};
+    const auto older = countdown_of(std::chrono::seconds{2});
+    const auto newer = countdown_of(std::chrono::seconds{3});
     {
         auto node = open_directory(directory.data(), as_node_1());
-        ASSERT_TRUE(node && node->state_store->save_countdowns({&older, 1}));
-        ASSERT_TRUE(node->state_store->save_countdowns({&newer, 1}));
+        ASSERT_TRUE(node && node->state_store->save_countdowns(older));
+        ASSERT_TRUE(node->state_store->save_countdowns(newer));
     }
     const auto path = directory.data() / "countdowns";  // of every second save
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
     const auto node = open_directory(directory.data(), as_node_1());
     ASSERT_TRUE(node) << node.error().what;
-    EXPECT_EQ(node->state.countdowns, (std::vector{older}));
+    EXPECT_EQ(node->state.countdowns, older);
 }
 
 // A disk that loses what it said it had.

@@ -153,8 +153,8 @@ core::PeerMessage message(Prng& prng, std::uint64_t kind) {
         case 13: return membership_request(prng);
         case 14: return membership_reply(prng);
         case 15:
-            return core::Superseded{core::Incarnation{number(prng)}, core::BootEpoch{number(prng)},
-                                    number(prng)};
+            return core::Superseded{
+                {core::Incarnation{number(prng)}, core::BootEpoch{number(prng)}, number(prng)}};
         case 16: return core::FormationQuestion{number(prng), number(prng)};
         case 17: return core::FormationAnswer{number(prng)};
         case 18: return core::StreamGap{core::SessionId{number(prng)}, core::Seq{number(prng)}};
@@ -243,17 +243,15 @@ Greeting greeting(Prng& prng) {
     greeting.purpose = static_cast<Purpose>(prng.below(3));
     auto& hello = greeting.hello;
     hello = {core::NodeId{positive(prng)},
-             core::Incarnation{positive(prng)},
-             core::BootEpoch{positive(prng)},
+             {core::Incarnation{positive(prng)}, core::BootEpoch{positive(prng)}, number(prng)},
              {number(prng), number(prng)},
              {},
-             number(prng),
              static_cast<std::uint8_t>(1 + prng.below(255)),
              std::string(prng.below(3) * 20, 'a'),
              {core::Nanoseconds{prng.below(1U << 30U)}, core::Nanoseconds{prng.below(1U << 30U)},
               core::Nanoseconds{prng.below(1U << 30U)}},
              std::string(prng.below(3) * 32, 'c')};
-    if (greeting.purpose == Purpose::client) hello = {{}, {}, {}, hello.cluster, {}};
+    if (greeting.purpose == Purpose::client) hello = {{}, {}, hello.cluster, {}};
     for (std::uint64_t voter = prng.below(5); voter > 0; --voter)
         hello.voters.insert(hello.voters.begin(), core::NodeId{voter * 3});
     return greeting;
@@ -712,8 +710,7 @@ TEST(Malformed, ARunOutOfNoSession) {
 
 std::error_code spoilt_hello(const std::function<void(wire::Hello::Builder)>& spoil) {
     const Greeting sound{.hello = {core::NodeId{1},
-                                   core::Incarnation{2},
-                                   core::BootEpoch{3},
+                                   {core::Incarnation{2}, core::BootEpoch{3}},
                                    {},
                                    {core::NodeId{1}, core::NodeId{2}}}};
     return complaint<wire::Hello>(sound, spoil);

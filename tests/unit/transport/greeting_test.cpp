@@ -12,7 +12,7 @@ using core::NodeId;
 constexpr core::ClusterId ours_cluster{1, 2};
 
 core::Hello hello(std::uint64_t node, core::ClusterId cluster = {}) {
-    return {NodeId{node}, core::Incarnation{node * 10}, core::BootEpoch{1}, cluster, {}};
+    return {NodeId{node}, {core::Incarnation{node * 10}, core::BootEpoch{1}}, cluster, {}};
 }
 
 Greeting greeting(std::uint64_t node, core::ClusterId cluster = {}) {

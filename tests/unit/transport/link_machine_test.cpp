@@ -32,7 +32,7 @@ std::string in_words(const LinkAction& action) {
 }
 
 core::Hello hello(std::uint64_t node, core::ClusterId cluster = {}) {
-    return {NodeId{node}, core::Incarnation{node}, core::BootEpoch{1}, cluster, {}};
+    return {NodeId{node}, {core::Incarnation{node}, core::BootEpoch{1}}, cluster, {}};
 }
 
 // From node 1 to node 2.

@@ -84,8 +84,7 @@ struct Events : NetworkEvents {
 
 inline core::Hello hello_of(std::uint64_t id, std::uint64_t boot_epoch = 1) {
     return {core::NodeId{id},
-            core::Incarnation{1000 + id},
-            core::BootEpoch{boot_epoch},
+            {core::Incarnation{1000 + id}, core::BootEpoch{boot_epoch}},
             {},
             {core::NodeId{1}, core::NodeId{2}, core::NodeId{3}}};
 }

@@ -26,7 +26,7 @@ constexpr auto replication = Lane::replication;
 constexpr auto forwarding = Lane::forwarding;
 
 core::Hello hello(std::uint64_t epoch = 1, std::uint64_t incarnation = 20) {
-    return {NodeId{2}, core::Incarnation{incarnation}, core::BootEpoch{epoch}, {}, {NodeId{2}}};
+    return {NodeId{2}, {core::Incarnation{incarnation}, core::BootEpoch{epoch}}, {}, {NodeId{2}}};
 }
 
 class PeerConnectionsTest : public testing::Test {
@@ -225,7 +225,7 @@ TEST_F(PeerConnectionsTest, AHelloOfAnOlderStartIsRefusedAndDisturbsNothing) {
 // One of the two directories is a copy: the one that was here first goes on.
 TEST_F(PeerConnectionsTest, AnotherLifeOfTheSameStartIsRefused) {
     auto copy = hello();
-    copy.life = 99;
+    copy.generation.life = 99;
     bring_up();
     EXPECT_EQ(connections.admit(in, replication, copy).refusal, Refusal::copied);
     EXPECT_EQ(connections.admit(in, replication, hello(0)).refusal, Refusal::copied);
@@ -315,7 +315,7 @@ public:
     }
     [[nodiscard]] bool are_up() const { return ends_[0].up && ends_[1].up; }
     [[nodiscard]] std::uint64_t epoch_seen_by(std::size_t node) const {
-        return ends_[node].up->boot_epoch.raw();
+        return ends_[node].up->generation.boot_epoch.raw();
     }
     [[nodiscard]] std::uint64_t epoch_of(std::size_t node) const { return ends_[node].epoch; }
     [[nodiscard]] std::size_t ups() const { return ups_; }
@@ -330,7 +330,7 @@ private:
     };
 
     static core::Hello hello_of(std::size_t node, std::uint64_t epoch) {
-        return {NodeId{node + 1}, core::Incarnation{node + 1}, core::BootEpoch{epoch}, {}, {}};
+        return {NodeId{node + 1}, {core::Incarnation{node + 1}, core::BootEpoch{epoch}}, {}, {}};
     }
 
     void apply(std::size_t node, const PeerChange& change) {

@@ -225,10 +225,11 @@ TEST_F(PeerNetworkTest, ARestartedPeerIsMetAgainWithItsNewHello) {
     ASSERT_TRUE(meet(a, add(2)));
     nodes_[1].reset();
     ASSERT_TRUE(run_until(io_, [&] { return !a.is_up(2); }));
-    auto& again =
-        add(2, [](NetworkOptions&, core::Hello& hello) { hello.boot_epoch = core::BootEpoch{2}; });
+    auto& again = add(2, [](NetworkOptions&, core::Hello& hello) {
+        hello.generation.boot_epoch = core::BootEpoch{2};
+    });
     ASSERT_TRUE(meet(a, again));
-    EXPECT_EQ(a.events.ups.back().boot_epoch, core::BootEpoch{2});
+    EXPECT_EQ(a.events.ups.back().generation.boot_epoch, core::BootEpoch{2});
     a.network->send(NodeId{2}, numbered(3));
     EXPECT_TRUE(run_until(io_, [&] { return !again.events.messages.empty(); }));
 }
@@ -240,7 +241,7 @@ TEST_F(PeerNetworkTest, ACallerWithAPeersNameDoesNotShutThePeerOut) {
     {
         Node stranger{
             io_, 2, {addresses_[0], free_address()}, [](NetworkOptions&, core::Hello& hello) {
-                hello.boot_epoch = core::BootEpoch{UINT64_MAX};
+                hello.generation.boot_epoch = core::BootEpoch{UINT64_MAX};
             }};
         ASSERT_TRUE(stranger.start());
         ASSERT_TRUE(

@@ -136,7 +136,7 @@ TEST_F(ResolverTest, APeerIsFoundAgainWhereItWasWithoutItsNameServer) {
     ASSERT_TRUE(run_until(io, [&] { return !one.is_up(2); }));
     addresses[1] = at;
     two = std::make_unique<Node>(io, 2, addresses, [](NetworkOptions&, core::Hello& hello) {
-        hello.boot_epoch = core::BootEpoch{2};
+        hello.generation.boot_epoch = core::BootEpoch{2};
     });
     ASSERT_TRUE(two->start());
     EXPECT_TRUE(run_until(io, [&] { return one.is_up(2) && two->is_up(1); }));

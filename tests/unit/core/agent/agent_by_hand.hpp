@@ -50,8 +50,8 @@ struct Agent {
     static AgentOptions options() {
         AgentOptions options;
         options.node = NodeId{1};
-        options.incarnation = Incarnation{9};
-        options.boot_epoch = BootEpoch{1};
+        options.generation.incarnation = Incarnation{9};
+        options.generation.boot_epoch = BootEpoch{1};
         return options;
     }
     // Of a session that no test outlives.

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/leases/countdowns.hpp"
+#include "core/leases/lease_times.hpp"
 #include "tests/unit/core/agent/agent_by_hand.hpp"
 
 namespace mortise::core::test {

@@ -29,8 +29,8 @@ public:
         OpenSession other;
         other.nonce = 77;
         other.node = NodeId{2};
-        other.incarnation = Incarnation{10};
-        other.boot_epoch = BootEpoch{1};
+        other.generation.incarnation = Incarnation{10};
+        other.generation.boot_epoch = BootEpoch{1};
         other.ttl_ms = Agent::of_a_day().ttl_ms;
         apply(other, true);
         rival_ = machine.sessions().newest();

@@ -26,7 +26,7 @@ Request request(RequestBody body, std::uint64_t seq = 70'000) {
 }
 
 OpenSession opening_as(Access access) {
-    OpenSession open{1, NodeId{2}, Incarnation{3}, BootEpoch{4}, 5, 6, false};
+    OpenSession open{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false};
     open.access = std::move(access);
     return open;
 }
@@ -35,8 +35,8 @@ OpenSession opening_as(Access access) {
 std::vector<Command> samples() {
     constexpr auto huge = ~std::uint64_t{0};
     return {
-        OpenSession{1, NodeId{2}, Incarnation{3}, BootEpoch{4}, 5, 6, false},
-        OpenSession{huge, NodeId{huge}, Incarnation{huge}, BootEpoch{huge}, ~0U, 499'999, true},
+        OpenSession{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false},
+        OpenSession{huge, NodeId{huge}, {Incarnation{huge}, BootEpoch{huge}}, ~0U, 499'999, true},
         opening_as({{AccessRole::learner}, {}}),
         opening_as({{AccessRole::voter, AccessRole::admin},
                     {{Right::acquire, std::string(access_prefix_bytes_max, 'p')},
@@ -366,7 +366,7 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     EXPECT_TRUE(decodes(request(several)));
     several.names.push_back({"o", shared});
     EXPECT_FALSE(decodes(request(several)));
-    const OpenSession open{1, NodeId{2}, Incarnation{3}, BootEpoch{4}, 5, 6, false};
+    const OpenSession open{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false};
     auto wrong = open;
     wrong.ttl_ms = 0;
     EXPECT_FALSE(decodes(wrong));
@@ -404,7 +404,7 @@ TEST(CommandCodec, RefusesUnsetIds) {
     const auto decodes = [](const Command& command) {
         return decode_batch(encoded({command})).has_value();
     };
-    const OpenSession open{1, NodeId{2}, Incarnation{3}, BootEpoch{4}, 5, 6, false};
+    const OpenSession open{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false};
     auto nobody = open;
     nobody.nonce = 0;
     EXPECT_FALSE(decodes(nobody));
@@ -412,10 +412,10 @@ TEST(CommandCodec, RefusesUnsetIds) {
     nobody.node = {};
     EXPECT_FALSE(decodes(nobody));
     nobody = open;
-    nobody.incarnation = {};
+    nobody.generation.incarnation = {};
     EXPECT_FALSE(decodes(nobody));
     nobody = open;
-    nobody.boot_epoch = {};
+    nobody.generation.boot_epoch = {};
     EXPECT_FALSE(decodes(nobody));
     EXPECT_TRUE(decodes(open));
     EXPECT_FALSE(decodes(Expire{SessionId{}, LogIndex{1}}));

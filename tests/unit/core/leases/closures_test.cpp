@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/leases/closure_countdowns.hpp"
-#include "core/leases/closure_quorum.hpp"
+#include "core/leases/countdowns.hpp"
+#include "core/leases/timer_quorum.hpp"
 
 namespace mortise::core {
 namespace {
@@ -14,15 +14,16 @@ using testing::IsEmpty;
 
 constexpr ClosureId first{1};
 constexpr ClosureId second{2};
+const CountdownTimes ten_seconds = closure_times(10'000, 0);
 
 Instant at(Nanoseconds time) {
     return Instant{1'000'000'000} + time;
 }
 
 TEST(ClosureCountdowns, RunOutWhenTheirTimeIsOver) {
-    ClosureCountdowns closures;
-    closures.start(first, 10s, 0s, at(0s));
-    closures.start(second, 10s, 4s, at(0s));
+    Countdowns<ClosureId> closures;
+    closures.start(first, ten_seconds, 0s, at(0s));
+    closures.start(second, ten_seconds, 4s, at(0s));
     closures.saved(at(5s));
     EXPECT_EQ(closures.deadline(), at(6s));
     closures.advance(at(6s));
@@ -36,9 +37,9 @@ TEST(ClosureCountdowns, RunOutWhenTheirTimeIsOver) {
 }
 
 TEST(ClosureCountdowns, OneThatWasStoppedNeverRunsOut) {
-    ClosureCountdowns closures;
-    closures.start(first, 10s, 0s, at(0s));
-    closures.start(second, 1s, 0s, at(0s));
+    Countdowns<ClosureId> closures;
+    closures.start(first, ten_seconds, 0s, at(0s));
+    closures.start(second, closure_times(1'000, 0), 0s, at(0s));
     closures.advance(at(2s));
     closures.stop(first);
     closures.stop(second);
@@ -48,9 +49,9 @@ TEST(ClosureCountdowns, OneThatWasStoppedNeverRunsOut) {
 }
 
 TEST(ClosureCountdowns, AreSavedWithTheTimeThatIsOver) {
-    ClosureCountdowns closures;
-    closures.start(first, 10s, 3s, at(0s));
-    EXPECT_THAT(closures.save(at(2s)), ElementsAre(SavedCountdown{{}, {}, 5s, first}));
+    Countdowns<ClosureId> closures;
+    closures.start(first, ten_seconds, 3s, at(0s));
+    EXPECT_THAT(closures.save(at(2s)), ElementsAre(SavedCountdown<ClosureId>{first, 5s}));
     EXPECT_EQ(closures.save_at(), at(1'250ms));
     closures.saved(at(2s));
     EXPECT_EQ(closures.save_at(), at(3'250ms));
@@ -66,13 +67,13 @@ protected:
     }
 
     void report(std::uint64_t from) { quorum_.report(NodeId{from}, {first}); }
-    std::vector<EndClosure> decide(const std::set<ClosureId>& own = {}) {
-        return quorum_.decide(configuration_, NodeId{1}, own,
+    std::vector<ClosureId> decide(const std::set<ClosureId>& own = {}) {
+        return quorum_.decide({configuration_, NodeId{1}, own},
                               [this](ClosureId) { return is_there_; });
     }
 
     Configuration configuration_;
-    ClosureQuorum quorum_;
+    TimerQuorum<ClosureId> quorum_;
     bool is_there_ = true;
 };
 
@@ -84,7 +85,7 @@ TEST_F(ClosureQuorumTest, OneClockEndsNothing) {  // S5
 
 TEST_F(ClosureQuorumTest, AMajorityDoesAndOnce) {
     report(2);
-    EXPECT_THAT(decide({first}), ElementsAre(EndClosure{first}));
+    EXPECT_THAT(decide({first}), ElementsAre(first));
     EXPECT_THAT(decide({first}), IsEmpty());
     report(3);
     EXPECT_THAT(decide(), IsEmpty());

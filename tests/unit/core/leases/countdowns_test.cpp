@@ -4,12 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/base/check.hpp"
+#include "core/leases/lease_times.hpp"
+
 namespace mortise::core {
 namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using Saved = SavedCountdown<RenewedLease>;
 
 constexpr SessionId one{1};
 constexpr SessionId two{2};
@@ -29,15 +33,15 @@ protected:
         opened_.rho_ppm = 10'000;
     }
     void start(SessionId session, LogIndex renewed_at, Instant now, Nanoseconds elapsed = {}) {
-        countdowns_.start(opened_, session, renewed_at, elapsed, now);
+        countdowns_.start({session, renewed_at}, lease_times(opened_), elapsed, now);
     }
-    const std::set<RunOut>& run_out_by(Instant now) {
+    const std::set<RenewedLease>& run_out_by(Instant now) {
         countdowns_.advance(now);
         return countdowns_.run_out();
     }
 
     OpenSession opened_;
-    Countdowns countdowns_;
+    Countdowns<RenewedLease> countdowns_;
 };
 
 TEST(LeaseTimes, TheClusterWaitsLongerThanAHolderTrusts) {
@@ -54,21 +58,30 @@ TEST(LeaseTimes, TheClusterWaitsLongerThanAHolderTrusts) {
 TEST_F(CountdownsTest, RunsOutAtItsEndAndNotBefore) {
     start(one, first, at(1s));
     EXPECT_THAT(run_out_by(at(1s + patience - 1ns)), IsEmpty());
-    EXPECT_THAT(run_out_by(at(1s + patience)), ElementsAre(RunOut{one, first}));
+    EXPECT_THAT(run_out_by(at(1s + patience)), ElementsAre(RenewedLease{one, first}));
 }
 
 TEST_F(CountdownsTest, WhatRanOutIsToldAgainAndAgain) {
     start(one, first, at(0s));
     run_out_by(at(patience));
-    EXPECT_THAT(run_out_by(at(1h)), ElementsAre(RunOut{one, first}));
+    EXPECT_THAT(run_out_by(at(1h)), ElementsAre(RenewedLease{one, first}));
 }
 
 TEST_F(CountdownsTest, ARenewalStartsItAgainAndTakesBackThatItRanOut) {
     start(one, first, at(0s));
     run_out_by(at(patience));
+    countdowns_.stop(one);
     start(one, second, at(20s));
     EXPECT_THAT(run_out_by(at(20s)), IsEmpty());
-    EXPECT_THAT(run_out_by(at(20s + patience)), ElementsAre(RunOut{one, second}));
+    EXPECT_THAT(run_out_by(at(20s + patience)), ElementsAre(RenewedLease{one, second}));
+}
+
+TEST_F(CountdownsTest, OfOneSessionOnlyOneLeaseIsCounted) {
+    start(one, first, at(0s));
+    EXPECT_THROW(start(one, second, at(1s)), InvariantBroken);
+    EXPECT_EQ((countdowns_.elapsed({one, first}, at(3s))), 3s);
+    EXPECT_EQ((countdowns_.elapsed({one, second}, at(3s))), 0s);
+    EXPECT_EQ((countdowns_.left({one, second}, at(3s))), std::nullopt);
 }
 
 TEST_F(CountdownsTest, OneThatWasStoppedHasNotRunOut) {
@@ -76,7 +89,7 @@ TEST_F(CountdownsTest, OneThatWasStoppedHasNotRunOut) {
     start(two, first, at(0s));
     run_out_by(at(patience));
     countdowns_.stop(one);
-    EXPECT_THAT(run_out_by(at(1h)), ElementsAre(RunOut{two, first}));
+    EXPECT_THAT(run_out_by(at(1h)), ElementsAre(RenewedLease{two, first}));
     countdowns_.stop(one);  // of one that does not run nothing happens
     countdowns_.stop(two);
     EXPECT_THAT(run_out_by(at(1h)), IsEmpty());
@@ -85,26 +98,27 @@ TEST_F(CountdownsTest, OneThatWasStoppedHasNotRunOut) {
 TEST_F(CountdownsTest, EachRunsByItself) {
     start(two, first, at(0s));
     start(one, first, at(3s));
-    EXPECT_THAT(run_out_by(at(patience)), ElementsAre(RunOut{two, first}));
-    EXPECT_THAT(run_out_by(at(3s + patience)), ElementsAre(RunOut{one, first}, RunOut{two, first}));
+    EXPECT_THAT(run_out_by(at(patience)), ElementsAre(RenewedLease{two, first}));
+    EXPECT_THAT(run_out_by(at(3s + patience)),
+                ElementsAre(RenewedLease{one, first}, RenewedLease{two, first}));
 }
 
 TEST_F(CountdownsTest, ARestartGoesOnFromWhatWasSaved) {
     start(one, first, at(0s));
     const auto saved = countdowns_.save(at(4s));
-    EXPECT_THAT(saved, ElementsAre(SavedCountdown{one, first, 4s}));
-    Countdowns again;
-    again.start(opened_, one, first, saved[0].elapsed, at(100s));
+    EXPECT_THAT(saved, ElementsAre(Saved{{one, first}, 4s}));
+    Countdowns<RenewedLease> again;
+    again.start(saved[0].timer, lease_times(opened_), saved[0].elapsed, at(100s));
     again.advance(at(96s + patience - 1ns));
     EXPECT_THAT(again.run_out(), IsEmpty());
     again.advance(at(96s + patience));
-    EXPECT_THAT(again.run_out(), ElementsAre(RunOut{one, first}));
+    EXPECT_THAT(again.run_out(), ElementsAre(RenewedLease{one, first}));
 }
 
 TEST_F(CountdownsTest, WhatRanOutIsSavedAsWell) {
     start(one, first, at(0s));
     run_out_by(at(patience));
-    EXPECT_THAT(countdowns_.save(at(12s)), ElementsAre(SavedCountdown{one, first, 12s}));
+    EXPECT_THAT(countdowns_.save(at(12s)), ElementsAre(Saved{{one, first}, 12s}));
 }
 
 TEST_F(CountdownsTest, ASaveIsDueEveryEighthOfTheTtlWhileSomethingRuns) {

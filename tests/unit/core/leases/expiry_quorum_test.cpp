@@ -1,8 +1,9 @@
 // The leader's side of expiry (S4): whose word counts, and when it is enough.
-#include "core/leases/expiry_quorum.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "core/leases/timer_quorum.hpp"
+#include "core/locks/session_table.hpp"
 
 namespace mortise::core {
 namespace {
@@ -27,20 +28,23 @@ protected:
         session_ = sessions_.open(request, opened_at).id;
     }
 
-    [[nodiscard]] RunOut run_out(LogIndex renewed_at = opened_at) const {
+    [[nodiscard]] RenewedLease run_out(LogIndex renewed_at = opened_at) const {
         return {session_, renewed_at};
     }
     void report(std::uint64_t from) { quorum_.report(NodeId{from}, {run_out()}); }
-    std::vector<Expire> decide(const std::set<RunOut>& own = {}) {
-        return quorum_.decide(configuration_, self, own, sessions_,
-                              [this](SessionId) { return has_renewal_; });
+    std::vector<RenewedLease> decide(const std::set<RenewedLease>& own = {}) {
+        return quorum_.decide(
+            {configuration_, self, own},
+            [this](const RenewedLease& lease) {
+                return sessions_.is_newest_renewal(lease.session, lease.renewed_at);
+            },
+            [this](const RenewedLease&) { return !has_renewal_; });
     }
-    [[nodiscard]] Expire expire() const { return {session_, opened_at}; }
 
     Configuration configuration_;
     SessionTable sessions_;
     SessionId session_;
-    ExpiryQuorum quorum_;
+    TimerQuorum<RenewedLease> quorum_;
     bool has_renewal_ = false;
 };
 
@@ -52,13 +56,13 @@ TEST_F(ExpiryQuorumTest, OneClockExpiresNothing) {
 
 TEST_F(ExpiryQuorumTest, AMajorityDoes) {
     report(2);
-    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+    EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
 }
 
 TEST_F(ExpiryQuorumTest, TheOthersAreEnoughWithoutTheLeader) {
     report(2);
     report(3);
-    EXPECT_THAT(decide(), ElementsAre(expire()));
+    EXPECT_THAT(decide(), ElementsAre(run_out()));
 }
 
 TEST_F(ExpiryQuorumTest, ReportsUnderTheLeadersOwnNameDoNotCount) {
@@ -69,7 +73,7 @@ TEST_F(ExpiryQuorumTest, ReportsUnderTheLeadersOwnNameDoNotCount) {
 
 TEST_F(ExpiryQuorumTest, EachRenewalIsExpiredOnce) {
     report(2);
-    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+    EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
     report(3);
     EXPECT_THAT(decide({run_out()}), IsEmpty());
 }
@@ -82,7 +86,7 @@ TEST_F(ExpiryQuorumTest, WhoHasNoVoteDoesNotCount) {
     report(9);
     EXPECT_THAT(decide({run_out()}), IsEmpty());
     report(3);
-    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+    EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
 }
 
 TEST_F(ExpiryQuorumTest, VotersAreCountedAtThatMomentInBothHalvesOfAChange) {
@@ -91,7 +95,7 @@ TEST_F(ExpiryQuorumTest, VotersAreCountedAtThatMomentInBothHalvesOfAChange) {
     report(3);
     EXPECT_THAT(decide({run_out()}), IsEmpty());
     report(4);
-    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+    EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
 }
 
 TEST_F(ExpiryQuorumTest, ARenewalSinceMakesReportsVoid) {
@@ -100,7 +104,7 @@ TEST_F(ExpiryQuorumTest, ARenewalSinceMakesReportsVoid) {
     sessions_.change(session_)->renewed_at = LogIndex{8};
     EXPECT_THAT(decide({run_out()}), IsEmpty());
     quorum_.report(NodeId{2}, {run_out(LogIndex{8})});
-    EXPECT_THAT(decide({run_out(LogIndex{8})}), ElementsAre(Expire{session_, LogIndex{8}}));
+    EXPECT_THAT(decide({run_out(LogIndex{8})}), ElementsAre(run_out(LogIndex{8})));
 }
 
 TEST_F(ExpiryQuorumTest, ARenewalOnItsWayHoldsItBack) {
@@ -108,7 +112,7 @@ TEST_F(ExpiryQuorumTest, ARenewalOnItsWayHoldsItBack) {
     has_renewal_ = true;
     EXPECT_THAT(decide({run_out()}), IsEmpty());
     has_renewal_ = false;
-    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+    EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
 }
 
 TEST_F(ExpiryQuorumTest, ASessionThatEndedIsNotExpired) {
@@ -129,21 +133,21 @@ TEST_F(ExpiryQuorumTest, NothingIsKeptOfASessionThatEnded) {
 
 TEST_F(ExpiryQuorumTest, WhatWasHeardOrDecidedInAnotherTermDoesNotCount) {
     report(2);
-    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+    EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
     quorum_.clear();
     EXPECT_THAT(decide({run_out()}), IsEmpty());
     report(3);
-    EXPECT_THAT(decide({run_out()}), ElementsAre(expire()));
+    EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
 }
 
 TEST_F(ExpiryQuorumTest, ASessionIsForgottenWithoutTheOthers) {
     OpenSession request;
     request.nonce = 8;
     const auto other = sessions_.open(request, LogIndex{6}).id;
-    const RunOut of_other{other, LogIndex{6}};
+    const RenewedLease of_other{other, LogIndex{6}};
     quorum_.report(NodeId{2}, {run_out(), of_other});
     quorum_.forget(session_);
-    EXPECT_THAT(decide({run_out(), of_other}), ElementsAre(Expire{other, LogIndex{6}}));
+    EXPECT_THAT(decide({run_out(), of_other}), ElementsAre(of_other));
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ private:
         OpenSession open;
         open.nonce = who;
         open.node = NodeId{who};
-        open.incarnation = Incarnation{who};
-        open.boot_epoch = BootEpoch{1};
+        open.generation.incarnation = Incarnation{who};
+        open.generation.boot_epoch = BootEpoch{1};
         open.ttl_ms = 10'000;
         return open;
     }

@@ -66,7 +66,7 @@ TEST_F(LockMachineSessions, ARestartEndsItsFormerLifeAtOnce) {  // S10
 
 TEST_F(LockMachineSessions, AnotherIncarnationIsNotTheFormerLife) {  // S10
     auto restart = opening(1, 2);
-    restart.incarnation = Incarnation{999};
+    restart.generation.incarnation = Incarnation{999};
     restart.former_life_ended = true;
     EXPECT_EQ(put(restart), "opened 4 nonce=12");
 }

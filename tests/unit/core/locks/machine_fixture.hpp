@@ -53,8 +53,8 @@ protected:
         OpenSession open;
         open.nonce = 10 * who + epoch;
         open.node = NodeId{who};
-        open.incarnation = Incarnation{100 + who};
-        open.boot_epoch = BootEpoch{epoch};
+        open.generation.incarnation = Incarnation{100 + who};
+        open.generation.boot_epoch = BootEpoch{epoch};
         open.ttl_ms = 10'000;
         open.rho_ppm = 10'000;
         return open;

@@ -8,8 +8,8 @@ namespace {
 OpenSession opening(std::uint64_t nonce, std::uint64_t incarnation, std::uint64_t epoch) {
     OpenSession open;
     open.nonce = nonce;
-    open.incarnation = Incarnation{incarnation};
-    open.boot_epoch = BootEpoch{epoch};
+    open.generation.incarnation = Incarnation{incarnation};
+    open.generation.boot_epoch = BootEpoch{epoch};
     return open;
 }
 
@@ -41,9 +41,9 @@ TEST(SessionTable, RemembersTheNewestEpochOfAnIncarnation) {  // S10
     const auto id = table.open(opening(2, 5, 4), LogIndex{2}).id;
     table.open(opening(3, 6, 9), LogIndex{3});
     table.remove(id);
-    EXPECT_EQ(table.newest_epoch(Incarnation{5}), BootEpoch{4});
-    EXPECT_EQ(table.newest_epoch(Incarnation{6}), BootEpoch{9});
-    EXPECT_FALSE(table.newest_epoch(Incarnation{7}).is_set());
+    EXPECT_EQ(table.newest_start(Incarnation{5}).boot_epoch, BootEpoch{4});
+    EXPECT_EQ(table.newest_start(Incarnation{6}).boot_epoch, BootEpoch{9});
+    EXPECT_FALSE(table.newest_start(Incarnation{7}).is_set());
 }
 
 }  // namespace

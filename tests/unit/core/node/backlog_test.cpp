@@ -148,7 +148,8 @@ TEST(Backlog, NothingIsAppliedOrHandedOverBehindAWholeState) {
     LockMachine machine;
     Outcomes outcomes;
     machine.apply(LogIndex{5},
-                  {OpenSession{5, n2, Incarnation{99}, BootEpoch{1}, 10'000, 0, false}}, outcomes);
+                  {OpenSession{5, n2, {Incarnation{99}, BootEpoch{1}}, 10'000, 0, false}},
+                  outcomes);
     SnapshotChunk chunk{Term{1}, at,   voters({1, 2, 3}), 0, machine.take_changed_rows(), true,
                         0,       false};
     chunk.checksum = sum_with(0, chunk);
@@ -191,7 +192,7 @@ constexpr std::uint64_t renewed_at = last - 1;
 // A session is opened, and renewed near the end.
 RaftState disk_with_session(SessionId session) {
     auto state = disk();
-    const OpenSession opens{5, NodeId{77}, Incarnation{99}, BootEpoch{1}, 8'000, 0, false};
+    const OpenSession opens{5, NodeId{77}, {Incarnation{99}, BootEpoch{1}}, 8'000, 0, false};
     auto& second = state.entries[1];
     second = make_entry(second.id, EntryKind::commands, one(opens));
     auto& renews = state.entries[renewed_at - 1];
@@ -199,7 +200,7 @@ RaftState disk_with_session(SessionId session) {
     return state;
 }
 
-HandDrivenNode with_session(SessionId session, std::vector<SavedCountdown> saved) {
+HandDrivenNode with_session(SessionId session, SavedCountdowns saved) {
     HandDrivenNode node{Backlog::options(),
                         NodeState{disk_with_session(session), {}, std::move(saved), {}}};
     node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk()}.hello()});
@@ -210,20 +211,20 @@ HandDrivenNode with_session(SessionId session, std::vector<SavedCountdown> saved
 // S4: a save meanwhile, and another crash, must not make them begin anew.
 TEST(Backlog, CountdownsOfWhatIsToBeAppliedAgainAreKept) {
     const auto session = with_session(SessionId{1}, {}).core().machine().sessions().newest();
-    const SavedCountdown saved{session, LogIndex{renewed_at}, std::chrono::seconds{5}};
-    auto node = with_session(session, {saved});
+    const SavedCountdowns saved{{{{session, LogIndex{renewed_at}}, std::chrono::seconds{5}}}, {}};
+    auto node = with_session(session, saved);
     ASSERT_LT(node.core().applied_index().raw(), renewed_at);
     node.now = node.now + std::chrono::seconds{1};
     node.timer();
     ASSERT_LT(node.core().applied_index().raw(), renewed_at);
-    EXPECT_EQ(node.countdowns, std::vector{saved});
+    EXPECT_EQ(node.countdowns, saved);
     while (node.core().applied_index().raw() < last)
         node.timer();
     node.now = node.now + std::chrono::seconds{1};
     node.timer();
-    ASSERT_EQ(node.countdowns.size(), 1U);
-    EXPECT_EQ(node.countdowns[0].renewed_at, LogIndex{renewed_at});
-    EXPECT_EQ(node.countdowns[0].elapsed, std::chrono::seconds{6});
+    ASSERT_EQ(node.countdowns.leases.size(), 1U);
+    EXPECT_EQ(node.countdowns.leases[0].timer.renewed_at, LogIndex{renewed_at});
+    EXPECT_EQ(node.countdowns.leases[0].elapsed, std::chrono::seconds{6});
 }
 
 // P12: somebody may have proposed in a newer form just before this one led.

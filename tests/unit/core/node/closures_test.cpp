@@ -233,8 +233,8 @@ TEST_P(ClosuresAfterARestart, GoOnWithTheTimeThatWasSaved) {
         const auto closure = machine.table().extras().at("a").closures.front().id;
         auto state = disk_with(voters({1}), {Term{1}, n1}, {1, 1, 1});
         state.applied = LogIndex{4};
-        std::vector<SavedCountdown> saved{{session, LogIndex{4}, 0ms}};
-        if (is_saved) saved.push_back({{}, {}, 300ms, closure});
+        SavedCountdowns saved{{{{session, LogIndex{4}}, 0ms}}, {}};
+        if (is_saved) saved.closures.push_back({closure, 300ms});
         HandDrivenNode node{node_options(1, {1}),
                             NodeState{std::move(state), std::move(machine), std::move(saved), {}}};
         EXPECT_TRUE(is_closed_after(node, 1'690ms));

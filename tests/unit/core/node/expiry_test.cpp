@@ -79,9 +79,9 @@ TEST(ExpiryAfterARestart, GoesByTheTimeOfTheNewestRenewalAlone) {
     machine.apply(LogIndex{3}, {Renew{{{session, 1}}}}, outcomes);
     auto state = disk_with(voters({1}), {Term{1}, n1}, {1, 1});
     state.applied = LogIndex{3};
-    const SavedCountdown earlier{session, LogIndex{2}, 1'900ms};
+    const SavedCountdowns earlier{{{{session, LogIndex{2}}, 1'900ms}}, {}};
     HandDrivenNode node{node_options(1, {1}),
-                        NodeState{std::move(state), std::move(machine), {earlier}, {}}};
+                        NodeState{std::move(state), std::move(machine), earlier, {}}};
     const auto until = node.now + Nanoseconds{1'500ms};
     while (node.core().deadline() < until) {
         node.timer_when_due();

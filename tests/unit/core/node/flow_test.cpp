@@ -21,7 +21,7 @@ Hello hello_of_two() {
 Forward something(std::uint64_t nonce) {
     const auto hello = hello_of_two();
     BatchBuilder batch;
-    batch.add(OpenSession{nonce, n2, hello.incarnation, hello.boot_epoch, 10'000, 10'000});
+    batch.add(OpenSession{nonce, n2, hello.generation.start(), 10'000, 10'000});
     return forward_of(batch.take());
 }
 

@@ -57,7 +57,7 @@ TEST(Formation, NeedsThemConnectedAtTheSameTime) {
 TEST(Formation, AsksEverybodyAgainWhenAllWereHeardOf) {
     HandDrivenNode node{1, {1, 2, 3}};
     auto second = empty_hello(2, {1, 2, 3});
-    second.life = 22;
+    second.generation.life = 22;
     node.step(PeerUp{second});
     node.step(PeerUp{empty_hello(3, {1, 2, 3})});
     const auto asked = node.newest<FormationQuestion>(n2);
@@ -93,8 +93,8 @@ TEST(Formation, AnAnswerBeforeSomebodyCameBackCountsForNothing) {
     node.receive(n2, FormationAnswer{asked.round});
     node.sent.clear();
     auto third = empty_hello(3, {1, 2, 3});
-    third.boot_epoch = third.boot_epoch.next();
-    third.life = 33;
+    third.generation.boot_epoch = third.generation.boot_epoch.next();
+    third.generation.life = 33;
     node.step(PeerUp{third});
     const auto again = node.newest<FormationQuestion>(n3);
     EXPECT_NE(again.round, asked.round);
@@ -110,7 +110,7 @@ TEST(Formation, AnAnswerBeforeSomebodyCameBackCountsForNothing) {
 TEST(Formation, WhoJoinedMeanwhileDoesNotAgree) {
     HandDrivenNode node{2, {1, 2, 3}};
     node.step(PeerUp{empty_hello(1, {1, 2, 3})});
-    node.receive(n1, FormationQuestion{5, node.hello().life});
+    node.receive(n1, FormationQuestion{5, node.hello().generation.life});
     EXPECT_EQ(node.newest<FormationAnswer>(n1).round, 5U);
     node.step(PeerUp{empty_hello(3, {1, 2, 3})});
     auto present = voters({1, 2, 3});
@@ -118,9 +118,9 @@ TEST(Formation, WhoJoinedMeanwhileDoesNotAgree) {
     node.receive(n3, RaftMessage{append(2, {}, {configures(log_id(1, 1), present)})});
     ASSERT_TRUE(node.is_formed());
     const auto refused = node.core().refused_messages();
-    node.receive(n1, FormationQuestion{6, node.hello().life});
+    node.receive(n1, FormationQuestion{6, node.hello().generation.life});
     node.complete_writes();
-    node.receive(n1, FormationQuestion{7, node.hello().life});
+    node.receive(n1, FormationQuestion{7, node.hello().generation.life});
     EXPECT_TRUE(node.take<FormationAnswer>(n1).empty());
     EXPECT_EQ(node.core().refused_messages(), refused + 2);
 }
@@ -129,8 +129,8 @@ TEST(Formation, AQuestionToAnotherLifeOrFromAStrangerIsRefused) {
     HandDrivenNode node{2, {1, 2, 3}};
     node.step(PeerUp{empty_hello(1, {1, 2, 3})});
     node.step(PeerUp{empty_hello(4, {1, 2, 3})});
-    node.receive(n1, FormationQuestion{5, node.hello().life + 1});
-    node.receive(n4, FormationQuestion{5, node.hello().life});
+    node.receive(n1, FormationQuestion{5, node.hello().generation.life + 1});
+    node.receive(n4, FormationQuestion{5, node.hello().generation.life});
     EXPECT_TRUE(node.sent.empty());
     EXPECT_EQ(node.core().refused_messages(), 2U);
 }
@@ -219,7 +219,7 @@ TEST(Formation, AVoterWipedBeforehandTakesPartAsItIsNow) {
     cluster.settle();
     ASSERT_TRUE(cluster[n1].is_formed());
     EXPECT_EQ(cluster[n1].raft().configuration().find(n2)->incarnation,
-              cluster[n2].hello().incarnation);
+              cluster[n2].hello().generation.incarnation);
 }
 
 // --- the offer
@@ -277,7 +277,7 @@ TEST(Formation, AnOfferOfALifeThatIsOverIsRefused) {
     HandDrivenNode node{2, {1, 2, 3}};
     meet_founder(node);
     auto wiped = HandDrivenNode{1, {1, 2, 3}}.hello();
-    wiped.incarnation = Incarnation{9999};
+    wiped.generation.incarnation = Incarnation{9999};
     node.step(PeerUp{wiped});
     node.receive(n1, offer_to(voters({1, 2, 3})));
     EXPECT_FALSE(node.is_formed());
@@ -351,7 +351,7 @@ TEST(Formation, AWipedNodeIsNotOffered) {
     node.step(PeerDown{n2});
     node.sent.clear();
     auto wiped = empty_hello(2, {1, 2, 3});
-    wiped.incarnation = Incarnation{9999};
+    wiped.generation.incarnation = Incarnation{9999};
     node.step(PeerUp{wiped});
     node.timer_when_due();
     EXPECT_TRUE(node.take<FormationOffer>(n2).empty());
@@ -437,7 +437,7 @@ TEST(Formation, AFormerMemberFormsNothingAndFollowsItsOwnClusterOnly) {
     node.receive(n2, leads);
     EXPECT_FALSE(node.is_formed());
     known.cluster = {7, 9};
-    known.boot_epoch = known.boot_epoch.next();
+    known.generation.boot_epoch = known.generation.boot_epoch.next();
     node.step(PeerUp{known});
     node.receive(n2, leads);
     EXPECT_TRUE(node.is_formed());

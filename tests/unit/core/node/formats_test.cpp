@@ -133,7 +133,7 @@ TEST_F(Formats, AMemberThatLostItsDirectoryComesBackOnceItCanReadTheLog) {
     change_version(lost, oldest);
     const auto is_back = [&] {
         const auto* member = cluster.leader()->raft().configuration().find(lost);
-        return member->incarnation == cluster[lost].hello().incarnation;
+        return member->incarnation == cluster[lost].hello().generation.incarnation;
     };
     EXPECT_FALSE(is_back());
     change_version(lost, newest);

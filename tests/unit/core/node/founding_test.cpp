@@ -37,7 +37,7 @@ protected:
     }
     static NodeOptions former_options() {
         auto options = node_options(3, {3});
-        options.incarnation = Incarnation{77};
+        options.generation.incarnation = Incarnation{77};
         return options;
     }
     SnapshotChunk state() const {
@@ -74,7 +74,7 @@ TEST_F(BroughtIn, WhoPutsAStateInForceAgreesToNoFounding) {
     HandDrivenNode node{2, {1, 2, 3}};
     receive_state(node);
     node.step(PeerUp{empty_hello(1, {1, 2, 3})});
-    node.receive(n1, FormationQuestion{5, node.hello().life});
+    node.receive(n1, FormationQuestion{5, node.hello().generation.life});
     EXPECT_EQ(node.sent_to<FormationAnswer>(n1), 0U);
     node.receive(n1, FormationOffer{configures(log_id(1, 1), voters({1, 2, 3}))});
     EXPECT_FALSE(node.is_formed());

@@ -146,7 +146,7 @@ TEST_F(Lives, WhoMissedThatItIsOutlivedIsToldAgain) {
         cluster[n1].receive(n2, outdated);
         const auto told = cluster[n1].take<Superseded>(n2);
         ASSERT_EQ(told.size(), 1U) << epoch;
-        EXPECT_EQ(told.front().life, said.life);
+        EXPECT_EQ(told.front().generation, said.generation);
     }
 }
 
@@ -195,7 +195,7 @@ class Doubts : public Lives {
 protected:
     void say(NodeId by) {
         const auto hello = node.hello();
-        node.receive(by, Superseded{hello.incarnation, hello.boot_epoch, hello.life});
+        node.receive(by, Superseded{hello.generation});
     }
     [[nodiscard]] bool is_doubted() const { return node.noted(Note::Kind::own_life_doubted); }
 
@@ -205,8 +205,10 @@ protected:
 TEST_F(Doubts, ComeFromItsClusterAloneAndAreAboutThisLife) {
     const auto hello = node.hello();
     say(n5);
-    node.receive(n3, Superseded{hello.incarnation, hello.boot_epoch, hello.life + 1});
-    node.receive(n3, Superseded{hello.incarnation, hello.boot_epoch.next(), hello.life});
+    node.receive(n3, Superseded{{hello.generation.incarnation, hello.generation.boot_epoch,
+                                 hello.generation.life + 1}});
+    node.receive(n3, Superseded{{hello.generation.incarnation, hello.generation.boot_epoch.next(),
+                                 hello.generation.life}});
     EXPECT_FALSE(is_doubted());
     say(n3);
     EXPECT_TRUE(is_doubted());
@@ -289,7 +291,7 @@ TEST(DoubtsOfTwo, AreTheWordOfTheOtherOneTwice) {
     cluster.run_for(5 * heartbeat);
     auto& node = cluster[n2];
     const auto hello = node.hello();
-    const Superseded word{hello.incarnation, hello.boot_epoch, hello.life};
+    const Superseded word{hello.generation};
     node.receive(n1, word);
     node.receive(n1, word);
     EXPECT_FALSE(node.superseded);

@@ -36,7 +36,7 @@ RaftMessage harmless() {
 
 TEST(NodeCore, NeedsAnIdentity) {
     auto options = node_options(1, {1});
-    options.incarnation = {};
+    options.generation.incarnation = {};
     EXPECT_THROW((NodeCore{options, {}, Now{start, start}}), InvariantBroken);
 }
 
@@ -81,9 +81,9 @@ TEST(NodeCore, RefusesWhatAWipedDiskSaid) {
     Running running;
     const auto refused = running.leader.core().refused_messages();
     const RaftMessage said{accepts(running.leader.raft().term().raw(), 2)};
-    running.leader.step(Received{n2, said, member(2).incarnation});
+    running.leader.step(Received{n2, said, Generation{member(2).incarnation, BootEpoch{1}}});
     EXPECT_EQ(running.leader.core().refused_messages(), refused);
-    running.leader.step(Received{n2, said, Incarnation{9999}});
+    running.leader.step(Received{n2, said, Generation{Incarnation{9999}, BootEpoch{1}}});
     EXPECT_EQ(running.leader.core().refused_messages(), refused + 1);
 }
 
@@ -94,7 +94,8 @@ TEST(NodeCore, AWipedMemberComesBackByItself) {
     running.cluster.connect_all();
     running.cluster.run_for(3 * election_timeout);
     const auto& configuration = running.leader.raft().configuration();
-    EXPECT_EQ(configuration.find(n2)->incarnation, running.cluster[n2].hello().incarnation);
+    EXPECT_EQ(configuration.find(n2)->incarnation,
+              running.cluster[n2].hello().generation.incarnation);
     EXPECT_TRUE(configuration.is_voter(n2));
     EXPECT_FALSE(configuration.is_joint());
     EXPECT_EQ(running.cluster[n2].raft().commit_index(), running.leader.raft().commit_index());
@@ -128,11 +129,11 @@ TEST(NodeCore, TheNewestLifeOfAPeerStands) {
     Running running;
     const RaftMessage asks{ReadRequest{Term{2}, ReadId{1}}};
     auto newer = running.cluster[n2].hello();
-    newer.boot_epoch = BootEpoch{5};
+    newer.generation.boot_epoch = BootEpoch{5};
     running.leader.step(PeerUp{newer});
     const auto refused = running.leader.core().refused_messages();
     auto older = newer;
-    older.boot_epoch = BootEpoch{4};
+    older.generation.boot_epoch = BootEpoch{4};
     running.leader.step(PeerDown{n2});
     running.leader.step(PeerUp{older});
     EXPECT_EQ(running.leader.core().refused_messages(), refused + 1);
@@ -148,7 +149,7 @@ TEST(NodeCore, AMemberIsWhatItsNewestConnectionSays) {
     Running running;
     auto& node = running.cluster[n3];
     auto wiped = running.cluster[n2].hello();
-    wiped.incarnation = Incarnation{9999};
+    wiped.generation.incarnation = Incarnation{9999};
     node.step(PeerUp{wiped});
     const auto refused = node.core().refused_messages();
     node.receive(n2, harmless());

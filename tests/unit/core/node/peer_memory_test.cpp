@@ -10,7 +10,7 @@ using Verdict = PeerMemory::Verdict;
 constexpr Incarnation directory{20};
 
 Hello hello(std::uint64_t epoch, std::uint64_t life) {
-    return {NodeId{2}, directory, BootEpoch{epoch}, {7, 9}, {}, life};
+    return {NodeId{2}, {directory, BootEpoch{epoch}, life}, {7, 9}, {}};
 }
 
 Hello empty_hello(std::uint64_t epoch, std::uint64_t life) {
@@ -61,15 +61,15 @@ TEST(PeerMemory, TheSameStartTwiceIsACopy) {
 // Also by one who never heard of it: the state says so.
 TEST(PeerMemory, ALaterSessionOutlivesAStart) {
     PeerMemory memory;
-    EXPECT_EQ(memory.hear(hello(3, 30), BootEpoch{4}), Verdict::outlived);
-    EXPECT_EQ(memory.hear(hello(4, 40), BootEpoch{4}), Verdict::new_life);
+    EXPECT_EQ(memory.hear(hello(3, 30), Generation{directory, BootEpoch{4}}), Verdict::outlived);
+    EXPECT_EQ(memory.hear(hello(4, 40), Generation{directory, BootEpoch{4}}), Verdict::new_life);
 }
 
 TEST(PeerMemory, AnotherDirectoryIsAnother) {
     PeerMemory memory;
     memory.hear(hello(4, 40), {});
     auto wiped = hello(1, 1);
-    wiped.incarnation = Incarnation{21};
+    wiped.generation.incarnation = Incarnation{21};
     EXPECT_EQ(memory.hear(wiped, {}), Verdict::new_life);
 }
 

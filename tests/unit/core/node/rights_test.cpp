@@ -210,8 +210,9 @@ TEST_F(Liar, ASessionIsOpenedForItsOwnDirectoryAlone) {
         auto opening = opened_by(n2);
         opening.nonce += 2;
         opening.former_life_ended = true;
-        opening.boot_epoch = part == 0 ? opening.boot_epoch.next() : opening.boot_epoch;
-        if (part == 1) opening.incarnation = opened_by(n3).incarnation;
+        opening.generation.boot_epoch =
+            part == 0 ? opening.generation.boot_epoch.next() : opening.generation.boot_epoch;
+        if (part == 1) opening.generation.incarnation = opened_by(n3).generation.incarnation;
         if (part == 2) opening.node = n3;
         expect_refused(forward_of(batch(opening)));
     }

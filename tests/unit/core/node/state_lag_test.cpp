@@ -311,7 +311,7 @@ struct Installing {
         LockMachine machine;
         Outcomes outcomes;
         machine.apply(LogIndex{2},
-                      {OpenSession{5, n1, Incarnation{9}, BootEpoch{1}, 60'000, 0, false}},
+                      {OpenSession{5, n1, {Incarnation{9}, BootEpoch{1}}, 60'000, 0, false}},
                       outcomes);
         const auto session = machine.sessions().newest();
         for (std::uint64_t seq = 1; seq <= 9; ++seq) {
