@@ -3,7 +3,6 @@
 // stays elapsed: reports may arrive late and out of order.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -21,7 +20,6 @@ template <typename Timer>
 class TimerQuorum {
 public:
     using Id = decltype(id_of(std::declval<Timer>()));
-    using Predicate = std::function<bool(const Timer&)>;
 
     // What a member reported in an append reply.
     void report(NodeId from, const std::vector<Timer>& run_out) {
@@ -46,9 +44,9 @@ public:
     // The timers to end now, each once. Reports about a timer that does not exist are dropped: they
     // may be late, and if this node is behind, they come again. Reports about a timer that must not
     // end yet are kept.
-    [[nodiscard]] std::vector<Timer> decide(
-        const Voting& voting, const Predicate& is_there,
-        const Predicate& may_end = [](const Timer&) { return true; }) {
+    template <class IsThere, class MayEnd>
+    [[nodiscard]] std::vector<Timer> decide(const Voting& voting, const IsThere& is_there,
+                                            const MayEnd& may_end) {
         for (const auto& timer : voting.own)
             reported_[timer];
         std::erase_if(reported_, [&](const auto& entry) { return !is_there(entry.first); });
@@ -58,6 +56,11 @@ public:
             if (agreed && may_end(timer) && decided_.insert(timer).second) over.push_back(timer);
         }
         return over;
+    }
+
+    template <class IsThere>
+    [[nodiscard]] std::vector<Timer> decide(const Voting& voting, const IsThere& is_there) {
+        return decide(voting, is_there, [](const Timer&) { return true; });
     }
 
     // The number of reports that are kept for later decisions.

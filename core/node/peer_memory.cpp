@@ -73,12 +73,7 @@ void PeerMemory::attested(Incarnation of, LogId committed) {
 
 void PeerMemory::forget_attested_but(const Configuration& members) {
     for (auto& [incarnation, known] : known_) {
-        // clang 14 does not capture structured bindings.
-        const auto is_member = [&, incarnation = incarnation](NodeId id) {
-            return members.has(id, incarnation);
-        };
-        const auto ids = members.all();
-        if (std::ranges::none_of(ids, is_member)) known.attested = known.attested_before = {};
+        if (!members.has(incarnation)) known.attested = known.attested_before = {};
     }
 }
 

@@ -41,6 +41,15 @@ bool Configuration::is_voter(NodeId id) const {
     return votes_in(voters) || votes_in(outgoing);
 }
 
+bool Configuration::has(Incarnation incarnation) const {
+    const auto is_in = [&](const std::vector<Member>& members) {
+        return std::ranges::any_of(members, [&](const Member& member) {
+            return member.incarnation == incarnation && is_current(member);
+        });
+    };
+    return is_in(voters) || is_in(outgoing) || is_in(learners);
+}
+
 bool Configuration::is_learner(NodeId id) const {
     return find_in(learners, id) != nullptr;
 }

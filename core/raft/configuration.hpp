@@ -55,6 +55,8 @@ struct Configuration {
     [[nodiscard]] bool is_current(const Member& member) const;
     // Whether it has this id with this data directory.
     [[nodiscard]] bool has(NodeId id, Incarnation incarnation) const;
+    // Whether the member of some id has this data directory.
+    [[nodiscard]] bool has(Incarnation incarnation) const;
     // Whether the member that answers to the id has a vote.
     [[nodiscard]] bool is_voter(NodeId id) const;
     [[nodiscard]] bool is_learner(NodeId id) const;

@@ -45,8 +45,7 @@ constexpr auto tick = std::chrono::microseconds{100};
 NodeOptions options_of(std::size_t index) {
     NodeOptions options;
     options.self = NodeId{index + 1};
-    options.incarnation = Incarnation{100 + index};
-    options.boot_epoch = BootEpoch{1};
+    options.generation = {Incarnation{100 + index}, BootEpoch{1}, 1};
     options.seed = index + 1;
     for (std::size_t id = 1; id <= nodes; ++id)
         options.voters.push_back({NodeId{id}, {}, "node" + std::to_string(id)});
