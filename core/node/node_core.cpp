@@ -1,26 +1,16 @@
-// One step: the event is handled, the log progresses, committed entries are applied, and this
-// node's messages and answers are collected.
+// The actions of one step: the event is handled, the log progresses, committed entries are applied,
+// and this node's messages and answers are collected.
 #include "core/node/node_core.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
-#include <string>
-#include <utility>
 
 #include "core/base/check.hpp"
+#include "core/base/overloaded.hpp"
 
 namespace mortise::core {
 
 namespace {
-
-constexpr std::size_t run_outs_per_reply_max = 1'024;
-
-template <class Timer>
-std::vector<Timer> first_of(const std::set<Timer>& run_out) {
-    const auto told = std::min(run_out.size(), run_outs_per_reply_max);
-    return {run_out.begin(), std::next(run_out.begin(), static_cast<std::ptrdiff_t>(told))};
-}
 
 RaftOptions raft_options(const NodeOptions& options) {
     RaftOptions raft;
@@ -31,12 +21,6 @@ RaftOptions raft_options(const NodeOptions& options) {
     raft.election_timeout = options.election_timeout;
     raft.heartbeat = options.heartbeat;
     return raft;
-}
-
-// Longer than the time after which a peer that refused a hello is called again.
-Nanoseconds doubt_lasts(Nanoseconds election_timeout) {
-    constexpr Nanoseconds doubt_min = std::chrono::minutes{1};
-    return std::max(60 * election_timeout, doubt_min);
 }
 
 // The last of many checks of the proposer's checksum: a change in memory since then is detected
@@ -68,80 +52,92 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       machine_{std::move(state.machine)},
       applied_{raft_.commit_index()},
       agent_{agent_options(options_), Prng{prng_.next()}, now},
-      doubts_{doubt_lasts(options_.election_timeout)},
-      former_cluster_{state.former_cluster},
-      changes_{options_.generation.boot_epoch, {options_.election_timeout, options_.heartbeat}},
-      handed_over_{applied_},
-      gave_way_to_{options_.self} {
+      peers_{options_, raft_},
+      own_life_{options_, raft_, peers_},
+      bootstrap_{options_, raft_, peers_, state.former_cluster},
+      formats_{options_, raft_, peers_},
+      membership_{options_, peers_, formats_, raft_},
+      saver_{options_, raft_, applied_},
+      installer_{options_},
+      comparison_{options_},
+      timers_{options_, raft_, machine_},
+      call_desk_{options_, machine_, timers_, agent_, contentions_},
+      intake_{options_, raft_, machine_, peers_, saver_},
+      duties_{options_, saver_, raft_, intake_.proposer(), formats_} {
     MORTISE_CHECK(options_.self.is_set() && options_.generation.incarnation.is_set());
-    const auto& log = raft_.log();
-    for (auto index = log.first_index(); index <= log.last().index; index = index.next())
-        remember_format(log.at(index));
-    restart_countdowns(state.countdowns, now);
+    timers_.restart(state.countdowns, now.steady);
 }
 
-// A countdown continues from its saved value, or begins: it has never elapsed already (S4).
-Nanoseconds NodeCore::saved_elapsed(const Session& session) const {
-    const auto saved = saved_leases_.find(session.id);
-    const bool same =
-        saved != saved_leases_.end() && saved->second.timer.renewed_at == session.renewed_at;
-    return same ? saved->second.elapsed : Nanoseconds{};
-}
-
+// core/README.md has this list as a table.
 Effects NodeCore::step(Event event, Now now) {
+    // 1. deadline() returns it when the next step is due at once.
     stepped_at_ = now.steady;
+    // 2. A lease that ran out is noticed before an event or an outcome finds its holds.
     agent_.begin(now);
+    // 3. 17 of the step before found it, behind 13.
     if (std::exchange(was_removed_, false)) agent_.on_removed();
+    // 4. A leader that slept steps down before anything is done in its name.
     raft_.begin_event(now.steady);
-    raft_.set_room(takes_entries());
-    std::visit([&](auto& e) { on(e, now); }, event);
+    // 5. The event may bring entries, which are refused without capacity.
+    raft_.set_room(saver_.takes_entries());
+    // 6. What it makes necessary is done below, once, whatever it was.
+    take(event, now);
+    // 7. The event may be the last hello or answer that was missing.
     form_if_unanimous(now);
+    // 8. One question for all calls of 6. Before 9, which has the answer at once where no other
+    // voter has to agree.
     ask_leader(now);
+    // 9. Everything below goes by the new state.
     take_decided(now);
+    // 10. After 9, which may have applied a later start of this node. A doubted leader steps down.
     judge_own_life(now);
+    // 11. After all that may change the leader. Before 13 and 15: nothing of a former term is sent
+    // or proposed.
     watch_leadership(now);
+    // 12. After 9. Before 13, because a try that is not busy becomes a request.
     answer_reads(now);
-    // Applying may have made work: waiters that continue, grants that came too late, names to
-    // sweep.
+    // 13. After 6, 9 and 12, which make requests. Before 15: a leader proposes its own at once.
     auto agent = agent_.collect(now);
-    for (auto& forward : agent.forwards)
-        forward_to_leader(std::move(forward));
-    leases_.advance(now.steady);
-    closures_.advance(now.steady);
+    forward_requests(agent.forwards);
+    // 14. After 9, which renews leases. Before 15, which ends them, and 17, which reports them.
+    timers_.advance(now.steady);
+    // 15. After 13 and 14, whose results it proposes.
     if (raft_.is_leader()) lead(now);
-    ask_for_changes(now);
+    // 16. After 15: whoever hands leadership over proposes nothing more.
+    membership_.ask(call_desk_.changes(), effects_, now.steady);
+    // 17. After all that appends or asks something: one write, one message for each peer.
     take_raft_output(now);
-    tell_peers(now);
-    for (const auto& lost : agent.lost)
-        contentions_.forget(lost.hold);
-    for (const auto withdrawn : agent.withdrawn)
-        contentions_.forget(withdrawn);
-    if (!contentions_.is_empty()) effects_.contended = contentions_.take(machine_);
-    effects_.lost = std::move(agent.lost);
-    effects_.suspended = std::move(agent.suspended);
-    effects_.lease = agent.lease;
-    std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
-    if (now.steady >= std::min(leases_.save_at(), closures_.save_at())) {
-        effects_.save_countdowns = countdowns(now);
-        leases_.saved(now.steady);
-        closures_.saved(now.steady);
-    }
-    hand_over_state(now);
+    // 18. After 17, which may begin the second half of a change.
+    effects_.peers = membership_.take_changed_peers(now.steady);
+    // 19. After 9 and 13, which know the waiters and the lost holds.
+    notify_holders(agent);
+    // 20. Behind the answers of 6, 12 and 16.
+    tell_program(agent);
+    // 21. After 9 and 14.
+    effects_.save_countdowns = timers_.take_due_save(applied_, now.steady);
+    // 22. After 9; and after 17, which may refuse a snapshot that this state was waiting for.
+    if (saver_.is_due(machine_, applied_, now.steady)) hand_over_rows();
+    // 23. After everything.
     effects_.deadline = deadline();
     return std::exchange(effects_, {});
 }
 
 Instant NodeCore::deadline() const {
     if (was_removed_ || raft_.has_decided()) return stepped_at_;
-    auto next = std::min({raft_.deadline(), agent_.deadline(), leases_.deadline(),
-                          closures_.deadline(), reads_.deadline(), reads_due_,
-                          forgets_outsiders_at(), changes_.deadline(raft_.leader().has_value()),
-                          founding_.ask_at, doubts_.deadline(), doubts_ask_at_});
-    if (!raft_.is_installing()) next = std::min(next, state_due_);
-    // While nothing can be proposed a due time would only make the caller spin: the event that ends
-    // this is a step of its own.
-    if (can_propose()) next = std::min(next, renewals_due_);
-    return next;
+    return std::min({raft_.deadline(), agent_.deadline(), timers_.deadline(),
+                     call_desk_.deadline(raft_.leader().has_value()), membership_.deadline(),
+                     bootstrap_.deadline(), own_life_.deadline(), saver_.deadline(),
+                     duties_.deadline()});
+}
+
+void NodeCore::form_if_unanimous(Now now) {
+    const auto founding = bootstrap_.form_if_unanimous(prng_, now.steady, effects_.send);
+    if (founding) raft_.adopt_formation(*founding, now.steady);
+}
+
+void NodeCore::ask_leader(Now now) {
+    // Without a leader it is asked again when there is one.
+    if (const auto id = call_desk_.take_question(now)) raft_.read(*id, now.steady);
 }
 
 void NodeCore::take_decided(Now now) {
@@ -149,7 +145,154 @@ void NodeCore::take_decided(Now now) {
     for (auto& entry : decided.committed)
         apply(entry, now);
     for (const auto& grant : decided.reads)
-        reads_.granted(grant.id, grant.index);
+        call_desk_.granted(grant.id, grant.index);
+}
+
+void NodeCore::apply(Entry& entry, Now now) {
+    MORTISE_CHECK(entry.id.index == applied_.next());
+    check_intact(entry);
+    applied_ = entry.id.index;
+    saver_.applied(entry);
+    formats_.remember(entry);
+    agent_.on_progress(now);
+    Applied applied{std::move(entry), {}};
+    if (applied.entry.kind == EntryKind::commands) {
+        machine_.apply(applied_, formats_.commands_in(applied.entry, effects_.notes),
+                       applied.outcomes);
+        for (const auto& outcome : applied.outcomes)
+            route(outcome, applied_, now);
+    } else if (applied.entry.kind == EntryKind::state_sum) {
+        comparison_.compare(applied.entry, applied_);
+    }
+    if (comparison_.is_due(applied_)) {
+        hand_over_rows();
+        comparison_.keep({applied_, machine_.rows_sum()});
+    }
+    effects_.applied.push_back(std::move(applied));
+}
+
+// To those whom the outcome concerns, and last to the agent.
+void NodeCore::route(const Outcome& outcome, LogIndex index, Now now) {
+    const auto ended = [&](SessionId session) {
+        timers_.ended(session);
+        intake_.ended(session);
+    };
+    std::visit(Overloaded{
+                   [&](const SessionOpened& opened) {
+                       const auto* session = machine_.sessions().find(opened.session);
+                       if (session != nullptr && session->renewed_at == index)
+                           timers_.renewed(opened.session, now.steady);
+                   },
+                   [&](const SessionRenewed& renewal) {
+                       timers_.renewed(renewal.session, now.steady);
+                       intake_.renewed(renewal);
+                   },
+                   [&](const RenewalLost& lost) { ended(lost.session); },
+                   [&](const SessionEnded& end) { ended(end.session); },
+                   [&](const ClosureBegun& begun) { timers_.begun(begun, now.steady); },
+                   [&](const ClosureEnded& end) { timers_.ended(end.closure); },
+                   [&](const Answered& answered) {
+                       if (answered.answer.kind == AnswerKind::converted)
+                           contentions_.converted(agent_.converted_by(answered.operation));
+                   },
+                   [&](const Queued& queued) { note_waiter(queued.operation); },
+                   [&](const ReleaseAsked& asked) {
+                       contentions_.on(asked, [&](OperationId hold) {
+                           return agent_.names_of(hold) != nullptr;
+                       });
+                   },
+                   [](const auto&) {},
+               },
+               outcome);
+    agent_.on_outcome(outcome, index, now);
+}
+
+// Unless it does not wait any more.
+void NodeCore::note_waiter(OperationId waiter) {
+    if (contentions_.is_empty()) return;
+    const auto* session = machine_.sessions().find(waiter.session);
+    if (session == nullptr) return;
+    const auto found = session->operations.find(waiter.seq);
+    if (found == session->operations.end() || found->second.held) return;
+    for (const auto& name : found->second.names)
+        contentions_.somebody_waits(name);
+}
+
+void NodeCore::hand_over_rows() {
+    effects_.save_state.push_back(saver_.hand_over(machine_, applied_));
+}
+
+void NodeCore::judge_own_life(Now now) {
+    if (own_life_.is_outlived_in(machine_.sessions())) effects_.superseded = true;
+    raft_.set_doubted(own_life_.is_doubted(now.steady), now.steady);
+    switch (own_life_.judge(now.steady)) {
+        case OwnLife::Verdict::none: return;
+        case OwnLife::Verdict::ask: return raft_.ask_without_asking();
+        case OwnLife::Verdict::outlived: effects_.superseded = true; return;
+        case OwnLife::Verdict::copied: effects_.copied = true; return;
+    }
+}
+
+void NodeCore::watch_leadership(Now now) {
+    const auto leader = raft_.leader();
+    if (leader == leader_ && raft_.term() == leader_term_) return;
+    const bool led = leader_ == options_.self;
+    leader_ = leader;
+    leader_term_ = raft_.term();
+    if (led || raft_.is_leader()) {
+        intake_.clear();
+        timers_.begin_term();
+        duties_.begin_term();
+        comparison_.begin_term();
+    }
+    agent_.on_leader(leader.has_value(), now);
+    call_desk_.on_leader(now.steady);
+    ask_leader(now);
+}
+
+void NodeCore::answer_reads(Now now) {
+    call_desk_.answer_reads(applied_, now);
+    effects_.answers = call_desk_.take_answers();
+}
+
+void NodeCore::forward_requests(std::vector<Forward>& forwards) {
+    for (auto& forward : forwards) {
+        if (raft_.is_leader()) {
+            intake_.take(options_.self, forward);
+        } else if (leader_) {
+            effects_.send.push_back({*leader_, std::move(forward)});
+        }
+    }
+    take_intake_output();
+}
+
+void NodeCore::take_intake_output() {
+    auto [gaps, notes, refused] = intake_.collect();
+    for (const auto& [to, gap] : gaps) {
+        if (to == options_.self) {
+            agent_.on_gap(gap.session, gap.next);
+        } else {
+            effects_.send.push_back({to, gap});
+        }
+    }
+    std::ranges::move(notes, std::back_inserter(effects_.notes));
+    refused_messages_ += refused;
+}
+
+void NodeCore::lead(Now now) {
+    // Renewals among it keep sessions from being ended below.
+    intake_.take_early_forwards();
+    intake_.ask_for_held_up();
+    take_intake_output();
+    membership_.take_in_newcomers(now.steady);
+    for (const auto& end : timers_.take_over(intake_.proposer(), now.steady))
+        intake_.proposer().add(end);
+    if (machine_.needs_sweep()) duties_.sweep(applied_);
+    // Whoever hands leadership over proposes nothing more.
+    duties_.give_way(now.steady);
+    // Batches may take all the space that there is.
+    duties_.propose_state_sum(comparison_, now.steady);
+    duties_.propose_batches(now.steady);
 }
 
 void NodeCore::take_raft_output(Now now) {
@@ -164,143 +307,30 @@ void NodeCore::take_raft_output(Now now) {
     for (auto& step : raft.install)
         install(std::move(step));
     for (auto& envelope : raft.send) {
-        if (auto* reply = std::get_if<AppendReply>(&envelope.message)) {
-            reply->run_out = first_of(leases_.run_out());
-            reply->closures_run_out = first_of(closures_.run_out());
-        }
+        if (auto* reply = std::get_if<AppendReply>(&envelope.message)) timers_.report_in(*reply);
         effects_.send.push_back({envelope.to, std::move(envelope.message)});
     }
 }
 
-void NodeCore::apply(Entry& entry, Now now) {
-    MORTISE_CHECK(entry.id.index == applied_.next());
-    check_intact(entry);
-    applied_ = entry.id.index;
-    lag_.applied(entry);
-    remember_format(entry);
-    agent_.on_progress(now);
-    Applied applied{std::move(entry), {}};
-    if (applied.entry.kind == EntryKind::commands) {
-        machine_.apply(applied_, commands_in(applied.entry), applied.outcomes);
-        for (const auto& outcome : applied.outcomes)
-            on_applied_outcome(outcome, applied_, now);
-    } else if (applied.entry.kind == EntryKind::state_sum) {
-        compare_state_sum(applied.entry);
-    }
-    remember_state_sum();
-    effects_.applied.push_back(std::move(applied));
+void NodeCore::install(InstallStep step) {
+    if (!installer_.take(step)) return raft_.refuse_state();
+    raft_.set_room_for_state(installer_.has_room());
+    effects_.install.push_back(std::move(step));
 }
 
-void NodeCore::watch_leadership(Now now) {
-    const auto leader = raft_.leader();
-    if (leader == leader_ && raft_.term() == leader_term_) return;
-    const bool led = leader_ == options_.self;
-    leader_ = leader;
-    leader_term_ = raft_.term();
-    if (led || raft_.is_leader()) {
-        proposer_.clear();
-        streams_.clear();
-        early_forwards_.clear();
-        lease_quorum_.clear();
-        closure_quorum_.clear();
-        sweep_at_ = {};
-        sum_proposed_ = {};
-        renewals_due_ = Instant::never();
-        gives_way_at_ = Instant::never();
-    }
-    agent_.on_leader(leader.has_value(), now);
-    // Questions to the old leader may never be answered.
-    reads_.ask_all_again();
-    ask_leader(now);
-    changes_.ask_all_again(now.steady);
+void NodeCore::notify_holders(const AgentOutput& agent) {
+    for (const auto& lost : agent.lost)
+        contentions_.forget(lost.hold);
+    for (const auto withdrawn : agent.withdrawn)
+        contentions_.forget(withdrawn);
+    if (!contentions_.is_empty()) effects_.contended = contentions_.take(machine_);
 }
 
-void NodeCore::on(const TimerFired& /*event*/, Now now) {
-    raft_.on_timer(now.steady);
-    agent_.on_timer(now);
-    read_overdue(now);
-    for (const auto peer : unfounded_)
-        offer_formation(peer);
-}
-
-void NodeCore::on(const PeerDown& event, Now now) {
-    connected_.erase(event.peer);
-    keep_pace();
-    outlived_.erase(event.peer);
-    unfounded_.erase(event.peer);
-    early_forwards_.erase(event.peer);
-    raft_.on_peer_down(event.peer, now.steady);
-}
-
-void NodeCore::on(SnapshotRows& event, Now now) {
-    raft_.on_snapshot_rows(std::move(event), now.steady);
-}
-
-// A message of a lost directory, or of an earlier run, does not count as one of the present run.
-void NodeCore::on(Received& event, Now now) {
-    const auto sender = connected_.find(event.from);
-    const bool current = sender != connected_.end() &&
-                         (!event.start || event.start->is_same_start(sender->second.generation));
-    if (!current) {
-        ++refused_messages_;
-        const auto outlived = outlived_.find(event.from);
-        if (outlived != outlived_.end()) tell_superseded(event.from, outlived->second);
-        return;
-    }
-    std::visit([&](auto& message) { receive(event.from, message, now); }, event.message);
-}
-
-void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
-    // In this order: an impossible message is no evidence about its sender either.
-    if (!is_admitted(from, message) || raft_.refuses(from, message) ||
-        !is_believed(from, message)) {
-        ++refused_messages_;
-        return;
-    }
-    unfounded_.erase(from);
-    const auto* reply = std::get_if<AppendReply>(&message);
-    const bool reports = reply != nullptr && raft_.is_leader() && reply->term == raft_.term();
-    if (reports) {
-        lease_quorum_.report(from, reply->run_out);
-        closure_quorum_.report(from, reply->closures_run_out);
-    }
-    raft_.take_message(from, std::move(message), now.steady);
-    if (reports) remember_acknowledged(from);
-    remember_replicated();
-}
-
-void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {
-    if (!is_formed() || !is_trusted(from)) {
-        ++refused_messages_;
-        return dismiss_stranger(from);
-    }
-    take_forward(from, message);
-}
-
-void NodeCore::receive(NodeId from, const StreamGap& message, Now /*now*/) {
-    if (is_trusted(from)) agent_.on_gap(message.session, message.next);
-}
-
-void NodeCore::on(const WriteDone& event, Now now) {
-    const bool was_durable = raft_.durable_index() >= LogIndex{1};
-    raft_.on_write_done(event.id, now.steady);
-    if (was_durable) return;
-    for (const auto peer : unfounded_)
-        offer_formation(peer);
-}
-
-void NodeCore::on(Calls& event, Now now) {
-    for (auto& one : event.calls) {
-        if (auto refused = denied(one)) {
-            effects_.answers.push_back({tag_of(one), std::move(*refused)});
-            continue;
-        }
-        std::visit([&](auto& c) { call(c, now); }, one);
-    }
-}
-
-void NodeCore::on(const TransferLeadership& event, Now now) {
-    raft_.transfer_to(event.target, now.steady);
+void NodeCore::tell_program(AgentOutput& agent) {
+    effects_.lost = std::move(agent.lost);
+    effects_.suspended = std::move(agent.suspended);
+    effects_.lease = agent.lease;
+    std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
 }
 
 void NodeCore::check_invariants() const {

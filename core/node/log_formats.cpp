@@ -1,54 +1,57 @@
-// Members of two versions in one cluster (P12): a newer format of commands is proposed only once
-// every member has reported that it reads it. From then on it is always used, because a node that
-// cannot read the log is not added (docs/decisions/0018).
+#include "core/node/log_formats.hpp"
+
 #include <algorithm>
 #include <string>
 
 #include "core/base/check.hpp"
-#include "core/node/node_core.hpp"
 
 namespace mortise::core {
 
+LogFormats::LogFormats(const NodeOptions& options, const Raft& raft, const Peers& peers)
+    : options_{options}, raft_{raft}, peers_{peers} {
+    const auto& log = raft_.log();
+    for (auto index = log.first_index(); index <= log.last().index; index = index.next())
+        remember(log.at(index));
+}
+
+void LogFormats::remember(const Entry& entry) {
+    if (entry.kind != EntryKind::commands) return;
+    remember(std::min(format_of(entry.payload), options_.command_format));
+}
+
+void LogFormats::remember(std::uint8_t format) {
+    in_log_ = std::max(in_log_, format);
+}
+
 // Learners read the log as well, and so do removed members until they have learned of their
 // removal. A member that was not heard of may have any version.
-std::uint8_t NodeCore::common_format() const {
+std::uint8_t LogFormats::common() const {
     auto common = options_.command_format;
     for (const auto incarnation : raft_.followers()) {
-        const auto said = memory_.command_format(incarnation);
+        const auto said = peers_.command_format(incarnation);
         common = std::min(common, said.value_or(command_format_oldest));
     }
     return common;
 }
 
 // What is in the log once, everybody reads: nobody who was not heard of takes that back.
-std::uint8_t NodeCore::format_to_propose() const {
-    return std::max(common_format(), std::min(format_in_log_, options_.command_format));
+std::uint8_t LogFormats::to_propose() const {
+    return std::max(common(), std::min(in_log_, options_.command_format));
 }
 
-void NodeCore::remember_format(std::uint8_t format) {
-    format_in_log_ = std::max(format_in_log_, format);
-}
-
-void NodeCore::remember_format(const Entry& entry) {
-    if (entry.kind != EntryKind::commands) return;
-    remember_format(std::min(format_of(entry.payload), options_.command_format));
-}
-
-// It would stop at the first entry that it cannot read.
-bool NodeCore::is_too_old(const Hello& hello) const {
-    return hello.command_format < format_in_log_;
+bool LogFormats::is_too_old(const Hello& hello) const {
+    return hello.command_format < in_log_;
 }
 
 // Invalid commands in a format that this version reads are invalid for every node that reads that
 // format, so all treat the entry as empty. An entry in a newer format has an unknown effect: to
 // continue without it would give a different state than the others have (P5).
-std::vector<Command> NodeCore::commands_in(const Entry& entry) {
+std::vector<Command> LogFormats::commands_in(const Entry& entry, std::vector<Note>& notes) const {
     auto batch = decode_batch(entry.payload, options_.command_format);
     if (batch) return std::move(*batch);
     const auto format = format_of(entry.payload);
     if (format <= options_.command_format) {
-        effects_.notes.push_back(
-            {Note::Kind::senseless_entry, entry.id.term, {}, nullptr, nullptr});
+        notes.push_back({Note::Kind::senseless_entry, entry.id.term, {}, nullptr, nullptr});
         return {};
     }
     throw InvariantBroken{"the cluster has commands of format " + std::to_string(format) +

@@ -1,0 +1,32 @@
+// A Forward, decoded: what a leader does with it before it proposes anything.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/agent/forward.hpp"
+#include "core/codec/command_codec.hpp"
+
+namespace mortise::core {
+
+struct Inbound {
+    Bytes batch;  // empty: there is none, or a malformed one
+    std::vector<Command> commands;
+    std::optional<Renewal> renewal;
+    // Of its requests, which all are of one session and follow each other; not set: none.
+    SessionId session{};
+    Seq first{};
+    Seq last{};
+    bool is_malformed = false;
+};
+
+// `format` is the newest one that this node reads.
+[[nodiscard]] Inbound look_into(const Forward& forward, std::uint8_t format);
+// Leaves out the requests of its session before `next`, or all if that is not set.
+void leave_out_requests(Inbound& inbound, Seq next);
+// Makes a Declined of each request that begins something.
+void decline_what_begins(Inbound& inbound);
+// In each session that `opener` opens: the access that its certificate gives.
+void set_access(Inbound& inbound, NodeId opener, const Access& access);
+
+}  // namespace mortise::core

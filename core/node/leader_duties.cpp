@@ -1,0 +1,111 @@
+#include "core/node/leader_duties.hpp"
+
+#include <limits>
+
+#include "core/codec/state_sum_codec.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// The limit of entries that are proposed and not durable here yet. At the limit, new commands
+// gather.
+constexpr std::size_t writes_in_flight_max = 2;
+// The limit of entries in one write. Entries are small, so that each is applied quickly; a slow
+// disk gets fewer and larger writes.
+constexpr int entries_per_write_max = 32;
+// Of a Sweep that is not proposed yet.
+constexpr LogIndex some_time{std::numeric_limits<std::uint64_t>::max()};
+
+}  // namespace
+
+void LeaderDuties::begin_term() {
+    sweep_at_ = {};
+    renewals_due_ = Instant::never();
+    gives_way_at_ = Instant::never();
+}
+
+void LeaderDuties::sweep(LogIndex applied) {
+    const bool sweeping = sweep_at_.is_set() && applied < sweep_at_;
+    if (sweeping || !raft_.has_handed_out_own_term()) return;
+    proposer_.add(Sweep{});
+    sweep_at_ = some_time;
+}
+
+// A disk that does not keep up delays the whole cluster as long as its node leads. So the node
+// transfers leadership to another one, and to the next if that does not help (P7, P10). A leader
+// runs with each heartbeat, so this needs no timer of its own.
+void LeaderDuties::give_way(Instant now) {
+    if (saver_.takes_acquires()) {
+        gives_way_at_ = Instant::never();
+        return;
+    }
+    if (gives_way_at_ == Instant::never()) gives_way_at_ = now + options_.election_timeout;
+    if (now < gives_way_at_ || raft_.is_transferring()) return;
+    const auto next = next_to_lead(now);
+    if (!next) return;
+    gave_way_to_ = *next;
+    // A transfer may take one timeout; in the other this node does what it can.
+    gives_way_at_ = now + 2 * options_.election_timeout;
+    raft_.transfer_to(*next, now);
+}
+
+// In a circle that begins after this node: so a new leader that lags as well continues with a node
+// that had no turn yet.
+std::optional<NodeId> LeaderDuties::next_to_lead(Instant now) const {
+    std::optional<NodeId> first;
+    for (const auto id : raft_.configuration().all()) {
+        if (!raft_.configuration().is_voter(id) || !raft_.is_caught_up(id, now)) continue;
+        if (id > gave_way_to_) return id;
+        if (!first) first = id;
+    }
+    return first;
+}
+
+// After the first commit of its term.
+void LeaderDuties::propose_state_sum(StateComparison& comparison, Instant now) {
+    const auto* sum = comparison.to_propose();
+    if (sum == nullptr || !can_propose() || !raft_.has_handed_out_own_term()) return;
+    if (raft_.propose(EntryKind::state_sum, encode_state_sum(*sum), now)) comparison.proposed(*sum);
+}
+
+void LeaderDuties::propose_batches(Instant now) {
+    if (!proposer_.has_renewals()) {
+        renewals_due_ = Instant::never();  // the sessions of those that waited may have ended
+    } else if (renewals_due_ == Instant::never()) {
+        renewals_due_ = now + options_.heartbeat;
+    }
+    // All entries of one step are one write: what follows gathers behind it.
+    for (int entry = 0; entry < entries_per_write_max && propose_batch(now); ++entry) {
+    }
+}
+
+// False if there is nothing more to propose now.
+bool LeaderDuties::propose_batch(Instant now) {
+    const bool due = proposer_.has_renewals() && now >= renewals_due_;
+    const bool all = saver_.takes_endings();
+    if ((!due && !(all && proposer_.has_commands())) || !can_propose()) return false;
+    const auto newest = formats_.to_propose();
+    auto batch = all ? proposer_.take_batch(newest) : proposer_.take_renewals(newest);
+    const auto format = format_of(batch);
+    const auto index = raft_.propose(EntryKind::commands, std::move(batch), now);
+    if (!index) return false;  // it has stepped down: the senders send again what was taken
+    formats_.remember(format);
+    if (all && sweep_at_ == some_time) sweep_at_ = *index;
+    if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
+    return true;
+}
+
+bool LeaderDuties::can_propose() const {
+    return raft_.is_leader() && !raft_.is_transferring() &&
+           raft_.writes_in_flight() < writes_in_flight_max &&
+           raft_.uncommitted_bytes() < options_.uncommitted_bytes_max && saver_.takes_entries();
+}
+
+// While nothing can be proposed a due time would only make the caller spin: the event that ends
+// this is a step of its own.
+Instant LeaderDuties::deadline() const {
+    return can_propose() ? renewals_due_ : Instant::never();
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,52 @@
+// What a leader does by itself: it proposes what has gathered, sweeps, logs the checksum of its
+// state, and gives way while its disk does not keep up. Requires in each that the node leads, or
+// has just ceased to.
+#pragma once
+
+#include <optional>
+
+#include "core/node/log_formats.hpp"
+#include "core/node/proposer.hpp"
+#include "core/node/state_comparison.hpp"
+#include "core/node/state_saver.hpp"
+
+namespace mortise::core {
+
+class LeaderDuties {
+public:
+    LeaderDuties(const NodeOptions& options, const StateSaver& saver, Raft& raft,
+                 Proposer& proposer, LogFormats& formats)
+        : options_{options},
+          saver_{saver},
+          raft_{raft},
+          proposer_{proposer},
+          formats_{formats},
+          gave_way_to_{options.self} {}
+
+    // Leadership began or ended.
+    void begin_term();
+    // There is something to sweep: adds a command that does, unless one is on its way.
+    void sweep(LogIndex applied);
+    // Hands leadership over if the disk of this node has lagged for too long.
+    void give_way(Instant now);
+    void propose_state_sum(StateComparison& comparison, Instant now);
+    void propose_batches(Instant now);
+    [[nodiscard]] Instant deadline() const;
+
+private:
+    [[nodiscard]] std::optional<NodeId> next_to_lead(Instant now) const;
+    bool propose_batch(Instant now);
+    [[nodiscard]] bool can_propose() const;
+
+    const NodeOptions& options_;
+    const StateSaver& saver_;
+    Raft& raft_;
+    Proposer& proposer_;
+    LogFormats& formats_;
+    Instant renewals_due_ = Instant::never();
+    LogIndex sweep_at_;                        // a Sweep is in the log up to here
+    Instant gives_way_at_ = Instant::never();  // while the state on disk lags
+    NodeId gave_way_to_;                       // the last target
+};
+
+}  // namespace mortise::core

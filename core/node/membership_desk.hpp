@@ -1,0 +1,51 @@
+// Changes of the membership, at whom is asked for them: a leader considers the request, begins the
+// change, and says how far it is. MembershipCalls is the side that asks. Members that lost their
+// directory a leader takes in again without being asked.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/node/effects.hpp"
+#include "core/node/log_formats.hpp"
+#include "core/node/membership_calls.hpp"
+#include "core/node/wanted_peers.hpp"
+
+namespace mortise::core {
+
+class MembershipDesk {
+public:
+    MembershipDesk(const NodeOptions& options, const Peers& peers, const LogFormats& formats,
+                   Raft& raft);
+
+    // Passes what this node's program asks for to the leader, or considers it if that is this node;
+    // and answers calls that are over.
+    void ask(MembershipCalls& calls, Effects& effects, Instant now);
+    // To a request of a peer; empty if it has no business to ask.
+    [[nodiscard]] std::optional<MembershipReply> answer(NodeId from,
+                                                        const MembershipRequest& request,
+                                                        Instant now);
+    // For a leader. Tried at every step until it is done.
+    void take_in_newcomers(Instant now);
+    // Whom to be connected with, if that has changed.
+    [[nodiscard]] std::optional<std::vector<Member>> take_changed_peers(Instant now);
+    [[nodiscard]] Instant deadline() const { return wanted_.deadline(); }
+
+private:
+    MembershipReply consider(const MembershipRequest& request, Instant now);
+    MembershipReply consider_members(const MembershipRequest& request, Instant now);
+    MembershipReply consider_leader(const MembershipRequest& request, Instant now);
+    ChangeResult begin_change(const MembershipGoal& goal, Instant now);
+    ChangeResult add_member(NodeId id, const std::string& address, Instant now);
+    ChangeResult promote(NodeId id, Instant now);
+    [[nodiscard]] bool is_settled() const;
+
+    const NodeOptions& options_;
+    const Peers& peers_;
+    const LogFormats& formats_;
+    Raft& raft_;
+    // New nodes that this leader was asked to add, and recently removed members, too.
+    WantedPeers wanted_;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,121 @@
+#include "core/node/peers.hpp"
+
+#include <algorithm>
+
+namespace mortise::core {
+
+namespace {
+
+// The limit, whatever a peer is configured with.
+constexpr Nanoseconds heartbeat_min = std::chrono::milliseconds{1};
+
+const Hello* find_in(const std::map<NodeId, Hello>& hellos, NodeId peer) {
+    const auto found = hellos.find(peer);
+    return found == hellos.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+// --- who is connected ---------------------------------------------------------------------------
+
+PeerMemory::Verdict Peers::hear(const Hello& hello, const Generation& newest_session) {
+    const auto verdict = memory_.hear(hello, newest_session);
+    gone(hello.node);
+    auto& hellos = verdict == PeerMemory::Verdict::outlived ? outlived_ : connected_;
+    hellos[hello.node] = hello;
+    return verdict;
+}
+
+void Peers::gone(NodeId peer) {
+    connected_.erase(peer);
+    outlived_.erase(peer);
+}
+
+const Hello* Peers::find(NodeId peer) const {
+    return find_in(connected_, peer);
+}
+
+const Hello* Peers::find_outlived(NodeId peer) const {
+    return find_in(outlived_, peer);
+}
+
+// The shortest interval of all connected peers. Timings differ while an operator changes the
+// configuration of one node after the other, and then no peer deposes a leader only because the
+// leader's own interval is longer.
+Nanoseconds Peers::pace() const {
+    auto heartbeat = options_.heartbeat;
+    for (const auto& [peer, hello] : connected_) {
+        const auto theirs = hello.timing.heartbeat;
+        if (theirs > Nanoseconds{})
+            heartbeat = std::min(heartbeat, std::max(theirs, heartbeat_min));
+    }
+    return heartbeat;
+}
+
+// --- whose word counts --------------------------------------------------------------------------
+
+bool Peers::is_of_cluster(const Hello& hello) const {
+    return hello.is_empty() || hello.cluster == raft_.configuration().cluster;
+}
+
+bool Peers::is_trusted(NodeId peer) const {
+    const auto* hello = find(peer);
+    return hello != nullptr && is_of_cluster(*hello) &&
+           raft_.configuration().has(peer, hello->generation.incarnation) && !has_forgotten(*hello);
+}
+
+bool Peers::is_stranger(NodeId peer) const {
+    const auto* hello = find(peer);
+    return raft_.configuration().is_formed() && hello != nullptr && !hello->is_empty() &&
+           is_of_cluster(*hello) && !raft_.configuration().has(peer, hello->generation.incarnation);
+}
+
+bool Peers::has_forgotten(const Hello& hello) const {
+    return memory_.has_forgotten(hello.generation.incarnation);
+}
+
+bool Peers::believe(NodeId from, const RaftMessage& message) {
+    return memory_.believe(at(from).generation.incarnation, message);
+}
+
+// Only what nobody may undo: acknowledged entries that are not committed may yet be truncated.
+void Peers::remember_acknowledged(NodeId from) {
+    const auto* progress = raft_.progress_of(from);
+    if (progress == nullptr) return;
+    const auto index = std::min(progress->match, raft_.commit_index());
+    const auto term = raft_.log().term_at(index);
+    if (term) memory_.acknowledged(progress->incarnation, {*term, index});
+}
+
+// If a leader says that every member has something, each member has it: so other nodes than the
+// leader can detect a node that has lost it. This is the leader's word about the members of its own
+// configuration. The peers that this node knows are the same once the word covers the configuration
+// here, and removed peers are forgotten.
+void Peers::remember_replicated() {
+    const auto index = raft_.replicated_index();
+    if (raft_.is_leader() || index <= replicated_known_ || !raft_.is_configuration_committed())
+        return;
+    replicated_known_ = index;
+    const auto& members = raft_.configuration();
+    memory_.forget_attested_but(members);
+    const auto term = raft_.log().term_at(index);
+    if (!term || members.is_joint() || index < raft_.configuration_id().index) return;
+    for (const auto id : members.all())
+        memory_.attested(members.find(id)->incarnation, {*term, index});
+}
+
+// --- certificates -------------------------------------------------------------------------------
+
+bool Peers::is_voters_certificate(NodeId peer) const {
+    if (peer == options_.self) return options_.access.has(AccessRole::voter);
+    const auto* hello = find(peer);
+    return hello != nullptr && hello->access.has(AccessRole::voter);
+}
+
+bool Peers::is_members_certificate(NodeId peer) const {
+    const auto* hello = find(peer);
+    const bool learns = hello != nullptr && hello->access.has(AccessRole::learner);
+    return learns || is_voters_certificate(peer);
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,67 @@
+#include "core/node/state_saver.hpp"
+
+#include <algorithm>
+
+#include "core/base/check.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// This many rows make a delta early: a delta is one piece of work for the writer, and entries that
+// no delta contains cannot be purged.
+constexpr std::size_t delta_rows = 512;
+constexpr std::uint64_t delta_entries = 1'024;
+constexpr std::size_t delta_log_bytes = std::size_t{4} << 20U;
+constexpr std::size_t held_for_states = std::size_t{64} << 20U;
+
+}  // namespace
+
+void StateSaver::replaced(LogIndex applied) {
+    handed_over_ = applied;
+    lag_ = {};
+    due_ = Instant::never();
+}
+
+// Only applying changes the state, so an idle node makes no delta.
+bool StateSaver::is_due(const LockMachine& machine, LogIndex applied, Instant now) {
+    if (applied == handed_over_ || raft_.is_installing()) return false;
+    if (due_ == Instant::never()) due_ = now + options_.state_interval;
+    const bool much = machine.changed_rows() >= delta_rows ||
+                      applied.raw() - handed_over_.raw() >= delta_entries ||
+                      lag_.log_bytes() >= delta_log_bytes;
+    return much || now >= due_;
+}
+
+StateDelta StateSaver::hand_over(LockMachine& machine, LogIndex applied) {
+    const auto term = raft_.log().term_at(applied);
+    MORTISE_CHECK(term.has_value());
+    StateDelta delta{{*term, applied},
+                     raft_.configuration_at(applied),
+                     machine.take_changed_rows(),
+                     lag_.log_bytes()};
+    lag_.handed_over(delta);
+    handed_over_ = applied;
+    due_ = Instant::never();
+    return delta;
+}
+
+// The log is kept until the slowest member has it, within limits: a member that is further behind
+// is cut off.
+std::optional<LogIndex> StateSaver::durable(LogIndex index, LogIndex applied) {
+    lag_.durable(index);
+    auto target = std::min({index, applied, raft_.durable_index()});
+    const auto bytes = raft_.log().bytes();
+    if (bytes <= options_.log_bytes_max) target = std::min(target, raft_.replicated_index());
+    // Who is being sent a state goes on from there; were that gone it would need another one (S12).
+    const auto sent = raft_.oldest_state_sent();
+    if (sent && bytes <= options_.log_bytes_max + held_for_states) target = std::min(target, *sent);
+    if (target <= raft_.log().base().index) return std::nullopt;
+    return target;
+}
+
+Instant StateSaver::deadline() const {
+    return raft_.is_installing() ? Instant::never() : due_;
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,51 @@
+// What follows the log to disk: the state, in deltas; which part of the log may be purged then; and
+// how much more this node takes while its disk does not keep up (P11).
+#pragma once
+
+#include "core/locks/lock_machine.hpp"
+#include "core/node/node_options.hpp"
+#include "core/node/state_lag.hpp"
+#include "core/raft/raft.hpp"
+
+namespace mortise::core {
+
+class StateSaver {
+public:
+    // The state on disk contains everything up to `applied`.
+    StateSaver(const NodeOptions& options, const Raft& raft, LogIndex applied)
+        : options_{options}, raft_{raft}, handed_over_{applied} {}
+
+    void applied(const Entry& entry) { lag_.applied(entry); }
+    // The state was replaced by one that is on disk and contains everything up to `applied`.
+    void replaced(LogIndex applied);
+    // Whether the changes up to `applied` are to be handed over now.
+    [[nodiscard]] bool is_due(const LockMachine& machine, LogIndex applied, Instant now);
+    // What has changed since the last delta.
+    [[nodiscard]] StateDelta hand_over(LockMachine& machine, LogIndex applied);
+    // The state on disk contains everything up to `index`. Returns up to where the log may be
+    // purged, if that is more than before.
+    [[nodiscard]] std::optional<LogIndex> durable(LogIndex index, LogIndex applied);
+
+    // What may come in. A rejected acquire causes a cancel, so endings have more capacity than
+    // acquires; and renewals have even more: no session expires because of a slow disk.
+    [[nodiscard]] bool takes_acquires() const { return !lags_by_more_than(4); }
+    [[nodiscard]] bool takes_endings() const { return !lags_by_more_than(5); }
+    [[nodiscard]] bool takes_entries() const { return !lags_by_more_than(6); }
+
+    // In memory until the state on disk has it.
+    [[nodiscard]] std::size_t lag_bytes() const { return lag_.bytes(); }
+    [[nodiscard]] Instant deadline() const;
+
+private:
+    [[nodiscard]] bool lags_by_more_than(std::size_t quarters) const {
+        return lag_.bytes() > options_.state_lag_bytes_max / 4 * quarters;
+    }
+
+    const NodeOptions& options_;
+    const Raft& raft_;
+    LogIndex handed_over_;  // everything up to here was passed to the state on disk
+    StateLag lag_;
+    Instant due_ = Instant::never();
+};
+
+}  // namespace mortise::core

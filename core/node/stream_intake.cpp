@@ -1,0 +1,198 @@
+#include "core/node/stream_intake.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/overloaded.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+constexpr std::size_t early_forwards_max = 32;
+constexpr std::size_t early_bytes_max = std::size_t{1} << 20U;
+
+}  // namespace
+
+void StreamIntake::ended(SessionId session) {
+    proposer_.renewal_applied(session, std::numeric_limits<std::uint64_t>::max());
+    streams_.forget(session);
+}
+
+void StreamIntake::clear() {
+    proposer_.clear();
+    streams_.clear();
+    early_forwards_.clear();
+}
+
+void StreamIntake::take(NodeId from, const Forward& forward) {
+    if (!raft_.is_leader()) return;  // its sender learns of the new leader and sends again
+    auto inbound = look_into(forward, options_.command_format);
+    if (inbound.is_malformed) ++out_.refused;
+    if (from != options_.self) {
+        const auto owner = owner_of(inbound, from);
+        if (owner == Owner::somebody_else) return refuse_forward(from);
+        if (owner == Owner::unknown) return keep_early(from, forward);
+    }
+    const auto* access = access_of(from);
+    if (access != nullptr) set_access(inbound, from, *access);
+    // Whatever becomes of the rest: no session is lost over a batch that was not taken.
+    if (forward.renewal && forward.renewal->session.is_set()) take_renewal(*forward.renewal);
+    if (inbound.batch.empty()) return;
+    if (is_ahead_of_the_log(inbound)) {
+        keep_early(from, forward);
+    } else {
+        take_requests(from, std::move(inbound));
+    }
+}
+
+Seq StreamIntake::next_of(const Session& session) const {
+    return streams_.next(session.id, session.applied);
+}
+
+// What comes before these requests may be in the log, and not applied here yet.
+bool StreamIntake::is_ahead_of_the_log(const Inbound& inbound) const {
+    if (!inbound.session.is_set() || raft_.has_handed_out_own_term()) return false;
+    const auto* session = machine_.sessions().find(inbound.session);
+    return session != nullptr && inbound.first > next_of(*session);
+}
+
+void StreamIntake::take_requests(NodeId from, Inbound inbound) {
+    if (!has_capacity()) {
+        if (inbound.session.is_set()) streams_.hold_up(inbound.session, from);
+        return;
+    }
+    if (inbound.session.is_set()) leave_out_requests(inbound, next_to_take(from, inbound));
+    if (!takes_acquires()) decline_what_begins(inbound);
+    if (inbound.commands.empty()) return;
+    if (!proposer_.add(inbound.batch, inbound.commands.size())) {
+        ++out_.refused;
+    } else if (inbound.session.is_set()) {
+        streams_.took(inbound.session, inbound.last);
+    }
+}
+
+// P11: an overloaded leader rejects acquires.
+bool StreamIntake::takes_acquires() const {
+    return proposer_.has_room() && saver_.takes_acquires();
+}
+
+// While nothing is proposed, no more gathers than what fills the next entry.
+bool StreamIntake::has_capacity() const {
+    return saver_.takes_endings() || !proposer_.has_an_entry();
+}
+
+// The first of its requests that is proposed; not set: none. Those of a session that ended would
+// have no effect.
+Seq StreamIntake::next_to_take(NodeId from, const Inbound& inbound) {
+    const auto* session = machine_.sessions().find(inbound.session);
+    if (session == nullptr) return {};
+    if (session->has_too_many_answers()) {
+        streams_.forget(inbound.session);  // what is proposed already has no effect either
+        return {};
+    }
+    const auto next = next_of(*session);
+    if (inbound.first <= next) return next;
+    if (streams_.is_gap_to_tell(inbound.session, next))
+        out_.gaps.push_back({from, {inbound.session, next}});
+    return {};
+}
+
+// What was not taken for lack of capacity is asked for when there is some.
+void StreamIntake::ask_for_held_up() {
+    if (!streams_.is_any_held_up() || !has_capacity()) return;
+    for (const auto& [id, sender] : streams_.take_held_up()) {
+        const auto* session = machine_.sessions().find(id);
+        if (session != nullptr) out_.gaps.push_back({sender, {id, next_of(*session)}});
+    }
+}
+
+// A late repeat of one that was applied would never be: its session could not expire any more.
+void StreamIntake::take_renewal(const Renewal& renewal) {
+    const auto* session = machine_.sessions().find(renewal.session);
+    const bool late = session != nullptr && renewal.number <= session->renewal_number;
+    if (!late) proposer_.add_renewal(renewal);
+}
+
+// --- whose it is --------------------------------------------------------------------------------
+
+// A session that does not exist although a later one was opened has ended: requests for it have no
+// effect.
+StreamIntake::Owner StreamIntake::owner_of(SessionId session, NodeId sender) const {
+    const auto* found = machine_.sessions().find(session);
+    if (found != nullptr)
+        return found->opened.node == sender ? Owner::sender : Owner::somebody_else;
+    return session > machine_.sessions().newest() ? Owner::unknown : Owner::sender;
+}
+
+// An opening ends the sessions of earlier starts of its directory (S10), so it may name no other
+// directory.
+bool StreamIntake::opens_for_itself(const OpenSession& opening, NodeId sender) const {
+    const auto* found = peers_.find(sender);
+    return found != nullptr && opening.node == sender &&
+           opening.generation.is_same_start(found->generation);
+}
+
+// Other commands are made by leaders only.
+StreamIntake::Owner StreamIntake::owner_of(const Command& command, NodeId sender) const {
+    return std::visit(
+        Overloaded{[&](const OpenSession& one) {
+                       return opens_for_itself(one, sender) ? Owner::sender : Owner::somebody_else;
+                   },
+                   [&](const Acknowledge& one) { return owner_of(one.session, sender); },
+                   [&](const Request& one) { return owner_of(one.session, sender); },
+                   [](const auto&) { return Owner::somebody_else; }},
+        command);
+}
+
+// A node has one session and opens it once; each opening may grow by the rules of a certificate.
+StreamIntake::Owner StreamIntake::owner_of(const Inbound& inbound, NodeId sender) const {
+    auto worst = Owner::sender;
+    std::size_t openings = 0;
+    if (inbound.renewal) worst = owner_of(inbound.renewal->session, sender);
+    for (const auto& command : inbound.commands) {
+        worst = std::max(worst, owner_of(command, sender));
+        if (std::holds_alternative<OpenSession>(command)) ++openings;
+    }
+    return openings > 1 ? Owner::somebody_else : worst;
+}
+
+void StreamIntake::refuse_forward(NodeId from) {
+    ++out_.refused;
+    out_.notes.push_back({Note::Kind::refused_message, raft_.term(), from, "Forward",
+                          "it asks for what its sender may not ask for"});
+}
+
+// Its sender has applied more than this leader. Waiting for the next attempt would cost an election
+// timeout, at each start and each change of the leader. The number kept for each peer is about what
+// a session sends at once: more would be a way to fill the memory.
+void StreamIntake::keep_early(NodeId from, const Forward& forward) {
+    if (early_forwards_.empty()) {
+        newest_when_early_ = machine_.sessions().newest();
+        knew_log_when_early_ = raft_.has_handed_out_own_term();
+    }
+    auto& kept = early_forwards_[from];
+    std::size_t bytes = 0;
+    for (const auto& one : kept)
+        bytes += one.batch.size();
+    if (kept.size() < early_forwards_max && bytes < early_bytes_max) kept.push_back(forward);
+}
+
+void StreamIntake::take_early_forwards() {
+    const bool knows_more = machine_.sessions().newest() != newest_when_early_ ||
+                            raft_.has_handed_out_own_term() != knew_log_when_early_;
+    if (!knows_more) return;
+    for (const auto& [from, forwards] : std::exchange(early_forwards_, {})) {
+        for (const auto& forward : forwards)
+            take(from, forward);
+    }
+}
+
+// Null if it is gone: what it wrote stays.
+const Access* StreamIntake::access_of(NodeId node) const {
+    if (node == options_.self) return &options_.access;
+    const auto* peer = peers_.find(node);
+    return peer != nullptr ? &peer->access : nullptr;
+}
+
+}  // namespace mortise::core
