@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/locks/lock_machine.hpp"
+#include "core/locks/machine/lock_machine.hpp"
 #include "storage/meta_file.hpp"
 #include "storage/open_parts.hpp"
 

@@ -25,8 +25,19 @@ USES = {
     "tools": {"tools", "mortise", "asio", "CLI", "nlohmann", "httplib"},
     "tests": None,  # everything
 }
-# The parts of core, each of which may include itself and those before it.
-CORE_ORDER = ("base", "access", "locks", "codec", "raft", "leases", "agent", "node")
+# The subfolders of a folder: each may include itself, those before it, and what lies in the
+# folder itself. core/locks has subfolders of its own.
+SUBFOLDERS = {
+    "core": (
+        "base", "access", "locks", "locks/table", "locks/deadlock", "locks/machine", "locks/rows",
+        "codec", "raft", "leases", "agent", "node"),
+    "transport": (
+        "wire", "tls", "sockets", "rpc", "peers", "clients", "network"),
+    "embed": (
+        "values", "config", "threads", "host", "fence", "holds", "runtime", "offline", "api"),
+    "tests/sim": (
+        "base", "machine", "judges", "world", "load", "run"),
+}
 # Plain values that earlier parts write down or send.
 CORE_VALUES = {"core/raft/configuration.hpp", "core/leases/renewed_lease.hpp"}
 WATCHED = set().union(*(uses for uses in USES.values() if uses), {"tests", "examples"})
@@ -101,34 +112,50 @@ def includes(folder, line):
             yield f"core includes the C++ standard library and itself: no <{path}>"
 
 
-def part_of_core(path):
-    """The place in CORE_ORDER; None for what is in no part."""
-    parts = path.split("/")
-    if parts[0] != "core" or len(parts) < 3:
-        return None
-    return CORE_ORDER.index(parts[1]) if parts[1] in CORE_ORDER else len(CORE_ORDER)
+def subfolder_of(path):
+    """The folder of SUBFOLDERS that a file is in, and its subfolder there, or None."""
+    for folder, names in SUBFOLDERS.items():
+        if not path.startswith(folder + "/"):
+            continue
+        inside = os.path.dirname(path)[len(folder) + 1:]
+        return folder, inside if inside in names else None
+    return None, None
 
 
-def core_order(name, line):
-    include = re.match(r'\s*#\s*include\s*"(core/[^"]+)"', line)
-    here = part_of_core(name)
-    if here is None or not include or include[1] in CORE_VALUES:
+def is_in_no_subfolder(name):
+    """A new subfolder has to be put into the table; what lies in the folder itself needs none."""
+    folder, inner = subfolder_of(name)
+    own = (f"{folder}/include/", f"{folder}/testing/")  # in USES by themselves
+    return bool(folder and inner is None and os.path.dirname(name) != folder
+                and not name.startswith(own))
+
+
+def subfolder_order(name, line):
+    include = re.match(r'\s*#\s*include\s*"([^"]+)"', line)
+    folder, inner = subfolder_of(name)
+    if inner is None or not include or include[1] in CORE_VALUES or is_test(name):
         return
-    if (part_of_core(include[1]) or 0) > here:
-        parts = [path.split("/")[1] for path in (name, include[1])]
-        yield "core/{} comes before core/{} and must not include it".format(*parts)
+    other_folder, other = subfolder_of(include[1])
+    names = SUBFOLDERS[folder]
+    if other_folder == folder and other and names.index(other) > names.index(inner):
+        yield f"{folder}/{inner} comes before {folder}/{other} and must not include it"
+
+
+def is_test(name):
+    """Tests lie beside what they test, and may use everything."""
+    return name.endswith("_test.cpp")
 
 
 def cpp(name, lines):
     folder = folder_of(name)
-    if folder is None or part_of_core(name) == len(CORE_ORDER):
+    if folder is None or is_in_no_subfolder(name):
         yield 1, "this folder is not in the table of tools/tidy.py"
         return
     for number, line in enumerate(lines, 1):
         line = re.sub(r"//.*", "", line) if "#include" not in line else line
         for complaint in includes(folder, line):
             yield number, complaint
-        for complaint in core_order(name, line):
+        for complaint in subfolder_order(name, line):
             yield number, complaint
         if folder == "core" and "_clock::now(" in line:
             yield number, "core is pure: time is handed in"

@@ -103,28 +103,41 @@ class Purity(Tidy):
         self.finds("core/locks/x.cpp", "int x;  // not std::unordered_map, not a_clock::now()\n")
 
 
-class PartsOfCore(Tidy):
-    def test_each_part_includes_itself_and_those_before_it(self):
-        for place, part in enumerate(tidy.CORE_ORDER):
-            text = "".join(f'#include "core/{other}/y.hpp"\n'
-                           for other in tidy.CORE_ORDER[:place + 1])
-            with self.subTest(part=part):
-                self.finds(f"core/{part}/x.cpp", text)
+class Subfolders(Tidy):
+    def test_each_subfolder_includes_itself_and_those_before_it(self):
+        for folder, names in tidy.SUBFOLDERS.items():
+            for place, inner in enumerate(names):
+                text = "".join(f'#include "{folder}/{other}/y.hpp"\n'
+                               for other in names[:place + 1])
+                with self.subTest(folder=folder, inner=inner):
+                    self.finds(f"{folder}/{inner}/x.cpp", text)
+                (self.root / f"{folder}/{inner}/x.cpp").unlink()
 
-    def test_no_part_includes_those_behind_it(self):
-        for place, part in enumerate(tidy.CORE_ORDER):
-            for later in tidy.CORE_ORDER[place + 1:]:
-                with self.subTest(part=part, later=later):
-                    self.finds(f"core/{part}/x.cpp", f'\n#include "core/{later}/y.hpp"\n',
-                               f"2: core/{part} comes before core/{later}")
-            (self.root / f"core/{part}/x.cpp").unlink(missing_ok=True)
+    def test_no_subfolder_includes_those_behind_it(self):
+        for folder, names in tidy.SUBFOLDERS.items():
+            for place, inner in enumerate(names):
+                for later in names[place + 1:]:
+                    with self.subTest(folder=folder, inner=inner, later=later):
+                        self.finds(f"{folder}/{inner}/x.cpp",
+                                   f'\n#include "{folder}/{later}/y.hpp"\n',
+                                   f"2: {folder}/{inner} comes before {folder}/{later}")
+                (self.root / f"{folder}/{inner}/x.cpp").unlink(missing_ok=True)
+
+    def test_a_test_may_use_every_subfolder_of_its_folder(self):
+        self.finds("tests/sim/base/x_test.cpp", '#include "tests/sim/run/y.hpp"\n')
+
+    def test_what_lies_in_the_folder_itself_is_in_no_subfolder(self):
+        self.finds("transport/x.hpp", '#pragma once\n#include "transport/network/y.hpp"\n')
 
     def test_values_go_everywhere(self):
         for value in sorted(tidy.CORE_VALUES):
             self.finds("core/base/x.cpp", f'#include "{value}"\n')
 
-    def test_a_new_part_is_put_in_its_place_first(self):
-        self.finds("core/cache/x.cpp", "int x;\n", "1: not in the table")
+    def test_a_new_subfolder_is_put_in_its_place_first(self):
+        for folder in tidy.SUBFOLDERS:
+            with self.subTest(folder=folder):
+                self.finds(f"{folder}/cache/x.cpp", "int x;\n", "1: not in the table")
+            (self.root / f"{folder}/cache/x.cpp").unlink(missing_ok=True)
 
 
 class Rules(Tidy):

@@ -18,9 +18,9 @@
 # call fails with an exception on purpose: what a caller should tell apart has a code in its answer.
 # An exception means that the connection is of no more use.
 #
-# Limits (transport/limits.hpp) apply to every message before any of it is interpreted. A caller has
-# at most 64 questions open, and uses Bootstrap, Call with its results to the caller, Finish and
-# Release; anything else ends the connection. An exception says no more than its type.
+# Limits (transport/wire/limits.hpp) apply to every message before any of it is interpreted. A
+# caller has at most 64 questions open, and uses Bootstrap, Call with its results to the caller,
+# Finish and Release; anything else ends the connection. An exception says no more than its type.
 #
 # Fields may be added, numbers are never used again. The protocol versions that both sides speak are
 # found out by hello, before anything else is said.

@@ -8,7 +8,7 @@
 
 #include "core/access/denial.hpp"
 #include "core/base/instant.hpp"
-#include "core/locks/lock_machine.hpp"
+#include "core/locks/machine/lock_machine.hpp"
 #include "core/raft/configuration_change.hpp"
 
 namespace mortise::core {

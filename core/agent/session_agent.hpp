@@ -29,7 +29,7 @@
 #include "core/base/id_table.hpp"
 #include "core/base/prng.hpp"
 #include "core/base/ring.hpp"
-#include "core/locks/session_table.hpp"
+#include "core/locks/table/session_table.hpp"
 
 namespace mortise::core {
 

@@ -7,8 +7,8 @@
 #include "core/base/fields.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/codec/request_codec.hpp"
-#include "core/locks/fields.hpp"
 #include "core/locks/limits.hpp"
+#include "core/locks/rows/fields.hpp"
 
 namespace mortise::core {
 

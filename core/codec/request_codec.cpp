@@ -4,8 +4,8 @@
 
 #include "core/base/fields.hpp"
 #include "core/base/overloaded.hpp"
-#include "core/locks/fields.hpp"
 #include "core/locks/limits.hpp"
+#include "core/locks/rows/fields.hpp"
 
 namespace mortise::core {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/agent/call.hpp"
-#include "core/locks/lock_machine.hpp"
+#include "core/locks/machine/lock_machine.hpp"
 
 namespace mortise::core {
 

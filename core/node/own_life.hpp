@@ -3,7 +3,7 @@
 // (docs/decisions/0029).
 #pragma once
 
-#include "core/locks/session_table.hpp"
+#include "core/locks/table/session_table.hpp"
 #include "core/node/event.hpp"
 #include "core/node/life_doubts.hpp"
 #include "core/node/peers.hpp"

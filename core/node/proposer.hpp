@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/codec/command_codec.hpp"
-#include "core/locks/session_table.hpp"
+#include "core/locks/table/session_table.hpp"
 
 namespace mortise::core {
 

@@ -9,7 +9,7 @@
 
 #include "core/leases/countdowns.hpp"
 #include "core/leases/timer_quorum.hpp"
-#include "core/locks/lock_machine.hpp"
+#include "core/locks/machine/lock_machine.hpp"
 #include "core/node/node_options.hpp"
 #include "core/node/proposer.hpp"
 #include "core/raft/raft.hpp"

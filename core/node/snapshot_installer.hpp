@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/locks/machine_rows.hpp"
+#include "core/locks/rows/machine_rows.hpp"
 #include "core/node/node_options.hpp"
 #include "core/node/state_lag.hpp"
 

@@ -2,7 +2,7 @@
 // how much more this node takes while its disk does not keep up (P11).
 #pragma once
 
-#include "core/locks/lock_machine.hpp"
+#include "core/locks/machine/lock_machine.hpp"
 #include "core/node/node_options.hpp"
 #include "core/node/state_lag.hpp"
 #include "core/raft/raft.hpp"

@@ -233,7 +233,7 @@ private:
     [[nodiscard]] Instant draw_election_deadline(Instant now);
     [[nodiscard]] Nanoseconds lets_others_ask() const;
 
-    // refusing.cpp: null if nothing is wrong
+    // check_message.cpp: null if nothing is wrong
     template <class Message>
     [[nodiscard]] const char* why_refused(NodeId /*from*/, const Message& /*message*/) const {
         return nullptr;
@@ -296,7 +296,7 @@ private:
     void tell_membership();
     void on(NodeId from, const NotAMember& message, Instant now);
 
-    // snapshot_sending.cpp
+    // send_snapshot.cpp
     void on(NodeId from, const SnapshotReply& reply, Instant now);
     void send_snapshot_to(NodeId peer, Progress& progress);
     void read_on(NodeId peer, SnapshotSending& sending);
@@ -304,7 +304,7 @@ private:
     void on_chunk_taken(NodeId peer, Progress& progress);
     void close_views();
 
-    // snapshot_receiving.cpp
+    // receive_snapshot.cpp
     void on(NodeId from, SnapshotChunk& chunk, Instant now);
     [[nodiscard]] static bool is_well_formed(const SnapshotChunk& chunk);
     void take_chunk(NodeId from, SnapshotChunk& chunk);

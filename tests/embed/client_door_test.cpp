@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "tests/embed/one_node.hpp"
-#include "transport/blocking_member_client.hpp"
-#include "transport/limits.hpp"
+#include "transport/clients/blocking_member_client.hpp"
+#include "transport/wire/limits.hpp"
 
 namespace mortise {
 namespace {

@@ -3,7 +3,7 @@
 #include <future>
 #include <vector>
 
-#include "embed/node_runtime.hpp"
+#include "embed/runtime/node_runtime.hpp"
 #include "tests/embed/one_node.hpp"
 
 namespace mortise {

@@ -2,8 +2,8 @@
 
 #include <chrono>
 
-#include "embed/call_gate.hpp"
-#include "embed/lease.hpp"
+#include "embed/holds/lease.hpp"
+#include "embed/threads/call_gate.hpp"
 
 namespace mortise {
 

@@ -9,9 +9,9 @@
 #include <system_error>
 #include <vector>
 
-#include "embed/guarded.hpp"
-#include "embed/hold_record.hpp"
-#include "embed/thread_owners.hpp"
+#include "embed/holds/hold_record.hpp"
+#include "embed/holds/thread_owners.hpp"
+#include "embed/threads/guarded.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "tests/fuzz/fuzz.hpp"
-#include "transport/certificates.hpp"
-#include "transport/pem.hpp"
+#include "transport/tls/certificates.hpp"
+#include "transport/tls/pem.hpp"
 
 namespace mortise::fuzz {
 namespace {

@@ -5,8 +5,8 @@
 #include "core/codec/command_codec.hpp"
 #include "core/codec/configuration_codec.hpp"
 #include "core/codec/state_sum_codec.hpp"
-#include "core/locks/lock_machine.hpp"
-#include "core/locks/machine_rows.hpp"
+#include "core/locks/machine/lock_machine.hpp"
+#include "core/locks/rows/machine_rows.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace mortise::fuzz {

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "embed/host_port.hpp"
+#include "embed/config/host_port.hpp"
 #include "tests/fuzz/fuzz.hpp"
-#include "transport/address.hpp"
+#include "transport/sockets/address.hpp"
 #include <mortise/config.hpp>
 #include <mortise/duration.hpp>
 #include <mortise/errc.hpp>

@@ -7,9 +7,9 @@
 
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/words.hpp"
-#include "transport/frame_check.hpp"
-#include "transport/limits.hpp"
-#include "transport/rpc_frame.hpp"
+#include "transport/rpc/rpc_frame.hpp"
+#include "transport/wire/frame_check.hpp"
+#include "transport/wire/limits.hpp"
 
 namespace mortise::fuzz {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/locks/machine_rows.hpp"
+#include "core/locks/rows/machine_rows.hpp"
 #include "core/raft/snapshot_sum.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/node_fixture.hpp"

@@ -14,8 +14,8 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/unit/transport/network_support.hpp"
 #include "tests/unit/transport/raw_frames.hpp"
-#include "transport/client_service.hpp"
-#include "transport/peer_network.hpp"
+#include "transport/clients/client_service.hpp"
+#include "transport/network/peer_network.hpp"
 
 namespace mortise::fuzz {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/words.hpp"
-#include "transport/convert.hpp"
-#include "transport/limits.hpp"
-#include "transport/wire_size.hpp"
+#include "transport/wire/convert.hpp"
+#include "transport/wire/limits.hpp"
+#include "transport/wire/wire_size.hpp"
 
 namespace mortise::fuzz {
 namespace {

@@ -11,7 +11,7 @@
 #include <capnp/serialize.h>
 #include <openssl/pem.h>
 
-#include "core/locks/machine_rows.hpp"
+#include "core/locks/rows/machine_rows.hpp"
 #include "storage/countdown_file.hpp"
 #include "storage/log_rows.hpp"
 #include "storage/meta_file.hpp"
@@ -22,8 +22,8 @@
 #include "tests/support/lies.hpp"
 #include "tests/unit/transport/network_support.hpp"
 #include "tests/unit/transport/raw_frames.hpp"
-#include "transport/certificates.hpp"
-#include "transport/convert.hpp"
+#include "transport/tls/certificates.hpp"
+#include "transport/wire/convert.hpp"
 
 namespace mortise::fuzz {
 namespace {

@@ -4,7 +4,7 @@ A file of `table/` has one section a mutant:
 
     [too_long_taken]
     what = "A frame may be longer than the limit."
-    file = "transport/frame_check.cpp"
+    file = "transport/wire/frame_check.cpp"
     right = 'if («size.words() > words_max») return BadFrame::too_long;'
     wrong = 'false'
     killed_by = "transport_unit: FrameCheck.TheLimitIsForHeadAndBodyTogether"

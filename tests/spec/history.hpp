@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "core/locks/command.hpp"
-#include "core/locks/lock_machine.hpp"
+#include "core/locks/machine/lock_machine.hpp"
 #include "core/locks/outcome.hpp"
 #include "tests/spec/overtaken.hpp"
 

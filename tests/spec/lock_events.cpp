@@ -21,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/locks/lock_machine.hpp"
+#include "core/locks/machine/lock_machine.hpp"
 #include "tests/spec/lock_spec.hpp"
 #include "tests/spec/words.hpp"
 

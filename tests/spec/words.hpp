@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/locks/command.hpp"
-#include "core/locks/lock_machine.hpp"
+#include "core/locks/machine/lock_machine.hpp"
 #include "core/locks/outcome.hpp"
 
 namespace mortise::spec {

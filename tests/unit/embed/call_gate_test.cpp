@@ -1,4 +1,4 @@
-#include "embed/call_gate.hpp"
+#include "embed/threads/call_gate.hpp"
 
 #include <memory>
 #include <new>

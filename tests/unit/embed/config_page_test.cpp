@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-#include "embed/config_keys.hpp"
+#include "embed/config/config_keys.hpp"
 #include <mortise/config.hpp>
 
 namespace mortise {

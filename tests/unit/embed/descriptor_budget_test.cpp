@@ -1,5 +1,5 @@
 // How few descriptors are divided.
-#include "embed/descriptor_budget.hpp"
+#include "embed/host/descriptor_budget.hpp"
 
 #include <limits>
 

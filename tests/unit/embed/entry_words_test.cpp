@@ -1,4 +1,4 @@
-#include "embed/entry_words.hpp"
+#include "embed/offline/entry_words.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "embed/event_hub.hpp"
+#include "embed/threads/event_hub.hpp"
 
 #include <algorithm>
 #include <atomic>

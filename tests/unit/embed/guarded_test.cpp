@@ -1,4 +1,4 @@
-#include "embed/guarded.hpp"
+#include "embed/threads/guarded.hpp"
 
 #include <string>
 #include <thread>

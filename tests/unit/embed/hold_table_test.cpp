@@ -1,4 +1,4 @@
-#include "embed/hold_table.hpp"
+#include "embed/holds/hold_table.hpp"
 
 #include <future>
 #include <memory>
@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "embed/clocks.hpp"
-#include "embed/locker_state.hpp"
+#include "embed/holds/locker_state.hpp"
+#include "embed/values/clocks.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {

@@ -1,4 +1,4 @@
-#include "embed/host_port.hpp"
+#include "embed/config/host_port.hpp"
 
 #include <string>
 

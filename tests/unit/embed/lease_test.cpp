@@ -1,10 +1,10 @@
-#include "embed/lease.hpp"
+#include "embed/holds/lease.hpp"
 
 #include <gtest/gtest.h>
 
-#include "embed/call_gate.hpp"
-#include "embed/clocks.hpp"
-#include "embed/hold_record.hpp"
+#include "embed/holds/hold_record.hpp"
+#include "embed/threads/call_gate.hpp"
+#include "embed/values/clocks.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {

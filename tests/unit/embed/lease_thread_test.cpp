@@ -1,4 +1,4 @@
-#include "embed/lease_thread.hpp"
+#include "embed/holds/lease_thread.hpp"
 
 #include <atomic>
 #include <future>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "embed/clocks.hpp"
+#include "embed/values/clocks.hpp"
 
 namespace mortise::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "embed/locker_state.hpp"
+#include "embed/holds/locker_state.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "embed/log_sink.hpp"
+#include "embed/host/log_sink.hpp"
 
 #include <mutex>
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "embed/rate_limit.hpp"
+#include "embed/host/rate_limit.hpp"
 
 namespace mortise::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "embed/notifier.hpp"
+#include "embed/threads/notifier.hpp"
 
 #include <atomic>
 #include <chrono>

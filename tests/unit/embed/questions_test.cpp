@@ -1,4 +1,4 @@
-#include "embed/questions.hpp"
+#include "embed/threads/questions.hpp"
 
 #include <future>
 #include <thread>

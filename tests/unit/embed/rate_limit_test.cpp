@@ -1,4 +1,4 @@
-#include "embed/rate_limit.hpp"
+#include "embed/host/rate_limit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The disk threads on stores in memory: what they do in which order, and what they tell.
-#include "embed/state_thread.hpp"
+#include "embed/runtime/state_thread.hpp"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -133,9 +133,9 @@ private:
     LogIndex applied_;
 };
 
-class StateThreads : public testing::Test {
+class StateThreadTest : public testing::Test {
 protected:
-    StateThreads()
+    StateThreadTest()
         : log_{std::make_unique<HeldLog>(go_.get_future().share()), told_.events()},
           state_{std::make_unique<storage::MemoryStateStore>(directory_), log_, told_.events()} {}
 
@@ -159,7 +159,7 @@ protected:
 
 const std::vector<core::Row> two{{"a", "1"}, {"b", "2"}};
 
-TEST_F(StateThreads, InstallBehindTheWritesBefore) {
+TEST_F(StateThreadTest, InstallBehindTheWritesBefore) {
     write_log(1);
     state_.install({0, log_id(2, 9), {}, {two[0]}, false});
     state_.install({1, log_id(2, 9), {}, {two[1]}, true});
@@ -172,7 +172,7 @@ TEST_F(StateThreads, InstallBehindTheWritesBefore) {
     EXPECT_EQ(directory_->rows.size(), 2U);
 }
 
-TEST_F(StateThreads, DropAnUnfinishedInstallAtPositionZero) {
+TEST_F(StateThreadTest, DropAnUnfinishedInstallAtPositionZero) {
     go_.set_value();
     state_.install({0, log_id(2, 9), {}, {two[0]}, false});
     state_.install({0, log_id(3, 12), {}, {two[1]}, true});
@@ -181,7 +181,7 @@ TEST_F(StateThreads, DropAnUnfinishedInstallAtPositionZero) {
 }
 
 // Each peer has a view of its own, which stays as it was.
-TEST_F(StateThreads, ReadAViewPageByPage) {
+TEST_F(StateThreadTest, ReadAViewPageByPage) {
     go_.set_value();
     const auto configuration = core::test::voters({1, 2});
     state_.save({log_id(1, 1), configuration, two});
@@ -206,7 +206,7 @@ TEST_F(StateThreads, ReadAViewPageByPage) {
     EXPECT_TRUE(rows[2].done);
 }
 
-TEST_F(StateThreads, AnswerNothingFromAViewThatIsClosed) {
+TEST_F(StateThreadTest, AnswerNothingFromAViewThatIsClosed) {
     go_.set_value();
     state_.save({log_id(1, 1), {}, two});
     read(n2, {});
@@ -221,7 +221,7 @@ TEST_F(StateThreads, AnswerNothingFromAViewThatIsClosed) {
     EXPECT_EQ(rows[1].peer, n1);
 }
 
-TEST_F(StateThreads, StopWithTheFirstFailure) {
+TEST_F(StateThreadTest, StopWithTheFirstFailure) {
     go_.set_value();
     state_.install({1, log_id(2, 9), {}, {two[0]}, true});
     EXPECT_EQ(told_.wait(1).back(), "failed: memory: no install was begun");
@@ -231,7 +231,7 @@ TEST_F(StateThreads, StopWithTheFirstFailure) {
 }
 
 // P11: or the log would stay in memory until enough rows changed, or enough time went by.
-TEST_F(StateThreads, FlushWhenMuchOfTheLogWaitsForIt) {
+TEST_F(StateThreadTest, FlushWhenMuchOfTheLogWaitsForIt) {
     constexpr std::size_t much = std::size_t{20} << 20U;
     go_.set_value();
     state_.save({log_id(1, 1), {}, two, much});
@@ -240,14 +240,14 @@ TEST_F(StateThreads, FlushWhenMuchOfTheLogWaitsForIt) {
     EXPECT_EQ(told_.wait(1), (std::vector<std::string>{"durable 2"}));
 }
 
-TEST_F(StateThreads, FlushWhenTheRowsThemselvesAreMuch) {
+TEST_F(StateThreadTest, FlushWhenTheRowsThemselvesAreMuch) {
     go_.set_value();
     state_.save({log_id(1, 1), {}, {{"a", std::string(std::size_t{33} << 20U, 'x')}}});
     EXPECT_EQ(told_.wait(1), (std::vector<std::string>{"durable 1"}));
 }
 
 // P11: what is written is not in memory any more while the rest is.
-TEST_F(StateThreads, KeepNothingOfWhatIsDone) {
+TEST_F(StateThreadTest, KeepNothingOfWhatIsDone) {
     constexpr std::size_t heavy = std::size_t{8} << 20U;
     constexpr std::uint64_t count = 8;
     Asked asked;
@@ -266,7 +266,7 @@ TEST_F(StateThreads, KeepNothingOfWhatIsDone) {
 }
 
 // S4: a restart counts from what was saved, and much to write must not make that old.
-TEST_F(StateThreads, SaveCountdownsBetweenTwoTasks) {
+TEST_F(StateThreadTest, SaveCountdownsBetweenTwoTasks) {
     Asked asked;
     StateThread state{std::make_unique<AskedStore>(asked, held_.get_future().share()), log_,
                       told_.events()};
@@ -281,7 +281,7 @@ TEST_F(StateThreads, SaveCountdownsBetweenTwoTasks) {
     EXPECT_NE(asked.what.back(), "countdowns");
 }
 
-TEST_F(StateThreads, FlushOnTheWayOut) {
+TEST_F(StateThreadTest, FlushOnTheWayOut) {
     go_.set_value();
     state_.save({log_id(1, 1), {}, two});
     state_.stop();

@@ -1,4 +1,4 @@
-#include "embed/stderr_sink.hpp"
+#include "embed/host/stderr_sink.hpp"
 
 #include <array>
 #include <cerrno>

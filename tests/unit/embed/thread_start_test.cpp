@@ -1,5 +1,5 @@
 // The threads that serve a node: what escapes them ends the node, and never the host (P5).
-#include "embed/thread_start.hpp"
+#include "embed/threads/thread_start.hpp"
 
 #include <new>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "embed/timing_words.hpp"
+#include "embed/runtime/timing_words.hpp"
 
 #include <gtest/gtest.h>
 

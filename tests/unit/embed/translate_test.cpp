@@ -1,4 +1,4 @@
-#include "embed/translate.hpp"
+#include "embed/runtime/translate.hpp"
 
 #include <chrono>
 #include <set>

@@ -1,12 +1,12 @@
 // Calls that wait for another life of their node.
-#include "embed/waiting_calls.hpp"
+#include "embed/runtime/waiting_calls.hpp"
 
 #include <chrono>
 #include <memory>
 
 #include <gtest/gtest.h>
 
-#include "embed/pending_calls.hpp"
+#include "embed/runtime/pending_calls.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {

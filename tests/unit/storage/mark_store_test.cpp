@@ -10,7 +10,7 @@
 namespace mortise::storage::test {
 namespace {
 
-class MarksAtRest : public testing::Test {
+class MarkStoreTest : public testing::Test {
 protected:
     std::unique_ptr<MarkStore> open() {
         auto store = MarkStore::open(path_);
@@ -29,7 +29,7 @@ protected:
     std::filesystem::path path_ = directory_.data();
 };
 
-TEST_F(MarksAtRest, BeginWithNone) {
+TEST_F(MarkStoreTest, BeginWithNone) {
     const auto store = open();
     ASSERT_TRUE(store);
     const auto found = store->mark("x");
@@ -37,7 +37,7 @@ TEST_F(MarksAtRest, BeginWithNone) {
     EXPECT_EQ(*found, std::nullopt);
 }
 
-TEST_F(MarksAtRest, BelongToOneProcess) {
+TEST_F(MarkStoreTest, BelongToOneProcess) {
     const auto store = open();
     const auto second = MarkStore::open(path_);
     ASSERT_FALSE(second);
@@ -45,7 +45,7 @@ TEST_F(MarksAtRest, BelongToOneProcess) {
 }
 
 // What nobody was told of may go; it is what a crash in the midst of a write leaves.
-TEST_F(MarksAtRest, MayLoseAWriteThatWasCutShort) {
+TEST_F(MarkStoreTest, MayLoseAWriteThatWasCutShort) {
     ASSERT_TRUE(open()->raise("x", 7));
     {
         std::ofstream torn{log_file(), std::ios::app | std::ios::binary};
@@ -57,7 +57,7 @@ TEST_F(MarksAtRest, MayLoseAWriteThatWasCutShort) {
 }
 
 // The file of RocksDB ends where a write ends: only the witness knows better.
-TEST_F(MarksAtRest, AreMissedWhenTheNewestAreCutOff) {
+TEST_F(MarkStoreTest, AreMissedWhenTheNewestAreCutOff) {
     std::uintmax_t before = 0;
     {
         auto store = open();
@@ -71,7 +71,7 @@ TEST_F(MarksAtRest, AreMissedWhenTheNewestAreCutOff) {
     EXPECT_EQ(store.error().code, Errc::damaged);
 }
 
-TEST_F(MarksAtRest, AreMissedWhenTheDatabaseIsGone) {
+TEST_F(MarkStoreTest, AreMissedWhenTheDatabaseIsGone) {
     ASSERT_TRUE(open()->raise("x", 7));
     std::filesystem::remove_all(path_ / "marks");
     const auto store = MarkStore::open(path_);
@@ -79,7 +79,7 @@ TEST_F(MarksAtRest, AreMissedWhenTheDatabaseIsGone) {
     EXPECT_EQ(store.error().code, Errc::damaged);
 }
 
-TEST_F(MarksAtRest, MayBeRaisedByManyThreads) {
+TEST_F(MarkStoreTest, MayBeRaisedByManyThreads) {
     constexpr int threads = 4;
     constexpr int raises = 25;
     {

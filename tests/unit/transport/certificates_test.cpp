@@ -1,4 +1,4 @@
-#include "transport/certificates.hpp"
+#include "transport/tls/certificates.hpp"
 
 #include <algorithm>
 #include <set>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <openssl/pem.h>
 
-#include "transport/pem.hpp"
+#include "transport/tls/pem.hpp"
 
 namespace mortise::transport {
 namespace {

@@ -1,4 +1,4 @@
-#include "transport/client_rights.hpp"
+#include "transport/clients/client_rights.hpp"
 
 #include <gtest/gtest.h>
 

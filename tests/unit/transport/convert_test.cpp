@@ -1,4 +1,4 @@
-#include "transport/convert.hpp"
+#include "transport/wire/convert.hpp"
 
 #include <functional>
 #include <limits>
@@ -10,8 +10,8 @@
 
 #include "core/base/prng.hpp"
 #include "core/raft/bounds.hpp"
-#include "transport/limits.hpp"
-#include "transport/wire_size.hpp"
+#include "transport/wire/limits.hpp"
+#include "transport/wire/wire_size.hpp"
 
 namespace mortise::transport {
 namespace {
@@ -559,14 +559,14 @@ core::AppendRequest two_entries() {
     return m;
 }
 
-TEST(Malformed, AnEmptyMessageIsAPreVoteRequestOfNothing) {
+TEST(ConvertMalformed, AnEmptyMessageIsAPreVoteRequestOfNothing) {
     capnp::MallocMessageBuilder message;
     const auto read_back = read(message.initRoot<wire::PeerMessage>().asReader());
     ASSERT_TRUE(read_back);
     EXPECT_TRUE(same(*read_back, core::RaftMessage{core::PreVoteRequest{}}));
 }
 
-TEST(Malformed, MissingPartsAreZeroWhereZeroIsAllowedAndRefusedWhereNot) {
+TEST(ConvertMalformed, MissingPartsAreZeroWhereZeroIsAllowedAndRefusedWhereNot) {
     capnp::MallocMessageBuilder message;
     auto root = message.initRoot<wire::PeerMessage>();
     root.initAppendRequest();
@@ -579,7 +579,7 @@ TEST(Malformed, MissingPartsAreZeroWhereZeroIsAllowedAndRefusedWhereNot) {
     EXPECT_TRUE(read(root.asReader()));
 }
 
-TEST(Malformed, AnEntryOfAnUnknownKind) {
+TEST(ConvertMalformed, AnEntryOfAnUnknownKind) {
     for (const int kind : {0, 5, 65'535}) {
         const auto code = spoilt(two_entries(), [&](auto root) {
             root.getAppendRequest().getEntries()[1].setKind(static_cast<wire::EntryKind>(kind));
@@ -588,7 +588,7 @@ TEST(Malformed, AnEntryOfAnUnknownKind) {
     }
 }
 
-TEST(Malformed, EntriesWithAGapOrWithoutTermOrIndex) {
+TEST(ConvertMalformed, EntriesWithAGapOrWithoutTermOrIndex) {
     const auto code = [](auto change) {
         return spoilt(two_entries(),
                       [&](auto root) { change(root.getAppendRequest().getEntries()[1]); });
@@ -599,7 +599,7 @@ TEST(Malformed, EntriesWithAGapOrWithoutTermOrIndex) {
     EXPECT_EQ(code([](auto entry) { entry.setTerm(0); }), Malformed::bad_number);
 }
 
-TEST(Malformed, TermsThatCouldWrap) {
+TEST(ConvertMalformed, TermsThatCouldWrap) {
     constexpr auto last = core::term_end - 1;
     const auto code = [](std::uint64_t term) {
         return spoilt(core::PreVoteReply{},
@@ -620,7 +620,7 @@ TEST(Malformed, TermsThatCouldWrap) {
               Malformed::bad_number);
 }
 
-TEST(Malformed, IndexesThatCouldWrap) {
+TEST(ConvertMalformed, IndexesThatCouldWrap) {
     const auto code = [](std::uint64_t index) {
         return spoilt(core::AppendRequest{},
                       [&](auto root) { root.getAppendRequest().getPrevious().setIndex(index); });
@@ -636,7 +636,7 @@ TEST(Malformed, IndexesThatCouldWrap) {
               Malformed::bad_number);
 }
 
-TEST(Malformed, ListsAtTheirLimitsAndOneBeyond) {
+TEST(ConvertMalformed, ListsAtTheirLimitsAndOneBeyond) {
     const auto run_outs = [](unsigned count) {
         return spoilt(core::AppendReply{}, [&](auto root) {
             for (auto each : root.getAppendReply().initRunOut(count))
@@ -659,7 +659,7 @@ TEST(Malformed, ListsAtTheirLimitsAndOneBeyond) {
     EXPECT_EQ(entries(entries_max + 1), Malformed::too_many);
 }
 
-TEST(Malformed, PayloadsAtTheirLimitsAndOneByteBeyond) {
+TEST(ConvertMalformed, PayloadsAtTheirLimitsAndOneByteBeyond) {
     const auto payload = [](unsigned size) {
         return spoilt(two_entries(), [&](auto root) {
             root.getAppendRequest().getEntries()[0].initPayload(size);
@@ -675,7 +675,7 @@ TEST(Malformed, PayloadsAtTheirLimitsAndOneByteBeyond) {
     EXPECT_EQ(forwarded(core::batch_bytes_max + 1), Malformed::too_long);
 }
 
-TEST(Malformed, AStateThatIsNone) {
+TEST(ConvertMalformed, AStateThatIsNone) {
     Prng prng{8};
     core::SnapshotChunk chunk{Term{1}, {Term{1}, LogIndex{1}},   configuration(prng),
                               0,       {{"a", "1"}, {"b", "2"}}, false,
@@ -703,7 +703,7 @@ TEST(Malformed, AStateThatIsNone) {
               Malformed::bad_number);
 }
 
-TEST(Malformed, ARunOutOfNoSession) {
+TEST(ConvertMalformed, ARunOutOfNoSession) {
     EXPECT_EQ(spoilt(core::AppendReply{}, [](auto root) { root.getAppendReply().initRunOut(1); }),
               Malformed::bad_number);
 }
@@ -716,7 +716,7 @@ std::error_code spoilt_hello(const std::function<void(wire::Hello::Builder)>& sp
     return complaint<wire::Hello>(sound, spoil);
 }
 
-TEST(Malformed, AHelloOfNobody) {
+TEST(ConvertMalformed, AHelloOfNobody) {
     EXPECT_EQ(spoilt_hello([](auto hello) { hello.setNode(0); }), Malformed::bad_number);
     EXPECT_EQ(spoilt_hello([](auto hello) { hello.setIncarnation(0); }), Malformed::bad_number);
     EXPECT_EQ(spoilt_hello([](auto hello) { hello.setBootEpoch(0); }), Malformed::bad_number);
@@ -726,13 +726,13 @@ TEST(Malformed, AHelloOfNobody) {
     EXPECT_EQ(spoilt_hello([](auto hello) { hello.setCommandFormat(0); }), Malformed::bad_number);
 }
 
-TEST(Malformed, AHelloWithALongAddress) {
+TEST(ConvertMalformed, AHelloWithALongAddress) {
     const std::string address(address_bytes_max + 1, 'a');
     EXPECT_EQ(spoilt_hello([&](auto hello) { hello.setAddress(data_of(address)); }),
               Malformed::too_long);
 }
 
-TEST(Malformed, AHelloWithANameThatIsNone) {
+TEST(ConvertMalformed, AHelloWithANameThatIsNone) {
     for (const std::string name : {"two words", "a\nb", "\x1b[2J"}) {
         EXPECT_EQ(spoilt_hello([&](auto hello) { hello.setClusterName(data_of(name)); }),
                   Malformed::bad_text);
@@ -742,7 +742,7 @@ TEST(Malformed, AHelloWithANameThatIsNone) {
               Malformed::too_long);
 }
 
-TEST(Malformed, AHelloWithTimesBeyondAllConfigurations) {
+TEST(ConvertMalformed, AHelloWithTimesBeyondAllConfigurations) {
     EXPECT_EQ(spoilt_hello([](auto hello) { hello.setHeartbeat(UINT64_MAX); }),
               Malformed::bad_number);
     EXPECT_EQ(spoilt_hello([](auto hello) { hello.setElectionTimeout(1ULL << 63U); }),
@@ -751,7 +751,7 @@ TEST(Malformed, AHelloWithTimesBeyondAllConfigurations) {
               Malformed::bad_number);
 }
 
-TEST(Malformed, AHelloWithVotersOutOfOrderOrTooMany) {
+TEST(ConvertMalformed, AHelloWithVotersOutOfOrderOrTooMany) {
     const auto voters = [](std::vector<std::uint64_t> ids) {
         return spoilt_hello([&](auto hello) {
             auto list = hello.initVoters(static_cast<unsigned>(ids.size()));
@@ -770,7 +770,7 @@ TEST(Malformed, AHelloWithVotersOutOfOrderOrTooMany) {
     EXPECT_EQ(voters(many), Malformed::too_many);
 }
 
-TEST(Malformed, EnumsOfLocksThatAreNotKnown) {
+TEST(ConvertMalformed, EnumsOfLocksThatAreNotKnown) {
     Prng prng{8};
     ListReply reply;
     reply.locks.emplace_back().name = "a";
@@ -794,7 +794,7 @@ TEST(Malformed, EnumsOfLocksThatAreNotKnown) {
     EXPECT_EQ(failure, Malformed::unknown_kind);
 }
 
-TEST(Malformed, EachHasItsOwnWords) {
+TEST(ConvertMalformed, EachHasItsOwnWords) {
     std::vector<std::string> words;
     for (int i = 1; i <= static_cast<int>(Malformed::bad_pointer); ++i)
         words.push_back(make_error_code(static_cast<Malformed>(i)).message());
@@ -826,7 +826,7 @@ void damage(const Value& value, Prng& prng, std::uint64_t& taken) {
     expect_refused_or_sound<Wire>(words.slice(0, size), taken);
 }
 
-TEST(Damage, FlippedBytesAreRefusedOrMakeSense) {
+TEST(ConvertDamage, FlippedBytesAreRefusedOrMakeSense) {
     Prng prng{9};
     std::uint64_t taken = 0;
     constexpr int runs = 4'000;
@@ -840,7 +840,7 @@ TEST(Damage, FlippedBytesAreRefusedOrMakeSense) {
     EXPECT_LT(taken, 4U * runs);
 }
 
-TEST(Damage, RandomWordsAreRefusedOrMakeSense) {
+TEST(ConvertDamage, RandomWordsAreRefusedOrMakeSense) {
     Prng prng{10};
     std::uint64_t taken = 0;
     for (int run = 0; run < 20'000; ++run) {
@@ -857,7 +857,7 @@ TEST(Damage, RandomWordsAreRefusedOrMakeSense) {
     EXPECT_GT(taken, 0U);
 }
 
-TEST(Damage, AListThatClaimsHalfABillionElementsOfNothingIsRefusedAtOnce) {
+TEST(ConvertDamage, AListThatClaimsHalfABillionElementsOfNothingIsRefusedAtOnce) {
     capnp::MallocMessageBuilder message;
     auto root = message.initRoot<capnp::AnyPointer>();
     root.initAs<capnp::List<capnp::Void>>((1U << 29U) - 1);

@@ -1,4 +1,4 @@
-#include "transport/dial.hpp"
+#include "transport/sockets/dial.hpp"
 
 #include <fstream>
 #include <optional>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/transport/network_support.hpp"
-#include "transport/resolver.hpp"
+#include "transport/sockets/resolver.hpp"
 
 namespace mortise::transport {
 namespace {

@@ -1,4 +1,4 @@
-#include "transport/frame_check.hpp"
+#include "transport/wire/frame_check.hpp"
 
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/prng.hpp"
-#include "transport/limits.hpp"
+#include "transport/wire/limits.hpp"
 
 namespace mortise::transport {
 namespace {

@@ -1,4 +1,4 @@
-#include "transport/greeting.hpp"
+#include "transport/wire/greeting.hpp"
 
 #include <set>
 

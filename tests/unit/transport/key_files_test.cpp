@@ -1,4 +1,4 @@
-#include "transport/key_files.hpp"
+#include "transport/tls/key_files.hpp"
 
 #include <fstream>
 #include <iterator>

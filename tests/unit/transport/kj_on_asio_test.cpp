@@ -1,4 +1,4 @@
-#include "transport/kj_on_asio.hpp"
+#include "transport/rpc/kj_on_asio.hpp"
 
 #include <asio/post.hpp>
 #include <gmock/gmock.h>
@@ -6,7 +6,7 @@
 #include <kj/debug.h>
 
 #include "tests/unit/transport/network_support.hpp"
-#include "transport/asio_stream.hpp"
+#include "transport/rpc/asio_stream.hpp"
 
 namespace mortise::transport {
 namespace {

@@ -1,4 +1,4 @@
-#include "transport/link_machine.hpp"
+#include "transport/peers/link_machine.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "transport/listener.hpp"
+#include "transport/sockets/listener.hpp"
 
 #include <asio/io_context.hpp>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "transport/member_client.hpp"
+#include "transport/clients/member_client.hpp"
 
 #include <atomic>
 #include <thread>
@@ -8,8 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/transport/network_support.hpp"
-#include "transport/blocking_member_client.hpp"
-#include "transport/limits.hpp"
+#include "transport/clients/blocking_member_client.hpp"
+#include "transport/clients/client_service.hpp"
+#include "transport/wire/limits.hpp"
 
 namespace mortise::transport {
 namespace {

@@ -15,8 +15,9 @@
 #include <asio/write.hpp>
 #include <unistd.h>
 
-#include "transport/address.hpp"
-#include "transport/peer_network.hpp"
+#include "transport/clients/client_service.hpp"
+#include "transport/network/peer_network.hpp"
+#include "transport/sockets/address.hpp"
 
 namespace mortise::transport::test {
 

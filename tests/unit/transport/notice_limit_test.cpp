@@ -1,4 +1,4 @@
-#include "transport/notice_limit.hpp"
+#include "transport/network/notice_limit.hpp"
 
 #include <chrono>
 

@@ -1,11 +1,11 @@
-#include "transport/outbox.hpp"
+#include "transport/peers/outbox.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/base/prng.hpp"
 #include "core/node/node_core.hpp"
-#include "transport/wire_size.hpp"
+#include "transport/wire/wire_size.hpp"
 
 namespace mortise::transport {
 namespace {

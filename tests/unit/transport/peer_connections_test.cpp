@@ -1,4 +1,4 @@
-#include "transport/peer_connections.hpp"
+#include "transport/peers/peer_connections.hpp"
 
 #include <array>
 #include <deque>
@@ -447,7 +447,7 @@ private:
     std::size_t ups_ = 0;
 };
 
-TEST(TwoNodesThatDialEachOther, ComeUpAndStayUpOnceTheFaultsStop) {
+TEST(PeerConnectionsOfTwoNodes, ComeUpAndStayUpOnceTheFaultsStop) {
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
         TwoNodes nodes{seed};
         nodes.run(300, true);

@@ -1,4 +1,4 @@
-#include "transport/peer_network.hpp"
+#include "transport/network/peer_network.hpp"
 
 #include <array>
 #include <atomic>

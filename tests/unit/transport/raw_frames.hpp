@@ -8,7 +8,7 @@
 #include <capnp/rpc.capnp.h>
 #include <capnp/serialize.h>
 
-#include "transport/convert.hpp"
+#include "transport/wire/convert.hpp"
 
 namespace mortise::transport::test {
 

@@ -1,4 +1,4 @@
-#include "transport/resolver.hpp"
+#include "transport/sockets/resolver.hpp"
 
 #include <condition_variable>
 #include <mutex>
@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/transport/network_support.hpp"
-#include "transport/dial.hpp"
-#include "transport/member_client.hpp"
+#include "transport/clients/member_client.hpp"
+#include "transport/sockets/dial.hpp"
 
 namespace mortise::transport {
 namespace {

@@ -1,4 +1,4 @@
-#include "transport/rpc_frame.hpp"
+#include "transport/rpc/rpc_frame.hpp"
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include "transport/rpc_guard.hpp"
+#include "transport/rpc/rpc_guard.hpp"
 
 #include <gtest/gtest.h>
 

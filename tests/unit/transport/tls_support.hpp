@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "core/access/identity.hpp"
-#include "transport/certificates.hpp"
-#include "transport/client_service.hpp"
-#include "transport/key_files.hpp"
-#include "transport/tls_credentials.hpp"
+#include "transport/clients/client_service.hpp"
+#include "transport/tls/certificates.hpp"
+#include "transport/tls/key_files.hpp"
+#include "transport/tls/tls_credentials.hpp"
 
 namespace mortise::transport::test {
 

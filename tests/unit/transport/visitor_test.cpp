@@ -1,13 +1,14 @@
 // What somebody may make this node keep who has said a good hello and means no good.
-#include "transport/visitor.hpp"
+#include "transport/network/visitor.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tests/unit/transport/network_support.hpp"
 #include "tests/unit/transport/raw_frames.hpp"
-#include "transport/convert.hpp"
-#include "transport/limits.hpp"
-#include "transport/member_client.hpp"
+#include "transport/clients/client_service.hpp"
+#include "transport/clients/member_client.hpp"
+#include "transport/wire/convert.hpp"
+#include "transport/wire/limits.hpp"
 
 namespace mortise::transport {
 namespace {
@@ -120,7 +121,7 @@ TEST_F(VisitorTest, AClientThatBeginsAFrameAndDoesNotEndItIsShownTheDoor) {
     EXPECT_EQ(counters().clients, 0U);
 }
 
-class UnreadAnswers : public VisitorTest {
+class VisitorUnreadAnswers : public VisitorTest {
 protected:
     // Goes on in its own time, which a test may stop.
     void connect() {
@@ -148,7 +149,7 @@ protected:
     std::size_t refused_ = 0;
 };
 
-TEST_F(UnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {
+TEST_F(VisitorUnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 1h; });
     connect();
     // More than the buffers of the system take.
@@ -175,7 +176,7 @@ TEST_F(UnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {
 }
 
 // The system's buffers take the first ones, so it goes on asking until they are full.
-TEST_F(UnreadAnswers, ThatNobodyReadsEndTheConnection) {
+TEST_F(VisitorUnreadAnswers, ThatNobodyReadsEndTheConnection) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 200ms; });
     Stranger client{io_, addresses_[0]};
     client.say(client_hello());
@@ -190,9 +191,9 @@ TEST_F(UnreadAnswers, ThatNobodyReadsEndTheConnection) {
 }
 
 // A peer that greets us and whom we cannot greet: it never comes up, and may talk all it likes.
-class EarlyWords : public VisitorTest {
+class VisitorEarlyMessages : public VisitorTest {
 public:
-    ~EarlyWords() noexcept override = default;
+    ~VisitorEarlyMessages() noexcept override = default;
 
 protected:
     void TearDown() override {
@@ -243,7 +244,7 @@ core::PeerMessage of_a_megabyte() {
     return core::RaftMessage{append};
 }
 
-TEST_F(EarlyWords, AreKeptByWeightAndNotForEver) {
+TEST_F(VisitorEarlyMessages, AreKeptByWeightAndNotForEver) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.hello_timeout = 1s; });
     greet();
     for (int i = 0; i < 6; ++i)

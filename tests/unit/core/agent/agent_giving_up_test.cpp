@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/locks/lock_machine.hpp"
+#include "core/locks/machine/lock_machine.hpp"
 #include "tests/unit/core/agent/agent_by_hand.hpp"
 
 namespace mortise::core::test {

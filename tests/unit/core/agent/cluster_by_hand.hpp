@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/locks/lock_machine.hpp"
+#include "core/locks/machine/lock_machine.hpp"
 #include "tests/unit/core/agent/agent_by_hand.hpp"
 
 namespace mortise::core::test {

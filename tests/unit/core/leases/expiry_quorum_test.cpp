@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/leases/timer_quorum.hpp"
-#include "core/locks/session_table.hpp"
+#include "core/locks/table/session_table.hpp"
 
 namespace mortise::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/locks/components.hpp"
+#include "core/locks/deadlock/components.hpp"
 
 #include <set>
 

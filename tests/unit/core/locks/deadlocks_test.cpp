@@ -308,9 +308,9 @@ TEST_F(Deadlocks, WhoIsMerelyBehindACircleIsNotRefused) {  // S33
 // --- the dead -----------------------------------------------------------------------------------
 
 // 3 is waited for through what 1 has and waits for: if 3 waited for 2, that were a circle.
-class BehindAHold : public Deadlocks {
+class DeadlocksBehindAHold : public Deadlocks {
 protected:
-    BehindAHold() {
+    DeadlocksBehindAHold() {
         put(asks(1, 1, "a"));
         put(asks(3, 1, "b"));
         put(asks(1, 2, "b"));
@@ -319,17 +319,17 @@ protected:
     }
 };
 
-TEST_F(BehindAHold, ThatIsHeldItIsACircle) {  // S33
+TEST_F(DeadlocksBehindAHold, ThatIsHeldItIsACircle) {  // S33
     EXPECT_EQ(put(asks(3, 2, "c")), "3.2 deadlock 3/1/>c 2/1/>a 1/1/>b");
 }
 
-TEST_F(BehindAHold, ThatIsLostThereIsNoEdge) {  // S11, S33
+TEST_F(DeadlocksBehindAHold, ThatIsLostThereIsNoEdge) {  // S11, S33
     put(expiry(1));
     EXPECT_EQ(put(asks(3, 2, "c")), "3.2 queued");  // before anybody came to a
     EXPECT_EQ(put(Command{Sweep{}}), "2.2 granted token=4 previous=expired/1/");
 }
 
-TEST_F(BehindAHold, ThatIsBrokenThereIsNoEdge) {  // S24, S33
+TEST_F(DeadlocksBehindAHold, ThatIsBrokenThereIsNoEdge) {  // S24, S33
     put(request(3, 2, BreakLock{"a", FencingToken{1}, "stuck", false}));
     EXPECT_EQ(put(asks(3, 3, "c")), "3.3 queued");  // before its node confirms
 }
@@ -344,10 +344,10 @@ TEST_F(Deadlocks, WhenAWriterDiesReadersWaitForTheNext) {  // S11, S33: phase_fa
     EXPECT_EQ(put(Command{Sweep{}}), "");
 }
 
-class BehindABarrier : public Deadlocks {
+class DeadlocksBehindABarrier : public Deadlocks {
 protected:
     // Of session 2, in front of one that has a priority, and behind others that have none.
-    BehindABarrier() {
+    DeadlocksBehindABarrier() {
         put(asks(3, 1, "a", exclusive, 0));
         put(asks_all(1, 1, {{"a", exclusive}}));
         put(asks(1, 2, "a"));
@@ -358,11 +358,11 @@ protected:
     const std::string refused = "3.2 deadlock 3/1/>a 1/1/>a";
 };
 
-TEST_F(BehindABarrier, WhoHasAPriorityIsInFrontWhenItLeaves) {  // S29, S32, S33
+TEST_F(DeadlocksBehindABarrier, WhoHasAPriorityIsInFrontWhenItLeaves) {  // S29, S32, S33
     EXPECT_EQ(put(cancel(2, 2, 1)), "2.1 cancelled; 2.2 cancelled; " + refused);
 }
 
-TEST_F(BehindABarrier, WhoHasAPriorityIsInFrontWhenItIsClearedAway) {  // S11, S33
+TEST_F(DeadlocksBehindABarrier, WhoHasAPriorityIsInFrontWhenItIsClearedAway) {  // S11, S33
     EXPECT_EQ(put(close(2)), "ended 2 closed");
     EXPECT_EQ(put(Command{Sweep{}}), refused);
 }
@@ -370,7 +370,7 @@ TEST_F(BehindABarrier, WhoHasAPriorityIsInFrontWhenItIsClearedAway) {  // S11, S
 // --- what it costs ------------------------------------------------------------------------------
 
 // Each holds one name and waits for the next.
-class LongCircle : public Deadlocks {
+class DeadlocksLongCycle : public Deadlocks {
 protected:
     std::string close(std::uint64_t lockers) {
         std::vector<Command> batch;
@@ -384,7 +384,7 @@ protected:
     std::uint64_t seq_ = 0;
 };
 
-TEST_F(LongCircle, OfALongOneTheBeginningIsTold) {  // P11
+TEST_F(DeadlocksLongCycle, OfALongOneTheBeginningIsTold) {  // P11
     close(100);
     const auto* answer = machine_.sessions().find(SessionId{1})->answers.find(Seq{seq_});
     ASSERT_NE(answer, nullptr);
@@ -395,7 +395,7 @@ TEST_F(LongCircle, OfALongOneTheBeginningIsTold) {  // P11
 }
 
 // Who holds it is found before those in front, and is told of instead of them.
-TEST_F(LongCircle, OneThroughALongQueueIsSeen) {  // P10
+TEST_F(DeadlocksLongCycle, OneThroughALongQueueIsSeen) {  // P10
     std::vector<Command> batch{asks(1, ++seq_, "hot"), asks(2, 1, "b")};
     for (std::uint64_t i = 2; i < deadlock_steps_max; ++i) {
         batch.emplace_back(asks(1, ++seq_, std::to_string(i), exclusive, i));
@@ -407,7 +407,7 @@ TEST_F(LongCircle, OneThroughALongQueueIsSeen) {  // P10
 }
 
 // One grant closes a circle for each of its locker's other requests.
-TEST_F(LongCircle, ManyAtOnceAreAllOpened) {  // S33, P10
+TEST_F(DeadlocksLongCycle, ManyAtOnceAreAllOpened) {  // S33, P10
     constexpr std::uint64_t count = 300;
     std::vector<Command> batch{asks(1, 1, "a"), asks(2, 1, "a", shared)};
     for (std::uint64_t i = 0; i < count; ++i)
@@ -417,7 +417,7 @@ TEST_F(LongCircle, ManyAtOnceAreAllOpened) {  // S33, P10
     EXPECT_EQ(shown("a"), "2:S:2 |");
 }
 
-TEST_F(LongCircle, OneBeyondTheBoundIsNotSeen) {  // P10: it ends by a deadline
+TEST_F(DeadlocksLongCycle, OneBeyondTheBoundIsNotSeen) {  // P10: it ends by a deadline
     EXPECT_TRUE(close(deadlock_steps_max).ends_with("queued"));
 }
 

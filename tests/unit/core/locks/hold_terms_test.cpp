@@ -30,12 +30,12 @@ protected:
 
 // --- min_hold -----------------------------------------------------------------------------------
 
-class MinHold : public HoldTermsTest {
+class HoldTermsMinHold : public HoldTermsTest {
 protected:
     static constexpr HoldTerms terms{0, 1'000, 0};
 };
 
-TEST_F(MinHold, OutlivesARelease) {  // S8: for the same session, too
+TEST_F(HoldTermsMinHold, OutlivesARelease) {  // S8: for the same session, too
     EXPECT_EQ(put(on_terms(1, 1, terms)),
               "closure 1 min_hold=1010 of 1.1 on a; 1.1 granted token=1 previous=none/0/");
     EXPECT_EQ(put(release(1, 2, 1)), "1.2 released");
@@ -48,7 +48,7 @@ TEST_F(MinHold, OutlivesARelease) {  // S8: for the same session, too
     EXPECT_EQ(put(end_closure(1)), "closure 1 ended; 1.3 granted token=2 previous=clean/1/");
 }
 
-TEST_F(MinHold, OutlivesItsSession) {  // S8
+TEST_F(HoldTermsMinHold, OutlivesItsSession) {  // S8
     put(on_terms(1, 1, terms));
     put(acquire(2, 1, exclusive));
     put(close(1));
@@ -59,7 +59,7 @@ TEST_F(MinHold, OutlivesItsSession) {  // S8
     EXPECT_EQ(put(end_closure(1)), "closure 1 ended; 2.1 granted token=2 previous=clean/1/");
 }
 
-TEST_F(MinHold, ThatIsOverLeavesAHoldAsItIs) {
+TEST_F(HoldTermsMinHold, ThatIsOverLeavesAHoldAsItIs) {
     put(on_terms(1, 1, terms));
     EXPECT_EQ(put(end_closure(1)), "closure 1 ended");
     EXPECT_EQ(shown(), "1:X:1 |");
@@ -68,14 +68,14 @@ TEST_F(MinHold, ThatIsOverLeavesAHoldAsItIs) {
     EXPECT_TRUE(machine_.table().records().empty());
 }
 
-TEST_F(MinHold, KeepsTheNameInItsModeAlone) {
+TEST_F(HoldTermsMinHold, KeepsTheNameInItsModeAlone) {
     put(on_terms(1, 1, terms, shared));
     put(release(1, 2, 1));
     EXPECT_EQ(put(acquire(2, 1, shared)), "2.1 granted token=2 previous=none/0/");  // joins nobody
     EXPECT_EQ(put(acquire(3, 1, exclusive)), "3.1 queued");
 }
 
-TEST_F(MinHold, EndsWithABreakUnderItsToken) {  // S24
+TEST_F(HoldTermsMinHold, EndsWithABreakUnderItsToken) {  // S24
     put(on_terms(1, 1, terms));
     put(acquire(2, 1, exclusive));
     put(release(1, 2, 1));
@@ -85,7 +85,7 @@ TEST_F(MinHold, EndsWithABreakUnderItsToken) {  // S24
               "2.1 granted token=2 previous=clean/1/");
 }
 
-TEST_F(MinHold, IsNobodysToReleaseAgain) {  // S19
+TEST_F(HoldTermsMinHold, IsNobodysToReleaseAgain) {  // S19
     put(on_terms(1, 1, terms));
     put(release(1, 2, 1));
     EXPECT_EQ(put(release(1, 3, 1)), "1.3 not_held");
@@ -94,12 +94,12 @@ TEST_F(MinHold, IsNobodysToReleaseAgain) {  // S19
 
 // --- lock_delay ---------------------------------------------------------------------------------
 
-class LockDelay : public HoldTermsTest {
+class HoldTermsLockDelay : public HoldTermsTest {
 protected:
     static constexpr HoldTerms terms{0, 0, 500};
 };
 
-TEST_F(LockDelay, FollowsALossOfTheSession) {  // S9
+TEST_F(HoldTermsLockDelay, FollowsALossOfTheSession) {  // S9
     put(on_terms(1, 1, terms));
     put(acquire(2, 1, exclusive));
     put(expiry(1));
@@ -110,13 +110,13 @@ TEST_F(LockDelay, FollowsALossOfTheSession) {  // S9
     EXPECT_EQ(put(end_closure(3)), "closure 3 ended; 2.1 granted token=2 previous=expired/1/");
 }
 
-TEST_F(LockDelay, FollowsALossThatItsNodeTellsOf) {  // S6, S9
+TEST_F(HoldTermsLockDelay, FollowsALossThatItsNodeTellsOf) {  // S6, S9
     put(on_terms(1, 1, terms));
     EXPECT_EQ(put(lost(1, 2, 1)), "1.2 released; closure 3 lock_delay=505 of 1.1 on a");
     EXPECT_EQ(put(acquire(1, 3, exclusive)), "1.3 queued");
 }
 
-TEST_F(LockDelay, NeverFollowsAnOrderlyEnd) {  // S9
+TEST_F(HoldTermsLockDelay, NeverFollowsAnOrderlyEnd) {  // S9
     put(on_terms(1, 1, terms));
     put(release(1, 2, 1));
     EXPECT_EQ(shown(), "|");
@@ -127,7 +127,7 @@ TEST_F(LockDelay, NeverFollowsAnOrderlyEnd) {  // S9
     EXPECT_TRUE(machine_.table().records().empty());
 }
 
-TEST_F(LockDelay, NeverFollowsABreakAndEndsWithOne) {  // S9, S24
+TEST_F(HoldTermsLockDelay, NeverFollowsABreakAndEndsWithOne) {  // S9, S24
     put(on_terms(1, 1, terms));
     put(acquire(2, 1, exclusive));
     put(break_lock(3, 1, 1));
@@ -146,7 +146,7 @@ TEST_F(LockDelay, NeverFollowsABreakAndEndsWithOne) {  // S9, S24
 
 using enum Closure::Kind;
 
-class ToldClosings : public HoldTermsTest {
+class HoldTermsToldClosings : public HoldTermsTest {
 protected:
     struct Told {
         std::uint64_t token;
@@ -169,7 +169,7 @@ protected:
     using All = std::vector<Told>;
 };
 
-TEST_F(ToldClosings, NameTheReasonAndTheToken) {  // S8, S9, S24
+TEST_F(HoldTermsToldClosings, NameTheReasonAndTheToken) {  // S8, S9, S24
     put(on_terms(1, 1, {0, 1'000, 500}));
     EXPECT_EQ(told(), All{});
     put(release(1, 2, 1));
@@ -187,7 +187,7 @@ TEST_F(ToldClosings, NameTheReasonAndTheToken) {  // S8, S9, S24
 }
 
 // Readers share a token; another one holds on.
-TEST_F(ToldClosings, TellEachReasonOnce) {
+TEST_F(HoldTermsToldClosings, TellEachReasonOnce) {
     put(on_terms(1, 1, {0, 1'000, 0}, shared));
     put(on_terms(1, 2, {0, 2'000, 0}, shared));
     put(on_terms(2, 1, {1'000, 0, 0}, shared));
@@ -198,7 +198,7 @@ TEST_F(ToldClosings, TellEachReasonOnce) {
 }
 
 // The delay begins when the traces are cleared.
-TEST_F(ToldClosings, TellOfADelayThatIsYetToBegin) {
+TEST_F(HoldTermsToldClosings, TellOfADelayThatIsYetToBegin) {
     put(on_terms(1, 1, {0, 0, 500}));
     put(Expire{SessionId{1}, LogIndex{1}});
     const auto view = machine_.inspect("a");
@@ -209,13 +209,13 @@ TEST_F(ToldClosings, TellOfADelayThatIsYetToBegin) {
 
 // --- max_hold -----------------------------------------------------------------------------------
 
-class MaxHold : public HoldTermsTest {
+class HoldTermsMaxHold : public HoldTermsTest {
 protected:
     static constexpr HoldTerms terms{1'000, 0, 0};
 };
 
 // Its node counts from before that, by a clock that may be slow.
-TEST_F(MaxHold, IsCountedFromWhenItsNodeKnows) {  // S8
+TEST_F(HoldTermsMaxHold, IsCountedFromWhenItsNodeKnows) {  // S8
     const auto before = received(1);
     put(on_terms(1, 1, terms));
     put(acquire(2, 1, exclusive));
@@ -229,7 +229,7 @@ TEST_F(MaxHold, IsCountedFromWhenItsNodeKnows) {  // S8
     EXPECT_EQ(put(renew(1, 2)), "renewed 1#2");
 }
 
-TEST_F(MaxHold, GoesWithItsHold) {  // S8
+TEST_F(HoldTermsMaxHold, GoesWithItsHold) {  // S8
     put(on_terms(1, 1, terms));
     put(received(1));
     EXPECT_EQ(put(release(1, 2, 1)), "1.2 released; closure 2 ended");
@@ -239,7 +239,7 @@ TEST_F(MaxHold, GoesWithItsHold) {  // S8
     EXPECT_EQ(put(received(1)), "");
 }
 
-TEST_F(MaxHold, LeavesAValueDirtyAndADelayBehind) {  // S9, S36
+TEST_F(HoldTermsMaxHold, LeavesAValueDirtyAndADelayBehind) {  // S9, S36
     put(on_terms(1, 1, {1'000, 0, 500}));
     put(request(1, 2, SetValue{Seq{1}, "a", "half"}));
     put(received(1));
@@ -248,7 +248,7 @@ TEST_F(MaxHold, LeavesAValueDirtyAndADelayBehind) {  // S9, S36
     EXPECT_TRUE(machine_.inspect("a").is_closed);
 }
 
-TEST_F(MaxHold, EndsAnUpgradeThatWaits) {  // S27
+TEST_F(HoldTermsMaxHold, EndsAnUpgradeThatWaits) {  // S27
     put(on_terms(1, 1, terms, update));
     put(acquire(2, 1, shared));
     put(request(1, 2, Upgrade{Seq{1}, true}));

@@ -1,4 +1,4 @@
-#include "core/locks/kept_answers.hpp"
+#include "core/locks/table/kept_answers.hpp"
 
 #include <algorithm>
 #include <tuple>

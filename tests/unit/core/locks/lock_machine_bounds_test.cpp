@@ -118,9 +118,9 @@ TEST_F(LockMachineBounds, ACrowdOfReadersIsBrokenAndGoesInNoTime) {  // S8, S24
     EXPECT_TRUE(machine_.table().records().empty());
 }
 
-class BoundsOfTheSpecification : public LockMachineBounds {
+class LockMachineBoundsOfTheSpecification : public LockMachineBounds {
 protected:
-    BoundsOfTheSpecification() {
+    LockMachineBoundsOfTheSpecification() {
         machine_ = {};
         index_ = {};
         both({opening(1)});
@@ -147,7 +147,7 @@ protected:
     std::size_t nothing_said_ = 0;
 };
 
-TEST_F(BoundsOfTheSpecification, AreTheSameForWhatIsNotAcknowledged) {
+TEST_F(LockMachineBoundsOfTheSpecification, AreTheSameForWhatIsNotAcknowledged) {
     for (const auto bound : {session_acquires_max, session_requests_max}) {
         while (kept() + 3 < bound)
             both(releases(next_of(1), std::min<std::size_t>(4'000, bound - 3 - kept())));

@@ -1,4 +1,4 @@
-#include "core/locks/lock_table.hpp"
+#include "core/locks/table/lock_table.hpp"
 
 #include <limits>
 #include <optional>

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/locks/lock_machine.hpp"
+#include "core/locks/machine/lock_machine.hpp"
 #include "tests/spec/words.hpp"
 
 namespace mortise::core {

@@ -1,5 +1,5 @@
 // The lock machine as rows, and back.
-#include "core/locks/machine_rows.hpp"
+#include "core/locks/rows/machine_rows.hpp"
 
 #include <iterator>
 #include <map>
@@ -7,8 +7,8 @@
 #include "core/base/check.hpp"
 #include "core/base/prng.hpp"
 #include "core/locks/limits.hpp"
-#include "core/locks/row_key.hpp"
-#include "core/locks/session_row.hpp"
+#include "core/locks/rows/row_key.hpp"
+#include "core/locks/rows/session_row.hpp"
 #include "tests/spec/script.hpp"
 #include "tests/unit/core/locks/machine_fixture.hpp"
 

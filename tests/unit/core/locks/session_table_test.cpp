@@ -1,4 +1,4 @@
-#include "core/locks/session_table.hpp"
+#include "core/locks/table/session_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/locks/wait_queue.hpp"
+#include "core/locks/table/wait_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -116,7 +116,7 @@ struct Lagging {
     SessionId session;
 };
 
-TEST(Lagging, ALeaderTakesNoMoreAcquires) {
+TEST(NodeCoreStateLag, ALeaderTakesNoMoreAcquires) {
     Lagging it;
     it.fill_with_acquires();
     EXPECT_GT(it.lag(), lag_max);
@@ -129,7 +129,7 @@ TEST(Lagging, ALeaderTakesNoMoreAcquires) {
     EXPECT_EQ(std::get<Request>(commands.front()), asked);
 }
 
-TEST(Lagging, ItsOwnProgramIsTold) {
+TEST(NodeCoreStateLag, ItsOwnProgramIsTold) {
     Lagging it;
     it.fill_with_acquires();
     it.node.acquire(17, "name");
@@ -137,7 +137,7 @@ TEST(Lagging, ItsOwnProgramIsTold) {
     EXPECT_EQ(it.node.error_of(17), CallError::resource_exhausted);
 }
 
-TEST(Lagging, WhatEndsThingsHasRoomAfterThat) {
+TEST(NodeCoreStateLag, WhatEndsThingsHasRoomAfterThat) {
     Lagging it;
     it.fill_with_acquires();
     const auto last = it.last();
@@ -149,7 +149,7 @@ TEST(Lagging, WhatEndsThingsHasRoomAfterThat) {
 }
 
 // P11: of each acquire that is refused comes a cancel, and for all of them there is no room.
-TEST(Lagging, RenewalsHaveRoomAfterWhatEndsThings) {
+TEST(NodeCoreStateLag, RenewalsHaveRoomAfterWhatEndsThings) {
     Lagging it;
     const auto session = it.open_session();
     it.fill_with_acquires();
@@ -170,7 +170,7 @@ TEST(Lagging, RenewalsHaveRoomAfterWhatEndsThings) {
 }
 
 // What waits for room meanwhile goes in then.
-TEST(Lagging, RenewalsPassWhatWaitsForRoom) {
+TEST(NodeCoreStateLag, RenewalsPassWhatWaitsForRoom) {
     Lagging it;
     const auto session = it.open_session();
     it.fill_with_acquires();
@@ -187,7 +187,7 @@ TEST(Lagging, RenewalsPassWhatWaitsForRoom) {
 }
 
 // Nothing that ends something is lost: it waits.
-TEST(Lagging, WhenTheStateIsDurableItAllGoesOn) {
+TEST(NodeCoreStateLag, WhenTheStateIsDurableItAllGoesOn) {
     Lagging it;
     it.fill_with_acquires();
     it.fill_with_endings();
@@ -204,7 +204,7 @@ TEST(Lagging, WhenTheStateIsDurableItAllGoesOn) {
 }
 
 // What came for an hour must not have to be proposed before anything new.
-TEST(Lagging, MoreThanAnEntryDoesNotWait) {
+TEST(NodeCoreStateLag, MoreThanAnEntryDoesNotWait) {
     Lagging it;
     it.fill_with_acquires();
     it.fill_with_endings();
@@ -230,7 +230,7 @@ TEST(Lagging, MoreThanAnEntryDoesNotWait) {
     EXPECT_EQ(session->applied.raw(), before + 1 + 2 * entry_commands_max);
 }
 
-TEST(Lagging, EachDeltaSaysOfHowMuchLogItIs) {
+TEST(NodeCoreStateLag, EachDeltaSaysOfHowMuchLogItIs) {
     Lagging it;
     it.hand_over();
     it.node.deltas.clear();
@@ -246,7 +246,7 @@ TEST(Lagging, EachDeltaSaysOfHowMuchLogItIs) {
 }
 
 // Few rows and few entries, and yet much that cannot be purged before.
-TEST(Lagging, ADeltaComesEarlierAfterMuchLog) {
+TEST(NodeCoreStateLag, ADeltaComesEarlierAfterMuchLog) {
     auto options = Lagging::options();
     options.state_lag_bytes_max = std::size_t{1} << 30U;
     Lagging it{options};
@@ -269,7 +269,7 @@ TEST(Lagging, ADeltaComesEarlierAfterMuchLog) {
 }
 
 // The same for what a leader sends; and what is missing comes when there is room.
-TEST(Lagging, AFollowerTakesNoEntriesAndGoesOnLater) {
+TEST(NodeCoreStateLag, AFollowerTakesNoEntriesAndGoesOnLater) {
     auto options = node_options(1, {1, 2, 3});
     options.state_lag_bytes_max = lag_max;
     auto disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});

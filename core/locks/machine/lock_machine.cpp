@@ -1,0 +1,158 @@
+#include "core/locks/machine/lock_machine.hpp"
+
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/locks/limits.hpp"
+
+namespace mortise::core {
+
+void LockMachine::apply(LogIndex index, const std::vector<Command>& batch, Outcomes& outcomes) {
+    MORTISE_CHECK(index > index_);
+    index_ = index;
+    place_ = 0;
+    outcomes_ = &outcomes;
+    for (const auto& command : batch) {
+        tell_who_ended();
+        std::visit([this](const auto& c) { on(c); }, command);
+        end_command();
+        ++place_;
+    }
+    table_.begin(index, endings_, nullptr);
+    how_ended_ = nullptr;
+    outcomes_ = nullptr;
+}
+
+void LockMachine::answer(Session& session, Seq seq, Answer answer) {
+    outcomes_->push_back(Answered{{session.id, seq}, answer});
+    session.answers.keep(index_, seq, std::move(answer));
+}
+
+void LockMachine::publish(LockTable::Grants grants) {
+    for (auto& [name, closure] : table_.take_begun_closures()) {
+        outcomes_->push_back(ClosureBegun{closure.id, closure.kind, std::move(name), closure.hold,
+                                          closure.since, closure.time_ms, closure.rho_ppm});
+    }
+    for (const auto closure : table_.take_ended_closures())
+        outcomes_->push_back(ClosureEnded{closure});
+    for (const auto& [name, operations] : table_.take_gone()) {
+        for (const auto gone : operations)
+            forget(gone, name);
+    }
+    for (auto& grant : grants) {
+        auto* session = sessions_.change(grant.operation.session);
+        MORTISE_CHECK(session != nullptr);  // grants go to live sessions only (#11456 of etcd)
+        const auto seq = grant.operation.seq;
+        auto& operation = session->operations.at(seq);
+        MORTISE_CHECK(!operation.held);
+        const LockerId locker{session->id, operation.locker};
+        if (locker.number != 0) let_in_.push_back(locker);
+        if (operation.upgrades.is_set()) {
+            end_operation(*session, seq);
+            answer(*session, seq, {AnswerKind::converted, grant.token, {}});
+            continue;
+        }
+        operation.held = true;
+        if (operation.is_bounded) uncounted_[session->id].insert(seq);
+        lockers_.grant(locker, seq);
+        if (!grant.names.empty()) {  // of any names, one
+            session->names -= operation.names.size() - grant.names.size();
+            operation.names.clear();
+            for (const auto& one : grant.names)
+                operation.names.push_back(one.name);
+        }
+        answer(
+            *session, seq,
+            {AnswerKind::granted, grant.token, std::move(grant.previous), std::move(grant.names)});
+    }
+}
+
+void LockMachine::end_operation(Session& session, Seq seq) {
+    const auto found = session.operations.find(seq);
+    MORTISE_CHECK(found != session.operations.end());
+    session.names -= found->second.names.size();
+    lockers_.end({session.id, found->second.locker}, seq);
+    session.operations.erase(found);
+}
+
+// --- sessions -----------------------------------------------------------------------------------
+
+void LockMachine::on(const OpenSession& command) {
+    if (const auto* open = sessions_.find_by_nonce(command.nonce)) {
+        outcomes_->push_back(SessionOpened{open->id, command.nonce});
+        return;
+    }
+    // A copied or restored directory, or a request of a life that is over: the newer one stands.
+    const auto newest = sessions_.newest_start(command.generation.incarnation);
+    const bool again = command.generation.is_same_start(newest);
+    if (command.generation.is_earlier_than(newest) || (again && command.former_life_ended)) {
+        outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::epoch_not_newer});
+        return;
+    }
+    if (command.former_life_ended) end_former_life(command.generation.incarnation);
+    if (sessions_.all().size() >= sessions_max) {
+        outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::table_full});
+        return;
+    }
+    const auto& session = sessions_.open(command, index_);
+    outcomes_->push_back(SessionOpened{session.id, command.nonce});
+}
+
+void LockMachine::end_former_life(Incarnation incarnation) {
+    std::vector<SessionId> former;
+    for (const auto& [id, session] : sessions_.all()) {
+        if (session.opened.generation.incarnation == incarnation) former.push_back(id);
+    }
+    for (const auto id : former)
+        end_session(id, SessionEnd::former_life);
+}
+
+void LockMachine::on(const Renew& command) {
+    for (const auto& renewal : command.renewals) {
+        const auto* found = sessions_.find(renewal.session);
+        if (found == nullptr) {
+            outcomes_->push_back(RenewalLost{renewal.session});
+            continue;
+        }
+        // A late duplicate would prolong the life of the dead (P8).
+        if (renewal.number <= found->renewal_number) continue;
+        auto* session = sessions_.change(renewal.session);
+        session->renewal_number = renewal.number;
+        session->renewed_at = index_;
+        std::vector<Seq> broken(session->broken.begin(), session->broken.end());
+        outcomes_->push_back(SessionRenewed{renewal.session, renewal.number, std::move(broken)});
+    }
+}
+
+void LockMachine::on(const Expire& command) {
+    if (sessions_.is_newest_renewal(command.session, command.renewed_at))
+        end_session(command.session, SessionEnd::expired);
+}
+
+void LockMachine::end_session(SessionId id, SessionEnd how) {
+    auto session = sessions_.remove(id);
+    lockers_.forget(id);
+    uncounted_.erase(id);
+    ++endings_;
+    waited_cursor_.clear();
+    waited_done_ = false;
+    const auto left = how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
+    if (lockers_.is_anybody_tied()) note_turns(session.operations);
+    if (!session.operations.empty()) {
+        ended_[id] = {left, std::move(session.operations)};
+        changed_ended_.insert(id);
+    }
+    end_sweep();
+    tell_who_ended();  // a refusal may bring the rest of this command to its names (S33)
+    outcomes_->push_back(SessionEnded{id, how});
+}
+
+void LockMachine::on(const Acknowledge& command) {
+    const auto* found = sessions_.find(command.session);
+    if (found == nullptr) return;
+    count_max_holds(*found, command.received);
+    if (found->answers.empty() || command.received < found->answers.oldest()) return;
+    sessions_.change(command.session)->answers.acknowledge(command.received);
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,84 @@
+// The invariants of a lock machine, which hold at every index.
+#include <algorithm>
+
+#include "core/base/check.hpp"
+#include "core/locks/machine/lock_machine.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+bool has(const Operation& operation, const std::string& name) {
+    return std::ranges::find(operation.names, name) != operation.names.end();
+}
+
+std::size_t names_of(const std::map<Seq, Operation>& operations) {
+    std::size_t names = 0;
+    for (const auto& [seq, operation] : operations)
+        names += operation.names.size();
+    return names;
+}
+
+}  // namespace
+
+const Operation* LockMachine::operation_of(OperationId id) const {
+    const auto* session = sessions_.find(id.session);
+    const auto ended = ended_.find(id.session);
+    if (session == nullptr && ended == ended_.end()) return nullptr;
+    const auto& operations = session != nullptr ? session->operations : ended->second.operations;
+    const auto found = operations.find(id.seq);
+    return found == operations.end() ? nullptr : &found->second;
+}
+
+LockTable::Views LockMachine::unfinished() const {
+    LockTable::Views names;
+    for (const auto& [id, ended] : ended_) {
+        for (const auto& [seq, operation] : ended.operations)
+            names.insert(operation.names.begin(), operation.names.end());
+    }
+    return names;
+}
+
+void LockMachine::check_invariants() const {
+    for (const auto& [id, ended] : ended_)
+        MORTISE_CHECK(!ended.operations.empty() && sessions_.find(id) == nullptr);
+    MORTISE_CHECK(!ended_.empty() || (waited_done_ && waited_cursor_.empty()));
+    table_.check_invariants(unfinished());
+    check_operations();
+}
+
+// The operations of sessions equal those in the records of names.
+void LockMachine::check_operations() const {
+    std::size_t operations = 0;
+    for (const auto& [name, record] : table_.records()) {
+        for (const auto& holder : record.holders()) {
+            if (holder.left) continue;
+            const auto* operation = operation_of(holder.operation);
+            MORTISE_CHECK(operation != nullptr && operation->held && has(*operation, name));
+            ++operations;
+        }
+        const auto* queue = table_.queue_of(name);
+        if (queue == nullptr) continue;
+        if (const auto& upgrade = queue->conversion()) {
+            const auto* operation = operation_of(upgrade->operation);
+            MORTISE_CHECK(operation != nullptr && !operation->held && has(*operation, name));
+            MORTISE_CHECK(operation->upgrades == upgrade->hold);
+            ++operations;
+        }
+        for (const auto* waiter : queue->in_order()) {
+            const auto* operation = operation_of(waiter->operation);
+            MORTISE_CHECK(operation != nullptr && !operation->held && has(*operation, name));
+            MORTISE_CHECK(operation->ticket == waiter->ticket);
+            ++operations;
+        }
+    }
+    for (const auto& [id, session] : sessions_.all()) {
+        operations -= names_of(session.operations);
+        MORTISE_CHECK(session.names == names_of(session.operations));
+    }
+    for (const auto& [id, ended] : ended_)
+        operations -= names_of(ended.operations);
+    MORTISE_CHECK(operations == 0);
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,217 @@
+// What readers learn about the lock machine. Nothing here changes it.
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "core/locks/machine/lock_machine.hpp"
+
+namespace mortise::core {
+
+bool LockMachine::would_grant(std::string_view name, LockMode mode, Priority priority) const {
+    const auto* record = table_.find(name);
+    if (record == nullptr) return table_.would_grant(name, mode, priority);
+    const auto* queue = table_.queue_of(name);
+    // A barrier at the head of the queue may be let in by the sweep of its other names.
+    const bool barrier = queue != nullptr && queue->has_barrier() && !ended_.empty();
+    const bool cleared = record->swept_at == endings_ || ended_.empty();
+    if (!barrier && (cleared || is_clear(*record, queue))) {
+        return table_.would_grant(name, mode, priority);
+    }
+    // Only holders of live sessions are in the way.
+    const auto hinders = [&](const Grant& holder) {
+        return is_in_the_way(name, holder) && conflict(holder.mode, mode);
+    };
+    if (std::ranges::any_of(record->holders(), hinders)) return false;
+    return barrier || queue == nullptr || !is_hindered(*record, *queue, mode, priority);
+}
+
+bool LockMachine::is_clear(const LockRecord& record, const WaitQueue* queue) const {
+    const auto lives = [&](const Grant& holder) {
+        return holder.left || is_live(holder.operation);
+    };
+    if (!std::ranges::all_of(record.holders(), lives)) return false;
+    if (queue == nullptr) return true;
+    const auto& upgrade = queue->conversion();
+    return (!upgrade || is_live(upgrade->operation)) &&
+           std::ranges::all_of(queue->in_order(),
+                               [&](const Waiter* waiter) { return is_live(waiter->operation); });
+}
+
+// True for a former holder, also if the traces of its session will be removed.
+bool LockMachine::is_in_the_way(std::string_view name, const Grant& holder) const {
+    if (holder.left || is_live(holder.operation)) return true;
+    if (holder.broken || !holder.terms.is_set()) return false;
+    const auto how = ended_.at(holder.operation.session).how;
+    const bool delays = how == Predecessor::expired && holder.terms.lock_delay_ms != 0;
+    return delays || table_.is_kept(std::string{name}, holder.operation);
+}
+
+// By a live waiter that goes before, and is not a writer that a batch may overtake. A waiter for
+// any of several names may be let in by the sweep of another name, and leave.
+bool LockMachine::is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
+                              Priority priority) const {
+    if (queue.conversion() && is_live(queue.conversion()->operation)) return true;
+    const auto rank = queue.rank_of_newcomer(mode, priority);
+    const bool may_lead =
+        record.policy() == QueuePolicy::phase_fair && !is_writer(mode) && priority > 0;
+    return std::ranges::any_of(queue.in_order(), [&](const Waiter* waiter) {
+        return waiter->part != Part::one_of && is_live(waiter->operation) &&
+               conflict(waiter->mode, mode) && queue.rank_of(*waiter) < rank &&
+               !(may_lead && is_writer(waiter->mode));
+    });
+}
+
+std::optional<LockMachine::Contention> LockMachine::contention(std::string_view name,
+                                                               OperationId hold) const {
+    const auto found = contentions(name, {hold});
+    return found.empty() ? std::nullopt : std::optional{found.front().second};
+}
+
+LockMachine::Contentions LockMachine::contentions(std::string_view name,
+                                                  const std::set<OperationId>& holds) const {
+    Contentions found;
+    const auto* record = table_.find(name);
+    const auto* queue = table_.queue_of(name);
+    if (record == nullptr || queue == nullptr) return found;
+    for (const auto& held : record->holders()) {
+        if (!holds.contains(held.operation)) continue;
+        if (const auto one = contention_of(held, *queue)) found.emplace_back(held.operation, *one);
+    }
+    return found;
+}
+
+std::optional<LockMachine::Contention> LockMachine::contention_of(const Grant& held,
+                                                                  const WaitQueue& queue) {
+    const auto& upgrade = queue.conversion();
+    const auto waiters = queue.size() + (upgrade ? 1 : 0);
+    if (upgrade && OperationId{upgrade->operation.session, upgrade->hold} != held.operation)
+        return Contention{LockMode::exclusive, waiters};
+    const auto* first = queue.oldest([&](LockMode mode) { return conflict(held.mode, mode); });
+    if (first == nullptr) return std::nullopt;
+    return Contention{first->mode, waiters};
+}
+
+namespace {
+
+bool is_nothing(const LockView& view) {
+    return view.holders.empty() && view.waiters.empty() && !view.value && !view.is_closed;
+}
+
+}  // namespace
+
+LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) const {
+    LockView view;
+    view.name = name;
+    const auto* record = table_.find(name);
+    if (record == nullptr) return view;
+    view_holders(*record, parties_max, view);
+    view_waiters(*record, parties_max, view);
+    if (const auto* extras = table_.extras_of(name)) view.value = extras->value;
+    for (const auto& holder : view.holders)
+        view.nodes[holder.operation.session] = node_of(holder.operation.session);
+    for (const auto& waiter : view.waiters)
+        view.nodes[waiter.operation.session] = node_of(waiter.operation.session);
+    // If a name has only traces of ended sessions nothing is left of it, not even its policy.
+    if (!is_nothing(view)) view.policy = record->policy();
+    return view;
+}
+
+void LockMachine::view_holders(const LockRecord& record, std::size_t max, LockView& view) const {
+    std::vector<const Grant*> closed;
+    for (const auto& holder : record.holders()) {
+        const bool lives = ended_.empty() || is_live(holder.operation);
+        if (holder.is_held() && lives) {
+            ++view.holders_total;
+            if (view.holders.size() < max) view.holders.push_back(holder);
+        } else if (is_in_the_way(view.name, holder)) {
+            closed.push_back(&holder);
+            view.is_closed = true;
+            view.closed_under = std::max(view.closed_under, holder.token);
+        }
+    }
+    if (view.is_closed) view_closings(closed, view);
+}
+
+void LockMachine::view_waiters(const LockRecord& record, std::size_t max, LockView& view) const {
+    const auto* queue = table_.queue_of(view.name);
+    if (queue == nullptr) return;
+    const auto add = [&](auto make) {
+        ++view.waiters_total;
+        if (view.waiters.size() < max) view.waiters.push_back(make());
+    };
+    const auto& upgrade = queue->conversion();
+    if (upgrade && is_live(upgrade->operation)) {
+        const auto* hold = record.find({upgrade->operation.session, upgrade->hold});
+        add([&] {
+            return LockView::Waiting{
+                upgrade->operation, LockMode::exclusive, upgrade->ticket.index, {}, 0,
+                upgrade->hold,      hold->locker};
+        });
+    }
+    for (const auto* waiter : queue->in_order()) {
+        if (!ended_.empty() && !is_live(waiter->operation)) continue;
+        add([&] {
+            return LockView::Waiting{waiter->operation, waiter->mode,     waiter->ticket.index,
+                                     waiter->label,     waiter->priority, {},
+                                     waiter->locker};
+        });
+    }
+}
+
+void LockMachine::view_closings(const std::vector<const Grant*>& closed, LockView& view) const {
+    std::map<std::pair<FencingToken, Closure::Kind>, LockView::Closing> all;
+    const auto add = [&](const Grant& holder, Closure::Kind kind) -> LockView::Closing& {
+        return all.try_emplace({holder.token, kind}, LockView::Closing{kind, holder.token})
+            .first->second;
+    };
+    std::map<OperationId, const Grant*> by_hold;
+    for (const auto* holder : closed) {
+        by_hold.emplace(holder->operation, holder);
+        if (will_be_delayed(*holder))
+            add(*holder, Closure::Kind::lock_delay).left =
+                std::chrono::milliseconds{holder->terms.lock_delay_ms};
+    }
+    if (const auto* extras = table_.extras_of(view.name)) {
+        for (const auto& closure : extras->closures) {
+            const auto holder = by_hold.find(closure.hold);
+            const bool closes = closure.kind != Closure::Kind::max_hold;
+            if (holder != by_hold.end() && closes)
+                add(*holder->second, closure.kind).closures.push_back(closure.id);
+        }
+    }
+    view.closings_total = all.size();
+    for (auto closing = all.rbegin(); closing != all.rend(); ++closing)
+        view.closings.push_back(std::move(closing->second));
+}
+
+// True from the removal of its session's traces on.
+bool LockMachine::will_be_delayed(const Grant& holder) const {
+    const bool has_ended = !holder.left && !is_live(holder.operation);
+    return has_ended && holder.terms.lock_delay_ms != 0 &&
+           ended_.at(holder.operation.session).how == Predecessor::expired;
+}
+
+std::vector<LockView> LockMachine::list(std::string_view prefix, std::string_view after,
+                                        std::size_t limit, std::size_t parties_max) const {
+    std::vector<LockView> views;
+    std::size_t parties = 0;
+    const auto& records = table_.records();
+    auto record = after < prefix ? records.lower_bound(prefix) : records.upper_bound(after);
+    for (; record != records.end() && views.size() < limit; ++record) {
+        if (!record->first.starts_with(prefix) || parties >= parties_max) break;
+        auto view = inspect(record->first, parties_max);
+        if (is_nothing(view)) continue;
+        if (view.value) view.value->bytes.clear();
+        parties += view.holders.size() + view.waiters.size();
+        views.push_back(std::move(view));
+    }
+    return views;
+}
+
+NodeId LockMachine::node_of(SessionId session) const {
+    const auto* found = sessions_.find(session);
+    return found == nullptr ? NodeId{} : found->opened.node;
+}
+
+}  // namespace mortise::core

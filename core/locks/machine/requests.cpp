@@ -1,0 +1,172 @@
+// The requests of sessions, each at most once (S17): acquire, release, cancel. Conversions
+// are in conversions.cpp, requests for several names in several_names.cpp.
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/locks/limits.hpp"
+#include "core/locks/machine/lock_machine.hpp"
+#include "core/locks/needed_rights.hpp"
+
+namespace mortise::core {
+
+// The requests of a session are applied in the order of their numbers, each once and none left out.
+// So the answers that are given when a request is applied come in that order as well, in the log
+// and in Session::answers. Whoever has to wait is answered later, and a repeat is told again.
+void LockMachine::on(const Request& command) {
+    const auto* session = sessions_.find(command.session);
+    if (session == nullptr) return;  // its node learns that by SessionEnded or RenewalLost
+    if (command.seq <= session->applied) return tell_again(*session, command.seq);
+    // What comes ahead of a request that is missing leaves no trace: its node sends it again,
+    // behind that one.
+    if (command.seq != session->applied.next()) return;
+    if (session->has_too_many_answers()) return;
+    auto& changed = *sessions_.change(command.session);
+    changed.applied = command.seq;
+    if (is_too_much(changed, command.body))
+        return answer(changed, command.seq, {AnswerKind::resource_exhausted, {}, {}});
+    if (missing_right(changed.opened.access, command.body))
+        return answer(changed, command.seq, {AnswerKind::permission_denied, {}, {}});
+    std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
+}
+
+// Whoever still waits attaches to its place again.
+void LockMachine::tell_again(const Session& session, Seq seq) {
+    const OperationId id{session.id, seq};
+    const auto waiting = session.operations.find(seq);
+    if (const auto* kept = session.answers.find(seq)) {
+        outcomes_->push_back(Answered{id, *kept});
+    } else if (waiting != session.operations.end() && !waiting->second.held) {
+        outcomes_->push_back(Queued{id});
+    } else {
+        outcomes_->push_back(Answered{id, {AnswerKind::stale_request, {}, {}}});
+    }
+}
+
+// A request that takes up something. It is answered, so that those that end something go on.
+bool LockMachine::is_too_much(const Session& session, const RequestBody& body) {
+    const bool acquires =
+        std::holds_alternative<Acquire>(body) || std::holds_alternative<AcquireSeveral>(body);
+    const bool has_too_much = session.answers.size() >= session_acquires_max ||
+                              session.names >= session_operations_max ||
+                              session.broken.size() >= session_acquires_max;
+    return acquires && has_too_much;
+}
+
+void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
+    auto last = touch(acquire.name);
+    const Ticket ticket{index_, place_};
+    const OperationId id{session.id, seq};
+    LockTable::Grants grants;
+    const auto terms = counted(acquire.terms, session.opened.rho_ppm);
+    const auto result = table_.acquire({ticket, id, terms}, acquire, std::move(last), grants);
+    take_place(
+        session, seq, result,
+        {{acquire.name}, ticket, false, {}, acquire.locker.number, acquire.terms.max_hold_ms != 0});
+    publish(std::move(grants));
+    tell(session, seq, result);
+}
+
+void LockMachine::take_place(Session& session, Seq seq, LockTable::Result result,
+                             Operation operation) {
+    const bool stays = result == LockTable::Result::granted || result == LockTable::Result::queued;
+    if (!stays) return;
+    session.names += operation.names.size();
+    lockers_.begin({session.id, operation.locker}, seq);
+    session.operations[seq] = std::move(operation);
+}
+
+void LockMachine::tell(Session& session, Seq seq, LockTable::Result result) {
+    switch (result) {
+        case LockTable::Result::granted: break;
+        case LockTable::Result::queued: asked_ = {session.id, seq}; break;
+        case LockTable::Result::busy: answer(session, seq, {AnswerKind::busy, {}, {}}); break;
+        case LockTable::Result::kind_mismatch:
+            answer(session, seq, {AnswerKind::kind_mismatch, {}, {}});
+            break;
+        case LockTable::Result::resource_exhausted:
+            answer(session, seq, {AnswerKind::resource_exhausted, {}, {}});
+            break;
+    }
+}
+
+// Of one that was broken it is the confirmation (S24), whatever is left of it.
+void LockMachine::on(Session& session, Seq seq, const Release& release) {
+    auto operation = take_operation(session, release.operation, true);
+    const bool lost = session.broken.erase(release.operation) != 0;
+    const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
+    const auto how = release.lost ? Predecessor::expired : Predecessor::clean;
+    if (operation) return give_back(session, seq, release.operation, *operation, {kind, how});
+    answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
+}
+
+// What it names was applied before it, unless it names nothing: no number from its own on is taken.
+void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
+    auto operation = take_operation(session, cancel.operation, false);
+    const bool lost = session.broken.erase(cancel.operation) != 0;
+    const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
+    if (operation) return give_up(session, seq, cancel.operation, *operation, kind);
+    answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
+}
+
+void LockMachine::on(Session& session, Seq seq, const Declined& /*request*/) {
+    answer(session, seq, {AnswerKind::resource_exhausted, {}, {}});
+}
+
+void LockMachine::on(Session& session, Seq /*seq*/, const CloseSession& /*request*/) {
+    end_session(session.id, SessionEnd::closed);
+}
+
+// Takes an operation that is about to end out of its session. Its name is cleared before: that may
+// grant the very operation, and then it is a grant that ends. Of an upgrade nothing is left then.
+std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, bool held_only) {
+    auto found = session.operations.find(seq);
+    if (found == session.operations.end()) return std::nullopt;
+    touch_all(found->second.names);
+    found = session.operations.find(seq);
+    if (found == session.operations.end() || (held_only && !found->second.held)) return {};
+    auto operation = std::move(found->second);
+    session.names -= operation.names.size();
+    lockers_.end({session.id, operation.locker}, seq);
+    session.operations.erase(found);
+    return operation;
+}
+
+// Ends `operation` at the request `seq`, answers, with `kind` if it was held, and lets others
+// enter.
+void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation,
+                          AnswerKind kind) {
+    if (operation.held) {
+        return give_back(session, seq, target, operation, {kind, Predecessor::clean});
+    }
+    auto grants = withdraw(operation);
+    answer(session, target, {AnswerKind::cancelled, {}, {}});
+    answer(session, seq, {AnswerKind::cancelled, {}, {}});
+    publish(std::move(grants));
+}
+
+LockTable::Grants LockMachine::withdraw(const Operation& operation) {
+    LockTable::Grants grants;
+    if (operation.upgrades.is_set()) {
+        table_.withdraw_upgrade(operation.names.front(), grants);
+    } else {
+        table_.withdraw(operation.names, operation.ticket, grants);
+    }
+    return grants;
+}
+
+// With the hold goes what waits to upgrade it (S27).
+void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operation& operation,
+                            Leaving leaving) {
+    LockTable::Grants grants;
+    const OperationId grant{session.id, target};
+    const auto upgrade = table_.cancel_upgrade(operation.names.front(), grant);
+    table_.release(operation.names, grant, leaving.how, grants);
+    answer(session, seq, {leaving.answer, {}, {}});
+    if (upgrade) {
+        end_operation(session, upgrade->operation.seq);
+        answer(session, upgrade->operation.seq, {AnswerKind::cancelled, {}, {}});
+    }
+    publish(std::move(grants));
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,308 @@
+#include "core/locks/rows/name_row.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "core/base/fields.hpp"
+#include "core/locks/limits.hpp"
+#include "core/locks/rows/fields.hpp"
+#include "core/locks/rows/row_key.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+constexpr std::size_t holder_bytes_min = 6;
+constexpr std::size_t ticket_bytes_min = 2;
+constexpr std::size_t waiter_bytes_min = 8;
+constexpr std::size_t closure_bytes_min = 13;
+
+// What only some names have.
+constexpr std::uint8_t name_has_upgrade = 1;
+constexpr std::uint8_t name_has_value = 2;
+constexpr std::uint8_t name_has_closures = 4;
+
+// What only some holders or waiters have. Only a holder leaves.
+constexpr std::uint8_t party_has_label = 1;
+constexpr std::uint8_t party_has_locker = 2;
+constexpr std::uint8_t party_has_terms = 4;
+constexpr std::uint8_t party_has_left = 8;
+
+void put(ByteWriter& out, OperationId operation) {
+    out.varint(operation.session.raw());
+    out.varint(operation.seq.raw());
+}
+
+OperationId get_operation(ByteReader& in) {
+    const auto session = get_id<SessionId>(in);
+    return {session, get_id<Seq>(in)};
+}
+
+template <class Party>
+std::uint8_t flags_of(const Party& party) {
+    std::uint8_t flags = 0;
+    if (!party.label.empty()) flags |= party_has_label;
+    if (party.locker.is_set()) flags |= party_has_locker;
+    if (party.terms.is_set()) flags |= party_has_terms;
+    return flags;
+}
+
+template <class Party>
+void put_extras(ByteWriter& out, const Party& party) {
+    if (!party.label.empty()) out.text(party.label);
+    if (party.locker.is_set()) put(out, party.locker);
+    if (party.terms.is_set()) put(out, party.terms);
+}
+
+template <class Party>
+void get_extras(ByteReader& in, std::uint8_t flags, Party& party) {
+    if ((flags & party_has_label) != 0) {
+        party.label = in.text(label_bytes_max);
+        if (party.label.empty()) in.fail();
+    }
+    if ((flags & party_has_locker) != 0) {
+        party.locker = get_locker(in);
+        if (!party.locker.is_set()) in.fail();
+    }
+    if ((flags & party_has_terms) != 0) party.terms = get_terms(in);
+}
+
+void put(ByteWriter& out, const Grant& grant) {
+    auto flags = flags_of(grant);
+    if (grant.left) flags |= party_has_left;
+    put(out, grant.operation);
+    out.u8(flags);
+    put_enum(out, grant.mode);
+    out.varint(grant.token.raw());
+    out.varint(grant.since.raw());
+    put_extras(out, grant);
+    if (!grant.terms.is_set()) return;
+    out.varint(grant.closures.raw());
+    if (grant.left) put_enum(out, *grant.left);
+}
+
+Grant get_grant(ByteReader& in) {
+    Grant grant;
+    grant.operation = get_operation(in);
+    const auto flags = in.u8();
+    const bool has_terms = (flags & party_has_terms) != 0;
+    const bool has_left = (flags & party_has_left) != 0;
+    if (flags >= 2 * party_has_left || (has_left && !has_terms)) in.fail();
+    grant.mode = get_enum(in, LockMode::exclusive);
+    grant.token = get_id<FencingToken>(in);
+    grant.since = get_id<LogIndex>(in);
+    get_extras(in, flags, grant);
+    if (has_terms) grant.closures = get_id<ClosureId>(in);
+    if (!has_left) return grant;
+    grant.left = get_enum(in, Predecessor::expired);
+    if (grant.left == Predecessor::none) in.fail();
+    return grant;
+}
+
+void put(ByteWriter& out, Ticket ticket) {
+    out.varint(ticket.index.raw());
+    out.varint(ticket.place);
+}
+
+Ticket get_ticket(ByteReader& in) {
+    const auto index = get_id<LogIndex>(in);
+    const auto place = in.varint();
+    if (place > std::numeric_limits<std::uint32_t>::max()) in.fail();
+    return {index, static_cast<std::uint32_t>(place)};
+}
+
+void put(ByteWriter& out, const Conversion& conversion) {
+    put(out, conversion.ticket);
+    put(out, conversion.operation);
+    out.varint(conversion.hold.raw());
+}
+
+Conversion get_conversion(ByteReader& in) {
+    const auto ticket = get_ticket(in);
+    const auto operation = get_operation(in);
+    return {ticket, operation, get_id<Seq>(in)};
+}
+
+void put(ByteWriter& out, const Waiter& waiter) {
+    put(out, waiter.ticket);
+    put(out, waiter.operation);
+    out.u8(flags_of(waiter));
+    put_enum(out, waiter.mode);
+    out.u8(waiter.priority);
+    put_enum(out, waiter.part);
+    put_extras(out, waiter);
+}
+
+Waiter get_waiter(ByteReader& in) {
+    Waiter waiter;
+    waiter.ticket = get_ticket(in);
+    waiter.operation = get_operation(in);
+    const auto flags = in.u8();
+    if (flags >= party_has_left) in.fail();
+    waiter.mode = get_enum(in, LockMode::exclusive);
+    waiter.priority = in.u8();
+    waiter.part = get_enum(in, Part::all_of);
+    get_extras(in, flags, waiter);
+    const bool ranked = waiter.part != Part::all_of || waiter.priority == 0;
+    if (waiter.priority > priority_max || !ranked) in.fail();
+    return waiter;
+}
+
+void put(ByteWriter& out, const WaitQueue& queue) {
+    out.varint(queue.size());
+    for (const auto* waiter : queue.in_order())
+        put(out, *waiter);
+    out.varint(queue.overtakers().size());
+    for (const auto ticket : queue.overtakers())
+        put(out, ticket);
+}
+
+std::vector<Grant> get_holders(ByteReader& in) {
+    std::vector<Grant> holders;
+    for (auto left = in.count(holder_bytes_min); left > 0 && in.ok(); --left)
+        holders.push_back(get_grant(in));
+    return holders;
+}
+
+std::vector<Waiter> get_waiters(ByteReader& in) {
+    std::vector<Waiter> waiters;
+    for (auto left = in.count(waiter_bytes_min); left > 0 && in.ok(); --left) {
+        auto waiter = get_waiter(in);
+        const bool rises = waiters.empty() || waiters.back().ticket < waiter.ticket;
+        if (!rises) in.fail();
+        waiters.push_back(std::move(waiter));
+    }
+    return waiters;
+}
+
+WaitQueue::Overtakers get_overtakers(ByteReader& in) {
+    WaitQueue::Overtakers overtakers;
+    for (auto left = in.count(ticket_bytes_min); left > 0 && in.ok(); --left)
+        overtakers.push_back(get_ticket(in));
+    return overtakers;
+}
+
+// False when they could not have entered one after the other.
+bool add_holders(std::vector<Grant> holders, LockRecord& record) {
+    for (auto& grant : holders) {
+        if (grant.token > record.newest_token() || !record.admits(grant.mode)) return false;
+        record.add(std::move(grant));
+    }
+    return true;
+}
+
+void put(ByteWriter& out, const LockValue& value) {
+    out.text(value.bytes);
+    out.varint(value.version);
+    put_flag(out, value.dirty);
+}
+
+LockValue get_value(ByteReader& in) {
+    LockValue value;
+    value.bytes = in.text(value_bytes_max);
+    value.version = in.varint();
+    value.dirty = get_flag(in);
+    if (value.bytes.empty() || value.version == 0) in.fail();
+    return value;
+}
+
+using Closures = decltype(NameExtras::closures);
+
+void put(ByteWriter& out, const Closures& closures) {
+    out.varint(closures.size());
+    for (const auto& closure : closures) {
+        out.varint(closure.id.raw());
+        put_enum(out, closure.kind);
+        put(out, closure.hold);
+        out.varint(closure.since.raw());
+        out.u32(closure.time_ms);
+        out.u32(closure.rho_ppm);
+    }
+}
+
+Closures get_closures(ByteReader& in) {
+    Closures closures;
+    for (auto left = in.count(closure_bytes_min); left > 0 && in.ok(); --left) {
+        Closure closure;
+        closure.id = get_id<ClosureId>(in);
+        closure.kind = get_enum(in, Closure::Kind::lock_delay);
+        closure.hold = get_operation(in);
+        closure.since = get_id<LogIndex>(in);
+        closure.time_ms = in.u32();
+        closure.rho_ppm = in.u32();
+        if (!closures.empty() && closures.back().id >= closure.id) in.fail();
+        closures.push_back(closure);
+    }
+    if (closures.empty()) in.fail();
+    return closures;
+}
+
+// False when one of them is about nobody, or two are about the same hold.
+bool mark_broken(SavedName& saved) {
+    for (const auto& closure : saved.extras.closures) {
+        const auto* hold = saved.record.find(closure.hold);
+        if (hold == nullptr || hold->broken) return false;
+        if (closure.kind == Closure::Kind::broken) saved.record.mark_broken(closure.hold);
+    }
+    return true;
+}
+
+}  // namespace
+
+std::string encode_name(const LockRecord& record, const WaitQueue* queue,
+                        const NameExtras* extras) {
+    const WaitQueue nobody{record.policy()};
+    const auto& waiting = queue == nullptr ? nobody : *queue;
+    const NameExtras nothing;
+    const auto& more = extras == nullptr ? nothing : *extras;
+    std::uint8_t flags = 0;
+    if (waiting.conversion()) flags |= name_has_upgrade;
+    if (more.value) flags |= name_has_value;
+    if (!more.closures.empty()) flags |= name_has_closures;
+
+    auto out = begin_row();
+    out.u8(flags);
+    put_enum(out, record.policy());
+    put_enum(out, record.turn);
+    put(out, record.previous);
+    out.varint(record.newest_token().raw());
+    put_enum(out, record.newest_mode());
+    out.varint(record.holders().size());
+    for (const auto& grant : record.holders())
+        put(out, grant);
+    if (waiting.conversion()) put(out, *waiting.conversion());
+    put(out, waiting);
+    if (more.value) put(out, *more.value);
+    if (!more.closures.empty()) put(out, more.closures);
+    return out.take();
+}
+
+std::optional<SavedName> decode_name(std::string_view value) {
+    auto in = open_row(value);
+    const auto flags = in.u8();
+    if (flags >= 2 * name_has_closures) in.fail();
+    const auto policy = get_enum(in, QueuePolicy::prefer_writers);
+    const auto turn = get_enum(in, Turn::readers);
+    auto previous = get_previous(in);
+    const FencingToken newest_token{in.varint()};  // none: nobody had it yet, some wait (S32)
+    const auto newest_mode = get_enum(in, LockMode::exclusive);
+    SavedName saved{LockRecord{policy, newest_token, newest_mode}, WaitQueue{policy}, {}};
+    saved.record.turn = turn;
+    saved.record.previous = std::move(previous);
+    auto holders = get_holders(in);
+    if ((flags & name_has_upgrade) != 0) saved.queue.add(get_conversion(in));
+    auto waiters = get_waiters(in);
+    auto overtakers = get_overtakers(in);
+    if ((flags & name_has_value) != 0) saved.extras.value = get_value(in);
+    if ((flags & name_has_closures) != 0) saved.extras.closures = get_closures(in);
+    if (!in.done() || !add_holders(std::move(holders), saved.record)) return std::nullopt;
+    for (auto& waiter : waiters)
+        saved.queue.add(std::move(waiter));
+    if (!saved.queue.restore(std::move(overtakers))) return std::nullopt;
+    if (!mark_broken(saved)) return std::nullopt;
+    const bool older = saved.record.previous.token <= newest_token;
+    if (newest_token.is_set() && !older) return std::nullopt;
+    return saved;
+}
+
+}  // namespace mortise::core

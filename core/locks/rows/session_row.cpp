@@ -1,0 +1,173 @@
+#include "core/locks/rows/session_row.hpp"
+
+#include <utility>
+
+#include "core/base/fields.hpp"
+#include "core/locks/limits.hpp"
+#include "core/locks/rows/fields.hpp"
+#include "core/locks/rows/row_key.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// A grant of several names has a list of them instead of a token.
+void put_what_was_given(ByteWriter& out, const Answer& answer) {
+    if (has_token(answer.kind)) out.varint(answer.token.raw());
+    if (answer.kind != AnswerKind::granted) return;
+    if (answer.names.empty()) return put(out, answer.previous);
+    out.varint(answer.names.size());
+    for (const auto& one : answer.names) {
+        out.text(one.name);
+        out.varint(one.token.raw());
+        put(out, one.previous);
+    }
+}
+
+void get_names(ByteReader& in, Answer& answer) {
+    constexpr std::size_t name_bytes_min = 6;
+    for (auto left = in.count(name_bytes_min); left > 0 && in.ok(); --left) {
+        std::string name{in.text(name_bytes_max)};
+        const bool rises = answer.names.empty() || answer.names.back().name < name;
+        if (!is_valid_name(name) || !rises) return in.fail();
+        const auto token = get_id<FencingToken>(in);
+        answer.names.push_back({std::move(name), token, get_previous(in)});
+    }
+    if (answer.names.empty() || answer.names.size() > names_at_once_max) in.fail();
+}
+
+void get_what_was_given(ByteReader& in, Answer& answer) {
+    if (!has_token(answer.kind)) return;
+    answer.token = FencingToken{in.varint()};
+    const bool granted = answer.kind == AnswerKind::granted;
+    if (answer.token.is_set()) {
+        if (granted) answer.previous = get_previous(in);
+    } else if (granted) {
+        get_names(in, answer);
+    } else {
+        in.fail();
+    }
+}
+
+void put(ByteWriter& out, const std::vector<CircleStep>& circle) {
+    out.varint(circle.size());
+    for (const auto& step : circle) {
+        out.varint(step.node.raw());
+        out.varint(step.session.raw());
+        out.varint(step.locker);
+        out.text(step.label);
+        out.text(step.waits_for);
+    }
+}
+
+std::vector<CircleStep> get_circle(ByteReader& in) {
+    constexpr std::size_t step_bytes_min = 6;
+    std::vector<CircleStep> circle;
+    for (auto left = in.count(step_bytes_min); left > 0 && in.ok(); --left) {
+        CircleStep step;
+        step.node = get_id<NodeId>(in);
+        step.session = get_id<SessionId>(in);
+        step.locker = in.varint();
+        step.label = in.text(label_bytes_max);
+        step.waits_for = in.text(name_bytes_max);
+        circle.push_back(std::move(step));
+        if (circle.size() > circle_steps_max || circle.back().waits_for.empty()) in.fail();
+    }
+    return circle;
+}
+
+void put_answers(ByteWriter& out, const KeptAnswers& answers) {
+    out.varint(answers.size());
+    answers.each([&](LogIndex at, Seq seq, const Answer& answer) {
+        out.varint(at.raw());
+        out.varint(seq.raw());
+        put_enum(out, answer.kind);
+        put_what_was_given(out, answer);
+        if (answer.kind == AnswerKind::deadlock) put(out, answer.circle);
+    });
+}
+
+void get_answers(ByteReader& in, Session& session) {
+    auto& answers = session.answers;
+    for (auto left = in.count(3); left > 0 && in.ok(); --left) {
+        const auto at = get_id<LogIndex>(in);
+        const auto seq = get_id<Seq>(in);
+        Answer answer;
+        answer.kind = get_enum(in, last_answer_kind);
+        get_what_was_given(in, answer);
+        if (answer.kind == AnswerKind::deadlock) answer.circle = get_circle(in);
+        const bool is_sound = at >= answers.newest() && seq <= session.applied;
+        if (!in.ok() || !is_sound || answers.find(seq) != nullptr) return in.fail();
+        answers.keep(at, seq, std::move(answer));
+    }
+}
+
+void put_broken(ByteWriter& out, const Session& session) {
+    out.varint(session.broken.size());
+    for (const auto seq : session.broken)
+        out.varint(seq.raw());
+}
+
+void get_broken(ByteReader& in, Session& session) {
+    for (auto left = in.count(1); left > 0 && in.ok(); --left) {
+        const auto seq = get_id<Seq>(in);
+        const bool rises = session.broken.empty() || *session.broken.rbegin() < seq;
+        if (!rises || seq > session.applied) return in.fail();
+        session.broken.insert(session.broken.end(), seq);
+    }
+}
+
+}  // namespace
+
+std::string encode_session(const Session& session) {
+    auto out = begin_row();
+    put(out, session.opened);
+    out.varint(session.renewed_at.raw());
+    out.varint(session.renewal_number);
+    out.varint(session.applied.raw());
+    put_answers(out, session.answers);
+    put_broken(out, session);
+    return out.take();
+}
+
+std::optional<Session> decode_session(SessionId id, std::string_view value) {
+    auto in = open_row(value);
+    Session session;
+    session.id = id;
+    session.opened = get_open_session(in);
+    session.renewed_at = get_id<LogIndex>(in);
+    session.renewal_number = in.varint();
+    session.applied = Seq{in.varint()};
+    get_answers(in, session);
+    get_broken(in, session);
+    if (!in.done()) return std::nullopt;
+    return session;
+}
+
+std::string encode_ended(Predecessor how) {
+    auto out = begin_row();
+    put_enum(out, how);
+    return out.take();
+}
+
+std::optional<Predecessor> decode_ended(std::string_view value) {
+    auto in = open_row(value);
+    const auto how = get_enum(in, Predecessor::expired);
+    if (!in.done() || how == Predecessor::none) return std::nullopt;
+    return how;
+}
+
+std::string encode_epoch(BootEpoch epoch) {
+    auto out = begin_row();
+    out.varint(epoch.raw());
+    return out.take();
+}
+
+std::optional<BootEpoch> decode_epoch(std::string_view value) {
+    auto in = open_row(value);
+    const BootEpoch epoch{in.varint()};
+    if (!in.done()) return std::nullopt;
+    return epoch;
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,255 @@
+// Acquires and releases that a thread or a handler waits for: <mortise/detail/start.hpp>.
+#include <functional>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "embed/api/acquire_order.hpp"
+#include "embed/holds/locker_turn.hpp"
+#include "embed/holds/release.hpp"
+#include "embed/runtime/node_runtime.hpp"
+#include "embed/threads/canceller.hpp"
+#include <mortise/detail/start.hpp>
+#include <mortise/errc.hpp>
+#include <mortise/info.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+// The state of an asynchronous call. It lives until the handler was called.
+class AsyncCall final : public Completion,
+                        public Notifier::Job,
+                        public std::enable_shared_from_this<AsyncCall> {
+public:
+    AsyncCall(std::shared_ptr<CallGate> gate, Attempt attempt, std::unique_ptr<Finish> finish)
+        : gate_{std::move(gate)}, attempt_{attempt}, finish_{std::move(finish)} {}
+
+    // Called after the call has begun, since a cancellation before that would have no effect. The
+    // call may be over by then.
+    void cancel_with(const std::stop_token& token, std::shared_ptr<Canceller> canceller) noexcept {
+        const std::scoped_lock lock{mutex_};
+        if (finish_ && token.stop_possible()) stop_.emplace(token, Cancel{std::move(canceller)});
+    }
+
+    void complete(CallOutcome outcome) noexcept override {
+        outcome_.emplace(std::move(outcome));
+        const auto self = weak_from_this().lock();  // shared_from_this() is declared to throw
+        // A closed node has no threads any more, so another thread calls the handler. If there is
+        // none either, it is called here: that is better than never.
+        if (!gate_->notifier().post(self) && !run_elsewhere(self)) run_here(*self);
+    }
+
+    void run() override {
+        auto outcome = *std::move(outcome_);
+        std::unique_ptr<Finish> finish;
+        {
+            const std::scoped_lock lock{mutex_};
+            finish = std::move(finish_);
+            stop_.reset();
+        }
+        interpret(attempt_, outcome);
+        (*finish)(outcome.error, std::move(outcome.hold));
+    }
+
+private:
+    struct Cancel {
+        std::shared_ptr<Canceller> canceller;
+        void operator()() const noexcept { canceller->cancel(); }
+    };
+    using OnStop = std::stop_callback<Cancel>;
+
+    const std::shared_ptr<CallGate> gate_;
+    const Attempt attempt_;
+    std::optional<CallOutcome> outcome_;
+    std::mutex mutex_;
+    std::unique_ptr<Finish> finish_;
+    std::optional<OnStop> stop_;
+};
+
+HoldWishes take_wishes(AcquireOptions& options) {
+    return {std::move(options.on_at_risk), std::move(options.on_suspended),
+            std::move(options.on_contended)};
+}
+
+Hold watched(Hold hold, HoldWishes wishes) {
+    if (hold && wishes) HoldRecord::watch(HoldRecord::of(hold), std::move(wishes));
+    return hold;
+}
+
+// Completes a call that a handler waits for.
+class WatchedFinish final : public Finish {
+public:
+    WatchedFinish(HoldWishes wishes, std::unique_ptr<Finish> next)
+        : wishes_{std::move(wishes)}, next_{std::move(next)} {}
+
+    void operator()(std::error_code ec, Hold hold) override {
+        try {
+            hold = watched(std::move(hold), std::move(wishes_));
+        } catch (const std::bad_alloc&) {
+            ec = Errc::resource_exhausted;
+            hold = {};
+        }
+        (*next_)(ec, std::move(hold));
+    }
+
+private:
+    HoldWishes wishes_;
+    const std::unique_ptr<Finish> next_;
+};
+
+// Completes a call that has no node.
+void finish_elsewhere(std::unique_ptr<Finish> finish, Errc error) {
+    const auto task = [error, finish = std::shared_ptr<Finish>{std::move(finish)}] {
+        (*finish)(error, Hold{});
+    };
+    if (!run_elsewhere(task)) task();
+}
+
+void tell(ErrorDetail& detail, CallOutcome& outcome) {
+    detail.cycle = std::move(outcome.circle);
+    detail.reason = std::move(outcome.reason);
+    if (outcome.error && !outcome.locks.empty())
+        detail.holders = std::move(outcome.locks.front().holders);
+}
+
+Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std::error_code& ec,
+                 LockInfo* busy) {
+    auto begun = begin(*gate, order);
+    auto waiting = std::make_shared<WaitingThread>();
+    Canceller canceller{gate, begun.tag};
+    ec = gate->submit(std::move(begun.call), waiting, begun.progress_timeout);
+    if (ec) return {};
+    const std::stop_callback on_cancel{order.options.cancel, [&] { canceller.cancel(); }};
+    auto outcome = waiting->wait_until(begun.gives_up);
+    if (!outcome) {
+        canceller.cancel();
+        ec = Errc::no_quorum;
+        return {};
+    }
+    interpret(order.attempt, *outcome);
+    ec = outcome->error;
+    if (order.detail != nullptr) tell(*order.detail, *outcome);
+    if (busy != nullptr) *busy = outcome->locks.empty() ? LockInfo{} : outcome->locks.front();
+    return std::move(outcome->hold);
+}
+
+// After add() another thread may end the wait through release_all(), and so may the cancellation.
+Hold ask_for_several(const std::shared_ptr<CallGate>& gate, AcquireOrder order, HoldWishes wishes,
+                     std::error_code& ec, LockInfo* busy) {
+    const auto locker = LockerState::of(order.options.locker);
+    ec = locker->gate() == gate ? std::error_code{} : Errc::invalid_argument;
+    if (ec) return {};
+    auto hold = watched(ask_cluster(gate, std::move(order), ec, busy), std::move(wishes));
+    if (hold) locker->add(hold);
+    return hold;
+}
+
+// An acquire of several names without sharing, or of one name for a locker.
+Hold ask_in_turn(const std::shared_ptr<CallGate>& gate, std::shared_ptr<LockerState> locker,
+                 AcquireOrder order, std::error_code& ec, LockInfo* busy) {
+    if (!locker) return ask_cluster(gate, std::move(order), ec, busy);
+    const std::string name = order.name;
+    auto turn = begin_turn(*locker, *gate, order);
+    ec = turn.error;
+    if (!turn.asks()) return std::move(turn.nested);
+    LockerTurn asking{std::move(locker), name};
+    return asking.ended(ask_cluster(gate, std::move(order), ec, busy));
+}
+
+}  // namespace
+
+Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
+             LockInfo* busy) {
+    ec = check(order);
+    if (ec) return {};
+    const auto gate = node->gate();  // outlives a node that goes while this waits
+    auto wishes = take_wishes(order.options);
+    auto locker = order.is_shared ? LockerState::of(order.options.locker) : nullptr;
+    if (locker && order.several) {
+        return ask_for_several(gate, std::move(order), std::move(wishes), ec, busy);
+    }
+    return watched(ask_in_turn(gate, std::move(locker), std::move(order), ec, busy),
+                   std::move(wishes));
+}
+
+// Allocates everything before the call begins, so that a call that has begun always completes.
+std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
+                                    std::unique_ptr<Finish> finish) {
+    if (!node) {  // the Node was moved from
+        finish_elsewhere(std::move(finish), Errc::node_stopped);
+        return [] {};
+    }
+    const auto& gate = node->gate();
+    auto bad = check(order);
+    auto locker = LockerState::of(order.options.locker);
+    LockerFinish* of_locker = nullptr;
+    // inside the next block, where the sharing hold is already watched
+    if (locker && order.several) {
+        if (locker->gate() != gate) bad = Errc::invalid_argument;
+        finish = std::make_unique<JoiningFinish>(std::exchange(locker, nullptr), std::move(finish));
+    }
+    if (auto wishes = take_wishes(order.options)) {
+        finish = std::make_unique<WatchedFinish>(std::move(wishes), std::move(finish));
+    }
+    if (locker) {
+        auto outer = std::make_unique<LockerFinish>(order.name, std::move(finish));
+        of_locker = outer.get();
+        finish = std::move(outer);
+    }
+    auto begun = begin(*gate, order);
+    auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
+    const auto canceller = std::make_shared<Canceller>(gate, begun.tag);
+    std::function<void()> cancel = [canceller] { canceller->cancel(); };
+    if (locker && !bad) {
+        auto turn = begin_turn(*locker, *gate, order);
+        if (!turn.asks()) {
+            call->complete({turn.error, std::move(turn.nested), {}});
+            return cancel;
+        }
+        of_locker->begin(std::move(locker));
+    }
+    // A call that is already cancelled is not begun.
+    if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
+    if (!bad) bad = gate->submit(std::move(begun.call), call, begun.progress_timeout);
+    if (bad) {
+        call->complete({bad, {}, {}});
+    } else {
+        call->cancel_with(order.options.cancel, canceller);
+    }
+    return cancel;
+}
+
+void start_release(Hold hold, std::unique_ptr<Finish> finish) {
+    const auto record = HoldRecord::of(hold);
+    if (!record) return finish_elsewhere(std::move(finish), Errc::not_held);
+    auto call = std::make_shared<AsyncCall>(record->gate(), Attempt::once, std::move(finish));
+    HoldRecord::take(hold);
+    const auto given = give_back(*record, record->gate()->next_tag(), call);
+    if (!given.asked) call->complete({given.error, {}, {}});
+}
+
+const std::shared_ptr<NodeRuntime>& runtime_of(const Node& node) {
+    return NodeRuntime::of(node);
+}
+
+ThreadOwners& thread_owners(NodeRuntime& node) {
+    return node.owners();
+}
+
+Locker new_locker(NodeRuntime& node) {
+    return LockerState::locker(std::make_shared<LockerState>(node.gate(), std::string{}));
+}
+
+bool is_removed(NodeRuntime& node) {
+    return node.is_removed();
+}
+
+void report_not_held(NodeRuntime& node, std::string_view name) {
+    node.events().publish(
+        {.kind = NodeEvent::Kind::not_held, .name = std::string{name}, .error = Errc::not_held});
+}
+
+}  // namespace mortise::detail

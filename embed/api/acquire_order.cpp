@@ -1,0 +1,89 @@
+#include "embed/api/acquire_order.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/locks/limits.hpp"
+#include "embed/runtime/translate.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+// False if a name is requested in two modes (S32).
+bool collapse(std::vector<LockRequest>& requests) {
+    std::map<std::string, LockMode, std::less<>> modes;
+    bool agree = true;
+    std::erase_if(requests, [&](const LockRequest& one) {
+        const auto [known, is_new] = modes.emplace(one.name, one.mode);
+        agree = agree && known->second == one.mode;
+        return !is_new;
+    });
+    return agree;
+}
+
+std::error_code check(SeveralNames& several, const AcquireOptions& options) {
+    // a request for all names has no priority
+    const bool is_odd = several.all && options.priority != 0;
+    const bool is_sound = !is_odd && collapse(several.requests) && !several.requests.empty() &&
+                          several.requests.size() <= core::names_at_once_max;
+    if (!is_sound) return Errc::invalid_argument;
+    for (const auto& one : several.requests) {
+        if (const auto bad = check_request(one.name, one.mode)) return bad;
+    }
+    if (several.all) std::ranges::sort(several.requests, {}, &LockRequest::name);
+    return {};
+}
+
+core::Call to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline, bool wait) {
+    const bool suspends = order.options.on_uncertain == OnUncertain::suspend;
+    if (!order.several) {
+        return core::AcquireCall{tag, to_request(order.name, order.options, wait), deadline,
+                                 suspends};
+    }
+    auto& [requests, all] = *order.several;
+    auto request = to_request(std::move(requests), all, order.options, wait);
+    return core::AcquireSeveralCall{tag, std::move(request), deadline, suspends};
+}
+
+}  // namespace
+
+core::Instant to_instant(Deadline deadline) {
+    return deadline == Deadline::max() ? core::Instant::never()
+                                       : core::Instant{deadline.time_since_epoch().count()};
+}
+
+std::error_code check(AcquireOrder& order) {
+    // A single attempt does not wait, so a time limit for it is an error.
+    if (order.attempt == Attempt::once && order.options.wait_max.is_set()) {
+        return Errc::invalid_argument;
+    }
+    if (const auto bad = check_options(order.options)) return bad;
+    return order.several ? check(*order.several, order.options)
+                         : check_request(order.name, order.options.mode);
+}
+
+Begun begin(CallGate& gate, AcquireOrder& order) {
+    const auto now = std::chrono::steady_clock::now();
+    if (order.attempt == Attempt::wait) order.deadline = now + order.options.wait_max;
+    const bool once = order.attempt == Attempt::once || order.deadline <= now;
+    if (once && order.attempt == Attempt::until) order.attempt = Attempt::once;
+    const auto deadline = once ? now + Duration{gate.call_timeout()} : order.deadline;
+    Begun begun;
+    begun.tag = gate.next_tag();
+    begun.call = to_call(begun.tag, order, to_instant(deadline), !once);
+    begun.gives_up = deadline + Duration{slack};
+    const auto progress = order.options.progress_timeout;
+    if (progress.is_set()) begun.progress_timeout = progress.to_nanoseconds();
+    return begun;
+}
+
+void interpret(Attempt attempt, CallOutcome& outcome) {
+    if (attempt == Attempt::until && outcome.error == Errc::timed_out) outcome.error.clear();
+    const bool is_busy = !outcome.error && !outcome.hold;
+    if (attempt == Attempt::wait && is_busy) outcome.error = Errc::timed_out;
+}
+
+}  // namespace mortise::detail

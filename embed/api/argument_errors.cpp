@@ -1,0 +1,59 @@
+#include "embed/api/argument_errors.hpp"
+
+#include "core/locks/limits.hpp"
+#include "embed/values/terms.hpp"
+
+namespace mortise::detail {
+
+namespace {
+
+std::string_view unsound_value(const AcquireOptions& options) {
+    if (options.mode > LockMode::exclusive) return "mode is not a valid LockMode";
+    if (!is_limit(options.max_hold)) return "max_hold is above zero, and at most 24 days";
+    if (!is_term(options.min_hold)) return "min_hold is at most 24 days";
+    if (!is_limit(options.progress_timeout))
+        return "progress_timeout is above zero, and at most 24 days";
+    if (!is_term(options.lock_delay)) return "lock_delay is at most 24 days";
+    if (options.priority < 0 || options.priority > core::priority_max)
+        return "a priority is from 0 to 7";
+    if (options.queue_policy > QueuePolicy::prefer_writers)
+        return "queue_policy is not a valid queue policy";
+    if (options.on_uncertain > OnUncertain::suspend)
+        return "on_uncertain is not a valid OnUncertain";
+    if (options.on_suspended && options.on_uncertain != OnUncertain::suspend)
+        return "on_suspended is for OnUncertain::suspend";
+    return {};
+}
+
+}  // namespace
+
+std::string_view unsound_name(std::string_view name) {
+    return core::is_valid_name(name) ? "" : "a name has 1 to 512 bytes";
+}
+
+std::string_view unsound_reason(std::string_view name, std::string_view reason) {
+    if (const auto bad = unsound_name(name); !bad.empty()) return bad;
+    return reason.size() <= core::reason_bytes_max ? "" : "a reason has at most 256 bytes";
+}
+
+std::string_view unsound_break(std::string_view name, FencingToken expected,
+                               std::string_view reason, BreakMode mode) {
+    if (const auto bad = unsound_reason(name, reason); !bad.empty()) return bad;
+    if (expected.raw() <= 0) return "a token is 1 or more: inspect() shows the holder's";
+    return mode <= BreakMode::immediate ? "" : "mode is not a valid BreakMode";
+}
+
+std::string_view unsound_part(const AcquireOrder& order) {
+    const auto& options = order.options;
+    if (const auto bad = unsound_name(order.name); !bad.empty()) return bad;
+    if (order.attempt == Attempt::once && options.wait_max.is_set())
+        return "a single attempt does not wait: leave wait_max unset, or use acquire_for";
+    if (options.label.size() > core::label_bytes_max) return "a label has at most 256 bytes";
+    if (const auto bad = unsound_value(options); !bad.empty()) return bad;
+    // The remaining cause is known only by the lockers.
+    if (options.locker != Locker{})
+        return "its locker belongs to another node, or another thread is acquiring the name for it";
+    return {};
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,73 @@
+// break_lock() and request_release() (S24).
+#include <string>
+#include <utility>
+
+#include "core/locks/limits.hpp"
+#include "embed/api/argument_errors.hpp"
+#include "embed/runtime/node_runtime.hpp"
+#include "embed/threads/blocking_call.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/node.hpp>
+
+namespace mortise {
+
+namespace {
+
+struct Written {
+    std::error_code error;
+    std::string why;  // if there is more to say than the code
+};
+
+Written write(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view unsound,
+              core::RequestBody body) {
+    if (!runtime) return {Errc::node_stopped, {}};
+    if (runtime->is_forked()) return {Errc::forked, {}};
+    if (!unsound.empty()) return {Errc::invalid_argument, std::string{unsound}};
+    // keeps the gate alive if the node is destroyed during the wait
+    const auto gate = runtime->gate();
+    auto outcome = detail::ask(gate, core::WriteCall{{}, {}, std::move(body)});
+    return {outcome.error, std::move(outcome.reason)};
+}
+
+Written take_away(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view name,
+                  FencingToken expected, std::string_view reason, BreakMode mode) {
+    const core::FencingToken token{static_cast<std::uint64_t>(expected.raw())};
+    return write(runtime, detail::unsound_break(name, expected, reason, mode),
+                 core::BreakLock{std::string{name}, token, std::string{reason},
+                                 mode == BreakMode::immediate});
+}
+
+Written ask_for(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view name,
+                std::string_view reason) {
+    return write(runtime, detail::unsound_reason(name, reason),
+                 core::AskRelease{std::string{name}, std::string{reason}});
+}
+
+}  // namespace
+
+void Node::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
+                      BreakMode mode, std::error_code& ec) {
+    ec = take_away(runtime_, name, expected, reason, mode).error;
+}
+
+void Node::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
+                      std::error_code& ec) {
+    break_lock(name, expected, reason, BreakMode::confirmed, ec);
+}
+
+void Node::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
+                      BreakMode mode) {
+    const auto written = take_away(runtime_, name, expected, reason, mode);
+    detail::throw_if(written.error, name, written.why);
+}
+
+void Node::request_release(std::string_view name, std::string_view reason, std::error_code& ec) {
+    ec = ask_for(runtime_, name, reason).error;
+}
+
+void Node::request_release(std::string_view name, std::string_view reason) {
+    const auto written = ask_for(runtime_, name, reason);
+    detail::throw_if(written.error, name, written.why);
+}
+
+}  // namespace mortise

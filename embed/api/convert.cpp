@@ -1,0 +1,183 @@
+// Conversions of holds (S27).
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "embed/api/acquire_order.hpp"
+#include "embed/holds/hold_record.hpp"
+#include "embed/holds/locker_state.hpp"
+#include "embed/threads/canceller.hpp"
+#include "embed/values/lock_mode.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/hold.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise {
+
+namespace detail {
+
+namespace {
+
+using Record = std::shared_ptr<HoldRecord>;
+
+// The grant that the cluster knows.
+const Record& grant_of(const Record& record) {
+    return record->locker() ? record->grant() : record;
+}
+
+// Why it cannot be converted to any mode.
+std::error_code refusal(const HoldRecord& record) {
+    if (const auto failure = record.failure()) return failure;
+    const bool is_part = record.grant() && !record.locker();
+    const bool is_shared = record.locker() && !record.locker()->is_alone(record);
+    return is_part || is_shared ? make_error_code(Errc::invalid_argument) : std::error_code{};
+}
+
+// Called before the request is sent: from now on valid() is about the new mode.
+bool lower(HoldRecord& record, LockMode mode) {
+    if (record.locker() && !record.locker()->lower(record, mode)) return false;
+    record.set_mode(mode);
+    return true;
+}
+
+bool was_refused(std::error_code ec) {
+    return ec == Errc::invalid_argument || ec == Errc::resource_exhausted;
+}
+
+std::error_code downgrade(const Record& held, LockMode mode) {
+    auto& record = *held;
+    auto& grant = *grant_of(held);
+    if (const auto refused = refusal(record)) return refused;
+    const auto before = record.mode();
+    const bool is_legal =
+        mode <= LockMode::exclusive && core::covers(to_core(before), to_core(mode));
+    if (!is_legal) return Errc::invalid_argument;
+    auto& gate = *record.gate();
+    auto waiting = std::make_shared<WaitingThread>();
+    const core::DowngradeCall call{gate.next_tag(), grant.facts().operation, to_core(mode)};
+    if (!lower(record, mode)) return Errc::invalid_argument;
+    auto ec = gate.submit(call, waiting);
+    if (!ec) {
+        const auto gives_up = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
+        const auto outcome = waiting->wait_until(gives_up);
+        ec = outcome ? outcome->error : Errc::no_quorum;
+    }
+    if (was_refused(ec)) {
+        record.set_mode(before);
+        grant.set_mode(before);
+    }
+    return ec;
+}
+
+// A thread that waits for an upgrade. If it gives up, the hold stays as it was: an upgrade that the
+// cluster grants too late is undone, before anything that the owner requests later.
+class UpgradingThread final : public Completion {
+public:
+    explicit UpgradingThread(Record grant)
+        : grant_{std::move(grant)},
+          undo_{prepared(core::DowngradeCall{grant_->gate()->next_tag(), grant_->facts().operation,
+                                             to_core(grant_->mode()), true})} {}
+
+    void complete(CallOutcome outcome) noexcept override {
+        const bool is_upgraded = !outcome.error && !outcome.is_busy;
+        if (waiting_.tell(std::move(outcome)) || !is_upgraded) return;
+        std::ignore = grant_->gate()->submit_first(undo_);
+    }
+
+    std::optional<CallOutcome> wait_until(Deadline deadline) {
+        return waiting_.wait_until(deadline);
+    }
+
+private:
+    const Record grant_;
+    SubmittedCalls undo_;
+    WaitingThread waiting_;
+};
+
+// True if the hold is exclusive now. False with an error, or because others hold the name.
+bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
+    auto& record = *held;
+    const auto& grant = grant_of(held);
+    ec = refusal(record);
+    const bool is_legal = record.mode() == LockMode::update || record.mode() == LockMode::shared;
+    if (!ec && !is_legal) ec = Errc::invalid_argument;
+    if (ec) return false;
+    // keeps the gate alive if the hold is destroyed during the wait
+    const auto gate = record.gate();
+    const auto now = std::chrono::steady_clock::now();
+    const bool wait = deadline > now;
+    if (!wait) deadline = now + gate->call_timeout();
+    const core::UpgradeCall call{gate->next_tag(), grant->facts().operation, wait,
+                                 to_instant(deadline)};
+    auto waiting = std::make_shared<UpgradingThread>(grant);
+    Canceller canceller{gate, call.tag};
+    ec = gate->submit(call, waiting);
+    if (ec) return false;
+    const auto outcome =
+        waiting->wait_until(deadline == Deadline::max() ? deadline : deadline + slack);
+    if (!outcome) canceller.cancel();
+    ec = outcome ? outcome->error : Errc::no_quorum;
+    if (ec || outcome->is_busy) return false;
+    grant->set_mode(LockMode::exclusive);
+    record.set_mode(LockMode::exclusive);
+    ec = record.failure();
+    // A suspended hold is exclusive when it is held again; valid() covers the rest (S6).
+    if (ec == Errc::no_quorum) ec = {};
+    return !ec;
+}
+
+[[noreturn]] void fail(std::error_code ec, const Hold& hold) {
+    ErrorDetail detail;
+    detail.name = hold.name();
+    throw LockError{ec, std::move(detail)};
+}
+
+}  // namespace
+
+}  // namespace detail
+
+void Hold::downgrade(LockMode mode, std::error_code& ec) {
+    const auto record = record_;
+    ec = record ? detail::downgrade(record, mode) : Errc::not_held;
+}
+
+void Hold::downgrade(LockMode mode) {
+    std::error_code ec;
+    downgrade(mode, ec);
+    if (ec) detail::fail(ec, *this);
+}
+
+void Hold::upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec) {
+    ec = Errc::not_held;
+    const auto record = record_;
+    if (!record) return;
+    const bool upgraded = detail::upgrade(record, deadline, ec);
+    if (!upgraded && !ec) ec = Errc::timed_out;
+}
+
+void Hold::upgrade(std::error_code& ec) {
+    upgrade(std::chrono::steady_clock::time_point::max(), ec);
+}
+
+void Hold::upgrade(std::chrono::steady_clock::time_point deadline) {
+    std::error_code ec;
+    upgrade(deadline, ec);
+    if (ec) detail::fail(ec, *this);
+}
+
+bool Hold::try_upgrade(std::error_code& ec) {
+    ec = Errc::not_held;
+    const auto record = record_;
+    return record && detail::upgrade(record, std::chrono::steady_clock::time_point::min(), ec);
+}
+
+bool Hold::try_upgrade() {
+    std::error_code ec;
+    const bool upgraded = try_upgrade(ec);
+    if (ec) detail::fail(ec, *this);
+    return upgraded;
+}
+
+}  // namespace mortise

@@ -1,0 +1,36 @@
+#include <algorithm>
+#include <utility>
+
+#include "embed/holds/hold_record.hpp"
+#include <mortise/detail/start.hpp>
+#include <mortise/hold_set.hpp>
+
+namespace mortise {
+
+HoldSet::HoldSet() noexcept = default;
+HoldSet::HoldSet(HoldSet&& other) noexcept = default;
+HoldSet& HoldSet::operator=(HoldSet&& other) noexcept = default;
+HoldSet::~HoldSet() = default;
+
+HoldSet::HoldSet(Hold grant) : grant_{std::move(grant)} {
+    const auto& record = detail::HoldRecord::of(grant_);
+    if (!record) return;
+    holds_.reserve(record->parts().size());
+    for (const auto& part : record->parts()) {
+        auto one = std::make_shared<detail::HoldRecord>(record, part);
+        holds_.push_back(detail::HoldRecord::hold_on(std::move(one)));
+    }
+}
+
+const Hold* HoldSet::find(std::string_view name) const noexcept {
+    const auto found = std::ranges::find_if(holds_, [&](const Hold& hold) {
+        return detail::HoldRecord::of(hold)->facts().name == name;
+    });
+    return found == holds_.end() ? nullptr : &*found;
+}
+
+HoldSet detail::as_set(Hold granted) {
+    return HoldRecord::set_of(std::move(granted));
+}
+
+}  // namespace mortise

@@ -1,0 +1,74 @@
+// The value of a lock, read and written by its holder (S36).
+#include <utility>
+
+#include "core/locks/limits.hpp"
+#include "embed/holds/hold_record.hpp"
+#include "embed/threads/blocking_call.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/hold.hpp>
+
+namespace mortise {
+
+namespace {
+
+// The operation of the grant, for a part of several names and for a shared hold of a locker.
+core::OperationId operation_of(const detail::HoldRecord& record) {
+    return (record.grant() ? *record.grant() : record).facts().operation;
+}
+
+std::error_code write(const detail::HoldRecord& record, core::RequestBody body) {
+    core::WriteCall call;
+    call.hold = operation_of(record);
+    call.body = std::move(body);
+    return detail::ask(record.gate(), std::move(call)).error;
+}
+
+}  // namespace
+
+std::string Hold::value(std::error_code& ec) const {
+    ec = failure();
+    if (ec) return {};
+    core::InspectCall call;
+    call.name = record_->facts().name;
+    auto outcome = detail::ask(record_->gate(), std::move(call));
+    // If the hold was lost, the value may come from a later holder.
+    ec = outcome.error ? outcome.error : failure();
+    const bool has_value = !ec && !outcome.locks.empty() && outcome.locks.front().value;
+    return has_value ? std::move(outcome.locks.front().value->bytes) : std::string{};
+}
+
+std::string Hold::value() const {
+    std::error_code ec;
+    auto bytes = value(ec);
+    detail::throw_if(ec, name());
+    return bytes;
+}
+
+void Hold::set_value(std::string_view bytes, std::error_code& ec) const {
+    ec = failure();
+    if (!ec && bytes.size() > core::value_bytes_max) ec = Errc::invalid_argument;
+    if (ec) return;
+    const auto seq = operation_of(*record_).seq;
+    ec = write(*record_, core::SetValue{seq, record_->facts().name, std::string{bytes}});
+}
+
+void Hold::set_value(std::string_view bytes) const {
+    std::error_code ec;
+    set_value(bytes, ec);
+    detail::throw_if(ec, name());
+}
+
+void Hold::consistent(std::error_code& ec) const {
+    ec = failure();
+    if (ec) return;
+    const auto seq = operation_of(*record_).seq;
+    ec = write(*record_, core::MarkConsistent{seq, record_->facts().name});
+}
+
+void Hold::consistent() const {
+    std::error_code ec;
+    consistent(ec);
+    detail::throw_if(ec, name());
+}
+
+}  // namespace mortise

@@ -1,0 +1,168 @@
+#include "embed/api/named_mutex.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <new>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "embed/api/argument_errors.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+// Blocking calls wait for the cluster. This pause only prevents that an immediate error is retried
+// in a busy loop.
+constexpr std::chrono::milliseconds pause{20};
+
+// Errors for which the call is repeated. The caller does not see them: to it the mutex is just not
+// locked yet.
+bool passes(std::error_code ec) {
+    static constexpr std::array passing{Errc::session_expired, Errc::no_quorum,
+                                        Errc::not_ready,       Errc::lock_lost,
+                                        Errc::outcome_unknown, Errc::stale_request};
+    return std::any_of(passing.begin(), passing.end(),
+                       [&](Errc code) { return ec == make_error_code(code); });
+}
+
+// Errors for which a try returns false.
+bool is_no(std::error_code ec) {
+    return passes(ec) || ec == Errc::deadlock || ec == Errc::cancelled;
+}
+
+std::shared_ptr<NodeRuntime> runtime_or_throw(const Node& node, std::string_view name) {
+    auto runtime = runtime_of(node);
+    if (runtime && !thread_owners(*runtime).is_forked()) return runtime;
+    throw LockError{runtime ? Errc::forked : Errc::node_stopped, {std::string{name}, {}, {}}};
+}
+
+}  // namespace
+
+NamedMutex::NamedMutex(const Node& node, std::string_view name, AcquireOptions options,
+                       Recursion recursion)
+    : node_{runtime_or_throw(node, name)},
+      name_{name},
+      options_{std::move(options)},
+      recursion_{recursion} {
+    const bool is_plain = options_.locker == Locker{} && !options_.wait_max.is_set() &&
+                          options_.mode == LockMode::exclusive;
+    if (!is_plain)
+        throw LockError{Errc::invalid_argument,
+                        {name_, {}, {}, "a mutex takes no locker, wait_max or mode"}};
+}
+
+NamedMutex::~NamedMutex() {
+    if (!owners().is_forked()) owners().forget(this, name_);
+}
+
+void NamedMutex::lock(LockMode mode) {
+    if (recurse()) return;
+    for (;;) {
+        // A hold of this thread through another mutex may be lost during the wait.
+        if (const auto ec = obstacle()) fail(ec);
+        std::error_code ec;
+        ErrorDetail detail;
+        auto asked = order(mode, Attempt::wait, Deadline::max());
+        asked.detail = &detail;
+        if (try_once(std::move(asked), ec)) return;
+        if (!passes(ec)) fail(ec, std::move(detail));
+        // Waiting is pointless: the node may never be added again.
+        if (is_removed(*node_)) {
+            detail.reason = "this node is not a member of its cluster: it was removed";
+            fail(Errc::not_ready, std::move(detail));
+        }
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+bool NamedMutex::try_lock(LockMode mode) {
+    if (recurse()) return true;
+    if (obstacle()) return false;
+    std::error_code ec;
+    ErrorDetail detail;
+    auto asked = order(mode, Attempt::once, Deadline::max());
+    asked.detail = &detail;
+    const bool locked = try_once(std::move(asked), ec);
+    if (ec && !is_no(ec)) fail(ec, std::move(detail));
+    return locked;
+}
+
+bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
+    if (recurse()) return true;
+    for (;;) {
+        if (obstacle()) return false;
+        const bool is_over = deadline <= Deadline::clock::now();
+        std::error_code ec;
+        ErrorDetail detail;
+        auto asked = order(mode, is_over ? Attempt::once : Attempt::until, deadline);
+        asked.detail = &detail;
+        if (try_once(std::move(asked), ec)) return true;
+        if (ec && !is_no(ec)) fail(ec, std::move(detail));
+        if (!passes(ec) || deadline <= Deadline::clock::now() + pause) return false;
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+void NamedMutex::unlock(LockMode mode) noexcept {
+    if (owners().is_forked()) return;
+    try {
+        if (!owners().unlock(this, name_, mode)) report_not_held(*node_, name_);
+        // without memory the event is not reported; only a thread without a hold gets here
+    } catch (const std::bad_alloc&) {
+    }
+}
+
+const Hold& NamedMutex::hold() const {
+    if (owners().is_forked()) return none_;
+    const auto* hold = owners().find(this, name_);
+    return hold != nullptr ? *hold : none_;
+}
+
+// True if the caller had locked it already, and has locked it once more now.
+bool NamedMutex::recurse() const {
+    if (owners().is_forked()) fail(Errc::forked);
+    if (recursion_ == Recursion::no) return false;
+    const auto deeper = owners().deepen(this, name_);
+    if (deeper && *deeper) fail(*deeper);
+    return deeper.has_value();
+}
+
+// What the caller holds of that name through this mutex or another one. A recursive mutex that was
+// lost and is not unlocked yet is reported by tries as well.
+std::error_code NamedMutex::obstacle() const {
+    const auto ec = owners().obstacle(name_, recursion_);
+    if (ec == Errc::lock_lost) fail(ec);
+    return ec;
+}
+
+AcquireOrder NamedMutex::order(LockMode mode, Attempt attempt, Deadline deadline) const {
+    AcquireOrder order{name_, options_, attempt, deadline};
+    order.options.mode = mode;
+    order.options.locker = owners().locker([this] { return new_locker(*node_); });
+    order.is_shared = recursion_ == Recursion::yes;
+    return order;
+}
+
+// The caller holds nothing of that name, except perhaps a lost hold.
+bool NamedMutex::try_once(AcquireOrder order, std::error_code& ec) {
+    owners().drop_lost(this, name_);
+    Hold hold = acquire(node_, std::move(order), ec);
+    if (ec || !hold) return false;
+    owners().add(this, name_, std::move(hold), recursion_);
+    return true;
+}
+
+void NamedMutex::fail(std::error_code ec, ErrorDetail detail) const {
+    detail.name = name_;
+    if (ec == Errc::invalid_argument) {
+        detail.reason = unsound_part({name_, options_, Attempt::wait, {}});
+    }
+    throw LockError{ec, std::move(detail)};
+}
+
+}  // namespace mortise::detail

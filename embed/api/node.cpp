@@ -1,0 +1,295 @@
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "core/agent/call.hpp"
+#include "core/locks/limits.hpp"
+#include "embed/api/node_calls.hpp"
+#include "embed/api/why_refused.hpp"
+#include "embed/runtime/translate.hpp"
+#include <mortise/detail/start.hpp>
+#include <mortise/node.hpp>
+
+namespace mortise {
+
+using detail::AcquireOrder;
+using detail::attempt;
+using detail::Attempt;
+using detail::Deadline;
+using detail::fail;
+using detail::is_gone;
+using detail::NodeRuntime;
+
+namespace {
+
+AcquireOrder until(std::string_view name, Deadline deadline, const AcquireOptions& options) {
+    AcquireOrder order{std::string{name}, options, Attempt::until, deadline};
+    order.options.wait_max = Duration::max();
+    return order;
+}
+
+std::optional<Hold> try_or_throw(const std::shared_ptr<NodeRuntime>& runtime, std::string_view name,
+                                 const AcquireOptions& options, LockInfo* busy) {
+    std::error_code ec;
+    ErrorDetail detail;
+    AcquireOrder order{std::string{name}, options, Attempt::once, {}};
+    order.detail = &detail;
+    auto hold = attempt(runtime, order, ec, busy);
+    if (ec) detail::refuse(runtime, ec, std::move(order), std::move(detail));
+    return hold;
+}
+
+struct Failure {
+    std::error_code error;
+    ErrorDetail detail{};
+};
+
+std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::InspectCall call,
+                           Failure& failure) {
+    auto& ec = failure.error;
+    if (is_gone(runtime, ec)) return {};
+    // keeps the gate alive if the node is destroyed during the wait
+    const auto gate = runtime->gate();
+    call.tag = gate->next_tag();
+    auto waiting = std::make_shared<detail::WaitingThread>();
+    ec = gate->submit(std::move(call), waiting);
+    if (ec) return {};
+    constexpr auto slack = std::chrono::milliseconds{100};
+    auto outcome =
+        waiting->wait_until(std::chrono::steady_clock::now() + gate->call_timeout() + slack);
+    ec = outcome ? outcome->error : Errc::no_quorum;
+    if (outcome) failure.detail.reason = std::move(outcome->reason);
+    if (ec) return {};
+    return std::move(outcome->locks);
+}
+
+LockInfo look_at(const std::shared_ptr<NodeRuntime>& runtime, std::string_view name,
+                 ReadLevel level, Failure& failure) {
+    LockInfo unknown;
+    unknown.name = name;
+    if (!core::is_valid_name(name)) {
+        failure.error = Errc::invalid_argument;
+        return unknown;
+    }
+    core::InspectCall call;
+    call.name = name;
+    call.local = level == ReadLevel::local;
+    auto locks = look(runtime, std::move(call), failure);
+    return locks.empty() ? unknown : std::move(locks.front());
+}
+
+struct Range {
+    std::string_view prefix;
+    std::string_view after;
+    std::size_t limit = 0;
+};
+
+std::vector<LockInfo> look_at(const std::shared_ptr<NodeRuntime>& runtime, const Range& range,
+                              ReadLevel level, Failure& failure) {
+    std::vector<LockInfo> locks;
+    const bool is_sound = std::max(range.prefix.size(), range.after.size()) <= core::name_bytes_max;
+    if (!is_sound) failure.error = Errc::invalid_argument;
+    while (is_sound) {
+        core::InspectCall call;
+        call.name = range.prefix;
+        call.is_prefix = true;
+        call.local = level == ReadLevel::local;
+        call.after = locks.empty() ? range.after : locks.back().name;
+        call.limit = std::min(range.limit - locks.size(), detail::list_page_max);
+        const auto wanted = call.limit;
+        auto page = look(runtime, std::move(call), failure);
+        if (failure.error) return {};
+        std::ranges::move(page, std::back_inserter(locks));
+        if (page.size() < wanted || locks.size() == range.limit) return locks;
+    }
+    return locks;
+}
+
+}  // namespace
+
+Node::Node(Config config) : runtime_{NodeRuntime::open(std::move(config))} {}
+
+Node::Node(std::shared_ptr<NodeRuntime> runtime) noexcept : runtime_{std::move(runtime)} {}
+
+Node::~Node() {
+    if (runtime_) runtime_->close_in_time();
+}
+
+Node::Node(Node&&) noexcept = default;
+
+Node& Node::operator=(Node&& other) noexcept {
+    if (this != &other) {
+        if (runtime_) runtime_->close_in_time();
+        runtime_ = std::move(other.runtime_);
+    }
+    return *this;
+}
+
+bool Node::wait_ready(Deadline deadline, std::error_code& ec) {
+    const auto runtime = runtime_;  // the node may be destroyed during the wait
+    if (is_gone(runtime, ec)) return false;
+    const bool ready = runtime->readiness().wait_until(deadline);
+    if (!ready && runtime->readiness().why_stopped()) ec = Errc::node_stopped;
+    return ready;
+}
+
+bool Node::wait_ready(Deadline deadline) {
+    std::error_code ec;
+    const bool ready = wait_ready(deadline, ec);
+    if (ec) fail(ec, {});
+    return ready;
+}
+
+NodeId Node::id() const noexcept {
+    return runtime_ ? runtime_->config().own_id() : 0;
+}
+
+Status Node::status() const {
+    const auto runtime = runtime_;
+    return runtime ? runtime->status() : Status{};
+}
+
+Metrics Node::metrics() const {
+    const auto runtime = runtime_;
+    return runtime ? runtime->metrics() : Metrics{};
+}
+
+void Node::reload_tls() {
+    const auto runtime = runtime_;
+    if (!runtime) throw std::system_error{Errc::node_stopped};
+    runtime->reload_tls();
+}
+
+void Node::close() {
+    if (const auto runtime = runtime_) runtime->close();
+}
+
+Subscription Node::on_event(NodeEventSink sink) {
+    if (!runtime_ || runtime_->is_forked()) return {};
+    return runtime_->events().subscribe(std::move(sink));
+}
+
+// --- acquire -----------------------------------------------------------------------------------
+
+Hold Node::acquire(std::string_view name, const AcquireOptions& options, std::error_code& ec) {
+    if (is_gone(runtime_, ec)) return {};
+    return detail::acquire(runtime_, {std::string{name}, options, Attempt::wait, {}}, ec);
+}
+
+Hold Node::acquire(std::string_view name, std::error_code& ec) {
+    return acquire(name, {}, ec);
+}
+
+Hold Node::acquire(std::string_view name, const AcquireOptions& options) {
+    std::error_code ec;
+    ErrorDetail detail;
+    AcquireOrder order{std::string{name}, options, Attempt::wait, {}};
+    order.detail = &detail;
+    auto hold = is_gone(runtime_, ec) ? Hold{} : detail::acquire(runtime_, order, ec);
+    if (ec) detail::refuse(runtime_, ec, std::move(order), std::move(detail));
+    return hold;
+}
+
+std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options,
+                                      std::error_code& ec) {
+    return attempt(runtime_, {std::string{name}, options, Attempt::once, {}}, ec);
+}
+
+std::optional<Hold> Node::try_acquire(std::string_view name, std::error_code& ec) {
+    return try_acquire(name, AcquireOptions{}, ec);
+}
+
+std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options) {
+    return try_or_throw(runtime_, name, options, nullptr);
+}
+
+std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options,
+                                      LockInfo& busy) {
+    return try_or_throw(runtime_, name, options, &busy);
+}
+
+std::optional<Hold> Node::try_acquire(std::string_view name, LockInfo& busy) {
+    return try_acquire(name, AcquireOptions{}, busy);
+}
+
+std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline,
+                                        const AcquireOptions& options, std::error_code& ec) {
+    return attempt(runtime_, until(name, deadline, options), ec);
+}
+
+std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline,
+                                        std::error_code& ec) {
+    return acquire_until(name, deadline, AcquireOptions{}, ec);
+}
+
+std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline,
+                                        const AcquireOptions& options) {
+    std::error_code ec;
+    ErrorDetail detail;
+    auto order = until(name, deadline, options);
+    order.detail = &detail;
+    auto hold = attempt(runtime_, order, ec);
+    if (ec) detail::refuse(runtime_, ec, std::move(order), std::move(detail));
+    return hold;
+}
+
+std::optional<Hold> Node::acquire_for(std::string_view name, Duration wait_max,
+                                      const AcquireOptions& options, std::error_code& ec) {
+    return acquire_until(name, std::chrono::steady_clock::now() + wait_max, options, ec);
+}
+
+std::optional<Hold> Node::acquire_for(std::string_view name, Duration wait_max,
+                                      std::error_code& ec) {
+    return acquire_for(name, wait_max, AcquireOptions{}, ec);
+}
+
+std::optional<Hold> Node::acquire_for(std::string_view name, Duration wait_max,
+                                      const AcquireOptions& options) {
+    return acquire_until(name, std::chrono::steady_clock::now() + wait_max, options);
+}
+
+// --- look --------------------------------------------------------------------------------------
+
+LockInfo Node::inspect(std::string_view name, ReadLevel level, std::error_code& ec) {
+    Failure failure;
+    auto info = look_at(runtime_, name, level, failure);
+    ec = failure.error;
+    return info;
+}
+
+LockInfo Node::inspect(std::string_view name, std::error_code& ec) {
+    return inspect(name, ReadLevel::linearizable, ec);
+}
+
+LockInfo Node::inspect(std::string_view name, ReadLevel level) {
+    Failure failure;
+    auto info = look_at(runtime_, name, level, failure);
+    if (failure.error) {
+        detail::refuse(runtime_, failure.error, {std::string{name}, {}, Attempt::once, {}},
+                       std::move(failure.detail));
+    }
+    return info;
+}
+
+std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after, std::size_t limit,
+                                 ReadLevel level, std::error_code& ec) {
+    Failure failure;
+    auto locks = look_at(runtime_, Range{prefix, after, limit}, level, failure);
+    ec = failure.error;
+    return locks;
+}
+
+std::vector<LockInfo> Node::list(std::string_view prefix, std::error_code& ec) {
+    return list(prefix, {}, 1000, ReadLevel::linearizable, ec);
+}
+
+std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after, std::size_t limit,
+                                 ReadLevel level) {
+    Failure failure;
+    auto locks = look_at(runtime_, Range{prefix, after, limit}, level, failure);
+    if (failure.error) fail(failure.error, prefix, std::move(failure.detail));
+    return locks;
+}
+
+}  // namespace mortise

@@ -1,0 +1,40 @@
+// The common part of Node's members.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "embed/runtime/node_runtime.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise::detail {
+
+// A node that was moved from counts as closed.
+inline bool is_gone(const std::shared_ptr<NodeRuntime>& runtime, std::error_code& ec) {
+    ec.clear();
+    if (!runtime) {
+        ec = Errc::node_stopped;
+    } else if (runtime->is_forked()) {
+        ec = Errc::forked;
+    }
+    return static_cast<bool>(ec);
+}
+
+[[noreturn]] inline void fail(std::error_code ec, std::string_view name, ErrorDetail detail = {}) {
+    detail.name = name;
+    throw LockError{ec, std::move(detail)};
+}
+
+inline std::optional<Hold> attempt(const std::shared_ptr<NodeRuntime>& runtime, AcquireOrder order,
+                                   std::error_code& ec, LockInfo* busy = nullptr) {
+    if (is_gone(runtime, ec)) return std::nullopt;
+    auto hold = acquire(runtime, std::move(order), ec, busy);
+    if (ec || !hold) return std::nullopt;
+    return hold;
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,254 @@
+#include <utility>
+#include <variant>
+
+#include "core/locks/limits.hpp"
+#include "embed/api/argument_errors.hpp"
+#include "embed/config/host_port.hpp"
+#include "embed/host/descriptor_watch.hpp"
+#include "embed/host/stay_loaded.hpp"
+#include "embed/host/tls_watch.hpp"
+#include "embed/runtime/membership_change.hpp"
+#include "embed/runtime/translate.hpp"
+#include "embed/values/one_line.hpp"
+#include "storage/descriptors.hpp"
+#include "transport/clients/blocking_member_client.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/lock_error.hpp>
+#include <mortise/remote.hpp>
+
+namespace mortise {
+
+namespace {
+
+using detail::from_core;
+
+void check_prefix(std::string_view prefix) {
+    if (prefix.size() > core::name_bytes_max)
+        throw LockError{Errc::invalid_argument,
+                        {std::string{prefix}, {}, {}, "no name has more than 512 bytes"}};
+}
+
+}  // namespace
+
+class Remote::Impl {
+public:
+    using Credentials = std::shared_ptr<const transport::TlsCredentials>;
+
+    Impl(std::vector<std::string> addresses, Duration timeout, Credentials credentials)
+        : addresses_{std::move(addresses)},
+          patience_{timeout.to_nanoseconds()},
+          credentials_{std::move(credentials)} {
+        detail::stay_loaded();
+        storage::occupy_standard_descriptors();
+        if (addresses_.empty())
+            throw std::system_error{Errc::invalid_argument, "no member is named"};
+        for (const auto& address : addresses_)
+            if (!detail::parse_host_port(address))
+                throw std::system_error{Errc::invalid_argument, detail::not_an_address(address)};
+    }
+
+    std::vector<MemberReport> status() {
+        std::vector<MemberReport> reports;
+        for (const auto& address : addresses_)
+            reports.push_back(report_of(address));
+        return reports;
+    }
+
+    // Asks the members until one can answer.
+    std::vector<LockInfo> list(const transport::ListRequest& request) {
+        Failures failures;
+        for (const auto& address : addresses_) {
+            auto locks = list_of(address, request, failures);
+            if (locks) return *std::move(locks);
+        }
+        if (!failures.answer && failures.contact) throw detail::in_one_line(*failures.contact);
+        throw LockError{
+            failures.answer.value_or(Errc::no_quorum),
+            {request.is_exact ? request.prefix : std::string{}, {}, {}, std::move(failures.why)}};
+    }
+
+    void change(const core::MembershipGoal& goal) {
+        detail::throw_unless_changed(detail::check_goal(goal), goal.member.raw());
+        const auto outcome = ask_once([&](auto& client) { return client.change(goal); });
+        detail::throw_unless_changed(outcome, goal.member.raw());
+    }
+
+    void break_lock(const core::BreakLock& request) {
+        auto outcome = ask_once([&](auto& client) { return client.break_lock(request); });
+        if (!outcome.error) return;
+        throw LockError{outcome.error, {request.name, {}, {}, std::move(outcome.reason)}};
+    }
+
+private:
+    // The last failure of each kind.
+    struct Failures {
+        std::optional<std::error_code> answer;  // a member answered that it cannot tell
+        std::string why;                        // its reason, if there is more to say
+        std::optional<core::Error> contact;     // with the member's name
+    };
+
+    // Asks the first member that can be reached. After that no other member is asked, since its
+    // effect is unknown.
+    template <class Ask>
+    detail::ChangeOutcome ask_once(Ask ask) const {
+        std::optional<core::Error> contact;
+        for (const auto& address : addresses_) {
+            transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
+            if (auto hello = client.connect(address); !hello) {
+                contact = std::move(hello).error();
+                if (contact->what.find(address) == std::string::npos)
+                    contact->what = address + ": " + contact->what;
+                continue;
+            }
+            const auto answer = ask(client);
+            return detail::outcome_of(answer ? *answer : core::CallError::outcome_unknown);
+        }
+        if (!contact) throw LockError{Errc::no_quorum};
+        throw detail::in_one_line(*contact);
+    }
+
+    MemberReport report_of(const std::string& address) const {
+        MemberReport report;
+        report.address = address;
+        transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
+        auto status = core::Result<transport::MemberStatus>{core::Error{}};
+        if (auto hello = client.connect(address); !hello)
+            status = std::move(hello).error();
+        else
+            status = client.status();
+        if (status) {
+            report.status = detail::status_of(*status);
+        } else {
+            report.error = status.error().code;
+            report.problem = status.error().what;
+            if (report.problem.empty()) report.problem = report.error.message();
+        }
+        return report;
+    }
+
+    // Empty if this member cannot tell.
+    std::optional<std::vector<LockInfo>> list_of(const std::string& address,
+                                                 transport::ListRequest request,
+                                                 Failures& failures) const {
+        const auto failed = [&](core::Error error) {
+            if (error.what.find(address) == std::string::npos)
+                error.what = address + ": " + error.what;
+            failures.contact = std::move(error);
+            return std::nullopt;
+        };
+        transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
+        if (auto hello = client.connect(address); !hello) return failed(std::move(hello).error());
+        const auto wanted = request.limit;
+        std::vector<LockInfo> locks;
+        while (true) {
+            request.limit = wanted - locks.size();
+            auto answer = client.list(request);
+            if (!answer && answer.error().code == std::errc::timed_out && !request.local) {
+                failures.answer = Errc::no_quorum;  // it runs, and waits for the others
+                return std::nullopt;
+            }
+            if (!answer) return failed(std::move(answer).error());
+            if (const auto* error = std::get_if<core::CallError>(&*answer)) {
+                failures.answer = detail::errc_of(*error);
+                return std::nullopt;
+            }
+            if (auto* denied = std::get_if<core::Denied>(&*answer)) {
+                failures.answer = Errc::permission_denied;
+                failures.why = std::move(denied->why);
+                return std::nullopt;
+            }
+            const auto& page = std::get<transport::ListReply>(*answer);
+            for (const auto& view : page.locks)
+                locks.push_back(from_core(view));
+            if (!page.more || page.locks.empty() || locks.size() >= wanted) return locks;
+            request.after = locks.back().name;
+        }
+    }
+
+    std::vector<std::string> addresses_;
+    core::Nanoseconds patience_;
+    Credentials credentials_;
+};
+
+namespace {
+
+std::shared_ptr<const transport::TlsCredentials> credentials_of(const TlsConfig& tls) {
+    auto loaded = transport::TlsCredentials::load(detail::tls_files(tls));
+    if (!loaded) throw detail::in_one_line(loaded.error());
+    return std::move(*loaded);
+}
+
+}  // namespace
+
+Remote::Remote(std::vector<std::string> addresses, Duration timeout)
+    : impl_{std::make_unique<Impl>(std::move(addresses), timeout, nullptr)} {}
+Remote::Remote(std::vector<std::string> addresses, Duration timeout, const TlsConfig& tls)
+    : impl_{std::make_unique<Impl>(std::move(addresses), timeout, credentials_of(tls))} {}
+Remote::~Remote() = default;
+Remote::Remote(Remote&&) noexcept = default;
+Remote& Remote::operator=(Remote&&) noexcept = default;
+
+std::vector<MemberReport> Remote::status() {
+    return impl_->status();
+}
+
+std::vector<LockInfo> Remote::list(std::string_view prefix, std::string_view after,
+                                   std::size_t limit, ReadLevel level) {
+    check_prefix(prefix);
+    check_prefix(after);
+    if (limit == 0) return {};
+    transport::ListRequest request;
+    request.prefix = prefix;
+    request.after = after;
+    request.limit = limit;
+    request.local = level == ReadLevel::local;
+    return impl_->list(request);
+}
+
+LockInfo Remote::inspect(std::string_view name, ReadLevel level) {
+    if (!core::is_valid_name(name))
+        throw LockError{Errc::invalid_argument,
+                        {std::string{name}, {}, {}, std::string{detail::unsound_name(name)}}};
+    transport::ListRequest request;
+    request.prefix = name;
+    request.is_exact = true;
+    request.local = level == ReadLevel::local;
+    auto locks = impl_->list(request);
+    if (!locks.empty()) return std::move(locks.front());
+    LockInfo unknown;
+    unknown.name = name;
+    return unknown;
+}
+
+using Kind = core::MembershipGoal::Kind;
+
+void Remote::add_member(NodeId id, std::string_view address) {
+    impl_->change({Kind::learner, core::NodeId{id}, std::string{address}});
+}
+
+void Remote::promote_member(NodeId id) {
+    impl_->change({Kind::voter, core::NodeId{id}, {}});
+}
+
+void Remote::remove_member(NodeId id) {
+    impl_->change({Kind::gone, core::NodeId{id}, {}});
+}
+
+void Remote::move_member(NodeId id, std::string_view address) {
+    impl_->change({Kind::address, core::NodeId{id}, std::string{address}});
+}
+
+void Remote::transfer_leadership(NodeId to) {
+    impl_->change({Kind::leader, core::NodeId{to}, {}});
+}
+
+void Remote::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
+                        BreakMode mode) {
+    if (const auto bad = detail::unsound_break(name, expected, reason, mode); !bad.empty())
+        throw LockError{Errc::invalid_argument, {std::string{name}, {}, {}, std::string{bad}}};
+    impl_->break_lock({std::string{name},
+                       core::FencingToken{static_cast<std::uint64_t>(expected.raw())},
+                       std::string{reason}, mode == BreakMode::immediate});
+}
+
+}  // namespace mortise

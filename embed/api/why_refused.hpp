@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "embed/api/argument_errors.hpp"
+#include "embed/runtime/node_runtime.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise::detail {
+
+// Throws for a call that failed, with the reason if there is more to say than the code.
+[[noreturn]] inline void refuse(const std::shared_ptr<NodeRuntime>& runtime, std::error_code ec,
+                                AcquireOrder order, ErrorDetail detail = {}) {
+    if (ec == Errc::invalid_argument) detail.reason = unsound_part(order);
+    if (ec == Errc::no_quorum || ec == Errc::not_ready) detail.reason = runtime->why_not_ready();
+    detail.name = std::move(order.name);
+    throw LockError{ec, std::move(detail)};
+}
+
+}  // namespace mortise::detail

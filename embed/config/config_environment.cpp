@@ -1,0 +1,79 @@
+#include <charconv>
+#include <cstdlib>
+
+#include "embed/config/config_check.hpp"
+#include "embed/config/config_keys.hpp"
+#include <mortise/config.hpp>
+#include <mortise/errc.hpp>
+
+namespace mortise {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\n\r";
+    const auto first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+PeerConfig parse_peer(std::string_view item) {
+    const auto equals = item.find('=');
+    const auto number = trimmed(item.substr(0, equals));
+    PeerConfig peer;
+    const auto read = std::from_chars(number.data(), number.data() + number.size(), peer.id);
+    const bool is_number = read.ec == std::errc{} && read.ptr == number.data() + number.size();
+    if (equals == std::string_view::npos || !is_number) {
+        throw ConfigError{
+            Errc::invalid_argument,
+            {.key = detail::variable_of("peer")},
+            detail::in_quotes(item) + R"( is no peer: write "1=host:port,2=host:port")"};
+    }
+    peer.address = trimmed(item.substr(equals + 1));
+    return peer;
+}
+
+// An empty variable counts as unset. Values that were read from files may have line ends of any
+// kind.
+std::string_view variable(const std::string& name) {
+    const char* const value = std::getenv(name.c_str());
+    return trimmed(value != nullptr ? value : "");
+}
+
+// Unlike a shell, service managers and containers pass quotes on; a path would then begin with one.
+std::string in_vain_quoted(std::string_view text) {
+    const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
+                           (text.front() == '"' || text.front() == '\'');
+    return is_quoted ? "the value has quotes around it: leave them out" : "";
+}
+
+}  // namespace
+
+std::vector<PeerConfig> parse_peer_list(std::string_view list) {
+    std::vector<PeerConfig> peers;
+    while (!trimmed(list).empty()) {
+        const auto comma = list.find(',');
+        peers.push_back(parse_peer(trimmed(list.substr(0, comma))));
+        list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+    }
+    return peers;
+}
+
+Config Config::from_environment() {
+    Config config;
+    detail::ConfigOrigin origin{.is_environment = true};
+    detail::for_each_key(config, [&](std::string_view key, auto& value) {
+        const auto text = variable(detail::variable_of(key));
+        if (text.empty()) return;
+        origin.lines.emplace(key, 0);
+        auto problem = in_vain_quoted(text);
+        if (problem.empty()) problem = detail::take_text(text, value);
+        if (problem.empty()) return;
+        throw ConfigError{Errc::invalid_argument, origin.place(key), problem};
+    });
+    config.peers = parse_peer_list(variable(detail::variable_of("peer")));
+    detail::check(config, origin);
+    return config;
+}
+
+}  // namespace mortise

@@ -1,0 +1,111 @@
+#include "embed/fence/gate_entries.hpp"
+
+#include <map>
+#include <memory>
+#include <system_error>
+#include <tuple>
+
+#include "embed/threads/fork_generation.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+// The wait graph of all gates of this process. An effect may use several gates, so a wait cycle may
+// go through several. Only threads that have to wait come here.
+class Waits {
+public:
+    static Waits& of_this_process();
+
+    // False if the wait would never end.
+    bool add(GateEntry& wanted);
+    void remove() noexcept;
+
+private:
+    const ForkGeneration generation_;
+    std::mutex mutex_;
+    std::map<std::thread::id, GateEntry*> waits_;
+    std::unique_ptr<Waits> of_parent_;  // no thread of this process can have locked it
+};
+
+// A thread that does not exist in the child may have locked the object of the parent.
+Waits& Waits::of_this_process() {
+    static std::atomic<Waits*> present{nullptr};
+    auto* known = present.load();
+    while (known == nullptr || known->generation_.is_forked()) {
+        auto fresh = std::make_unique<Waits>();
+        fresh->of_parent_.reset(known);
+        if (present.compare_exchange_strong(known, fresh.get())) return *fresh.release();
+        std::ignore = fresh->of_parent_.release();  // another thread was first
+    }
+    return *known;
+}
+
+// An entry with waiters stays, and so does its admitted thread while they wait. So a cycle found
+// under the mutex is real, and the thread that completes it finds it.
+bool Waits::add(GateEntry& wanted) {
+    const auto self = std::this_thread::get_id();
+    const std::scoped_lock lock{mutex_};
+    const auto* next = &wanted;
+    while (true) {
+        const auto who = next->admitted.load();
+        if (who == self) return false;
+        const auto waits = waits_.find(who);
+        if (waits == waits_.end()) break;
+        next = waits->second;
+    }
+    waits_.emplace(self, &wanted);
+    return true;
+}
+
+void Waits::remove() noexcept {
+    const std::scoped_lock lock{mutex_};
+    waits_.erase(std::this_thread::get_id());
+}
+
+[[noreturn]] void fail_for_a_circle() {
+    throw std::system_error{make_error_code(Errc::deadlock),
+                            "a FenceGate's effect would wait for itself"};
+}
+
+void admit_to(GateEntry& entry) {
+    const auto self = std::this_thread::get_id();
+    if (entry.admitted.load() == self) fail_for_a_circle();
+    if (!entry.admitting.try_lock()) {
+        auto& waits = Waits::of_this_process();
+        if (!waits.add(entry)) fail_for_a_circle();
+        entry.admitting.lock();
+        waits.remove();  // before it is recorded as admitted: no thread waits for itself
+    }
+    entry.admitted = self;
+}
+
+}  // namespace
+
+GateEntry& GateEntries::enter(const std::string& key) {
+    std::unique_lock table{mutex_};
+    auto& entry = entries_[key];
+    ++entry.users;
+    table.unlock();
+    try {
+        admit_to(entry);
+    } catch (...) {
+        give_up(key, entry);
+        throw;
+    }
+    return entry;
+}
+
+void GateEntries::leave(const std::string& key, GateEntry& entry) noexcept {
+    entry.admitted = std::thread::id{};
+    entry.admitting.unlock();
+    give_up(key, entry);
+}
+
+void GateEntries::give_up(const std::string& key, GateEntry& entry) noexcept {
+    const std::scoped_lock table{mutex_};
+    if (--entry.users == 0) entries_.erase(key);
+}
+
+}  // namespace mortise::detail

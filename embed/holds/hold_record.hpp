@@ -1,0 +1,173 @@
+// The record of one grant, to which a Hold points, and how it ended.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "core/agent/call.hpp"
+#include "embed/holds/hold_watcher.hpp"
+#include "embed/holds/lease.hpp"
+#include "embed/threads/call_gate.hpp"
+#include "embed/threads/fork_generation.hpp"
+#include <mortise/hold.hpp>
+#include <mortise/hold_set.hpp>
+
+namespace mortise::detail {
+
+class LockerState;
+class NodeRuntime;
+
+struct GrantFacts {
+    std::string name;
+    LockMode mode = LockMode::exclusive;
+    FencingToken token;
+    core::OperationId operation;
+    Previous previous;
+    bool suspends = false;                        // instead of being lost when its lease ends (S6)
+    core::Instant ends = core::Instant::never();  // by the boot clock: the end of its max_hold (S8)
+    core::Nanoseconds progress_timeout{0};        // zero: none
+};
+
+// Thread-safe. A record ends once: released by its owner, or lost. In the child of a fork it is
+// lost.
+//
+// A locker's grant is a record without a Hold. The locker's Holds have records that share it; each
+// is released by itself, and all are lost with the grant (S22). The grant of several names is such
+// a record too; its parts are released only together (S32).
+//
+// Everything that its end needs is allocated with it, so that a lack of memory never leaves a grant
+// without an owner: the record is the job that notifies the owner of a loss, and it has a prepared
+// release. After a loss this prepared call tells the core that the owner was notified.
+class HoldRecord final : public Notifier::Job {
+public:
+    HoldRecord(GrantFacts facts, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate,
+               std::vector<GrantFacts> parts = {})
+        : facts_{std::move(facts)},
+          parts_{std::move(parts)},
+          lease_{std::move(lease)},
+          gate_{std::move(gate)},
+          release_{prepared(core::ReleaseCall{{}, facts_.operation})},
+          mode_{facts_.mode},
+          token_{facts_.token.raw()} {
+        begin_work();
+    }
+    // Shares a grant of that locker, in a mode that the grant covers.
+    HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
+               std::shared_ptr<LockerState> locker);
+
+    // One of the parts of a grant.
+    HoldRecord(std::shared_ptr<HoldRecord> grant, const GrantFacts& part);
+
+    // Often runs on the core thread, which learns of a release last.
+    ~HoldRecord() override;
+    HoldRecord(const HoldRecord&) = delete;
+    HoldRecord& operator=(const HoldRecord&) = delete;
+
+    static Hold hold_on(std::shared_ptr<HoldRecord> record) { return Hold{std::move(record)}; }
+    static HoldSet set_of(Hold granted) { return HoldSet{std::move(granted)}; }
+    static const std::shared_ptr<HoldRecord>& of(const Hold& hold) { return hold.record_; }
+    static std::shared_ptr<HoldRecord> take(Hold& hold) { return std::move(hold.record_); }
+
+    // The facts of the grant.
+    [[nodiscard]] const GrantFacts& facts() const { return facts_; }
+    [[nodiscard]] const std::vector<GrantFacts>& parts() const { return parts_; }
+    // The present mode (S27).
+    [[nodiscard]] LockMode mode() const { return mode_.load(std::memory_order_acquire); }
+    [[nodiscard]] FencingToken token() const;
+    void set_mode(LockMode mode) { mode_.store(mode, std::memory_order_release); }
+    // Called before the waiting caller sets the mode, so that whoever reads the new mode also reads
+    // its token. If the caller has stopped waiting, the mode stays, and the token is that of the
+    // grant.
+    void upgraded(FencingToken token) { token_.store(token.raw(), std::memory_order_release); }
+    [[nodiscard]] const std::shared_ptr<Lease>& lease() const { return lease_; }
+    [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
+
+    // The end of its validity by the boot clock, if nothing else happens.
+    [[nodiscard]] core::Instant valid_until() const;
+    // Reports progress: progress_timeout begins anew, unless it has passed (S8).
+    void checkpoint();
+    // The time by which the next checkpoint is due, by the boot clock; never without
+    // progress_timeout.
+    [[nodiscard]] core::Instant works_until() const;
+    // True if that time has passed; it stays true.
+    [[nodiscard]] bool end_if_idle(core::Instant boot);
+
+    [[nodiscard]] bool is_released() const { return end() == End::released; }
+    [[nodiscard]] bool is_valid() const;
+    [[nodiscard]] HoldState state() const;
+    [[nodiscard]] LossReason why_lost() const;
+    [[nodiscard]] std::error_code failure() const;
+    [[nodiscard]] std::stop_token lost() const {
+        return grant_ ? grant_->lost() : stop_.get_token();
+    }
+
+    // Called on the caller's thread before the owner gets the hold.
+    static void watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wishes);
+    void forget_watcher();
+    // Notifies the owner that the hold is at risk or suspended, once. Runs on the notifier's
+    // threads only.
+    void tell_trouble();
+    // Others want the lock: the owner is notified on those threads, unless the hold is not watched
+    // or has ended.
+    static void contended(const std::shared_ptr<HoldRecord>& record, Contention contention);
+
+    // Null if the record shares no grant.
+    [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const { return grant_; }
+    [[nodiscard]] const std::shared_ptr<LockerState>& locker() const { return locker_; }
+    // True once: its locker was not told yet that the owner has released it.
+    bool leave() { return !has_left_.exchange(true); }
+    [[nodiscard]] bool has_left() const { return has_left_; }
+
+    // True if this call ended it; only then the cluster has to be told.
+    bool mark_released();
+    bool mark_lost(LossReason why);
+    // Called by the thread that marked it released: the cluster learns of it before any later
+    // request.
+    void set_given_back() noexcept;
+    // For a grant that another thread is releasing: waits until that thread has called
+    // set_given_back(), a moment later.
+    void wait_until_given_back() const noexcept;
+    // The release of the grant, for the caller for whom mark_released() was true.
+    [[nodiscard]] SubmittedCalls take_release(core::CallTag tag,
+                                              std::shared_ptr<Completion> completion) noexcept;
+    // Runs the callbacks of a loss, unless the hold was released just before, and then tells the
+    // core, which keeps the name from others until then (S6). Runs on the notifier's threads only.
+    void run() override;
+
+private:
+    enum class End : std::uint8_t { none, released, expired, broken, node_stopped, forked };
+
+    void begin_work();
+    // The grant that it shares, or itself.
+    [[nodiscard]] const HoldRecord& whole() const { return grant_ ? *grant_ : *this; }
+    // The end of the hold by anything but its lease.
+    [[nodiscard]] core::Instant ends_at() const;
+    [[nodiscard]] End end() const;
+    bool end_with(End end);
+
+    const GrantFacts facts_;
+    const std::vector<GrantFacts> parts_;
+    const std::shared_ptr<Lease> lease_;
+    const std::shared_ptr<CallGate> gate_;
+    const std::shared_ptr<HoldRecord> grant_;
+    const std::shared_ptr<LockerState> locker_;
+    SubmittedCalls release_;
+    std::atomic<LockMode> mode_;
+    std::atomic<std::int64_t> token_;
+    std::atomic<std::int64_t> works_until_{core::Instant::never().ns};
+    const ForkGeneration generation_;
+    std::atomic<End> end_{End::none};
+    std::atomic<bool> has_left_{false};
+    std::atomic<bool> given_back_{false};
+    std::stop_source stop_;
+    // set before others can see the record; few holds have one
+    std::shared_ptr<HoldWatcher> watcher_;
+};
+
+}  // namespace mortise::detail

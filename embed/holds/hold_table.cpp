@@ -1,0 +1,197 @@
+#include "embed/holds/hold_table.hpp"
+
+#include <new>
+#include <utility>
+
+#include "embed/values/clocks.hpp"
+#include "embed/values/lock_mode.hpp"
+
+namespace mortise::detail {
+
+namespace {
+
+LossReason reason_of(core::HoldLost::Reason reason) {
+    using Reason = core::HoldLost::Reason;
+    if (reason == Reason::broken) return LossReason::broken;
+    return reason == Reason::node_stopped ? LossReason::node_stopped : LossReason::expired;
+}
+
+}  // namespace
+
+Hold HoldTable::add(GrantFacts facts, std::vector<GrantFacts> parts) {
+    const auto operation = facts.operation;
+    const auto& lease = facts.suspends ? lasting_ : lease_;
+    auto record =
+        std::make_shared<HoldRecord>(std::move(facts), lease, parts_.gate, std::move(parts));
+    lease->add(record);
+    // The lease thread may have taken its list just before.
+    if (lease->is_over() && record->mark_lost(LossReason::expired)) {
+        parts_.losses.post(record);
+    }
+    const auto works_until = record->works_until();
+    holds_.emplace(operation, Listed{record, works_until});
+    if (works_until != core::Instant::never()) by_idle_.emplace(works_until, operation);
+    return HoldRecord::hold_on(std::move(record));
+}
+
+std::shared_ptr<HoldRecord> HoldTable::take(Holds::iterator hold) {
+    by_idle_.erase({hold->second.looked_at, hold->first});
+    return std::move(holds_.extract(hold).mapped().record);
+}
+
+void HoldTable::given_back(core::OperationId hold) {
+    const auto found = holds_.find(hold);
+    if (found != holds_.end()) take(found);
+}
+
+// All holds of that lease are suspended, and the owners of a locker's grant are notified together.
+// The lease thread may have notified them before; it does not if the core found the end of the
+// lease.
+void HoldTable::suspended(core::OperationId hold) {
+    const auto found = holds_.find(hold);
+    if (found == holds_.end()) return;
+    const auto& lease = *found->second.record->lease();
+    const auto until = lease.valid_until();
+    if (!lease.is_suspended(boot_now()) || std::exchange(ran_out_at_, until) == until) return;
+    for (const auto& owned : lease.wary_holds())
+        parts_.losses.post([owned] { owned->tell_trouble(); });
+}
+
+// Notifies the owners; of a locker's grant, all owners that asked for it.
+void HoldTable::contended(const core::Contended& contended) {
+    const auto found = holds_.find(contended.hold);
+    if (found == holds_.end()) return;
+    const Contention contention{from_core(contended.mode), contended.waiters, contended.reason};
+    for (const auto& hold : found->second.record->lease()->listeners(contended.hold))
+        HoldRecord::contended(hold, contention);
+}
+
+void HoldTable::upgraded(core::OperationId hold, FencingToken token) {
+    const auto found = holds_.find(hold);
+    if (found != holds_.end()) found->second.record->upgraded(token);
+}
+
+// Called once for each hold, as it leaves the list. The lease thread may have marked it lost
+// before; then it also notified the owner. A hold that its owner released meanwhile was not lost.
+void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
+    const bool marked = hold->mark_lost(why);
+    hold->lease()->remove(hold.get());
+    hold->lease()->remove_listeners(hold->facts().operation);
+    if (hold->is_released()) return;
+    ++holds_lost_;
+    if (marked) parts_.losses.post(hold);
+    report_lost(*hold);
+}
+
+void HoldTable::report_lost(const HoldRecord& hold) noexcept {
+    try {
+        for (const auto& part : hold.parts())
+            publish_lost(hold, part.name, part.token);
+        if (hold.parts().empty()) publish_lost(hold, hold.facts().name, hold.token());
+    } catch (const std::bad_alloc&) {  // the other owners are notified all the same
+    }
+}
+
+void HoldTable::publish_lost(const HoldRecord& hold, const std::string& name, FencingToken token) {
+    parts_.events.publish({.kind = NodeEvent::Kind::hold_lost,
+                           .session = hold.lease()->session().raw(),
+                           .name = name,
+                           .token = token,
+                           .reason = hold.why_lost()});
+}
+
+void HoldTable::lost(const core::HoldLost& lost) {
+    const auto found = holds_.find(lost.hold);
+    if (found == holds_.end()) return;
+    const auto hold = take(found);
+    const bool expired = lost.reason == core::HoldLost::Reason::expired;
+    // One flag ends all holds of the lease before the first owner is notified.
+    if (expired) hold->lease()->end();
+    lose(hold, reason_of(lost.reason));
+}
+
+// Most owners have reported progress, or are gone; a timer per report would cost more.
+core::Calls HoldTable::end_idle(core::Instant boot) {
+    core::Calls releases;
+    while (!by_idle_.empty() && by_idle_.begin()->first <= boot) {
+        const auto operation = by_idle_.begin()->second;
+        const auto found = holds_.find(operation);
+        auto& listed = found->second;
+        if (listed.record->is_released()) {  // its release is in progress
+            take(found);
+            continue;
+        }
+        if (!listed.record->end_if_idle(boot)) {
+            by_idle_.erase(by_idle_.begin());
+            listed.looked_at = listed.record->works_until();
+            by_idle_.emplace(listed.looked_at, operation);
+            continue;
+        }
+        lose(take(found), LossReason::expired);
+        releases.calls.emplace_back(core::ReleaseCall{{}, operation, true});
+    }
+    return releases;
+}
+
+core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
+    core::Calls releases;
+    const bool same = lease_ && lease_->session() == lease.session;
+    if (same) {
+        lasting_->extend(lease.valid_until);
+    } else {
+        if (lasting_) lasting_->end();
+        lasting_ = Lease::make_lasting(lease.session, lease.valid_until, margin_);
+    }
+    if (!same || !lease_->extend(lease.valid_until)) {
+        if (lease_) {
+            lease_->end();
+            releases = give_back_holds_of(*lease_);
+            if (!same) session_expired();
+        }
+        // Created even for a lease without any time left: every grant refers to a lease.
+        lease_ = std::make_shared<Lease>(lease.session, lease.valid_until, margin_, lasting_);
+        if (!same) {
+            parts_.events.publish(
+                {.kind = NodeEvent::Kind::session_opened, .session = lease.session.raw()});
+        }
+    }
+    parts_.leases.watch(lease_);
+    return releases;
+}
+
+void HoldTable::session_expired() {
+    ++sessions_expired_;
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::session_expired, .session = lease_->session().raw()});
+}
+
+// The lease thread ended the lease just before the renewal arrived that would have extended it. The
+// core still counts these holds as held; their owners do not.
+core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
+    core::Calls releases;
+    for (auto next = holds_.begin(); next != holds_.end();) {
+        const auto hold = next++;
+        if (hold->second.record->lease().get() != &lease) continue;
+        if (hold->second.record->is_released()) {  // its release is in progress
+            take(hold);
+            continue;
+        }
+        releases.calls.emplace_back(core::ReleaseCall{{}, hold->first, true});
+        lose(take(hold), LossReason::expired);
+    }
+    return releases;
+}
+
+void HoldTable::lose_everything(LossReason why) {
+    if (lease_) lease_->end();
+    if (lasting_) lasting_->end();
+    by_idle_.clear();
+    for (const auto& [operation, listed] : std::exchange(holds_, {}))
+        lose(listed.record, why);
+}
+
+bool HoldTable::has_valid_lease() const {
+    return lease_ && lease_->is_valid(boot_now());
+}
+
+}  // namespace mortise::detail

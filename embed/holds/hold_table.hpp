@@ -1,0 +1,90 @@
+// What this node's program holds, and the lease on which all of it depends. It runs on the core
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/agent/call.hpp"
+#include "core/node/event.hpp"
+#include "embed/holds/hold_record.hpp"
+#include "embed/holds/lease_thread.hpp"
+#include "embed/threads/call_gate.hpp"
+#include "embed/threads/event_hub.hpp"
+
+namespace mortise::detail {
+
+// The parameters of the table. All of them outlive it.
+struct HoldTableParts {
+    std::shared_ptr<CallGate> gate;
+    EventHub& events;
+    LeaseThread& leases;
+    Notifier& losses;
+};
+
+class HoldTable {
+public:
+    // A lease with less than `margin` left is at risk.
+    HoldTable(HoldTableParts parts, core::Nanoseconds margin)
+        : parts_{std::move(parts)}, margin_{margin} {}
+
+    // Adds a grant; a grant of several names has one part for each. The lease of the session must
+    // be known before.
+    [[nodiscard]] Hold add(GrantFacts facts, std::vector<GrantFacts> parts = {});
+    void upgraded(core::OperationId hold, FencingToken token);
+    void given_back(core::OperationId hold);
+    void lost(const core::HoldLost& lost);
+    void suspended(core::OperationId hold);
+    void contended(const core::Contended& contended);
+    // Returns the holds that the core still counts and that their owners have lost. The core
+    // releases them once the owners were notified.
+    [[nodiscard]] core::Calls lease_changed(const core::LeaseChanged& lease);
+    // Ends the holds whose progress_timeout has passed (S8). Returns what the core has to release
+    // once their owners were notified.
+    [[nodiscard]] core::Calls end_idle(core::Instant boot);
+    // When to call end_idle() next, by the boot clock.
+    [[nodiscard]] core::Instant idle_at() const {
+        return by_idle_.empty() ? core::Instant::never() : by_idle_.begin()->first;
+    }
+    // The node stops or abandons its session.
+    void lose_everything(LossReason why);
+
+    [[nodiscard]] bool has_valid_lease() const;
+    [[nodiscard]] std::size_t size() const { return holds_.size(); }
+    // The number since the start.
+    [[nodiscard]] std::uint64_t holds_lost() const { return holds_lost_; }
+    [[nodiscard]] std::uint64_t sessions_expired() const { return sessions_expired_; }
+
+private:
+    struct Listed {
+        std::shared_ptr<HoldRecord> record;
+        core::Instant looked_at = core::Instant::never();  // its place in by_idle_
+    };
+    using Holds = std::map<core::OperationId, Listed>;
+
+    std::shared_ptr<HoldRecord> take(Holds::iterator hold);
+    void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
+    void report_lost(const HoldRecord& hold) noexcept;
+    void publish_lost(const HoldRecord& hold, const std::string& name, FencingToken token);
+    void session_expired();
+    [[nodiscard]] core::Calls give_back_holds_of(const Lease& lease);
+
+    const HoldTableParts parts_;
+    const core::Nanoseconds margin_;
+    Holds holds_;
+    // holds to be checked at that time
+    std::set<std::pair<core::Instant, core::OperationId>> by_idle_;
+    std::shared_ptr<Lease> lease_;
+    std::shared_ptr<Lease> lasting_;  // the lease, while its session is the same
+    // when the owners were last notified that the lasting lease had ended
+    core::Instant ran_out_at_;
+    std::uint64_t holds_lost_ = 0;
+    std::uint64_t sessions_expired_ = 0;
+};
+
+}  // namespace mortise::detail

@@ -1,0 +1,56 @@
+#include "embed/holds/hold_watcher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mortise::detail {
+
+namespace {
+
+// The number of different reasons kept for an owner that was not notified of them yet.
+constexpr std::size_t contentions_max = 16;
+
+}  // namespace
+
+void HoldWatcher::tell_at_risk(core::Instant until, core::Instant boot) {
+    if (!wishes_.on_at_risk || risk_told_.exchange(until.ns) == until.ns) return;
+    wishes_.on_at_risk(std::max(until - boot, core::Nanoseconds{0}));
+}
+
+void HoldWatcher::tell_suspended(core::Instant until) {
+    if (!wishes_.on_suspended || suspension_told_.exchange(until.ns) == until.ns) return;
+    wishes_.on_suspended();
+}
+
+bool HoldWatcher::add(Contention contention) {
+    return untold_.with([&](Untold& untold) {
+        auto& waiting = untold.contentions;
+        std::erase_if(waiting, [&](const auto& one) { return one.reason == contention.reason; });
+        if (waiting.size() == contentions_max) waiting.erase(waiting.begin());
+        waiting.push_back(std::move(contention));
+        return !std::exchange(untold.is_being_told, true);
+    });
+}
+
+void HoldWatcher::tell_contentions() {
+    while (true) {
+        const auto told = untold_.with([](Untold& untold) {
+            untold.is_being_told = !untold.contentions.empty();
+            return std::exchange(untold.contentions, {});
+        });
+        if (told.empty()) return;
+        for (const auto& one : told)
+            tell(one);
+    }
+}
+
+// Exceptions are dropped: the next notification must be delivered.
+void HoldWatcher::tell(const Contention& one) const noexcept {
+    try {
+        wishes_.on_contended(one.mode, one.waiters, one.reason);
+    } catch (...) {
+        return;
+    }
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,68 @@
+// What a hold's owner asked to be notified of (S6, S24), and was not notified of yet.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/instant.hpp"
+#include "embed/threads/guarded.hpp"
+#include "embed/threads/notifier.hpp"
+#include <mortise/duration.hpp>
+#include <mortise/enums.hpp>
+
+namespace mortise::detail {
+
+// A request that conflicts with this hold.
+struct Contention {
+    LockMode mode = LockMode::exclusive;
+    std::size_t waiters = 0;
+    std::string reason;  // of Node::request_release()
+};
+
+// The callbacks of AcquireOptions.
+struct HoldWishes {
+    std::function<void(Duration remaining)> on_at_risk;
+    std::function<void()> on_suspended;
+    std::function<void(LockMode mode, std::size_t waiters, std::string_view reason)> on_contended;
+
+    explicit operator bool() const { return on_at_risk || on_suspended || on_contended; }
+};
+
+// Thread-safe. Notifications run code of the program, so they run on the notifier's threads only.
+// Destroying the callbacks may run such code too: so the watcher is a job there for its own
+// destruction.
+class HoldWatcher final : public Notifier::Job {
+public:
+    explicit HoldWatcher(HoldWishes wishes) : wishes_{std::move(wishes)} {}
+
+    [[nodiscard]] bool wants_trouble() const { return wishes_.on_at_risk || wishes_.on_suspended; }
+    [[nodiscard]] bool wants_contentions() const { return static_cast<bool>(wishes_.on_contended); }
+
+    // Once each time: for a lease that is valid until then.
+    void tell_at_risk(core::Instant until, core::Instant boot);
+    void tell_suspended(core::Instant until);
+    // A slow owner gets one notification at a time: the newest waiter and the last request. False
+    // if a notification is running or about to run.
+    [[nodiscard]] bool add(Contention contention);
+    void tell_contentions();
+    void run() override {}
+
+private:
+    struct Untold {
+        std::vector<Contention> contentions;
+        bool is_being_told = false;
+    };
+
+    void tell(const Contention& one) const noexcept;
+
+    const HoldWishes wishes_;
+    std::atomic<std::int64_t> risk_told_{0};
+    std::atomic<std::int64_t> suspension_told_{0};
+    Guarded<Untold> untold_;
+};
+
+}  // namespace mortise::detail

@@ -1,0 +1,90 @@
+// One acquire of a locker, from its request to its answer.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "embed/holds/locker_state.hpp"
+#include <mortise/detail/start.hpp>
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+[[nodiscard]] inline LockerState::Turn begin_turn(LockerState& locker, const CallGate& gate,
+                                                  const AcquireOrder& order) {
+    if (locker.gate().get() != &gate) return {{}, Errc::invalid_argument};
+    return locker.begin(order.name, order.options.mode);
+}
+
+// Tells the locker the result for a thread that waits, however the call ends.
+class LockerTurn {
+public:
+    LockerTurn(std::shared_ptr<LockerState> locker, const std::string& name)
+        : locker_{std::move(locker)}, name_{name} {}
+    ~LockerTurn() {
+        if (locker_) std::ignore = locker_->ended(name_, {});
+    }
+    LockerTurn(const LockerTurn&) = delete;
+    LockerTurn& operator=(const LockerTurn&) = delete;
+
+    [[nodiscard]] Hold ended(Hold granted) {
+        return std::exchange(locker_, nullptr)->ended(name_, std::move(granted));
+    }
+
+private:
+    std::shared_ptr<LockerState> locker_;
+    const std::string& name_;
+};
+
+// The same for a handler.
+class LockerFinish final : public Finish {
+public:
+    LockerFinish(std::string name, std::unique_ptr<Finish> next)
+        : name_{std::move(name)}, next_{std::move(next)} {}
+
+    // The cluster is being asked for that locker: from now on this object reports the end, whether
+    // it is called or not.
+    void begin(std::shared_ptr<LockerState> locker) { turn_.emplace(std::move(locker), name_); }
+
+    void operator()(std::error_code ec, Hold hold) override {
+        Hold shared;
+        try {
+            shared = turn_ ? turn_->ended(std::move(hold)) : std::move(hold);
+        } catch (const std::bad_alloc&) {
+            ec = Errc::resource_exhausted;
+        }
+        (*next_)(ec, std::move(shared));
+    }
+
+private:
+    const std::string name_;
+    std::unique_ptr<Finish> next_;
+    std::optional<LockerTurn> turn_;
+};
+
+// The same for a handler of several names.
+class JoiningFinish final : public Finish {
+public:
+    JoiningFinish(std::shared_ptr<LockerState> locker, std::unique_ptr<Finish> next)
+        : locker_{std::move(locker)}, next_{std::move(next)} {}
+
+    void operator()(std::error_code ec, Hold hold) override {
+        try {
+            if (hold) locker_->add(hold);
+        } catch (const std::bad_alloc&) {
+            ec = Errc::resource_exhausted;
+            hold = {};
+        }
+        (*next_)(ec, std::move(hold));
+    }
+
+private:
+    const std::shared_ptr<LockerState> locker_;
+    const std::unique_ptr<Finish> next_;
+};
+
+}  // namespace mortise::detail

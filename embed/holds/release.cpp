@@ -1,0 +1,47 @@
+#include "embed/holds/release.hpp"
+
+#include <chrono>
+#include <tuple>
+#include <utility>
+
+#include "embed/holds/locker_state.hpp"
+#include "embed/threads/call_gate.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+GivenBack give_back(HoldRecord& record, core::CallTag tag,
+                    std::shared_ptr<Completion> waiting) noexcept {
+    const bool is_released = record.mark_released();
+    record.forget_watcher();  // the owner also releases a lost hold
+    GivenBack given;
+    if (!record.grant()) {
+        std::ignore = record.leave();
+        if (is_released) return submit_release(record, tag, std::move(waiting));
+        // Its locker released it on another thread. The next request of this thread must not find
+        // the old hold in its way (S20).
+        if (record.is_released()) record.wait_until_given_back();
+    } else if (record.locker() && record.leave()) {
+        given = record.locker()->leave(record, tag, std::move(waiting));
+    }
+    return is_released ? given : GivenBack{false, record.failure()};
+}
+
+GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
+                         std::shared_ptr<Completion> waiting) noexcept {
+    grant.lease()->remove(&grant);
+    auto release = grant.take_release(tag, std::move(waiting));
+    const auto refused = grant.gate()->submit(release);
+    grant.set_given_back();
+    return {!refused, refused};
+}
+
+std::error_code wait_for_release(WaitingThread& waiting, const CallGate& gate) {
+    // The core answers within that time. If it is stuck, the answer is the same.
+    constexpr auto slack = std::chrono::milliseconds{100};
+    const auto deadline = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
+    const auto outcome = waiting.wait_until(deadline);
+    return outcome ? outcome->error : Errc::outcome_unknown;
+}
+
+}  // namespace mortise::detail

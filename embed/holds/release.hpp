@@ -1,0 +1,31 @@
+// The release of a hold, which allocates no memory.
+#pragma once
+
+#include <memory>
+#include <system_error>
+
+#include "embed/holds/hold_record.hpp"
+#include "embed/threads/completion.hpp"
+
+namespace mortise::detail {
+
+struct GivenBack {
+    bool asked = false;  // the cluster was asked, and `waiting` gets its answer
+    // otherwise this is the answer; no error if others still share the grant
+    std::error_code error;
+};
+
+// The owner releases the hold, by whichever call comes first. The grant is released when nobody
+// else shares it.
+GivenBack give_back(HoldRecord& record, core::CallTag tag,
+                    std::shared_ptr<Completion> waiting) noexcept;
+
+// For the caller for whom mark_released() of this grant was true.
+GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
+                         std::shared_ptr<Completion> waiting) noexcept;
+
+// Waits for the answer of the cluster to a release that was just submitted; outcome_unknown if it
+// is late.
+std::error_code wait_for_release(WaitingThread& waiting, const CallGate& gate);
+
+}  // namespace mortise::detail

@@ -1,0 +1,101 @@
+// Which threads of this process have locked which names through the mutexes of one node. A mutex
+// belongs to its thread, a Hold only to itself; this table connects them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "embed/threads/fork_generation.hpp"
+#include "embed/threads/guarded.hpp"
+#include <mortise/hold.hpp>
+#include <mortise/locker.hpp>
+
+namespace mortise::detail {
+
+enum class Recursion : bool { no, yes };
+
+// Identifies a thread. Unlike a thread id, its address is not reused while anything refers to it.
+struct ThreadMark {};
+
+// Thread-safe. "The caller" is the calling thread. Holds are first removed from the table and then
+// released without a lock.
+//
+// When a thread ends, its thread-local destructors unlock what it still has locked, because no
+// other thread could do it.
+class ThreadOwners {
+public:
+    ThreadOwners();
+    ~ThreadOwners();
+    ThreadOwners(const ThreadOwners&) = delete;
+    ThreadOwners& operator=(const ThreadOwners&) = delete;
+
+    // In the child of a fork nothing else may be called.
+    [[nodiscard]] bool is_forked() const { return owned_->generation.is_forked(); }
+
+    // Why the caller cannot lock `name` through a mutex of which it has no hold: deadlock if it has
+    // a valid hold through another mutex. Recursive mutexes share the caller's hold; for them a
+    // lost hold gives lock_lost.
+    [[nodiscard]] std::error_code obstacle(std::string_view name, Recursion recursion) const;
+    // The caller's hold from that mutex, lost or not; null if there is none. The pointer may leave
+    // the lock of the table, because only the caller or the end of the mutex changes the entry.
+    [[nodiscard]] const Hold* find(const void* mutex, std::string_view name) const;
+
+    // Requires that the caller has no hold from that mutex.
+    void add(const void* mutex, std::string_view name, Hold hold, Recursion recursion);
+    // Adds one level of recursion. Empty if the caller has no hold from that mutex; lock_lost if it
+    // was lost; resource_exhausted if there are too many levels.
+    [[nodiscard]] std::optional<std::error_code> deepen(const void* mutex, std::string_view name);
+    // Removes one level, and releases the hold with the last one. False if there is no hold, or one
+    // of another mode.
+    bool unlock(const void* mutex, std::string_view name, LockMode mode);
+    // Releases the caller's hold from that mutex if it was lost.
+    void drop_lost(const void* mutex, std::string_view name);
+    // The mutex is destroyed: releases the holds of all threads from it.
+    void forget(const void* mutex, std::string_view name);
+
+    // The caller's locker, until the thread ends; `make` is called the first time.
+    [[nodiscard]] Locker locker(const std::function<Locker()>& make);
+
+private:
+    struct Key {
+        std::string name;
+        const ThreadMark* thread = nullptr;
+        const void* mutex = nullptr;
+    };
+    struct View {
+        std::string_view name;
+        const ThreadMark* thread = nullptr;
+        const void* mutex = nullptr;
+    };
+    struct Order {
+        using is_transparent = void;  // NOLINT(readability-identifier-naming)
+        static View view(const Key& key) { return {key.name, key.thread, key.mutex}; }
+        static View view(const View& key) { return key; }
+        template <class Left, class Right>
+        bool operator()(const Left& left, const Right& right) const;
+    };
+    struct Owned {
+        Hold hold;
+        LockMode mode;
+        Recursion recursion;
+        std::size_t depth = 1;
+    };
+    using Table = std::map<Key, Owned, Order>;
+    struct Shared : Guarded<Table> {
+        Guarded<std::map<const ThreadMark*, Locker>> lockers;
+        const ForkGeneration generation;
+    };
+    class Caller;
+
+    // Shared with the threads in it, so that each can end without knowing whether the node still
+    // exists.
+    const std::shared_ptr<Shared> owned_;
+};
+
+}  // namespace mortise::detail

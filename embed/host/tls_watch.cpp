@@ -1,0 +1,188 @@
+#include "embed/host/tls_watch.hpp"
+
+#include <utility>
+
+#include "embed/threads/thread_start.hpp"
+#include "embed/values/one_line.hpp"
+
+namespace mortise::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto look_every = 5s;
+
+std::string in_words(Expiry expiry) {
+    switch (expiry) {
+        case Expiry::far: return "is valid for more than 30 days";
+        case Expiry::days_30: return "expires within 30 days";
+        case Expiry::days_7: return "expires within 7 days";
+        case Expiry::day_1: return "expires within a day";
+        case Expiry::expired: break;
+    }
+    return "has expired: new connections that rely on it are refused";
+}
+
+}  // namespace
+
+Expiry expiry_at(SystemTime now, SystemTime expires) {
+    constexpr auto day = 24h;
+    if (expires <= now) return Expiry::expired;
+    if (expires <= now + day) return Expiry::day_1;
+    if (expires <= now + 7 * day) return Expiry::days_7;
+    if (expires <= now + 30 * day) return Expiry::days_30;
+    return Expiry::far;
+}
+
+transport::TlsFiles tls_files(const TlsConfig& tls) {
+    return {std::filesystem::absolute(tls.certificate), std::filesystem::absolute(tls.key),
+            std::filesystem::absolute(tls.ca)};
+}
+
+core::Result<TlsWatch::Credentials> load_credentials(const transport::TlsFiles& files,
+                                                     const std::string& cluster, NodeId node) {
+    auto loaded = transport::TlsCredentials::load(files);
+    if (!loaded) return core::Error{loaded.error().code, "tls: " + loaded.error().what};
+    const auto& identity = (*loaded)->identity();
+    const bool fits =
+        identity.cluster == cluster && (node == 0 || identity.node == core::NodeId{node});
+    if (fits) return loaded;
+    const auto wanted =
+        (node == 0 ? "" : "node " + std::to_string(node) + " of ") + "cluster " + cluster;
+    return core::Error{std::make_error_code(std::errc::invalid_argument),
+                       "tls.certificate: " + files.certificate.string() + " is that of " +
+                           identity.name() + " of cluster " + identity.cluster + ", not of " +
+                           wanted};
+}
+
+TlsWatch::TlsWatch(const Config& config, Parts parts)
+    : files_{tls_files(config.tls)},
+      cluster_{config.cluster},
+      node_{config.own_id()},
+      parts_{std::move(parts)},
+      seen_{stamps()} {
+    auto loaded = load_credentials(files_, cluster_, node_);
+    if (!loaded) throw in_one_line(loaded.error());
+    credentials_ = std::move(*loaded);
+}
+
+void TlsWatch::start() {
+    thread_ = start_thread_named("mortise-tls", [this] { run(); });
+}
+
+void TlsWatch::begin_stop() {
+    {
+        const std::scoped_lock lock{mutex_};
+        stopped_ = true;
+    }
+    changed_.notify_all();
+}
+
+void TlsWatch::stop() {
+    begin_stop();
+    if (thread_.joinable()) thread_.join();
+}
+
+TlsWatch::Credentials TlsWatch::credentials() const {
+    const std::scoped_lock lock{mutex_};
+    return credentials_;
+}
+
+core::Result<void> TlsWatch::reload() {
+    const std::scoped_lock reloading{reloading_};
+    const auto found = stamps();
+    auto loaded = load_credentials(files_, cluster_, node_);
+    if (!loaded) return std::move(loaded).error();
+    if (auto better = is_better(**loaded, *credentials()); !better) return better;
+    seen_ = found;
+    const bool has_other_rights = (*loaded)->identity().access != credentials()->identity().access;
+    {
+        const std::scoped_lock lock{mutex_};
+        credentials_ = *loaded;
+        renewed_ = true;
+    }
+    changed_.notify_all();
+    parts_.log.info("tls", "uses new certificates");
+    if (has_other_rights)
+        parts_.log.warn("tls",
+                        "the new certificate has other roles or rules than the former one: "
+                        "they take effect at the next start of this node");
+    parts_.changed(std::move(*loaded));
+    return {};
+}
+
+core::Result<void> TlsWatch::is_better(const transport::TlsCredentials& next,
+                                       const transport::TlsCredentials& present) {
+    const auto now = std::chrono::system_clock::now();
+    if (next.certificate_expires() > now || present.certificate_expires() <= now) return {};
+    return core::Error{std::make_error_code(std::errc::invalid_argument),
+                       "tls.certificate: it has expired, and the present one has not"};
+}
+
+Duration TlsWatch::time_left() const {
+    const auto now = credentials();
+    const auto expires = std::min(now->certificate_expires(), now->authority_expires());
+    return std::max<Duration>(Duration::zero(), expires - std::chrono::system_clock::now());
+}
+
+// A missing thread or a brief lack of memory is no reason to stop the node.
+void TlsWatch::run() {
+    while (true) {
+        try {
+            reload_if_changed();
+            warn_of_expiry();
+        } catch (const std::exception& error) {
+            parts_.log.warn("tls", std::string{"cannot watch the certificates: "} + error.what());
+        }
+        std::unique_lock lock{mutex_};
+        changed_.wait_for(lock, look_every, [this] { return stopped_ || renewed_; });
+        if (stopped_) return;
+        if (std::exchange(renewed_, false)) told_certificate_ = told_authority_ = Expiry::far;
+    }
+}
+
+TlsWatch::Stamps TlsWatch::stamps() const {
+    Stamps stamps;
+    std::size_t i = 0;
+    for (const auto* file : {&files_.certificate, &files_.key, &files_.authorities}) {
+        struct stat status {};
+        auto& stamp = stamps[i++];
+        if (::stat(file->c_str(), &status) != 0) continue;
+        stamp = {status.st_dev, status.st_ino, status.st_size,
+                 status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
+                 status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec};
+    }
+    return stamps;
+}
+
+// Files are replaced one after the other, so an error may be temporary: unusable files are tried
+// again each time, and reported once.
+void TlsWatch::reload_if_changed() {
+    {
+        const std::scoped_lock reloading{reloading_};
+        if (stamps() == seen_) return;
+    }
+    const auto reloaded = reload();
+    const auto problem = reloaded ? std::string{} : reloaded.error().what;
+    if (!problem.empty() && problem != refused_)
+        parts_.log.warn("tls", "keeps its former certificates: " + problem);
+    refused_ = problem;
+}
+
+void TlsWatch::warn_of_expiry() {
+    const auto now = credentials();
+    warn("this node's certificate", told_certificate_, now->certificate_expires());
+    warn("an authority in tls.ca", told_authority_, now->authority_expires());
+}
+
+void TlsWatch::warn(const std::string& what, Expiry& told, SystemTime expires) {
+    const auto expiry = expiry_at(std::chrono::system_clock::now(), expires);
+    if (expiry <= told) return;
+    told = expiry;
+    const auto text = what + " " + in_words(expiry);
+    parts_.log.write(expiry >= Expiry::day_1 ? LogLevel::error : LogLevel::warn, "tls", text);
+    parts_.events.publish({.kind = NodeEvent::Kind::certificate_expires, .text = text});
+}
+
+}  // namespace mortise::detail

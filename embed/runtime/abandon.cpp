@@ -1,0 +1,89 @@
+// Abandons a node whose descriptors the program has closed, as daemons do that close all
+// descriptors. The node stops at once and reports why. Whatever would use or close its descriptors
+// is never touched again, because their numbers soon belong to files of the program
+// (docs/decisions/0034).
+#include <new>
+
+#include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/node_runtime.hpp"
+
+namespace mortise::detail {
+
+namespace {
+
+constexpr const char* why_abandoned = "the program closed descriptors of the node";
+
+// Objects that must not be destroyed; a leak checker still finds them reachable here.
+struct Abandoned {
+    NodeRuntime* node = nullptr;
+    Abandoned* next = nullptr;
+};
+std::atomic<Abandoned*> all_abandoned{nullptr};
+
+void keep_for_ever(NodeRuntime* node) noexcept {
+    auto* const kept = new (std::nothrow) Abandoned{node, all_abandoned.load()};
+    while (kept != nullptr && !all_abandoned.compare_exchange_weak(kept->next, kept)) {
+    }
+}
+
+}  // namespace
+
+void NodeRuntime::destroy(NodeRuntime* node) noexcept {
+    if (node->is_forked()) return;
+    if (node->core_thread_.joinable()) node->close_here();
+    if (node->has_descriptors()) {
+        delete node;
+    } else {
+        keep_for_ever(node);
+    }
+}
+
+// Replaces io_.run(), which neither sleeps nor ends once the program has closed the descriptors of
+// the loop. If the program has opened an epoll of its own with the same number, this does not take
+// its events.
+void NodeRuntime::run_loop() {
+    constexpr auto look_again = std::chrono::milliseconds{100};
+    while (!io_.stopped()) {
+        if (is_abandoned_ || (!descriptors_.has_loop() && !has_descriptors())) {
+            snapshot();
+            return loop_->abandon(*readiness_.why_stopped());
+        }
+        io_.run_one_for(look_again);
+    }
+}
+
+// Checks the descriptors now. May be called on any thread.
+bool NodeRuntime::has_descriptors() noexcept {
+    if (!is_abandoned_ && !descriptors_.is_whole()) abandon();
+    return !is_abandoned_;
+}
+
+// The core thread ends by itself. The stores are closed as usual, since their files know which
+// descriptors are still their own.
+void NodeRuntime::abandon() noexcept {
+    if (is_abandoned_.exchange(true)) return;
+    readiness_.stop(why_abandoned);
+    try {
+        lose_holds();
+        refuse_calls();
+        questions_.close();
+        refuse_reopening();
+    } catch (const std::bad_alloc&) {  // the core thread does it again
+    }
+}
+
+// The owners are notified as when a lease ends, by the thread that detects it.
+void NodeRuntime::lose_holds() {
+    const auto lease = leases_.watched();
+    if (!lease) return;
+    for (auto* const each : {lease.get(), lease->lasting().get()}) {
+        if (each == nullptr) continue;
+        each->end();
+        for (const auto& hold : each->take_holds()) {
+            hold->mark_lost(LossReason::node_stopped);
+            losses_.post(hold);
+        }
+    }
+}
+
+}  // namespace mortise::detail

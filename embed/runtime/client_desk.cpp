@@ -1,0 +1,126 @@
+#include "embed/runtime/client_desk.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/membership_change.hpp"
+#include "embed/runtime/translate.hpp"
+#include "embed/values/clocks.hpp"
+#include "embed/values/version.hpp"
+#include "transport/wire/limits.hpp"
+
+namespace mortise::detail {
+
+namespace {
+
+// The number on one page. One more holder or waiter is requested, to learn whether there are more.
+constexpr std::size_t parties_max = transport::list_holders_max + 1;
+
+std::size_t parties_of(const std::vector<core::LockView>& locks) {
+    std::size_t parties = 0;
+    for (const auto& lock : locks)
+        parties += lock.holders.size() + lock.waiters.size();
+    return parties;
+}
+
+bool is_leaving(const core::Configuration& present, core::NodeId id) {
+    return core::without_outgoing(present).find(id) == nullptr;
+}
+
+transport::ChangeAnswer change_answer_of(const core::CallAnswer& given) {
+    const bool is_done = std::holds_alternative<core::Changed>(given.result) ||
+                         std::holds_alternative<core::Written>(given.result);
+    if (is_done) return core::Changed{};
+    if (const auto* why = std::get_if<core::MembershipRefusal>(&given.result)) return *why;
+    if (const auto* denied = std::get_if<core::Denied>(&given.result)) return *denied;
+    const auto* error = std::get_if<core::CallError>(&given.result);
+    return error != nullptr ? *error : core::CallError::outcome_unknown;
+}
+
+}  // namespace
+
+transport::MemberStatus ClientDesk::status() const {
+    const auto& core = loop_.driver().core();
+    const auto& raft = core.raft();
+    transport::MemberStatus status;
+    status.self = loop_.self();
+    status.cluster = raft.configuration().cluster;
+    status.role = raft.role();
+    status.ready = loop_.is_ready();
+    status.term = raft.term();
+    status.leader = raft.leader();
+    status.commit = raft.commit_index();
+    status.applied = core.applied_index();
+    status.log_first = raft.log().first_index();
+    status.log_last = raft.log().last().index;
+    status.sessions = core.machine().sessions().all().size();
+    status.names = core.machine().table().records().size();
+    status.uptime = steady_now() - loop_.began();
+    status.version = version;
+    status.cluster_name = loop_.config().cluster;
+    status.session = core.agent().open_session();
+    status.insecure = loop_.is_insecure();
+    status.why_not_ready = loop_.why_not_ready();
+    status.removed = raft.is_removed();
+    for (const auto id : raft.configuration().all()) {
+        const bool is_self = id == status.self;
+        const auto* progress = raft.progress_of(id);
+        transport::MemberInfo info;
+        info.member = *raft.configuration().find(id);
+        info.is_voter = raft.configuration().is_voter(id);
+        info.is_leaving = is_leaving(raft.configuration(), id);
+        info.is_connected = is_self || loop_.is_connected(id);
+        if (progress != nullptr) info.match = progress->match;
+        if (is_self) info.match = raft.durable_index();
+        status.members.push_back(std::move(info));
+    }
+    return status;
+}
+
+void ClientDesk::list(transport::ListRequest request,
+                      std::function<void(transport::ListAnswer)> answer) {
+    const auto limit = std::clamp<std::size_t>(request.limit, 1, list_page_max);
+    core::InspectCall call;
+    call.name = std::move(request.prefix);
+    call.is_prefix = !request.is_exact;
+    call.local = request.local;
+    call.after = std::move(request.after);
+    call.limit = request.is_exact ? 1 : limit + 1;  // one more, to learn whether there are more
+    call.parties_max = parties_max;
+    loop_.submit(std::move(call), [limit, is_exact = request.is_exact,
+                                   answer = std::move(answer)](core::CallAnswer& given) {
+        if (auto* viewed = std::get_if<core::Viewed>(&given.result)) {
+            transport::ListReply reply;
+            const bool too_many = viewed->locks.size() > limit;
+            if (too_many) viewed->locks.resize(limit);
+            reply.more = too_many || (!is_exact && parties_of(viewed->locks) >= parties_max);
+            reply.locks = std::move(viewed->locks);
+            answer(std::move(reply));
+            return;
+        }
+        if (auto* denied = std::get_if<core::Denied>(&given.result))
+            return answer(std::move(*denied));
+        const auto* error = std::get_if<core::CallError>(&given.result);
+        answer(error != nullptr ? *error : core::CallError::outcome_unknown);
+    });
+}
+
+void ClientDesk::change(core::MembershipGoal goal, core::Nanoseconds patience,
+                        std::function<void(transport::ChangeAnswer)> answer) {
+    if (check_goal(goal).error) return answer(core::MembershipRefusal::invalid_address);
+    const core::Nanoseconds longest = loop_.config().timing.call_timeout.to_nanoseconds();
+    const auto deadline = steady_now() + std::min(patience, longest);
+    loop_.submit(
+        core::ChangeCall{{}, std::move(goal), deadline},
+        [answer = std::move(answer)](core::CallAnswer& given) { answer(change_answer_of(given)); });
+}
+
+void ClientDesk::break_lock(core::BreakLock request,
+                            std::function<void(transport::ChangeAnswer)> answer) {
+    loop_.submit(
+        core::WriteCall{{}, {}, std::move(request)},
+        [answer = std::move(answer)](core::CallAnswer& given) { answer(change_answer_of(given)); });
+}
+
+}  // namespace mortise::detail

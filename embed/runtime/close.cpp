@@ -1,0 +1,122 @@
+// The end of the loop: by close(), or because the node failed.
+#include <optional>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "embed/runtime/core_loop.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+void CoreLoop::begin_close(std::function<void()> done) {
+    closed_ = std::move(done);
+    if (driver_->is_stopped()) return closed();
+    close_tag_ = parts_.gate->next_tag();
+    core::Calls calls;
+    calls.calls.emplace_back(core::CloseCall{close_tag_});
+    step(std::move(calls));
+}
+
+// This comes after the releases, because a new leader would first have to be elected before it
+// could accept them.
+void CoreLoop::hand_over_leadership() {
+    const auto& raft = driver_->core().raft();
+    std::optional<core::NodeId> best;
+    core::LogIndex match;
+    for (const auto& voter : raft.configuration().voters) {
+        const auto* progress = raft.progress_of(voter.id);
+        const bool reachable = voter.id != options_.self && connected_.contains(voter.id);
+        if (!raft.is_leader() || !reachable || progress == nullptr) continue;
+        if (best && progress->match <= match) continue;
+        best = voter.id;
+        match = progress->match;
+    }
+    handing_over_ = true;
+    if (best) step(core::TransferLeadership{*best});
+    watch_hand_over();
+}
+
+// Waits until the other node campaigns, which ends the transfer here, or until the transfer has
+// failed.
+void CoreLoop::watch_hand_over() {
+    if (handing_over_ && !driver_->core().raft().is_transferring()) closed();
+}
+
+// Everything that needs the network is done.
+void CoreLoop::closed() {
+    handing_over_ = false;
+    if (closed_) std::exchange(closed_, {})();
+}
+
+void CoreLoop::end() {
+    ended_ = true;
+    timer_.cancel();
+    insecurity_.cancel();
+    stop_network();
+    lose_everything();
+}
+
+void CoreLoop::stop_network() {
+    for (const int door : std::exchange(doors_, {}))
+        parts_.descriptors.remove(door);
+    if (network_) network_->stop();
+}
+
+// Clients get no answer, because it would be written to a descriptor that may belong to the program
+// now.
+void CoreLoop::abandon(const std::string& reason) {
+    ended_ = true;
+    ready_ = false;
+    driver_->halt();
+    for (auto& [tag, call] : pending_.take_all()) {
+        if (call.completion) call.completion->complete({Errc::node_stopped, {}, {}});
+    }
+    lose_everything();
+    closed();
+    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
+}
+
+void CoreLoop::stopped(const std::string& reason) {
+    parts_.readiness.stop(reason);
+    ready_ = false;
+    lose_everything();
+    // The rest allocates memory.
+    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
+    // It must not be called from within one of the network's own calls.
+    asio::post(parts_.io, [this] {
+        if (ended_) return;
+        end();
+        closed();
+    });
+}
+
+// Allocates nothing: the node may be stopping because there is no memory.
+void CoreLoop::lose_everything() {
+    holds_.lose_everything(LossReason::node_stopped);
+    auto refused = parts_.gate->close();
+    for (auto& submitted : refused) {
+        if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
+    }
+    for (auto& submitted : waiting_.take_all()) {
+        if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
+    }
+    fail_pending(core::CallError::node_stopped, core::CallError::node_stopped);
+}
+
+void CoreLoop::fail_pending(core::CallError error, core::CallError of_those_unknown) {
+    for (auto& [tag, call] : pending_.take_all()) {
+        core::CallAnswer answer{core::CallTag{tag},
+                                call.is_unknown_unanswered ? of_those_unknown : error};
+        try {
+            complete(call, answer);
+        } catch (const std::exception&) {  // the client cannot be answered
+        }
+    }
+}
+
+}  // namespace mortise::detail

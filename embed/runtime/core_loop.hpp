@@ -1,0 +1,219 @@
+// What lives on the core thread: the driver with its ports, the network, the calls in progress, and
+// the holds. It handles one event at a time and waits for nothing.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "embed/holds/hold_table.hpp"
+#include "embed/holds/lease_thread.hpp"
+#include "embed/host/descriptor_watch.hpp"
+#include "embed/host/log_sink.hpp"
+#include "embed/runtime/client_desk.hpp"
+#include "embed/runtime/driver.hpp"
+#include "embed/runtime/pending_calls.hpp"
+#include "embed/runtime/waiting_calls.hpp"
+#include "embed/threads/call_gate.hpp"
+#include "embed/threads/event_hub.hpp"
+#include "embed/threads/readiness.hpp"
+#include "transport/network/peer_network.hpp"
+#include <mortise/config.hpp>
+#include <mortise/info.hpp>
+
+namespace mortise::detail {
+
+// The parameters of the loop. All of them outlive the loop.
+struct LoopParts {
+    asio::io_context& io;
+    const Config& config;
+    std::shared_ptr<CallGate> gate;
+    Notifier& notifier;
+    Notifier& losses;  // runs what the program registered with Hold::lost()
+    EventHub& events;
+    LeaseThread& leases;
+    Readiness& readiness;
+    NodeLog& log;
+    // Empty without TLS. These are the credentials at the start; new ones come with
+    // set_credentials().
+    std::shared_ptr<const transport::TlsCredentials> credentials;
+    // Called when the data directory must not be used as it is any more
+    // (core::Effects::superseded).
+    std::function<void()> begin_anew;
+    DescriptorWatch& descriptors;
+};
+
+// What one run of the node leaves to the next one in the same process.
+struct Estate {
+    std::string listening_at;
+    Metrics counters;
+};
+
+class CoreLoop final : public Publisher, public PeerSender, public transport::NetworkEvents {
+public:
+    CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed, const Estate& estate);
+    ~CoreLoop() override;
+
+    // --- before the thread runs
+    // Binds the configured addresses. Throws std::system_error with one line.
+    void listen();
+    void open(core::NodeState state, LogWriter& log, StateWriter& writer);
+
+    // --- on the core thread
+    // Starts with calls that were taken from the gate before.
+    void begin(SubmittedCalls calls = {});
+    void take_calls();
+    void written(core::WriteId id) { step(core::WriteDone{id}); }
+    void set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials);
+    void state_durable(core::LogIndex index) { step(core::StateDurable{index}); }
+    void snapshot_rows(core::SnapshotRows rows) { step(std::move(rows)); }
+    void install_taken() { step(core::InstallTaken{}); }
+    void state_installed(core::StateInstalled installed) { step(installed); }
+    // The node stops for good (P5).
+    void fail(const std::string& reason);
+    // The node stops communicating and holds nothing from here on. Calls wait until it runs again,
+    // or until they can no longer be answered in time.
+    void suspend(const std::string& why);
+    // Another attempt to resume has failed.
+    void stay_suspended(const std::string& why);
+    [[nodiscard]] Estate estate() const { return {listening_at_, counters()}; }
+    // Hands the calls over to the next run of the node. Nothing happens here any more.
+    [[nodiscard]] SubmittedCalls leave_calls();
+    // Releases everything, transfers leadership, and calls `done`, perhaps at once.
+    void begin_close(std::function<void()> done);
+    // Closes sockets and timers; nothing happens here any more.
+    void end();
+    // Stops the node for good without closing, cancelling or sending anything: the program has
+    // closed its descriptors.
+    void abandon(const std::string& reason);
+    [[nodiscard]] Status status() const;
+    // True if it was removed from its cluster, as far as this node knows.
+    [[nodiscard]] bool is_removed() const;
+    // True if it is a cluster of one although it is configured with peers.
+    [[nodiscard]] bool is_alone_by_mistake() const;
+    // What only this node knows about why it is not ready; empty if it is ready, or if there is
+    // nothing to add.
+    [[nodiscard]] std::string why_not_ready() const;
+    [[nodiscard]] Metrics metrics() const;
+
+    // --- for the desk
+    [[nodiscard]] const Config& config() const { return parts_.config; }
+    [[nodiscard]] core::NodeId self() const { return options_.self; }
+    [[nodiscard]] bool is_ready() const { return ready_; }
+    [[nodiscard]] core::Instant began() const { return began_; }
+    [[nodiscard]] bool is_insecure() const {
+        return network_ && !parts_.credentials && network_->is_reachable_from_outside();
+    }
+    [[nodiscard]] const Driver& driver() const { return *driver_; }
+    void submit(core::Call call, std::function<void(core::CallAnswer&)> answered);
+    void step(core::Event event);
+    [[nodiscard]] bool is_connected(core::NodeId peer) const { return connected_.contains(peer); }
+
+private:
+    // suspend.cpp
+    void superseded() override;
+    void copied() override;
+    void introduced(core::Hello caller) override;
+    void refused(core::NodeId by, transport::Refusal why) override;
+    void let_calls_wait();
+
+    // core_loop.cpp: events in
+    void begin_calls(SubmittedCalls taken);
+    core::Call begin_call(Submitted& submitted);
+    static void remember_asked(PendingCall& pending, const core::Call& call);
+    core::Hello hello() override;
+    void peer_up(core::Hello peer) override;
+    void peer_down(core::NodeId peer) override;
+    void received(core::NodeId from, core::PeerMessage message) override;
+    void after_step(core::Instant began);
+    [[nodiscard]] core::Instant deadline() const;
+    void set_timer();
+    void timer_fired();
+
+    // report.cpp
+    [[nodiscard]] std::string why_not_formed() const;
+    [[nodiscard]] Metrics counters() const;
+    void watch_leader();
+    void warn_of_insecurity();
+    void warn_of_timing(const core::Hello& peer);
+    [[nodiscard]] std::string missing_peers() const;
+    [[nodiscard]] std::string why_missing(core::NodeId peer) const;
+    void watch_ready();
+    void members_changed();
+    void connect_to_peers();
+    [[nodiscard]] std::optional<std::string> moved_to(core::NodeId id) const;
+    // Whether only loopback addresses are dialled of those that an unknown caller names.
+    [[nodiscard]] bool dials_loopback_only() const;
+
+    // close.cpp
+    void stop_network();
+    void stopped(const std::string& reason) override;
+    void lose_everything();
+    void fail_pending(core::CallError error, core::CallError of_those_unknown);
+    void hand_over_leadership();
+    void watch_hand_over();
+    void closed();
+
+    // publish.cpp: effects out
+    void send(core::NodeId to, core::PeerMessage message) override;
+    void set_peers(const std::vector<core::Member>& peers) override;
+    void disconnect(core::NodeId peer) override;
+    void applied(const core::Applied& applied) override;
+    void lock_broken(const core::LockBroken& broken);
+    void lost(const core::HoldLost& lost) override;
+    void suspended(core::OperationId hold) override { holds_.suspended(hold); }
+    void contended(const core::Contended& contended) override { holds_.contended(contended); }
+    void lease_changed(const core::LeaseChanged& lease) override;
+    void answered(core::CallAnswer answer) override;
+    void state_replaced(core::LogId last) override;
+    void noted(const core::Note& note) override;
+    void complete(PendingCall& call, core::CallAnswer& answer);
+    CallOutcome outcome_of(PendingCall& call, core::CallAnswer& answer);
+    Hold make_hold(const PendingCall& call, const core::Acquired& acquired);
+    Hold make_hold(const PendingCall& call, const core::AcquiredSeveral& acquired);
+    void count(const CallOutcome& outcome);
+
+    LoopParts parts_;
+    core::NodeOptions options_;
+    asio::steady_timer timer_;
+    core::Instant timer_at_ = core::Instant::never();
+    std::unique_ptr<Driver> driver_;
+    ClientDesk desk_;
+    std::unique_ptr<transport::PeerNetwork> network_;
+    std::vector<int> doors_;  // listening sockets that are watched
+
+    PendingCalls pending_;
+    HoldTable holds_;
+    std::map<core::NodeId, core::Hello> connected_;
+    struct Refused {
+        transport::Refusal why;
+        core::Instant at;
+    };
+    // the peers that refuse this node, until they are up again
+    std::map<core::NodeId, Refused> refused_by_;
+    // the differing times that were reported
+    std::map<core::NodeId, std::string> warned_of_timing_;
+    std::vector<core::Member> peers_;  // the peers as the core named them
+    // callers that claimed to be members since then
+    std::map<core::NodeId, std::string> introduced_;
+    std::optional<core::NodeId> leader_;
+    core::CallTag close_tag_;
+    std::function<void()> closed_;
+    bool handing_over_ = false;
+    bool ready_ = false;
+    bool ended_ = false;
+    std::optional<std::string> suspended_;  // the reason
+    std::string listening_at_;              // while suspended
+    WaitingCalls waiting_;  // calls while suspended, or when there was no memory to begin them
+    core::Instant began_;
+    asio::steady_timer insecurity_;
+    Metrics metrics_;
+};
+
+}  // namespace mortise::detail

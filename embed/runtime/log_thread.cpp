@@ -1,0 +1,118 @@
+#include "embed/runtime/log_thread.hpp"
+
+#include <utility>
+
+#include "embed/threads/thread_start.hpp"
+
+namespace mortise::detail {
+
+DiskFailure failure_of(const storage::Error& error) {
+    const auto* const what =
+        error.code == storage::Errc::no_space   ? "there is no space on the disk: "
+        : error.code == storage::Errc::shortage ? "there are no descriptors or threads left: "
+                                                : "";
+    return {what + error.what, storage::may_pass(error), error.code == storage::Errc::closed};
+}
+
+namespace {
+
+std::uint64_t bytes_of(const std::vector<core::Write>& writes) {
+    std::uint64_t bytes = 0;
+    for (const auto& write : writes) {
+        for (const auto& entry : write.append)
+            bytes += entry.payload.size();
+    }
+    return bytes;
+}
+
+}  // namespace
+
+LogThread::LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events)
+    : store_{std::move(store)},
+      events_{std::move(events)},
+      thread_{start_thread_named("mortise-log", [this] {
+          run_or_fail([this] { run(); }, [this](std::string why) { fail({std::move(why)}); });
+      })} {}
+
+LogThread::~LogThread() {
+    stop();
+}
+
+void LogThread::submit(const core::Write& write) {
+    newest_submitted_ = write.id;
+    {
+        const std::scoped_lock lock{mutex_};
+        queue_.push_back(write);
+    }
+    work_.notify_one();
+}
+
+void LogThread::purge_to(const core::LogBase& base) {
+    {
+        const std::scoped_lock lock{mutex_};
+        purge_to_ = base;
+    }
+    work_.notify_one();
+}
+
+bool LogThread::wait_written(core::WriteId id) {
+    std::unique_lock lock{mutex_};
+    written_.wait(lock, [&] { return newest_written_ >= id || failed_ || stopping_; });
+    return newest_written_ >= id;
+}
+
+void LogThread::stop() {
+    {
+        const std::scoped_lock lock{mutex_};
+        stopping_ = true;
+    }
+    work_.notify_one();
+    if (thread_.joinable()) thread_.join();
+    written_.notify_all();
+}
+
+void LogThread::run() {
+    std::unique_lock lock{mutex_};
+    while (true) {
+        work_.wait(lock, [this] { return !queue_.empty() || purge_to_ || stopping_; });
+        if (failed_ || (queue_.empty() && !purge_to_)) return;
+        const auto writes = std::exchange(queue_, {});
+        const auto purge = std::exchange(purge_to_, {});
+        lock.unlock();
+        if (!writes.empty()) write_all(writes);
+        if (purge && !failed_) {
+            if (const auto purged = store_->purge_to(*purge); !purged)
+                fail(failure_of(purged.error()));
+        }
+        lock.lock();
+    }
+}
+
+void LogThread::write_all(const std::vector<core::Write>& writes) {
+    const auto began = std::chrono::steady_clock::now();
+    if (const auto written = store_->write(writes); !written) {
+        fail(failure_of(written.error()));
+        return;
+    }
+    if (events_.measured)
+        events_.measured({bytes_of(writes), std::chrono::steady_clock::now() - began});
+    {
+        const std::scoped_lock lock{mutex_};
+        newest_written_ = writes.back().id;
+    }
+    written_.notify_all();
+    for (const auto& write : writes)
+        events_.written(write.id);
+}
+
+// A disk that failed once is not used again (P5).
+void LogThread::fail(DiskFailure failure) {
+    {
+        const std::scoped_lock lock{mutex_};
+        failed_ = true;
+    }
+    written_.notify_all();
+    events_.failed(std::move(failure));
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,496 @@
+#include "embed/runtime/node_runtime.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <new>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include <sys/random.h>
+
+#include "embed/host/descriptor_budget.hpp"
+#include "embed/host/stay_loaded.hpp"
+#include "embed/runtime/translate.hpp"
+#include "embed/threads/thread_start.hpp"
+#include "embed/values/one_line.hpp"
+#include "storage/descriptors.hpp"
+#include "storage/ignored_signal.hpp"
+#include <mortise/directory_errc.hpp>
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+constexpr std::uint64_t reserve_bytes = std::uint64_t{64} << 20U;
+constexpr auto moment = std::chrono::seconds{1};  // the time for the threads to end
+
+// The program may change its working directory later, as daemons do.
+void make_absolute(std::filesystem::path& path) {
+    if (!path.empty()) path = std::filesystem::absolute(path);
+}
+
+// The directory was bootstrapped without the list of peers, or all other members were removed.
+// Alone this node would grant what the cluster of its peers has granted (S1).
+[[noreturn]] void throw_alone_by_mistake(const Config& config) {
+    throw ConfigError{Errc::invalid_argument,
+                      {{}, 0, "peer"},
+                      config.data_dir.string() +
+                          " is of a cluster of which this node is the only member. To join the "
+                          "cluster of these peers remove the directory; to go on alone name no "
+                          "other peer, and add the others as members then"};
+}
+
+// Called before anything is opened.
+Config checked(Config config) {
+    config.validate();
+    for (auto* path : {&config.data_dir, &config.tls.certificate, &config.tls.key, &config.tls.ca})
+        make_absolute(*path);
+    const auto budget = descriptor_budget(storage::descriptor_limit(), config);
+    if (!budget.is_enough())
+        throw std::system_error{make_error_code(DirectoryErrc::shortage), why_not_enough(budget)};
+    stay_loaded();
+    storage::occupy_standard_descriptors();
+    return config;
+}
+
+std::string in_mebibytes(std::uint64_t bytes) {
+    return std::to_string(bytes >> 20U) + " MiB";
+}
+
+void warn_holds_of(const Lease& lease, Notifier& notifier) {
+    for (const auto& hold : lease.wary_holds())
+        notifier.post([hold] { hold->tell_trouble(); });
+}
+
+// A renewal is overdue.
+LeaseThread::Told warn_holds(Notifier& notifier) {
+    return [&notifier](const std::shared_ptr<Lease>& lease) {
+        warn_holds_of(*lease, notifier);
+        if (lease->lasting()) warn_holds_of(*lease->lasting(), notifier);
+    };
+}
+
+// The lease thread ended the lease. Each hold is a job of its own, since its callbacks may take
+// long.
+LeaseThread::Told tell_holds(Notifier& losses) {
+    return [&losses](const std::shared_ptr<Lease>& lease) {
+        for (const auto& hold : lease->take_holds()) {
+            hold->mark_lost(LossReason::expired);
+            losses.post(hold);
+        }
+        if (lease->lasting()) warn_holds_of(*lease->lasting(), losses);
+    };
+}
+
+}  // namespace
+
+std::uint64_t true_chance() {
+    std::uint64_t chance = 0;
+    if (::getrandom(&chance, sizeof chance, 0) != sizeof chance)
+        throw std::system_error{errno, std::generic_category(), "getrandom"};
+    return chance;
+}
+
+core::Result<storage::Opened> open_directory(const Config& config, core::Incarnation superseded,
+                                             Missing missing) {
+    storage::OpenOptions options;
+    options.create = missing == Missing::is_made;
+    options.self = core::NodeId{config.own_id()};
+    options.random = {true_chance(), true_chance()};
+    options.rejoins = !config.peers.empty();
+    options.superseded = superseded;
+    options.reserve_bytes = reserve_bytes;
+    if (config.memory_only) return storage::open_in_memory(options);
+    return storage::open_directory(config.data_dir, options);
+}
+
+std::shared_ptr<NodeRuntime> NodeRuntime::open(Config config, core::Access access) {
+    return {new NodeRuntime{std::move(config), std::move(access)}, destroy};
+}
+
+NodeRuntime::NodeRuntime(Config config, core::Access access)
+    : config_{checked(std::move(config))},
+      access_{std::move(access)},
+      log_{config_.log, config_.own_id()},
+      gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop_->take_calls(); }); },
+                                       config_.timing.call_timeout.to_nanoseconds(), notifier_,
+                                       config_.limits.calls)},
+      tls_{open_tls()},
+      leases_{warn_holds(*notifier_), tell_holds(losses_), [this] {
+                  if (is_watching_) std::ignore = has_descriptors();
+              }} {
+    const storage::IgnoredSignal file_too_large{SIGXFSZ};
+    open_store();
+    start_threads();
+    is_watching_ = true;
+}
+
+NodeRuntime::~NodeRuntime() {
+    if (core_thread_.joinable()) close_here();
+}
+
+void NodeRuntime::report(const storage::Opened& opened) {
+    if (!opened.set_aside.empty()) {
+        log_.error("storage",
+                   "the data directory cannot be used any more and is moved aside within it; this "
+                   "node starts empty, without a vote, when its cluster adds it: " +
+                       opened.set_aside + ". Look at that copy, and remove it when nobody " +
+                       "needs it: nothing else does");
+    }
+    if (opened.is_copy) {
+        log_.warn("storage",
+                  "the data directory was restored or copied: if what it was copied "
+                  "from is still in use, or if it is older than what this node said "
+                  "last, remove it instead");
+    }
+}
+
+std::unique_ptr<TlsWatch> NodeRuntime::open_tls() {
+    if (!config_.tls.is_set()) return nullptr;
+    TlsWatch::Parts parts{
+        log_, events_, [this](const TlsWatch::Credentials& credentials) {
+            asio::post(io_, [this, credentials] { loop_->set_credentials(credentials); });
+        }};
+    return std::make_unique<TlsWatch>(config_, std::move(parts));
+}
+
+void NodeRuntime::reload_tls() {
+    if (is_forked()) throw std::system_error{Errc::forked};
+    if (readiness_.why_stopped()) throw std::system_error{Errc::node_stopped};
+    if (!tls_) throw std::system_error{Errc::invalid_argument, "this node has no TLS"};
+    if (const auto reloaded = tls_->reload(); !reloaded) throw in_one_line(reloaded.error());
+}
+
+// Reported once at the start, because these limits do not change.
+void NodeRuntime::report_limits() {
+    const auto budget = descriptor_budget(storage::descriptor_limit(), config_);
+    if (!budget.is_ample()) log_.warn("limits", why_not_ample(budget));
+    if (config_.memory_only) return;
+    const auto volume = storage::volume_bytes(config_.data_dir);
+    const auto wanted = storage::directory_bytes_max(config_.limits.log_bytes, reserve_bytes);
+    if (volume == 0 || volume >= wanted) return;
+    log_.warn("limits", "the volume of the data directory has " + in_mebibytes(volume) +
+                            "; with limits.log_bytes = " +
+                            std::to_string(config_.limits.log_bytes) + " the directory may take " +
+                            in_mebibytes(wanted) + ", and the table of locks besides");
+}
+
+void NodeRuntime::open_store() {
+    auto opened = open_directory(config_, {}, Missing::is_made);
+    if (!opened) throw in_one_line(opened.error());
+    report_limits();
+    begin_life(std::move(*opened), {});
+    if (loop_->is_alone_by_mistake()) throw_alone_by_mistake(config_);
+}
+
+std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const Estate& estate) {
+    report(opened);
+    directory_lock_ = std::move(opened.lock);
+    incarnation_ = opened.generation.incarnation;
+    auto options = node_options(config_);
+    options.access = tls_ ? tls_->credentials()->identity().access : access_;
+    options.generation = opened.generation;
+    options.former_life_ended = opened.former_life_ended;
+    options.seed = true_chance();
+    options.generation.life = true_chance();
+    LoopParts parts{io_,
+                    config_,
+                    gate_,
+                    *notifier_,
+                    losses_,
+                    events_,
+                    leases_,
+                    readiness_,
+                    log_,
+                    tls_ ? tls_->credentials() : nullptr,
+                    [this] { begin_anew(); },
+                    descriptors_};
+    auto loop =
+        std::make_unique<CoreLoop>(std::move(parts), std::move(options), true_chance(), estate);
+    loop->listen();
+    ++life_;
+    log_thread_ = std::make_unique<LogThread>(std::move(opened.log), disk_events());
+    state_thread_ =
+        std::make_unique<StateThread>(std::move(opened.state_store), *log_thread_, disk_events());
+    loop->open(std::move(opened.state), *log_thread_, *state_thread_);
+    descriptors_.set_directory(std::move(opened.is_held));
+    std::swap(loop, loop_);
+    return loop;
+}
+
+DiskEvents NodeRuntime::disk_events() {
+    const auto tell = [this, life = life_](auto event) {
+        asio::post(io_, [this, life, event = std::move(event)]() mutable {
+            if (life == life_) event(*loop_);
+        });
+    };
+    return {[tell](core::WriteId id) { tell([id](CoreLoop& loop) { loop.written(id); }); },
+            [tell](core::LogIndex index) {
+                tell([index](CoreLoop& loop) { loop.state_durable(index); });
+            },
+            [tell](core::SnapshotRows rows) {
+                tell([rows = std::move(rows)](CoreLoop& loop) mutable {
+                    loop.snapshot_rows(std::move(rows));
+                });
+            },
+            [tell] { tell([](CoreLoop& loop) { loop.install_taken(); }); },
+            [tell](core::StateInstalled installed) {
+                tell([installed](CoreLoop& loop) { loop.state_installed(installed); });
+            },
+            [this, tell](DiskFailure failure) {
+                if (failure.is_closed) return abandon();
+                tell([this, failure = std::move(failure)](CoreLoop&) { disk_failed(failure); });
+            },
+            [this](LogWrite write) { log_counters_.count(write); }};
+}
+
+void NodeRuntime::start_threads() {
+    if (tls_) tls_->start();  // started before the thread that must be joined if anything fails
+    core_thread_ = start_thread_named("mortise-core", [this] { run_core_thread(); });
+}
+
+void NodeRuntime::run_core_thread() {
+    asio::post(io_, [this] { loop_->begin(); });
+    while (true) {
+        try {
+            run_loop();
+            return;
+        } catch (const std::exception& broken) {
+            core_broke(broken.what());
+        } catch (...) {
+            core_broke("unknown");
+        }
+    }
+}
+
+// The library throws there only std::bad_alloc. Whatever it was, the host process must not end
+// (P5).
+void NodeRuntime::core_broke(const char* what) noexcept {
+    try {
+        loop_->fail(std::string{"the core thread failed: "} + what);
+        return;
+    } catch (const std::exception&) {  // there is not even memory for that
+    }
+    try {
+        loop_->fail("no memory");
+    } catch (const std::exception&) {  // everything that could be reported was reported
+    }
+}
+
+// --- questions ---------------------------------------------------------------------------------
+
+void NodeRuntime::snapshot() {
+    last_status_.with([&](Status& last) { last = loop_->status(); });
+    last_metrics_.with([&](Metrics& last) { last = loop_->metrics(); });
+}
+
+Status NodeRuntime::status_of_child() const {
+    Status status;
+    status.id = config_.own_id();
+    status.stopped = true;
+    status.why_stopped = "it belongs to the process that forked this one";
+    status.why_not_ready = "it stopped";
+    return status;
+}
+
+Status NodeRuntime::status() {
+    if (is_forked()) return status_of_child();
+    if (!readiness_.why_stopped()) {
+        auto status = questions_.ask([this] { return loop_->status(); }, gate_->call_timeout());
+        if (status) {
+            last_status_.with([&](Status& last) { last = *status; });
+            if (!readiness_.why_stopped()) return *status;  // still not stopped
+        }
+    }
+    const auto why_stopped = readiness_.why_stopped();  // it may have stopped during the wait
+    auto status = last_status_.with([](const Status& last) { return last; });
+    status.id = config_.own_id();
+    status.ready = false;
+    status.why_not_ready = why_stopped ? "it stopped" : "its core thread does not answer";
+    status.stopped = why_stopped.has_value();
+    status.why_stopped = why_stopped.value_or("");
+    return status;
+}
+
+Metrics NodeRuntime::metrics() {
+    if (is_forked()) return {};
+    if (!readiness_.why_stopped()) {
+        auto metrics = questions_.ask([this] { return loop_->metrics(); }, gate_->call_timeout());
+        if (metrics && tls_) metrics->certificate_left = tls_->time_left();
+        if (metrics) return with_log(*metrics);
+    }
+    return with_log(last_metrics_.with([](const Metrics& last) { return last; }));
+}
+
+Metrics NodeRuntime::with_log(Metrics metrics) const {
+    metrics.log_writes = log_counters_.writes;
+    metrics.log_bytes = log_counters_.bytes;
+    metrics.slowest_log_write = log_counters_.slowest.load();
+    return metrics;
+}
+
+// One thread writes these counters, others read them.
+void LogCounters::count(const LogWrite& write) {
+    ++writes;
+    bytes += write.bytes;
+    if (write.took > slowest.load()) slowest = write.took;
+}
+
+namespace {
+
+// the caller's deadline has passed
+constexpr auto answer_patience = std::chrono::milliseconds{100};
+
+}  // namespace
+
+std::string NodeRuntime::why_not_ready() {
+    if (is_forked()) return {};
+    return questions_.ask([this] { return loop_->status().why_not_ready; }, answer_patience)
+        .value_or("");
+}
+
+bool NodeRuntime::is_removed() {
+    if (is_forked()) return false;
+    return questions_.ask([this] { return loop_->is_removed(); }, answer_patience).value_or(false);
+}
+
+// --- the end -----------------------------------------------------------------------------------
+
+bool NodeRuntime::is_own_thread() {
+    return notifier_->is_own_thread() || losses_.is_own_thread() ||
+           io_.get_executor().running_in_this_thread();
+}
+
+// A thread cannot wait for itself. And no caller waits for an unresponsive disk, which might be for
+// ever: a thread that owns the rest of the node waits for it.
+void NodeRuntime::close() {
+    if (is_forked() || closed_) return;
+    const bool is_own = is_own_thread();
+    const auto closed = close_elsewhere();
+    if (is_own && !closed) {
+        // No thread can be started, and the last owner may be about to go. So the node stays alive
+        // without an owner.
+        refuse_calls();
+        kept_ = shared_from_this();
+    }
+    if (is_own) return;
+    if (!closed) return close_here();
+    is_quiet_.wait();
+    const auto patience = config_.timing.close_timeout.to_nanoseconds() + moment;
+    if (closed->wait_for(patience) == std::future_status::timeout) {
+        log_.error("close",
+                   "its disk does not answer: the data directory stays taken until it does");
+    }
+}
+
+void NodeRuntime::close_in_time() noexcept {
+    if (is_forked() || closed_) return;
+    if (is_own_thread()) return close();
+    const auto closed = close_elsewhere();
+    if (!closed) return close_here();  // allocates nothing
+    closed->wait_for(config_.timing.close_timeout.to_nanoseconds() + moment);
+}
+
+// Empty if no thread can be started. The waiting thread is the last owner of this object.
+std::optional<std::future<void>> NodeRuntime::close_elsewhere() noexcept {
+    try {
+        const auto closed = std::make_shared<std::promise<void>>();
+        auto future = closed->get_future();
+        const bool begun = run_elsewhere([self = shared_from_this(), closed]() mutable {
+            self->close_here();
+            self.reset();
+            closed->set_value();
+        });
+        return begun ? std::optional{std::move(future)} : std::nullopt;
+    } catch (const std::bad_alloc&) {
+        return std::nullopt;
+    }
+}
+
+void NodeRuntime::close_here() {
+    const std::scoped_lock lock{closing_};
+    if (closed_) return;
+    const storage::IgnoredSignal file_too_large{SIGXFSZ};
+    refuse_calls();
+    wait_released();
+    stop_threads();
+    closed_ = true;
+}
+
+void NodeRuntime::refuse_calls() {
+    for (auto& submitted : gate_->close()) {
+        if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
+    }
+}
+
+void NodeRuntime::end_core_thread() noexcept {
+    bool is_asked = false;
+    try {
+        if (has_descriptors()) asio::post(io_, [this] { end_loop(); });
+        is_asked = true;
+    } catch (const std::bad_alloc&) {  // then the node stops without it, and the rest is done here
+        io_.stop();
+    }
+    core_thread_.join();
+    if (!is_asked) end_loop();
+}
+
+void NodeRuntime::end_loop() {
+    if (!has_descriptors()) return;
+    try {
+        snapshot();
+    } catch (const std::bad_alloc&) {  // the last known status is used
+    }
+    readiness_.stop("it was closed");
+    questions_.close();
+    loop_->end();
+    work_.reset();
+    io_.stop();
+}
+
+// Leadership is transferred, but its result is not awaited beyond the same time.
+void NodeRuntime::wait_released() noexcept {
+    constexpr auto look_again = std::chrono::milliseconds{20};
+    if (!has_descriptors()) return;
+    try {
+        auto released = std::make_shared<std::promise<void>>();
+        auto future = released->get_future();
+        asio::post(io_,
+                   [this, released] { loop_->begin_close([released] { released->set_value(); }); });
+        const auto give_up =
+            std::chrono::steady_clock::now() + config_.timing.close_timeout.to_nanoseconds();
+        while (!is_abandoned_ && std::chrono::steady_clock::now() < give_up) {
+            if (future.wait_for(look_again) == std::future_status::ready) return;
+        }
+    } catch (const std::bad_alloc&) {  // its session then expires by itself
+    }
+}
+
+// First ends what runs code of the program, which must get its answers whatever the disk does.
+void NodeRuntime::stop_threads() {
+    refuse_reopening();
+    if (tls_) tls_->begin_stop();
+    end_core_thread();
+    leases_.stop();
+    losses_.stop();
+    notifier_->stop();
+    quiet_.set_value();
+    stop_disk_threads();
+}
+
+void NodeRuntime::stop_disk_threads() {
+    if (tls_) tls_->stop();
+    await_reopening();
+    if (state_thread_) state_thread_->stop();
+    if (log_thread_) log_thread_->stop();
+    // The next run may use the directory; holds and mutexes may keep the rest.
+    descriptors_.set_directory({});
+    state_thread_.reset();
+    log_thread_.reset();
+    directory_lock_.reset();
+}
+
+}  // namespace mortise::detail

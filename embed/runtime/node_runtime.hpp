@@ -1,0 +1,181 @@
+// A running node: its threads, its start and its stop. The public Node, its holds and its mutexes
+// share it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+
+#include "embed/holds/thread_owners.hpp"
+#include "embed/host/tls_watch.hpp"
+#include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/log_thread.hpp"
+#include "embed/runtime/state_thread.hpp"
+#include "embed/threads/questions.hpp"
+#include "storage/data_directory.hpp"
+#include <mortise/detail/start.hpp>
+#include <mortise/node.hpp>
+
+namespace mortise::detail {
+
+// Counted on the log thread, over all runs in this process.
+struct LogCounters {
+    void count(const LogWrite& write);
+
+    std::atomic<std::uint64_t> writes = 0;
+    std::atomic<std::uint64_t> bytes = 0;
+    std::atomic<std::chrono::nanoseconds> slowest{};
+};
+
+// Only the first start creates a missing data directory. Later a missing directory was moved away,
+// or its disk is not mounted, and an empty one in its place would forget what the node
+// acknowledged.
+enum class Missing : bool { is_error, is_made };
+
+// Opens the data directory. Throws std::system_error with one line.
+[[nodiscard]] core::Result<storage::Opened> open_directory(const Config& config,
+                                                           core::Incarnation superseded,
+                                                           Missing missing);
+[[nodiscard]] std::uint64_t true_chance();
+
+// Thread-safe. In the child of a fork most members must not be called, and the object is never
+// destroyed there: see is_forked().
+class NodeRuntime : public std::enable_shared_from_this<NodeRuntime> {
+public:
+    // Throws std::system_error: see Node's constructor. `access` is what the certificate of this
+    // node allows.
+    static std::shared_ptr<NodeRuntime> open(Config config,
+                                             core::Access access = core::Access::all());
+    // It must be closed; Node ensures that.
+    ~NodeRuntime();
+    NodeRuntime(const NodeRuntime&) = delete;
+    NodeRuntime& operator=(const NodeRuntime&) = delete;
+
+    static const std::shared_ptr<NodeRuntime>& of(const Node& node) { return node.runtime_; }
+    static Node node_of(std::shared_ptr<NodeRuntime> runtime) { return Node{std::move(runtime)}; }
+
+    // If true, only the members that say so may be called.
+    [[nodiscard]] bool is_forked() const { return generation_.is_forked(); }
+
+    [[nodiscard]] const Config& config() const { return config_; }
+    [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
+    [[nodiscard]] Readiness& readiness() { return readiness_; }
+    [[nodiscard]] EventHub& events() { return events_; }
+    [[nodiscard]] ThreadOwners& owners() { return owners_; }
+
+    // The status as the core thread knows it; the last known one if the node has stopped or does
+    // not answer. These five members may be called in the child of a fork.
+    [[nodiscard]] Status status();
+    [[nodiscard]] Metrics metrics();
+    // In words; empty if the node is ready, or if the core thread does not answer at once.
+    [[nodiscard]] std::string why_not_ready();
+    // Also false if the core thread does not answer at once.
+    [[nodiscard]] bool is_removed();
+    // See Node::reload_tls().
+    void reload_tls();
+    void close();
+    // For a destructor: does not throw, and does not wait much longer than close_timeout.
+    void close_in_time() noexcept;
+
+private:
+    NodeRuntime(Config config, core::Access access);
+    [[nodiscard]] std::unique_ptr<TlsWatch> open_tls();
+    void open_store();
+    // Returns the loop of the previous run, if there was one.
+    std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, const Estate& estate);
+    void report(const storage::Opened& opened);
+    void report_limits();
+    void start_threads();
+    void run_core_thread();
+    void run_loop();
+    void core_broke(const char* what) noexcept;
+    [[nodiscard]] bool is_own_thread();
+    // On this thread, however long the disk takes.
+    void close_here();
+    [[nodiscard]] std::optional<std::future<void>> close_elsewhere() noexcept;
+    void refuse_calls();
+    void wait_released() noexcept;
+    void stop_threads();
+    void stop_disk_threads();
+    void end_core_thread() noexcept;
+    void end_loop();
+    [[nodiscard]] DiskEvents disk_events();
+
+    // abandon.cpp
+    static void destroy(NodeRuntime* node) noexcept;
+    [[nodiscard]] bool has_descriptors() noexcept;
+    void abandon() noexcept;
+    void lose_holds();
+
+    // restart.cpp
+    void disk_failed(const DiskFailure& failure);
+    void begin_anew();
+    void suspend(const std::string& why, core::Incarnation superseded);
+    void begin_reopening(core::Incarnation superseded, std::chrono::milliseconds pause);
+    void reopen(core::Incarnation superseded, std::chrono::milliseconds pause);
+    void resume(storage::Opened opened, std::chrono::milliseconds pause);
+    [[nodiscard]] bool wait_to_try(std::chrono::milliseconds time);
+    void refuse_reopening();
+    void await_reopening();
+
+    void snapshot();
+    [[nodiscard]] Status status_of_child() const;
+    [[nodiscard]] Metrics with_log(Metrics metrics) const;
+
+    const ForkGeneration generation_;
+    const Config config_;
+    const core::Access access_;
+    NodeLog log_;
+    const std::shared_ptr<Notifier> notifier_ = std::make_shared<Notifier>("mortise-notify");
+    // a separate one, so that nothing delays the notification of a loss
+    Notifier losses_{"mortise-lost"};
+    EventHub events_{*notifier_};
+    Readiness readiness_;
+    ThreadOwners owners_;
+    asio::io_context io_{1};
+    asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+    Questions questions_{[this] { asio::post(io_, [this] { questions_.answer_all(); }); }};
+    std::shared_ptr<CallGate> gate_;
+    std::unique_ptr<TlsWatch> tls_;  // empty without TLS
+    DescriptorWatch descriptors_{io_};
+    std::atomic<bool> is_watching_ = false;   // true from the end of the start on
+    std::atomic<bool> is_abandoned_ = false;  // the program closed descriptors: see abandon.cpp
+    LeaseThread leases_;
+    std::shared_ptr<const void> directory_lock_;
+    core::Incarnation incarnation_;  // of the directory
+    std::unique_ptr<CoreLoop> loop_;
+    std::unique_ptr<LogThread> log_thread_;
+    std::unique_ptr<StateThread> state_thread_;
+    std::thread core_thread_;
+
+    // Used by the core thread: the number of runs in this process, so that a late report of a
+    // former run is not taken for one of this run.
+    std::uint64_t life_ = 0;
+    bool is_suspended_ = false;
+    std::thread reopener_;
+    std::mutex reopening_;
+    std::condition_variable reopening_changed_;
+    bool reopening_stopped_ = false;
+
+    std::mutex closing_;        // held by the thread that closes
+    std::promise<void> quiet_;  // set when no code of the program runs any more
+    const std::shared_future<void> is_quiet_ = quiet_.get_future().share();
+    std::atomic<bool> closed_ = false;
+    std::shared_ptr<NodeRuntime> kept_;  // see close()
+    Guarded<Status> last_status_;
+    Guarded<Metrics> last_metrics_;
+    LogCounters log_counters_;
+};
+
+}  // namespace mortise::detail

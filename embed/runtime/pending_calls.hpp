@@ -1,0 +1,53 @@
+// The calls that the core has, with their completions. Used on the core thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/agent/call.hpp"
+#include "embed/threads/call_gate.hpp"
+#include "embed/threads/completion.hpp"
+
+namespace mortise::detail {
+
+// Calls for which a missing answer leaves the outcome unknown (P6).
+[[nodiscard]] inline bool is_unknown_unanswered(const core::Call& call) {
+    return std::holds_alternative<core::ReleaseCall>(call) ||
+           std::holds_alternative<core::WriteCall>(call) ||
+           std::holds_alternative<core::ChangeCall>(call);
+}
+
+struct PendingCall {
+    std::shared_ptr<Completion> completion;           // of this node's program,
+    std::function<void(core::CallAnswer&)> answered;  // or of a client
+    std::vector<core::NamedMode> asked;               // of an acquire: one name, or several,
+    bool all = false;                                 // of which it gets all
+    bool suspends = false;                            // the hold that comes of it
+    core::Nanoseconds progress_timeout{0};            // likewise; zero: none
+    core::OperationId upgrades;                       // of an upgrade: the hold
+    CallPlace place;                                  // of a call of this node's program
+    bool is_unknown_unanswered = false;
+};
+
+class PendingCalls {
+public:
+    void add(core::CallTag tag, PendingCall call) { calls_.emplace(tag.raw(), std::move(call)); }
+    // Empty if there is no call with that tag.
+    [[nodiscard]] std::optional<PendingCall> take(core::CallTag tag) {
+        auto found = calls_.extract(tag.raw());
+        if (found.empty()) return std::nullopt;
+        return std::move(found.mapped());
+    }
+    [[nodiscard]] std::unordered_map<std::uint64_t, PendingCall> take_all() {
+        return std::exchange(calls_, {});
+    }
+    [[nodiscard]] std::size_t size() const { return calls_.size(); }
+
+private:
+    std::unordered_map<std::uint64_t, PendingCall> calls_;
+};
+
+}  // namespace mortise::detail

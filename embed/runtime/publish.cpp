@@ -1,0 +1,339 @@
+// Effects of the core: its decisions reach the peers, the callers and the holds.
+#include <algorithm>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "core/base/overloaded.hpp"
+#include "embed/config/host_port.hpp"
+#include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/translate.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/escaped.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+constexpr std::size_t introduced_max = 16;
+
+}  // namespace
+
+void CoreLoop::send(core::NodeId to, core::PeerMessage message) {
+    if (network_) network_->send(to, std::move(message));
+}
+
+void CoreLoop::set_peers(const std::vector<core::Member>& peers) {
+    peers_ = peers;
+    introduced_.clear();
+    connect_to_peers();
+}
+
+void CoreLoop::disconnect(core::NodeId peer) {
+    if (network_) network_->disconnect(peer);
+}
+
+// A node that became a member while this node was away, or before it lost its directory, is unknown
+// here. It may be the leader, and then this node can get everything it lacks only from it. Its
+// messages are judged when they arrive; if it is not a member, it is told so. Without TLS any
+// program on this machine may call, and all members are on this machine: so an address on another
+// machine is not dialled, whoever names it.
+void CoreLoop::introduced(core::Hello caller) {
+    const bool is_known = introduced_.contains(caller.node);
+    const auto address = parse_host_port(caller.address);
+    if (caller.is_empty() || !address || is_known || introduced_.size() >= introduced_max) return;
+    if (dials_loopback_only() && is_numeric(*address) && !is_loopback(*address)) {
+        parts_.log.info("members", "node " + std::to_string(caller.node.raw()) +
+                                       ", which is unknown here, is not called at " +
+                                       escaped(caller.address) +
+                                       ": without TLS all members are on this machine");
+        return;
+    }
+    parts_.log.info("members", "node " + std::to_string(caller.node.raw()) + ", which is unknown " +
+                                   "here, says that it is a member, at " + escaped(caller.address));
+    introduced_.emplace(caller.node, std::move(caller.address));
+    connect_to_peers();
+}
+
+// Addresses of the file have priority over those of the log, because a person wrote them for this
+// node. A member that was moved since the bootstrap is tried at both. While this node has no
+// leader, it also connects to everybody in the file, because all members that it knew may be gone.
+void CoreLoop::connect_to_peers() {
+    if (!network_ || (peers_.empty() && introduced_.empty())) return;
+    std::vector<transport::PeerAddress> addresses;
+    const auto add = [&](core::NodeId id, const std::string& address, bool loopback_only) {
+        const bool has =
+            std::ranges::find(addresses, id, &transport::PeerAddress::id) != addresses.end();
+        if (!has) addresses.push_back({id, address, loopback_only});
+    };
+    for (const auto& peer : parts_.config.peers) {
+        const core::NodeId id{peer.id};
+        const bool is_peer = std::ranges::find(peers_, id, &core::Member::id) != peers_.end();
+        const auto moved = moved_to(id);
+        if (moved && *moved != peer.address) {
+            addresses.push_back({id, *moved, dials_loopback_only(), peer.address});
+        } else if (is_peer || !leader_) {
+            addresses.push_back({id, peer.address});
+        }
+    }
+    for (const auto& peer : peers_)
+        add(peer.id, peer.address, false);
+    for (const auto& [id, address] : introduced_)
+        add(id, address, dials_loopback_only());
+    network_->set_peers(std::move(addresses));
+}
+
+// Files may give a member other addresses than the one of the bootstrap; that is not a move.
+std::optional<std::string> CoreLoop::moved_to(core::NodeId id) const {
+    const auto& configuration = driver_->core().raft().configuration();
+    const auto founding = configuration.founding();
+    const auto* const now = configuration.find(id);
+    const auto* const then = founding.find(id);
+    if (now == nullptr || then == nullptr || now->address == then->address) return std::nullopt;
+    return now->address;
+}
+
+bool CoreLoop::dials_loopback_only() const {
+    return !parts_.config.tls.is_set() && !parts_.config.tls.insecure;
+}
+
+void CoreLoop::state_replaced(core::LogId last) {
+    ++metrics_.states_taken_over;
+    parts_.log.info("state", "was too far behind: installed the state of another member, up to " +
+                                 std::to_string(last.index.raw()));
+}
+
+void CoreLoop::applied(const core::Applied& applied) {
+    ++metrics_.entries_applied;
+    metrics_.commands_applied += applied.outcomes.size();
+    for (const auto& outcome : applied.outcomes) {
+        if (const auto* broken = std::get_if<core::LockBroken>(&outcome)) lock_broken(*broken);
+    }
+}
+
+// The line is for operators who investigate the break later (S24).
+void CoreLoop::lock_broken(const core::LockBroken& broken) {
+    const auto by = driver_->core().machine().node_of(broken.by.session).raw();
+    const auto token = static_cast<std::int64_t>(broken.token.raw());
+    const auto who =
+        broken.asked_by.empty() ? std::string{} : ", asked by " + escaped(broken.asked_by) + ",";
+    parts_.log.warn("broken", "node " + std::to_string(by) + who + " broke \"" +
+                                  escaped(broken.name) + "\", token " + std::to_string(token) +
+                                  (broken.immediate ? ", at once" : "") + ": " +
+                                  escaped(broken.reason));
+    // The log is for the operator of the node. Events are for its program, which may not be allowed
+    // to observe the name.
+    if (!options_.access.may(core::Right::observe, broken.name)) return;
+    parts_.events.publish({.kind = NodeEvent::Kind::lock_broken,
+                           .text = broken.reason,
+                           .peer = by,
+                           .name = broken.name,
+                           .token = FencingToken::from_raw(token),
+                           .asked_by = broken.asked_by});
+}
+
+void CoreLoop::noted(const core::Note& note) {
+    using Kind = core::Note::Kind;
+    const auto peer = std::to_string(note.peer.raw());
+    switch (note.kind) {
+        case Kind::lost_quorum: parts_.log.warn("quorum", "lost contact with a majority"); return;
+        case Kind::disk_stalled:
+            parts_.log.warn("disk", "the disk stalls; stopped leading");
+            return;
+        case Kind::peer_cut_off:
+            parts_.log.warn("cut off",
+                            "node " + peer + " is too far behind: the log it needs is gone");
+            return;
+        case Kind::transfer_started:
+            parts_.log.info("transfer", "transfers leadership to node " + peer);
+            return;
+        case Kind::transfer_failed: parts_.log.warn("transfer", "leadership stays here"); return;
+        case Kind::refused_message:
+            parts_.log.warn("message", "refused a message of node " + peer + " (" +
+                                           std::string{note.message} + "): " + note.why);
+            return;
+        case Kind::refused_chunk:
+            parts_.log.warn("state", "the transfer of a snapshot with node " + peer +
+                                         " failed: it starts again");
+            return;
+        case Kind::own_life_doubted:
+            parts_.log.error("rolled back",
+                             "node " + peer +
+                                 " says that this data directory was rolled back, or is a copy: "
+                                 "takes no part in elections until another member says so too");
+            return;
+        case Kind::senseless_entry:
+            parts_.log.error(
+                "log",
+                "an entry of the log has invalid commands: it was skipped, as on all members");
+            return;
+        case Kind::terms_used_up:
+            parts_.log.error("terms",
+                             "the last possible term was used: no leader can be elected any more");
+            return;
+        case Kind::peer_forgot:
+            parts_.log.error(
+                "rolled back",
+                "node " + peer + " has lost what it acknowledged, or is a copy: it is not counted");
+            return;
+        case Kind::refused_state:
+            parts_.log.error("state", "cannot read the snapshot that node " + peer +
+                                          " sends: damaged, or of a newer version than this");
+            return;
+        case Kind::formed: parts_.log.info("formed", "the cluster is formed"); return;
+        case Kind::configuration_changed: return members_changed();
+        case Kind::removed:
+            parts_.log.warn("removed", "this node is not a member of its cluster any more");
+            parts_.events.publish({.kind = NodeEvent::Kind::removed});
+            return;
+        default: return;  // the leader reports it
+    }
+}
+
+// --- leases and holds --------------------------------------------------------------------------
+
+void CoreLoop::lost(const core::HoldLost& lost) {
+    holds_.lost(lost);
+}
+
+void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
+    auto releases = holds_.lease_changed(lease);
+    if (!releases.calls.empty()) step(std::move(releases));
+}
+
+namespace {
+
+// The facts of a grant of all its names.
+template <class AnyAcquired>
+GrantFacts facts_of(const PendingCall& call, const AnyAcquired& acquired) {
+    GrantFacts facts;
+    facts.operation = acquired.hold;
+    facts.suspends = call.suspends;
+    facts.progress_timeout = call.progress_timeout;
+    facts.ends = acquired.ends;
+    return facts;
+}
+
+// The facts of a grant of one name.
+GrantFacts facts_of(const PendingCall& call, GrantFacts facts, const core::NamedGrant& one) {
+    facts.name = one.name;
+    facts.mode = from_core(std::ranges::find(call.asked, one.name, &core::NamedMode::name)->mode);
+    facts.token = from_core(one.token);
+    facts.previous = from_core(one.previous);
+    return facts;
+}
+
+}  // namespace
+
+Hold CoreLoop::make_hold(const PendingCall& call, const core::Acquired& acquired) {
+    const core::NamedGrant one{call.asked.front().name, acquired.token, acquired.previous};
+    return holds_.add(facts_of(call, facts_of(call, acquired), one));
+}
+
+Hold CoreLoop::make_hold(const PendingCall& call, const core::AcquiredSeveral& acquired) {
+    auto whole = facts_of(call, acquired);
+    std::vector<GrantFacts> parts;
+    for (const auto& one : acquired.names)
+        parts.push_back(facts_of(call, whole, one));
+    if (!call.all) return holds_.add(std::move(parts.front()));
+    return holds_.add(std::move(whole), std::move(parts));
+}
+
+// --- answers -----------------------------------------------------------------------------------
+
+void CoreLoop::answered(core::CallAnswer answer) {
+    if (answer.tag == close_tag_ && close_tag_.is_set()) {
+        asio::post(parts_.io, [this] {
+            if (!ended_) hand_over_leadership();
+        });
+        return;
+    }
+    auto call = pending_.take(answer.tag);
+    if (!call) return;
+    complete(*call, answer);
+}
+
+void CoreLoop::complete(PendingCall& call, core::CallAnswer& answer) {
+    if (!call.completion) {
+        call.answered(answer);
+        return;
+    }
+    CallOutcome outcome;
+    try {
+        outcome = outcome_of(call, answer);
+    } catch (...) {  // no memory: the node stops, and its callers are informed
+        call.completion->complete({Errc::node_stopped, {}, {}});
+        throw;
+    }
+    count(outcome);
+    call.place.reset();  // the caller may begin its next call at once
+    call.completion->complete(std::move(outcome));
+}
+
+CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
+    CallOutcome outcome;
+    std::visit(
+        core::Overloaded{
+            [&](core::Acquired& acquired) { outcome.hold = make_hold(call, acquired); },
+            [&](core::AcquiredSeveral& acquired) { outcome.hold = make_hold(call, acquired); },
+            [&](core::Converted& converted) {
+                holds_.upgraded(call.upgrades, from_core(converted.token));
+            },
+            [&](core::Busy& busy) {
+                ++metrics_.busy;
+                outcome.is_busy = true;
+                if (busy.seen.name.empty() && !call.asked.empty())
+                    busy.seen = driver_->core().machine().inspect(call.asked.front().name);
+                outcome.locks.push_back(from_core(busy.seen));
+            },
+            [&](core::Released&) { ++metrics_.released; },
+            [&](core::Viewed& viewed) {
+                for (const auto& view : viewed.locks)
+                    outcome.locks.push_back(from_core(view));
+            },
+            [](core::Closed&) {},
+            [](core::Confirmed&) {},
+            [](core::Changed&) {},
+            [](core::Written&) {},
+            [&](core::MembershipRefusal why) {
+                outcome.error = errc_of(why);
+                outcome.reason = reason_of(why);
+            },
+            [&](core::CallError error) {
+                outcome.error = errc_of(error);
+                if (error != core::CallError::no_quorum || !is_removed()) return;
+                // No majority will ever answer it, unless the node is added again.
+                outcome.error = Errc::not_ready;
+                outcome.reason = removed_in_words;
+            },
+            [&](core::Denied& denied) {
+                outcome.error = Errc::permission_denied;
+                outcome.reason = std::move(denied.why);
+            },
+            [&](const core::Deadlocked& deadlocked) {
+                outcome.error = Errc::deadlock;
+                outcome.circle = from_core(deadlocked.circle);
+                // The present holder, as far as this node knows.
+                const auto& name = deadlocked.circle.front().waits_for;
+                outcome.locks.push_back(from_core(driver_->core().machine().inspect(name)));
+            },
+        },
+        answer.result);
+    return outcome;
+}
+
+void CoreLoop::count(const CallOutcome& outcome) {
+    if (outcome.hold) {
+        ++metrics_.granted;
+    } else if (outcome.error == Errc::timed_out) {
+        ++metrics_.timed_out;
+    } else if (outcome.error == Errc::cancelled) {
+        ++metrics_.cancelled;
+    } else if (outcome.error == Errc::resource_exhausted) {
+        ++metrics_.calls_refused;
+    } else if (outcome.error) {
+        ++metrics_.failed;
+    }
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,179 @@
+// What the node reports about itself: on request, and when something has changed.
+#include <algorithm>
+#include <string>
+
+#include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/timing_words.hpp"
+#include "embed/runtime/translate.hpp"
+#include "embed/values/clocks.hpp"
+
+namespace mortise::detail {
+
+void CoreLoop::watch_leader() {
+    const auto leader = driver_->core().raft().leader();
+    if (leader == leader_) return;
+    const bool led = leader_ == options_.self;
+    leader_ = leader;
+    connect_to_peers();
+    const auto peer = leader ? leader->raw() : NodeId{0};
+    if (leader) ++metrics_.leader_changes;
+    using Kind = NodeEvent::Kind;
+    if (led) parts_.events.publish({.kind = Kind::lost_leadership});
+    parts_.events.publish({.kind = Kind::leader_changed, .peer = peer});
+    if (leader == options_.self) parts_.events.publish({.kind = Kind::became_leader});
+    parts_.log.info("leader", leader ? "node " + std::to_string(peer) + " leads" : "no leader");
+}
+
+// Repeated, so that the operator does not forget it.
+void CoreLoop::warn_of_insecurity() {
+    if (ended_ || !network_ || parts_.credentials || !network_->is_reachable_from_outside()) return;
+    parts_.log.warn("insecure",
+                    "listens on " + network_->listening_at() +
+                        " without TLS (tls.insecure): everybody who reaches it may do everything");
+    insecurity_.expires_after(std::chrono::hours{1});
+    insecurity_.async_wait([this](std::error_code error) {
+        if (!error) warn_of_insecurity();
+    });
+}
+
+// The cluster works in spite of it, but an election takes as long as the longest timeout requires.
+void CoreLoop::warn_of_timing(const core::Hello& peer) {
+    auto differences = timing_differences(peer.timing, driver_->hello().timing);
+    auto& warned = warned_of_timing_[peer.node];
+    if (warned == differences) return;
+    warned = std::move(differences);
+    if (warned.empty()) return;
+    parts_.log.warn("timing", "node " + std::to_string(peer.node.raw()) + " is configured with " +
+                                  warned + ": all members of a cluster should have the same");
+}
+
+void CoreLoop::watch_ready() {
+    const auto& core = driver_->core();
+    const bool ready = !driver_->is_stopped() && leader_ && core.agent().open_session() &&
+                       holds_.has_valid_lease();
+    if (ready == ready_) return;
+    ready_ = ready;
+    parts_.readiness.set_ready(ready);
+    parts_.events.publish({.kind = ready ? NodeEvent::Kind::ready : NodeEvent::Kind::not_ready});
+    parts_.log.info("ready", ready ? "ready" : "not ready");
+}
+
+// "1, 2, 3; learners 4"
+void CoreLoop::members_changed() {
+    const auto& present = driver_->core().raft().configuration();
+    std::string voters;
+    std::string learners;
+    for (const auto id : present.all()) {
+        auto& list = present.is_learner(id) ? learners : voters;
+        list += (list.empty() ? "" : ", ") + std::to_string(id.raw());
+    }
+    const auto text = "voters " + voters + (learners.empty() ? "" : "; learners " + learners) +
+                      (present.is_joint() ? "; a change is in progress" : "");
+    parts_.log.info("members", "the members are now " + text);
+    parts_.events.publish({.kind = NodeEvent::Kind::members_changed, .text = text});
+}
+
+// What a voter without a cluster waits for: the missing voters, or what prevents the present ones.
+std::string CoreLoop::why_not_formed() const {
+    const auto is_member = [](const auto& peer) { return !peer.second.is_empty(); };
+    if (std::ranges::any_of(connected_, is_member))
+        return "its peers have formed one; it waits until they add it";
+    const auto missing = missing_peers();
+    if (!missing.empty())
+        return "all its voters have to form it, and there is no connection with " + missing;
+    return "all voters are connected; it is formed if they name the same peers";
+}
+
+std::string CoreLoop::why_not_ready() const {
+    if (ready_) return {};
+    const bool founds = parts_.config.role == Role::voter && parts_.config.peers.size() > 1;
+    if (!driver_->core().raft().configuration().is_formed())
+        return founds ? "in no cluster yet: " + why_not_formed() : std::string{};
+    const auto missing = leader_ || is_removed() ? std::string{} : missing_peers();
+    return missing.empty() ? missing
+                           : "no leader is known, and there is no connection with " + missing;
+}
+
+// The peers of the file without a connection: "2 (10.0.0.2:7400), 3 (10.0.0.3:7400, which refuses:
+// ...)".
+std::string CoreLoop::missing_peers() const {
+    std::string missing;
+    for (const auto& [id, address] : parts_.config.peers) {
+        if (id == parts_.config.own_id() || is_connected(core::NodeId{id})) continue;
+        missing += (missing.empty() ? "" : ", ") + std::to_string(id) + " (" + address +
+                   why_missing(core::NodeId{id}) + ")";
+    }
+    return missing;
+}
+
+// A peer that refuses is asked again and again, so an old refusal does not count.
+std::string CoreLoop::why_missing(core::NodeId peer) const {
+    constexpr auto lasts = std::chrono::seconds{30};
+    const auto refused = refused_by_.find(peer);
+    if (refused == refused_by_.end() || steady_now() > refused->second.at + lasts) return {};
+    return ", which refuses: " + std::string{transport::to_string(refused->second.why)};
+}
+
+Status CoreLoop::status() const {
+    auto status = status_of(desk_.status());
+    const auto self = std::ranges::find(status.members, parts_.config.own_id(), &MemberInfo::id);
+    if (self == status.members.end()) status.role = parts_.config.role;
+    if (network_) status.address = network_->listening_at();  // with the port that is bound
+    if (!suspended_) return status;
+    status.address = listening_at_;
+    status.ready = false;
+    status.why_not_ready = *suspended_;
+    status.standing = from_core(core::Role::follower);
+    status.leader.reset();
+    return status;
+}
+
+bool CoreLoop::is_removed() const {
+    return driver_->core().raft().is_removed();
+}
+
+bool CoreLoop::is_alone_by_mistake() const {
+    const auto& configuration = driver_->core().raft().configuration();
+    const auto members = configuration.all();
+    const bool is_alone = members.size() == 1 && members.front() == options_.self;
+    return is_alone && std::ranges::any_of(parts_.config.peers, [this](const PeerConfig& peer) {
+               return peer.id != parts_.config.own_id();
+           });
+}
+
+Metrics CoreLoop::metrics() const {
+    auto metrics = counters();
+    const auto& core = driver_->core();
+    metrics.holds = holds_.size();
+    metrics.calls_refused += parts_.gate->refused();
+    metrics.waits = pending_.size();
+    metrics.names = core.machine().table().records().size();
+    metrics.sessions = core.machine().sessions().all().size();
+    metrics.log_lines_left_out = parts_.log.left_out();
+    metrics.late_callbacks = parts_.notifier.overruns() + parts_.losses.overruns();
+    return metrics;
+}
+
+// For this run and the earlier ones in this process.
+Metrics CoreLoop::counters() const {
+    auto metrics = metrics_;
+    metrics.holds_lost += holds_.holds_lost();
+    metrics.sessions_expired += holds_.sessions_expired();
+    metrics.messages_refused += driver_->core().refused_messages();
+    metrics.lost_untold += driver_->core().agent().released_untold();
+    if (!network_) return metrics;
+    const auto network = network_->counters();
+    metrics.handshakes_failed += network.handshakes_failed;
+    metrics.messages_sent += network.messages_sent;
+    metrics.messages_received += network.messages_received;
+    metrics.messages_refused +=
+        network.malformed_messages + network.malformed_frames + network.forbidden_messages;
+    metrics.messages_dropped += network.messages_dropped;
+    metrics.connections_refused += network.strangers_refused + network.refused_protocol +
+                                   network.refused_cluster + network.refused_identity +
+                                   network.refused_stale + network.refused_other +
+                                   network.strangers_timed_out;
+    return metrics;
+}
+
+}  // namespace mortise::detail

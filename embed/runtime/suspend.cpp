@@ -1,0 +1,84 @@
+// Suspends a node whose directory cannot be used for now, or not as it is: it leaves the cluster to
+// the others until the same process has opened the directory again, as another run.
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/translate.hpp"
+#include "embed/values/clocks.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+// Called for a member that remembers more than this directory. It must not run within the step.
+void CoreLoop::superseded() {
+    driver_->halt();
+    asio::post(parts_.io, [begin_anew = parts_.begin_anew] { begin_anew(); });
+}
+
+// Another node uses a copy of this directory. This one must not even start with an empty directory,
+// because it would replace the other. It must not run within the step.
+void CoreLoop::copied() {
+    asio::post(parts_.io, [this] {
+        if (ended_) return;
+        fail(
+            "other members are connected with a node that uses a copy of this data directory: "
+            "stop that one, or remove this directory");
+    });
+}
+
+// The refusal came from the peer's own address. Its consequences are decided together with what
+// other peers say.
+void CoreLoop::refused(core::NodeId by, transport::Refusal why) {
+    refused_by_.insert_or_assign(by, Refused{why, steady_now()});
+    const bool is_copied = why == transport::Refusal::copied;
+    if (is_copied || why == transport::Refusal::stale) step(core::LifeRefused{by, is_copied});
+    if (why == transport::Refusal::unknown_node) step(core::UnknownTo{by});
+}
+
+void CoreLoop::suspend(const std::string& why) {
+    driver_->halt();
+    suspended_ = why;
+    ended_ = true;
+    timer_.cancel();
+    if (network_) {
+        listening_at_ = network_->listening_at();
+        stop_network();
+    }
+    connected_.clear();
+    if (leader_ == options_.self) parts_.events.publish({.kind = NodeEvent::Kind::lost_leadership});
+    leader_.reset();
+    parts_.log.error("suspended", "takes no part for now: " + why);
+    // The session is not renewed any more, and the next run has another one.
+    holds_.lose_everything(LossReason::expired);
+    fail_pending(core::CallError::no_quorum, core::CallError::outcome_unknown);
+    watch_ready();
+    if (closed_) return closed();
+    let_calls_wait();
+}
+
+void CoreLoop::stay_suspended(const std::string& why) {
+    suspended_ = why;
+    parts_.log.warn("suspended", "takes no part yet: " + why);
+}
+
+void CoreLoop::let_calls_wait() {
+    const auto now = steady_now();
+    waiting_.add(parts_.gate->take(), now, parts_.gate->call_timeout());
+    waiting_.give_up(now);
+    const auto next = waiting_.deadline();
+    if (next == core::Instant::never()) return;
+    timer_.expires_at(asio::steady_timer::time_point{core::Nanoseconds{next.ns}});
+    timer_.async_wait([this](std::error_code ec) {
+        if (!ec && suspended_) let_calls_wait();
+    });
+}
+
+SubmittedCalls CoreLoop::leave_calls() {
+    suspended_.reset();
+    timer_.cancel();
+    return waiting_.take_all();
+}
+
+}  // namespace mortise::detail

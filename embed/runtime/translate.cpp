@@ -1,0 +1,326 @@
+#include "embed/runtime/translate.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "core/locks/limits.hpp"
+#include "embed/holds/locker_state.hpp"
+#include "embed/values/terms.hpp"
+
+namespace mortise::detail {
+
+Errc errc_of(core::CallError error) {
+    switch (error) {
+        case core::CallError::timed_out: return Errc::timed_out;
+        case core::CallError::cancelled: return Errc::cancelled;
+        case core::CallError::session_expired: return Errc::session_expired;
+        case core::CallError::lock_lost: return Errc::lock_lost;
+        case core::CallError::not_held: return Errc::not_held;
+        case core::CallError::outcome_unknown: return Errc::outcome_unknown;
+        case core::CallError::no_quorum: return Errc::no_quorum;
+        case core::CallError::resource_exhausted: return Errc::resource_exhausted;
+        case core::CallError::kind_mismatch: return Errc::kind_mismatch;
+        case core::CallError::node_stopped: return Errc::node_stopped;
+        case core::CallError::deadlock: return Errc::deadlock;
+        case core::CallError::invalid_argument: return Errc::invalid_argument;
+    }
+    return Errc::outcome_unknown;
+}
+
+Errc errc_of(core::MembershipRefusal refusal) {
+    using Why = core::MembershipRefusal;
+    switch (refusal) {
+        case Why::leader_not_ready:
+        case Why::change_in_progress:
+        case Why::not_connected:
+        case Why::not_caught_up:
+        case Why::overtaken: return Errc::not_ready;
+        case Why::not_leader:
+        case Why::would_lose_quorum: return Errc::no_quorum;
+        case Why::too_many_members: return Errc::resource_exhausted;
+        case Why::too_old: return Errc::incompatible;
+        case Why::not_allowed:
+        case Why::not_a_members_certificate:
+        case Why::not_a_voters_certificate: return Errc::permission_denied;
+        case Why::unknown_member:
+        case Why::already_member:
+        case Why::already_voter:
+        case Why::other_cluster:
+        case Why::last_voter:
+        case Why::invalid_address:
+        case Why::not_a_voter: break;
+    }
+    return Errc::invalid_argument;
+}
+
+std::string reason_of(core::MembershipRefusal refusal) {
+    using Why = core::MembershipRefusal;
+    switch (refusal) {
+        case Why::not_leader: return "no member leads the cluster now";
+        case Why::leader_not_ready: return "the leader is new, or transferring leadership";
+        case Why::change_in_progress: return "another change of the members is in progress";
+        case Why::unknown_member: return "it is not a member of the cluster";
+        case Why::already_member:
+            return "a member with this id has another address: move it, or remove it first";
+        case Why::already_voter: return "it is a voter already";
+        case Why::not_connected:
+            return "the leader and the new node do not reach each other: does it run, with the "
+                   "present members as its peers, and is that its address?";
+        case Why::other_cluster: return "its data directory belongs to another cluster";
+        case Why::not_caught_up: return "it has not caught up with the leader";
+        case Why::last_voter: return "it is the last voter";
+        case Why::would_lose_quorum:
+            return "too few of the members that would vote then answer now";
+        case Why::too_many_members: return "the cluster has as many members as it can have";
+        case Why::invalid_address:
+            return "the address is empty, too long, or that of another member";
+        case Why::not_a_voter: return "it is not a voter, so it cannot lead";
+        case Why::overtaken: return "the cluster was changed meanwhile: look first";
+        case Why::too_old:
+            return "it runs a version that does not read what the cluster has written: upgrade it";
+        case Why::not_allowed:
+            return "the certificate of the member that asks does not allow it to change the "
+                   "members";
+        case Why::not_a_members_certificate:
+            return "its certificate has neither the role voter nor the role learner";
+        case Why::not_a_voters_certificate:
+            return "its certificate has only the role learner: a voter's certificate is needed";
+    }
+    return "refused";
+}
+
+// The enumerations have the same order.
+QueuePolicy from_core(core::QueuePolicy policy) {
+    return static_cast<QueuePolicy>(policy);
+}
+static_assert(static_cast<int>(core::QueuePolicy::fifo) == static_cast<int>(QueuePolicy::fifo));
+static_assert(static_cast<int>(core::QueuePolicy::prefer_writers) ==
+              static_cast<int>(QueuePolicy::prefer_writers));
+static_assert(static_cast<int>(core::Predecessor::broken) == static_cast<int>(Predecessor::broken));
+static_assert(static_cast<int>(core::Role::leader) == static_cast<int>(Standing::leader));
+
+Standing from_core(core::Role role) {
+    return static_cast<Standing>(role);
+}
+
+namespace {
+
+std::string why_not_ready(const transport::MemberStatus& member) {
+    if (!member.why_not_ready.empty()) return member.why_not_ready;
+    if (!member.cluster.is_set())
+        return "in no cluster yet: one is formed when every configured voter is up, and a learner "
+               "waits until it is added to one";
+    const bool is_member = std::ranges::any_of(
+        member.members, [&](const auto& info) { return info.member.id == member.self; });
+    if (member.removed || !is_member) return std::string{removed_in_words};
+    return member.leader ? "no session is open yet" : "no leader is known";
+}
+
+}  // namespace
+
+FencingToken from_core(core::FencingToken token) {
+    return FencingToken::from_raw(static_cast<std::int64_t>(token.raw()));
+}
+
+Previous from_core(const core::Previous& previous) {
+    return {static_cast<Predecessor>(previous.how), previous.label, from_core(previous.token)};
+}
+
+namespace {
+
+ClosedBy closed_by(core::Closure::Kind kind) {
+    switch (kind) {
+        case core::Closure::Kind::min_hold: return ClosedBy::min_hold;
+        case core::Closure::Kind::lock_delay: return ClosedBy::lock_delay;
+        case core::Closure::Kind::broken:
+        case core::Closure::Kind::max_hold: break;  // this one keeps no name closed
+    }
+    return ClosedBy::broken;
+}
+
+void tell_closures(const core::LockView& view, LockInfo& info) {
+    info.is_closed = view.is_closed;
+    info.closed_under = from_core(view.closed_under);
+    for (const auto& closing : view.closings) {
+        const Duration left = closing.left ? Duration{*closing.left} : Duration::max();
+        info.closures.push_back({closed_by(closing.kind), from_core(closing.token), left});
+    }
+}
+
+void tell_totals(const core::LockView& view, LockInfo& info) {
+    info.holders_total = view.holders_total;
+    info.waiters_total = view.waiters_total;
+    info.closures_total = view.closings_total;
+    info.truncated = info.holders_total > info.holders.size() ||
+                     info.waiters_total > info.waiters.size() ||
+                     info.closures_total > info.closures.size();
+}
+
+}  // namespace
+
+LockInfo from_core(const core::LockView& view) {
+    LockInfo info;
+    info.name = view.name;
+    info.policy = from_core(view.policy);
+    for (const auto& grant : view.holders) {
+        const auto session = grant.operation.session;
+        info.holders.push_back({view.nodes.at(session).raw(), session.raw(), grant.label,
+                                from_core(grant.mode), from_core(grant.token), grant.since.raw()});
+    }
+    for (const auto& waiter : view.waiters) {
+        const auto session = waiter.operation.session;
+        info.waiters.push_back({view.nodes.at(session).raw(), session.raw(), waiter.label,
+                                from_core(waiter.mode), waiter.since.raw(),
+                                waiter.upgrades.is_set(), waiter.priority});
+    }
+    tell_closures(view, info);
+    tell_totals(view, info);
+    if (view.value)
+        info.value.emplace(LockValue{view.value->bytes, view.value->version, view.value->dirty});
+    return info;
+}
+
+std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CircleStep>& circle) {
+    std::vector<ErrorDetail::Wait> steps;
+    for (const auto& step : circle) {
+        auto who = step.label;
+        if (who.empty()) who = "node " + std::to_string(step.node.raw());
+        if (step.label.empty() && step.locker != 0)
+            who += ", locker " + std::to_string(step.locker);
+        steps.push_back({std::move(who), step.waits_for});
+    }
+    return steps;
+}
+
+std::string to_text(const core::ClusterId& cluster) {
+    if (!cluster.is_set()) return {};
+    std::string text(33, '\0');
+    std::snprintf(text.data(), text.size(), "%016llx%016llx",
+                  static_cast<unsigned long long>(cluster.high),
+                  static_cast<unsigned long long>(cluster.low));
+    text.pop_back();
+    return text;
+}
+
+Status status_of(const transport::MemberStatus& member) {
+    Status status;
+    status.id = member.self.raw();
+    status.cluster = member.cluster_name;
+    status.cluster_id = to_text(member.cluster);
+    status.standing = from_core(member.role);
+    status.term = member.term.raw();
+    if (member.leader) status.leader = member.leader->raw();
+    status.commit_index = member.commit.raw();
+    status.applied_index = member.applied.raw();
+    status.first_index = member.log_first.raw();
+    for (const auto& info : member.members) {
+        const auto role = info.is_voter ? Role::voter : Role::learner;
+        if (info.member.id == member.self) {
+            status.role = role;
+            status.address = info.member.address;
+        }
+        status.members.push_back({info.member.id.raw(), role, info.member.address,
+                                  info.is_connected, info.match.raw(), info.is_leaving,
+                                  info.member.incarnation.raw()});
+    }
+    if (member.session) status.session = member.session->raw();
+    status.uptime = member.uptime;
+    status.version = member.version;
+    status.insecure = member.insecure;
+    status.ready = member.ready;
+    if (!member.ready) status.why_not_ready = why_not_ready(member);
+    return status;
+}
+
+std::error_code check_request(std::string_view name, LockMode mode) {
+    const bool sound = core::is_valid_name(name) && mode <= LockMode::exclusive;
+    return sound ? std::error_code{} : Errc::invalid_argument;
+}
+
+std::error_code check_options(const AcquireOptions& options) {
+    const bool sound = options.label.size() <= core::label_bytes_max && options.priority >= 0 &&
+                       options.priority <= core::priority_max;
+    const bool terms_known = is_limit(options.max_hold) && is_limit(options.progress_timeout) &&
+                             is_term(options.min_hold) && is_term(options.lock_delay);
+    const bool suspension_known =
+        options.on_uncertain == OnUncertain::suspend ||
+        (options.on_uncertain == OnUncertain::lose && !options.on_suspended);
+    const bool policy_known =
+        !options.queue_policy || *options.queue_policy <= QueuePolicy::prefer_writers;
+    const bool known = policy_known && suspension_known && terms_known;
+    return sound && known ? std::error_code{} : Errc::invalid_argument;
+}
+
+namespace {
+
+// Zero if there is no limit; otherwise at least a millisecond.
+std::uint32_t to_term(Duration term) {
+    using std::chrono::milliseconds;
+    if (!term.is_set()) return 0;
+    return static_cast<std::uint32_t>(
+        std::chrono::ceil<milliseconds>(term.to_nanoseconds()).count());
+}
+
+// The common part of requests for one name and for several.
+template <class Request>
+void fill(Request& request, const AcquireOptions& options, bool wait) {
+    request.wait = wait;
+    request.label = options.label;
+    request.priority = static_cast<core::Priority>(options.priority);
+    if (const auto locker = LockerState::of(options.locker)) request.locker = locker->tag();
+    request.terms = {to_term(options.max_hold), to_term(options.min_hold),
+                     to_term(options.lock_delay)};
+    if (options.queue_policy) {
+        request.policy = static_cast<core::QueuePolicy>(*options.queue_policy);
+        request.policy_given = true;
+    }
+}
+
+}  // namespace
+
+core::Acquire to_request(std::string_view name, const AcquireOptions& options, bool wait) {
+    core::Acquire request;
+    request.name = name;
+    request.mode = to_core(options.mode);
+    fill(request, options, wait);
+    return request;
+}
+
+core::AcquireSeveral to_request(std::vector<LockRequest> names, bool all,
+                                const AcquireOptions& options, bool wait) {
+    core::AcquireSeveral request;
+    request.which = all ? core::AcquireSeveral::Which::all : core::AcquireSeveral::Which::any;
+    for (auto& one : names)
+        request.names.push_back({std::move(one.name), to_core(one.mode)});
+    fill(request, options, wait);
+    return request;
+}
+
+core::NodeOptions node_options(const Config& config) {
+    core::NodeOptions options;
+    options.self = core::NodeId{config.own_id()};
+    if (config.role == Role::voter) {
+        for (const auto& peer : config.peers)
+            options.voters.push_back({core::NodeId{peer.id}, {}, peer.address});
+        if (options.voters.empty()) options.voters.push_back({options.self, {}, config.listen});
+        const auto own = std::ranges::find(options.voters, options.self, &core::Member::id);
+        if (!config.advertise.empty() && own != options.voters.end())
+            own->address = config.advertise;
+        std::ranges::sort(options.voters, {}, &core::Member::id);
+    }
+    const auto& timing = config.timing;
+    options.election_timeout = timing.election_timeout.to_nanoseconds();
+    options.heartbeat = timing.heartbeat.to_nanoseconds();
+    options.session_ttl_ms =
+        static_cast<std::uint32_t>(timing.session_ttl.to_nanoseconds().count() / 1'000'000);
+    options.clock_rate_bound_ppm =
+        static_cast<std::uint32_t>(std::lround(timing.clock_rate_bound * 1e6));
+    options.cluster_name = config.cluster;
+    options.call_timeout = timing.call_timeout.to_nanoseconds();
+    options.log_bytes_max = config.limits.log_bytes;
+    return options;
+}
+
+}  // namespace mortise::detail

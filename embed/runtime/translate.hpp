@@ -1,0 +1,53 @@
+// Translates between the types of the public API and those of the core.
+#pragma once
+
+#include <string_view>
+
+#include "core/agent/call.hpp"
+#include "core/locks/machine/lock_machine.hpp"
+#include "core/node/node_core.hpp"
+#include "embed/values/lock_mode.hpp"
+#include "transport/wire/client_messages.hpp"
+#include <mortise/config.hpp>
+#include <mortise/errc.hpp>
+#include <mortise/info.hpp>
+#include <mortise/lock_error.hpp>
+#include <mortise/lock_request.hpp>
+#include <mortise/options.hpp>
+
+namespace mortise::detail {
+
+// The number of locks in one answer of the core, which it makes in one step.
+constexpr std::size_t list_page_max = 1'000;
+
+constexpr std::string_view removed_in_words = "not a member of the cluster: it was removed";
+
+[[nodiscard]] Errc errc_of(core::CallError error);
+[[nodiscard]] Errc errc_of(core::MembershipRefusal refusal);
+[[nodiscard]] std::string reason_of(core::MembershipRefusal refusal);  // one clause for a person
+[[nodiscard]] QueuePolicy from_core(core::QueuePolicy policy);
+[[nodiscard]] FencingToken from_core(core::FencingToken token);
+[[nodiscard]] Previous from_core(const core::Previous& previous);
+[[nodiscard]] Standing from_core(core::Role role);
+// The machine tells to which node a session belongs.
+[[nodiscard]] LockInfo from_core(const core::LockView& view);
+// For each step the label, or else the node and the number, and the name that it waits for.
+[[nodiscard]] std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CircleStep>& circle);
+[[nodiscard]] std::string to_text(const core::ClusterId& cluster);  // 32 hexadecimal digits
+// The address is the configured one.
+[[nodiscard]] Status status_of(const transport::MemberStatus& member);
+
+// Checks what no cluster would accept; no error if they are valid. The mode of the options is that
+// of a request for one name.
+[[nodiscard]] std::error_code check_request(std::string_view name, LockMode mode);
+[[nodiscard]] std::error_code check_options(const AcquireOptions& options);
+[[nodiscard]] core::Acquire to_request(std::string_view name, const AcquireOptions& options,
+                                       bool wait);
+// A request for all or any of the names.
+[[nodiscard]] core::AcquireSeveral to_request(std::vector<LockRequest> names, bool all,
+                                              const AcquireOptions& options, bool wait);
+
+// Voters, timing and limits; the rest comes from the data directory.
+[[nodiscard]] core::NodeOptions node_options(const Config& config);
+
+}  // namespace mortise::detail

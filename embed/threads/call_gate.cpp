@@ -1,0 +1,98 @@
+#include "embed/threads/call_gate.hpp"
+
+#include <exception>
+#include <iterator>
+#include <utility>
+
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+bool begins_something(const core::Call& call) {
+    return std::holds_alternative<core::AcquireCall>(call) ||
+           std::holds_alternative<core::AcquireSeveralCall>(call) ||
+           std::holds_alternative<core::UpgradeCall>(call) ||
+           std::holds_alternative<core::InspectCall>(call) ||
+           std::holds_alternative<core::ChangeCall>(call) ||
+           std::holds_alternative<core::WriteCall>(call);
+}
+
+}  // namespace
+
+std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> completion,
+                                 core::Nanoseconds progress_timeout) {
+    if (generation_.is_forked()) return Errc::forked;
+    return state_.with([&](State& state) -> std::error_code {
+        if (!state.open) return Errc::node_stopped;
+        CallPlace place;
+        if (begins_something(call)) {
+            const bool is_full = under_way_++ >= calls_max_;
+            place.reset(&under_way_);
+            refused_ += is_full;
+            if (is_full) return Errc::resource_exhausted;
+        }
+        SubmittedCalls one;
+        one.push_back({std::move(call), std::move(completion), std::move(place), progress_timeout});
+        state.queue.splice(state.queue.end(), one);
+        wake(state);
+        return {};
+    });
+}
+
+std::error_code CallGate::submit(SubmittedCalls& prepared) noexcept {
+    return submit(prepared, false);
+}
+
+std::error_code CallGate::submit_first(SubmittedCalls& prepared) noexcept {
+    return submit(prepared, true);
+}
+
+std::error_code CallGate::submit(SubmittedCalls& prepared, bool first) noexcept {
+    if (generation_.is_forked()) return Errc::forked;
+    return state_.with([&](State& state) -> std::error_code {
+        if (!state.open) return Errc::node_stopped;
+        if (prepared.empty()) return {};
+        auto& queue = state.queue;
+        queue.splice(first ? queue.begin() : queue.end(), prepared);
+        wake(state);
+        return {};
+    });
+}
+
+void CallGate::wake(State& state) noexcept {
+    if (state.is_awake) return;
+    try {
+        state.wake();
+        state.is_awake = true;
+        // no memory: the core thread looks here by itself now and then
+    } catch (const std::exception&) {
+    }
+}
+
+SubmittedCalls CallGate::take(std::size_t max) {
+    return state_.with([max](State& state) {
+        state.is_awake = false;
+        auto& queue = state.queue;
+        SubmittedCalls taken;
+        if (queue.size() <= max) {
+            taken.swap(queue);
+        } else {
+            const auto end = std::next(queue.begin(), static_cast<std::ptrdiff_t>(max));
+            taken.splice(taken.begin(), queue, queue.begin(), end);
+            wake(state);
+        }
+        return taken;
+    });
+}
+
+SubmittedCalls CallGate::close() {
+    return state_.with([](State& state) {
+        state.open = false;
+        state.wake = {};
+        return std::exchange(state.queue, {});
+    });
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,105 @@
+// The queue of calls to the core thread. It is bounded, and wakes the core thread once for a burst
+// of calls. It outlives the node, so that later calls of holds and mutexes get an error.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <limits>
+#include <list>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "core/agent/call.hpp"
+#include "embed/threads/completion.hpp"
+#include "embed/threads/fork_generation.hpp"
+#include "embed/threads/guarded.hpp"
+#include "embed/threads/notifier.hpp"
+
+namespace mortise::detail {
+
+// The place of a call among the calls in progress, until it is destroyed. It must be destroyed
+// before its gate.
+struct LeavePlace {
+    void operator()(std::atomic<std::size_t>* taken) const { --*taken; }
+};
+using CallPlace = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
+
+// A call and its completion, which is null if nobody waits.
+struct Submitted {
+    core::Call call;
+    std::shared_ptr<Completion> completion;
+    CallPlace place;  // of a call that begins something
+    // Of the hold that comes of it (S8). Zero: none. The core has no use for it.
+    core::Nanoseconds progress_timeout{0};
+    core::Instant gives_up = core::Instant::never();  // while it waits for another life of the node
+};
+
+// In the order of submission. Passing the list on needs no memory.
+using SubmittedCalls = std::list<Submitted>;
+
+// A call whose memory is allocated in advance, so that it can be submitted at any time.
+[[nodiscard]] inline SubmittedCalls prepared(core::Call call) {
+    SubmittedCalls one;
+    one.emplace_back().call = std::move(call);
+    return one;
+}
+
+// Thread-safe.
+class CallGate {
+public:
+    // `wake` is called from any thread when the gate was empty. If it throws, the exception is
+    // dropped, and the next call wakes again. `call_timeout` is for callers that wait for what they
+    // submitted.
+    CallGate(std::function<void()> wake, core::Nanoseconds call_timeout,
+             std::shared_ptr<Notifier> notifier, std::size_t calls_max = 65'536)
+        : calls_max_{calls_max},
+          call_timeout_{call_timeout},
+          notifier_{std::move(notifier)},
+          state_{State{std::move(wake), {}, true, false}} {}
+
+    [[nodiscard]] core::CallTag next_tag() { return core::CallTag{++newest_tag_}; }
+    [[nodiscard]] core::Nanoseconds call_timeout() const { return call_timeout_; }
+
+    // The threads on which handlers of calls run.
+    [[nodiscard]] Notifier& notifier() const { return *notifier_; }
+
+    // forked, node_stopped, or resource_exhausted for a call that begins something while
+    // `calls_max` of those are under way. What ends something is always taken (P11). On an error
+    // nothing was queued; neither when there is no memory, which is thrown.
+    std::error_code submit(core::Call call, std::shared_ptr<Completion> completion,
+                           core::Nanoseconds progress_timeout = {});
+    // For what ends something: takes what was prepared for it, and no memory. Does nothing when it
+    // was taken before, also by another thread.
+    std::error_code submit(SubmittedCalls& prepared) noexcept;
+    // The same, ahead of the calls that were submitted and not taken yet.
+    std::error_code submit_first(SubmittedCalls& prepared) noexcept;
+    // Takes the oldest calls that were submitted. `wake` is called again for the rest.
+    [[nodiscard]] SubmittedCalls take(std::size_t max = std::numeric_limits<std::size_t>::max());
+    [[nodiscard]] std::uint64_t refused() const { return refused_; }
+    // Closes the gate and returns the calls that were not taken. After it returns, `wake` is not
+    // called and not running.
+    [[nodiscard]] SubmittedCalls close();
+
+private:
+    struct State {
+        std::function<void()> wake;
+        SubmittedCalls queue;
+        bool open = false;
+        bool is_awake = false;  // take() will be called
+    };
+
+    std::error_code submit(SubmittedCalls& prepared, bool first) noexcept;
+    static void wake(State& state) noexcept;
+
+    const ForkGeneration generation_;
+    const std::size_t calls_max_;
+    const core::Nanoseconds call_timeout_;
+    const std::shared_ptr<Notifier> notifier_;
+    std::atomic<std::uint64_t> newest_tag_{0};
+    std::atomic<std::uint64_t> refused_{0};
+    std::atomic<std::size_t> under_way_{0};
+    Guarded<State> state_;  // destroyed after the calls, which hold places in it
+};
+
+}  // namespace mortise::detail

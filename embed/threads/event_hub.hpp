@@ -1,0 +1,34 @@
+// Delivers a node's events to its subscribers on the notifier's threads, to each subscriber in
+// order and one at a time.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "embed/threads/guarded.hpp"
+#include "embed/threads/notifier.hpp"
+#include <mortise/event.hpp>
+#include <mortise/subscription.hpp>
+
+namespace mortise::detail {
+
+// Thread-safe.
+class EventHub {
+public:
+    // The notifier outlives the hub.
+    explicit EventHub(Notifier& notifier) : notifier_{notifier} {}
+
+    [[nodiscard]] Subscription subscribe(NodeEventSink sink);
+    // A subscriber that is too slow, or for which there is no memory, misses the event.
+    void publish(const NodeEvent& event) noexcept;
+
+private:
+    class Line;
+
+    void deliver(const std::shared_ptr<Line>& line);
+
+    Notifier& notifier_;
+    Guarded<std::vector<std::weak_ptr<Line>>> lines_;
+};
+
+}  // namespace mortise::detail

@@ -1,0 +1,92 @@
+// Runs code of the program: completions, stop callbacks, event sinks. A slow callback does not
+// delay the others: if it still runs after a moment, they continue on another thread, up to a limit
+// (S7).
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "embed/threads/fork_generation.hpp"
+
+namespace mortise::detail {
+
+// Thread-safe.
+class Notifier {
+public:
+    using Task = std::function<void()>;
+
+    // A task that runs at most once. Its place in the queue is allocated with it, so posting it
+    // needs no memory.
+    class Job {
+    public:
+        Job() = default;
+        Job(const Job&) = delete;
+        Job& operator=(const Job&) = delete;
+        virtual ~Job() = default;
+        virtual void run() = 0;
+
+    private:
+        friend class Notifier;
+        std::list<std::shared_ptr<Job>> place_{1};  // guarded by the notifier's mutex
+    };
+
+    // `name` is the name of its threads, at most 15 bytes. Throws std::system_error if no thread
+    // can be started; later failures are tolerated.
+    explicit Notifier(std::string name);
+    ~Notifier();
+    Notifier(const Notifier&) = delete;
+    Notifier& operator=(const Notifier&) = delete;
+
+    // Tasks begin in the order in which they were posted. False after stop() and in the child of a
+    // fork: the task will not run.
+    bool post(Task task);
+    // The same for a job. No effect if the job was posted before. If the caller does not keep the
+    // job, it is destroyed on those threads, too.
+    bool post(std::shared_ptr<Job> job) noexcept;
+    // True on a thread of this notifier.
+    [[nodiscard]] bool is_own_thread() const;
+    // Runs what was posted, also by those tasks, then ends its threads and waits for them. Must not
+    // be called on a thread of its own.
+    void stop();
+    // The number of times that tasks moved to another thread because one was slow.
+    [[nodiscard]] std::uint64_t overruns() const;
+
+private:
+    void run();
+    bool wait_for_task(std::unique_lock<std::mutex>& lock);
+    [[nodiscard]] bool may_take() const;
+    [[nodiscard]] bool is_over() const;
+    void start_thread();
+    void end_thread();
+    void grow();
+
+    const ForkGeneration generation_;
+    const std::string name_;
+    mutable std::mutex mutex_;
+    std::condition_variable work_;
+    std::list<std::shared_ptr<Job>> jobs_;
+    std::list<std::thread> threads_;
+    std::list<std::thread> ended_;  // threads that have left and must be joined
+    std::size_t idle_ = 0;
+    std::size_t running_ = 0;
+    std::chrono::steady_clock::time_point last_taken_;
+    std::chrono::steady_clock::time_point grown_;  // when a thread was last started
+    std::uint64_t overruns_ = 0;
+    bool stopping_ = false;
+};
+
+// Runs the task on a new thread, for owners that have no notifier, or none any more. False if no
+// thread can be started; then the task did not run.
+[[nodiscard]] bool run_elsewhere(const Notifier::Task& task) noexcept;
+[[nodiscard]] bool run_elsewhere(const std::shared_ptr<Notifier::Job>& job) noexcept;
+// Runs the job on this thread, if there is no other.
+void run_here(Notifier::Job& job) noexcept;
+
+}  // namespace mortise::detail

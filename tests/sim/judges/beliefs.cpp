@@ -1,0 +1,84 @@
+#include "tests/sim/judges/beliefs.hpp"
+
+#include <algorithm>
+
+#include "tests/sim/base/in_words.hpp"
+
+namespace mortise::sim {
+
+namespace {
+
+// The name of which the one keeps the other out; null when there is none.
+const std::string* conflict_of(const std::vector<core::NamedMode>& mine,
+                               const std::vector<core::NamedMode>& theirs) {
+    for (const auto& one : mine) {
+        for (const auto& other : theirs) {
+            if (one.name == other.name && core::conflict(one.mode, other.mode)) return &one.name;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void Beliefs::begins(core::NodeId node, core::OperationId hold, std::vector<core::NamedMode> names,
+                     core::Instant ends) {
+    believed_[hold] = {node, std::move(names), ends};
+    check(hold);
+}
+
+void Beliefs::changes(core::OperationId hold, core::LockMode mode) {
+    const auto found = believed_.find(hold);
+    if (found == believed_.end() || found->second.names.empty()) return;
+    found->second.names.front().mode = mode;
+    check(hold);
+}
+
+std::optional<core::LockMode> Beliefs::mode_of(core::OperationId hold) const {
+    const auto found = believed_.find(hold);
+    if (found == believed_.end() || found->second.names.size() != 1) return std::nullopt;
+    return found->second.names.front().mode;
+}
+
+void Beliefs::ends(core::OperationId hold, const std::string& name) {
+    const auto found = believed_.find(hold);
+    if (found == believed_.end()) return;
+    std::erase_if(found->second.names, [&](const auto& one) { return one.name == name; });
+}
+
+void Beliefs::node_lost(core::NodeId node) {
+    std::erase_if(believed_, [&](const auto& entry) { return entry.second.node == node; });
+}
+
+void Beliefs::lease_changed(core::NodeId node, const core::LeaseChanged& lease) {
+    valid_until_[lease.session] = lease.valid_until;
+    for (const auto& [hold, believed] : believed_) {
+        if (believed.node == node && hold.session == lease.session) check(hold);
+    }
+}
+
+bool Beliefs::is_believed(core::OperationId hold, const Believed& believed) const {
+    const auto until = valid_until_.find(hold.session);
+    return until != valid_until_.end() &&
+           clocks_.boot(believed.node) < std::min(until->second, believed.ends);
+}
+
+// Belief only ends by itself, so it is enough to look when one begins, changes or is prolonged.
+void Beliefs::check(core::OperationId hold) {
+    const auto& mine = believed_.at(hold);
+    if (!is_believed(hold, mine)) return;
+    for (const auto& [other, theirs] : believed_) {
+        if (other == hold) continue;
+        const auto* name = conflict_of(mine.names, theirs.names);
+        if (name == nullptr || !is_believed(other, theirs)) continue;
+        if (clocks_.out_of_bounds(mine.node) || clocks_.out_of_bounds(theirs.node)) {
+            tally_.probe("two believed it, clocks out of bounds");
+            continue;
+        }
+        violations_.report(mine.node, "local validity: node " + in_words(mine.node) + " and node " +
+                                          in_words(theirs.node) + " both believe to hold " + *name +
+                                          " (" + in_words(hold) + ", " + in_words(other) + ")");
+    }
+}
+
+}  // namespace mortise::sim

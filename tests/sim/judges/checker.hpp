@@ -1,0 +1,130 @@
+// The judge of the log: told of everything that happens at the ports of every node, it looks at all
+// nodes and all disks at once, which no node can. Checks compare what changed; sweep() looks at
+// everything.
+//
+//   (1) a term has one leader, with the votes of a majority, an incarnation one vote in it, and
+//       neither term nor vote goes back;
+//   (2) index and term name one entry, and one predecessor, in all logs;
+//   (3) an index is committed once, for ever, in order and without a gap at each node;
+//   (4) what is committed is on the disks of a quorum by then, and stays there, and a leader counts
+//       only entries of its own term and acknowledgements that hold;
+//   (5) a leader has everything that was committed in earlier terms;
+//   (6) nothing said to others is ahead of the disk of who says it;
+//   (7) what a node was told is durable is there when it starts again;
+//   (8) one founding entry (S47);
+//   (9) a deadline that has passed moves on when the timer fires or an entry is applied, and no
+//       timer fires again and again while nothing else happens;
+//  (10) one change of the membership at a time: a leader begins none before the one before is
+//       committed, and configurations that follow each other have no quorums that do not meet.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "core/node/message.hpp"
+#include "core/raft/raft.hpp"
+#include "tests/sim/judges/commit_history.hpp"
+#include "tests/sim/judges/log_history.hpp"
+#include "tests/sim/judges/vote_history.hpp"
+#include "tests/sim/machine/sim_disk.hpp"
+
+namespace mortise::sim {
+
+class Checker {
+public:
+    static constexpr std::uint64_t late_max = 256;
+
+    Checker(std::size_t nodes, Violations& violations, Tally& tally);
+
+    // The platter outlives the checker; the core is there until stopped().
+    void attach(core::NodeId node, const Platter& platter);
+    void started(core::NodeId node, const core::Raft& raft);
+    void stopped(core::NodeId node);
+    void wiped(core::NodeId node);
+    // Nothing that was promised by it holds any more, nor does anything that it promises count.
+    void rolled_back(core::NodeId node);
+    // Since then, until it is wiped.
+    [[nodiscard]] bool is_rolled_back(core::NodeId node) const { return view(node).rolled_back; }
+
+    // At the ports, in the order of the effects.
+    void submitted(core::NodeId node, const core::Write& write);
+    void on_platter(core::NodeId node, const core::HardState& before, const core::Write& write);
+    void sent(core::NodeId from, core::NodeId to, const core::PeerMessage& message);
+    void committed(core::NodeId node, const core::Entry& entry);
+    // It has the state as of `last` from another.
+    void state_replaced(core::NodeId node, core::LogId last);
+    // `deadline` is when the node wants to be called next.
+    void after_step(core::NodeId node, bool was_timer, core::Instant now, core::Instant deadline);
+
+    void sweep();
+
+    [[nodiscard]] core::LogIndex committed_last() const { return commits_.last(); }
+    // The newest that is committed; the founding one counts as such.
+    [[nodiscard]] const core::Configuration& configuration() const { return configuration_; }
+    // Its disk is not the one that it is a member with, or not as it was.
+    [[nodiscard]] bool is_lost(core::NodeId node) const { return is_lost(node, configuration_); }
+    [[nodiscard]] bool is_lost(core::NodeId node, const core::Configuration& within) const;
+
+private:
+    struct View {
+        const Platter* platter = nullptr;
+        const core::Raft* raft = nullptr;  // null while it is down
+        core::Term term;
+        core::Role role = core::Role::follower;
+        core::LogIndex commit;
+        core::LogIndex handed_out;
+        std::uint64_t late = 0;  // timers in a row that left a deadline in the past
+        bool was_wiped = false;  // since the cluster was founded
+        bool rolled_back = false;
+        std::uint64_t timers = 0;  // in a row, since then
+        core::Instant timers_since;
+        // What the core, when it was last seen, took for durable.
+        core::HardState durable_state;
+        core::LogId durable_log;
+    };
+    [[nodiscard]] View& view(core::NodeId node) {
+        return views_[static_cast<std::size_t>(node.raw() - 1)];
+    }
+    [[nodiscard]] const View& view(core::NodeId node) const {
+        return views_[static_cast<std::size_t>(node.raw() - 1)];
+    }
+    [[nodiscard]] core::NodeId id_of(const View& of) const {
+        return core::NodeId{static_cast<std::uint64_t>(&of - views_.data()) + 1};
+    }
+
+    // claims.cpp: (6), by kind of message
+    void check_claim(core::NodeId from, core::NodeId to, const core::RaftMessage& message);
+    void claim(core::NodeId from, core::NodeId to, const core::VoteRequest& request);
+    void claim(core::NodeId from, core::NodeId to, const core::VoteReply& reply);
+    void claim(core::NodeId from, core::NodeId to, const core::PreVoteReply& reply);
+    void claim(core::NodeId from, core::NodeId to, const core::AppendRequest& request);
+    void claim(core::NodeId from, core::NodeId to, const core::AppendReply& reply);
+    void claim(core::NodeId from, core::NodeId to, const core::SnapshotReply& reply);
+    template <class Other>
+    void claim(core::NodeId, core::NodeId, const Other&) {}
+    void claim_term(core::NodeId from, core::Term term, const char* what);
+
+    void check_recovered(core::NodeId node, const View& of);
+    void check_founding(core::NodeId node);
+    void check_quorum(core::NodeId node, core::LogId id, const char* when);
+    [[nodiscard]] bool is_on_quorum(core::LogId id, const core::Configuration& of) const;
+    void check_change(core::NodeId node, const core::Entry& entry);
+    void check_marks(core::NodeId node, const View& of);
+    void check_progress(core::NodeId node, const View& of);
+    void check_role(core::NodeId node, View& of);
+    void check_deadline(core::NodeId node, View& of, core::Instant now, core::Instant deadline);
+    void sweep_node(core::NodeId node, const View& of);
+
+    Violations& violations_;
+    Tally& tally_;
+    VoteHistory votes_;
+    LogHistory logs_;
+    CommitHistory commits_;
+    std::vector<View> views_;
+    core::Configuration configuration_;
+    core::LogIndex configured_at_;
+    // Those that were ever appended, and may be in force somewhere.
+    std::map<core::LogId, core::Configuration> configurations_;
+};
+
+}  // namespace mortise::sim

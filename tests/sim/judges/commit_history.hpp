@@ -1,0 +1,50 @@
+// What was reported committed, by whomever first: one entry for each index, for ever (state machine
+// safety), and what later leaders must have (leader completeness; thesis 3.6.3).
+#pragma once
+
+#include <vector>
+
+#include "core/raft/log.hpp"
+#include "tests/sim/base/violations.hpp"
+
+namespace mortise::sim {
+
+class CommitHistory {
+public:
+    explicit CommitHistory(Violations& violations) : violations_{violations} {}
+
+    // `node` says so, in `term`. True when nobody did before.
+    bool committed(core::NodeId node, const core::Entry& entry, core::Term term);
+    // `node` leads in `term` and knows `from` to be committed: it has everything above, too, that
+    // was committed in an earlier term.
+    void check_leader(core::NodeId node, const core::Log& log, core::Term term,
+                      core::LogIndex from);
+    // A start of `node`: its state holds everything up to `applied`, out of this log.
+    void check_start(core::NodeId node, core::LogIndex applied);
+
+    // The only disk with the founding entry was replaced: there never was a cluster.
+    void forget_founding() {
+        if (entries_.size() == 1) entries_.clear();
+    }
+
+    [[nodiscard]] core::LogIndex last() const { return core::LogIndex{entries_.size()}; }
+    // Requires 1 <= index <= last().
+    [[nodiscard]] core::LogId at(core::LogIndex index) const {
+        return {entries_[place(index)].term, index};
+    }
+
+private:
+    struct Committed {
+        core::Term term;         // of the entry
+        core::Term reported_in;  // by then it was committed
+        std::uint64_t checksum = 0;
+    };
+    static std::size_t place(core::LogIndex index) {
+        return static_cast<std::size_t>(index.raw() - 1);
+    }
+
+    Violations& violations_;
+    std::vector<Committed> entries_;
+};
+
+}  // namespace mortise::sim

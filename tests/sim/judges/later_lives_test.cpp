@@ -1,0 +1,62 @@
+#include "tests/sim/judges/later_lives.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mortise::sim {
+namespace {
+
+constexpr core::NodeId a{1};
+constexpr core::NodeId b{2};
+constexpr core::BootEpoch no_session;
+
+core::Hello hello(std::uint64_t epoch, std::uint64_t life) {
+    core::Hello said;
+    said.node = core::NodeId{3};
+    said.generation.incarnation = core::Incarnation{30};
+    said.generation.boot_epoch = core::BootEpoch{epoch};
+    said.generation.life = life;
+    return said;
+}
+
+struct LaterLivesTest : testing::Test {
+    [[nodiscard]] bool knows_better(core::NodeId by, const core::Hello& said) const {
+        return lives.knows_better(by, said, no_session);
+    }
+    LaterLives lives;
+};
+
+TEST_F(LaterLivesTest, AreKnownToWhoHeardOfThem) {
+    lives.heard(a, hello(5, 50));
+    EXPECT_TRUE(knows_better(a, hello(4, 40)));
+    EXPECT_FALSE(knows_better(b, hello(4, 40)));
+    EXPECT_FALSE(knows_better(a, hello(6, 60)));
+}
+
+TEST_F(LaterLivesTest, OfTheSameStartAreOthersButNotTheSame) {
+    lives.heard(a, hello(5, 50));
+    EXPECT_FALSE(knows_better(a, hello(5, 50)));
+    EXPECT_TRUE(knows_better(a, hello(5, 51)));
+}
+
+// Who is refused does not take the place of whom it was heard after.
+TEST_F(LaterLivesTest, AreNotForgottenForAnEarlierOne) {
+    lives.heard(a, hello(5, 50));
+    lives.heard(a, hello(4, 40));
+    EXPECT_TRUE(knows_better(a, hello(4, 40)));
+}
+
+TEST_F(LaterLivesTest, AreForgottenWithTheProcess) {
+    lives.heard(a, hello(5, 50));
+    lives.heard(b, hello(5, 50));
+    lives.forgot(a);
+    EXPECT_FALSE(knows_better(a, hello(4, 40)));
+    EXPECT_TRUE(knows_better(b, hello(4, 40)));
+}
+
+TEST_F(LaterLivesTest, AreInTheStateOnceTheyHadASession) {
+    EXPECT_TRUE(lives.knows_better(a, hello(4, 40), core::BootEpoch{5}));
+    EXPECT_FALSE(lives.knows_better(a, hello(5, 51), core::BootEpoch{5}));
+}
+
+}  // namespace
+}  // namespace mortise::sim

@@ -1,0 +1,132 @@
+// What the log says of requests: where each took its place, what it was given and when. Judges
+// what can be seen from that alone: tokens of a name rise with every conflicting grant, for ever
+// (P1), and nobody is passed more often than the rules allow (P9).
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/locks/outcome.hpp"
+#include "tests/sim/base/tally.hpp"
+#include "tests/sim/base/violations.hpp"
+#include "tests/sim/judges/fairness.hpp"
+#include "tests/sim/judges/repeats.hpp"
+
+namespace mortise::sim {
+
+class LogBook {
+public:
+    struct GivenName {
+        std::string name;
+        core::LockMode mode = core::LockMode::exclusive;
+        core::FencingToken token;
+    };
+    struct Given {
+        std::vector<GivenName> names;  // as they are held now
+        core::LogIndex asked_at;       // where the request stands in the log
+        core::LogIndex given_at;
+    };
+    struct Conversion {
+        core::OperationId hold;
+        core::FencingToken token;
+        core::LogIndex at;
+    };
+
+    LogBook(Violations& violations, Tally& tally)
+        : violations_{violations}, tally_{tally}, fairness_{violations, tally}, repeats_{tally} {}
+
+    // The next entry, and what came of it.
+    void read(core::LogId entry, const std::vector<core::Command>& batch,
+              const core::Outcomes& outcomes);
+    void learn_policies(const Fairness::PolicyOf& policy_of) {
+        fairness_.learn_policies(policy_of);
+    }
+
+    // Null when it was never granted.
+    [[nodiscard]] const Given* find(core::OperationId hold) const;
+    // When that hold last got, or kept, this token by a conversion; not set: never.
+    [[nodiscard]] core::LogIndex converted_at(core::OperationId hold,
+                                              core::FencingToken token) const;
+    // When a hold, or its session, ended; not set: it has not.
+    [[nodiscard]] core::LogIndex ended_at(core::OperationId hold) const;
+    [[nodiscard]] core::LogIndex ended_at(core::SessionId session) const;
+    // When somebody was last refused for this circle, which begins with whom it was told to; not
+    // set: never.
+    [[nodiscard]] core::LogIndex refused_at(const std::vector<core::CircleStep>& circle) const;
+    // What tells this write or break from all others; empty: nothing does.
+    [[nodiscard]] static std::string written_by(const core::RequestBody& body);
+    // Where that took effect; not set: nowhere.
+    [[nodiscard]] core::LogIndex written_at(const std::string& what) const;
+    // Names that were taken from holds without waiting for their nodes (S24).
+    using Opened = std::set<std::pair<core::OperationId, std::string>>;
+    [[nodiscard]] const Opened& opened() const { return opened_; }
+    // Has anybody asked for something as a locker?
+    [[nodiscard]] bool has_lockers() const { return has_lockers_; }
+    // What was asked for of a hold: none, when nothing was.
+    [[nodiscard]] core::HoldTerms terms_of(core::OperationId hold) const;
+    // Did its node give it back as lost (S6), though nobody broke it and it has no max_hold?
+    [[nodiscard]] bool was_given_up(core::OperationId hold) const {
+        return given_up_.contains(hold);
+    }
+    // Has its node given it back, in whatever way?
+    [[nodiscard]] bool was_released(core::OperationId hold) const { return let_go_.contains(hold); }
+    [[nodiscard]] bool takes_any(core::OperationId operation) const;
+
+private:
+    struct Refused {
+        core::LogIndex at;
+        std::vector<core::CircleStep> circle;
+    };
+    struct Newest {
+        core::FencingToken any;
+        core::FencingToken writer;
+    };
+
+    void on_queued(core::OperationId operation);
+    void on_answered(core::OperationId operation, const core::Answer& answer);
+    void on_granted(core::OperationId operation, const core::Answer& answer);
+    void grant(Given& given, core::OperationId operation, const core::NamedGrant& grant);
+    void on_converted(core::OperationId operation, const core::Answer& answer);
+    void on_deadlock(core::OperationId operation, const core::Answer& answer);
+    void on_released(core::OperationId operation);
+    void on_written(core::OperationId operation);
+    void on_broken(const core::LockBroken& broken);
+    void probe_end(core::ClosureId closure);
+    void on_broken_at_once(const core::BreakLock& request);
+    void probe_refusal(core::OperationId operation, core::AnswerKind kind);
+    void probe_locker(core::OperationId operation, const Given& given);
+    [[nodiscard]] std::uint64_t locker_of(core::OperationId operation) const;
+    void check_token(const GivenName& given);
+    template <class Body>
+    [[nodiscard]] const Body* body_of(core::OperationId operation) const;
+    // Of an acquire of any kind: what it asks for, name by name.
+    [[nodiscard]] std::map<std::string, Fairness::Wish> wishes_of(
+        core::OperationId operation) const;
+    void report(std::string what) { violations_.report({}, std::move(what)); }
+
+    Violations& violations_;
+    Tally& tally_;
+    Fairness fairness_;
+    Repeats repeats_;
+    core::LogIndex index_;
+    std::map<core::SessionId, core::Seq> taken_;  // the newest request of each that had its turn
+    std::map<core::OperationId, core::RequestBody> requests_;  // of those
+    std::map<core::OperationId, core::LogIndex> placed_;       // those that waited
+    std::map<core::OperationId, Given> given_;
+    std::map<core::OperationId, Conversion> conversions_;
+    std::set<core::OperationId> refused_;
+    std::map<core::OperationId, Refused> deadlocks_;
+    std::map<core::OperationId, core::LogIndex> released_;
+    std::set<core::OperationId> let_go_;
+    std::set<core::OperationId> given_up_;
+    std::map<core::SessionId, core::LogIndex> ended_;
+    std::map<std::string, std::pair<core::OperationId, core::LogIndex>> written_;
+    Opened opened_;
+    std::map<core::ClosureId, core::Closure::Kind> closures_;
+    bool has_lockers_ = false;
+    std::map<std::string, Newest> newest_;
+};
+
+}  // namespace mortise::sim

@@ -1,0 +1,38 @@
+// Every entry that any node ever had in its log, by index and term. Log matching, incrementally: if
+// index and term always name the same content and the same predecessor, then by induction two logs
+// that share an entry share everything before it (thesis 3.5).
+#pragma once
+
+#include <vector>
+
+#include "core/raft/entry.hpp"
+#include "tests/sim/base/violations.hpp"
+
+namespace mortise::sim {
+
+class LogHistory {
+public:
+    explicit LogHistory(Violations& violations) : violations_{violations} {}
+
+    // `node` has put `entry` behind one of term `previous`.
+    void appended(core::NodeId node, const core::Entry& entry, core::Term previous);
+    // For sweeps: what `node` has is what was appended under that index and term.
+    void check(core::NodeId node, const core::Entry& entry);
+
+private:
+    struct Known {
+        core::Term term;
+        core::Term previous;
+        std::uint64_t checksum = 0;
+    };
+    struct Slot {
+        Known first;
+        std::vector<Known> others;  // seldom any
+    };
+    [[nodiscard]] const Known* find(core::LogId id) const;
+
+    Violations& violations_;
+    std::vector<Slot> slots_;
+};
+
+}  // namespace mortise::sim

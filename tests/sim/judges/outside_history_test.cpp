@@ -1,0 +1,152 @@
+#include "tests/sim/judges/outside_history.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/check/history_check.hpp"
+
+namespace mortise::sim {
+namespace {
+
+constexpr core::NodeId a{1};
+constexpr core::NodeId b{2};
+constexpr core::SessionId session_of_a{1};
+constexpr core::SessionId session_of_b{2};
+
+struct OutsideHistoryTest : testing::Test {
+    // Both clocks show true time, and a lease is ten seconds.
+    void granted(core::NodeId node, core::SessionId session, std::uint64_t token) {
+        granted(node, {session, core::Seq{token}}, token, core::LockMode::exclusive);
+    }
+    void granted(core::NodeId node, core::OperationId hold, std::uint64_t token,
+                 core::LockMode mode) {
+        const auto session = hold.session;
+        core::AcquireCall call;
+        call.tag = core::CallTag{hold.seq.raw()};
+        call.request.name = "x";
+        call.request.mode = mode;
+        history.asked(node, call);
+        heap.run_until(heap.now() + sim_millisecond);
+        history.lease_changed({session, {heap.now() + 10 * sim_second}}, {heap.now()});
+        core::Acquired acquired;
+        acquired.hold = hold;
+        acquired.token = core::FencingToken{token};
+        history.answered(node, {call.tag, acquired});
+        heap.run_until(heap.now() + sim_millisecond);
+    }
+    // Of a it is not heard that it has the name no more.
+    void granted_to_b_after(SimTime time) {
+        granted(a, session_of_a, 1);
+        heap.run_until(time);
+        granted(b, session_of_b, 2);
+    }
+    [[nodiscard]] bool is_explained() const { return check::check(history.calls()).explained; }
+
+    EventHeap heap;
+    OutsideHistory history{heap};
+};
+
+TEST_F(OutsideHistoryTest, OneAfterTheOther) {
+    granted(a, session_of_a, 1);
+    history.releasing(a, {}, {session_of_a, core::Seq{1}});
+    granted(b, session_of_b, 2);
+    EXPECT_TRUE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, TwoAtOnce) {
+    granted(a, session_of_a, 1);
+    granted(b, session_of_b, 2);
+    EXPECT_FALSE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, OfTwoReadersOnOneNodeEachIsItsOwn) {
+    granted(a, {session_of_a, core::Seq{1}}, 1, core::LockMode::shared);
+    granted(a, {session_of_a, core::Seq{2}}, 1, core::LockMode::shared);
+    history.releasing(a, {}, {session_of_a, core::Seq{1}});
+    granted(b, session_of_b, 2);
+    EXPECT_FALSE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, WhoDiedIsTrustedAsLongAsItsLease) {
+    granted(a, session_of_a, 1);
+    history.node_lost(a);
+    granted(b, session_of_b, 2);
+    EXPECT_FALSE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, WhoseLeaseIsOverIsInNobodysWay) {
+    granted(a, session_of_a, 1);
+    history.node_lost(a);
+    heap.run_until(11 * sim_second);
+    granted(b, session_of_b, 2);
+    EXPECT_TRUE(is_explained());
+}
+
+// It sleeps on, so it never says that the hold is lost.
+TEST_F(OutsideHistoryTest, WhoSleepsIsTrustedNoLongerThanItsLease) {
+    granted_to_b_after(11 * sim_second);
+    history.end();
+    EXPECT_TRUE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, WhoSleepsIsTrustedUntilTheEndOfItsLease) {
+    granted_to_b_after(9 * sim_second);
+    heap.run_until(11 * sim_second);
+    history.end();
+    EXPECT_FALSE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, WhoWakesUpLateLosesWhatItHadLongBefore) {
+    granted_to_b_after(11 * sim_second);
+    history.lost({{session_of_a, core::Seq{1}}, core::HoldLost::Reason::expired});
+    history.end();
+    EXPECT_TRUE(is_explained());
+}
+
+// Nobody told it of the end of its session yet.
+TEST_F(OutsideHistoryTest, WhatIsSuspendedIsInNobodysWayUntilItIsLetGo) {
+    granted_to_b_after(11 * sim_second);
+    history.releasing(a, {}, {session_of_a, core::Seq{1}});
+    EXPECT_TRUE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, WhatIsLetGoLateWasInTheWayWhileItsLeaseLasted) {
+    granted_to_b_after(9 * sim_second);
+    heap.run_until(11 * sim_second);
+    history.releasing(a, {}, {session_of_a, core::Seq{1}});
+    EXPECT_FALSE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, ARestartMayEndTheFormerLife) {
+    granted(a, session_of_a, 1);
+    history.node_lost(a);
+    history.node_started(a);
+    granted(b, session_of_b, 2);
+    EXPECT_TRUE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, SeveralNamesAreSeveralCalls) {
+    core::AcquireSeveralCall call;
+    call.tag = core::CallTag{1};
+    call.request.names = {{"w", core::LockMode::exclusive}, {"x", core::LockMode::exclusive}};
+    history.asked(a, call);
+    history.lease_changed({session_of_a, {heap.now() + 10 * sim_second}}, {heap.now()});
+    core::AcquiredSeveral acquired;
+    acquired.hold = {session_of_a, core::Seq{1}};
+    acquired.names = {{"w", core::FencingToken{1}, {}}, {"x", core::FencingToken{2}, {}}};
+    heap.run_until(heap.now() + sim_millisecond);
+    history.answered(a, {call.tag, acquired});
+    heap.run_until(heap.now() + sim_millisecond);
+    EXPECT_TRUE(is_explained());
+    granted(b, session_of_b, 3);
+    EXPECT_FALSE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, AHoldThatIsConvertedMayBeOver) {
+    granted(a, session_of_a, 1);
+    history.asked(a, core::DowngradeCall{core::CallTag{7}, {session_of_a, core::Seq{1}}});
+    granted(b, session_of_b, 2);
+    EXPECT_TRUE(is_explained());
+}
+
+}  // namespace
+}  // namespace mortise::sim

@@ -1,0 +1,44 @@
+#include "tests/sim/judges/repeats.hpp"
+
+#include <array>
+#include <string_view>
+#include <variant>
+
+namespace mortise::sim {
+
+namespace {
+
+// In the order of core::RequestBody.
+constexpr auto probes_of_repeats = std::to_array<std::string_view>({
+    "repeat in the log: acquire",
+    "repeat in the log: release",
+    "repeat in the log: cancel",
+    "repeat in the log: downgrade",
+    "repeat in the log: upgrade",
+    "repeat in the log: several names",
+    "repeat in the log: value",
+    "repeat in the log: consistent",
+    "repeat in the log: break",
+    "repeat in the log: ask for a release",
+    "repeat in the log: declined",
+    "repeat in the log: end of the session",
+});
+static_assert(probes_of_repeats.size() == std::variant_size_v<core::RequestBody>);
+
+}  // namespace
+
+void Repeats::read(core::Term term, const core::Request& request, bool session_ended) {
+    const core::OperationId id{request.session, request.seq};
+    const auto [first, is_new] = first_.emplace(id, term);
+    if (session_ended) tally_.probe("request of an ended session in the log");
+    if (!session_ended && !is_new && cancelled_.contains(id))
+        tally_.probe("repeat behind its cancel");
+    if (!session_ended && !is_new) {
+        tally_.probe(probes_of_repeats[request.body.index()]);
+        if (first->second != term) tally_.probe("repeat in a later term");
+    }
+    const auto* cancel = std::get_if<core::Cancel>(&request.body);
+    if (cancel != nullptr) cancelled_.insert({request.session, cancel->operation});
+}
+
+}  // namespace mortise::sim

@@ -1,0 +1,39 @@
+// Who led, who voted for whom, and what the hard state on disk was: one leader for a term, one vote
+// of an incarnation in a term, nothing that goes back.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/raft/write.hpp"
+#include "tests/sim/base/violations.hpp"
+
+namespace mortise::sim {
+
+class VoteHistory {
+public:
+    explicit VoteHistory(Violations& violations) : violations_{violations} {}
+
+    void leads(core::NodeId node, core::Term term);
+    // `voter` has told the world.
+    void voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,
+               core::NodeId candidate);
+    void hard_state(core::NodeId node, const core::HardState& before, const core::HardState& after);
+    // Told somebody so.
+    [[nodiscard]] bool has_voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,
+                                 core::NodeId candidate) const;
+
+private:
+    struct Voter {
+        core::NodeId node;
+        core::Incarnation incarnation;
+        friend constexpr auto operator<=>(const Voter&, const Voter&) = default;
+    };
+
+    Violations& violations_;
+    std::map<core::Term, core::NodeId> leaders_;
+    std::map<std::pair<core::Term, Voter>, core::NodeId> votes_;
+};
+
+}  // namespace mortise::sim

@@ -1,0 +1,66 @@
+#include "tests/sim/judges/wait_cycles.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "tests/sim/base/in_words.hpp"
+
+namespace mortise::sim {
+
+namespace {
+
+using Locker = std::pair<core::SessionId, std::uint64_t>;
+using WaitsFor = std::map<Locker, std::set<Locker>>;
+
+void add_waits(const core::LockView& lock, const core::LockView::Waiting& waiting,
+               WaitsFor& waits) {
+    const auto session = waiting.operation.session;
+    for (const auto& holder : lock.holders) {
+        const bool is_own_hold =
+            holder.operation.session == session && holder.operation.seq == waiting.upgrades;
+        const bool counts = holder.locker.is_set() && !is_own_hold;
+        if (!counts || core::compatible(holder.mode, waiting.mode)) continue;
+        waits[{session, waiting.locker.number}].insert(
+            {holder.operation.session, holder.locker.number});
+    }
+}
+
+// From one to the next until somebody comes again.
+std::optional<Locker> find_circle(const Locker& at, const WaitsFor& waits, std::set<Locker>& path,
+                                  std::set<Locker>& done) {
+    const auto found = waits.find(at);
+    if (found == waits.end() || done.contains(at)) return std::nullopt;
+    if (!path.insert(at).second) return at;
+    for (const auto& next : found->second) {
+        if (auto circle = find_circle(next, waits, path, done)) return circle;
+    }
+    path.erase(at);
+    done.insert(at);
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string standing_circle(const std::vector<core::LockView>& locks, const TakesAny& takes_any) {
+    WaitsFor waits;
+    for (const auto& lock : locks) {
+        for (const auto& waiting : lock.waiters) {
+            const bool counts = waiting.locker.is_set() && !takes_any(waiting.operation);
+            if (counts) add_waits(lock, waiting, waits);
+        }
+    }
+    std::set<Locker> done;
+    for (const auto& [locker, others] : waits) {
+        std::set<Locker> path;
+        const auto circle = find_circle(locker, waits, path, done);
+        if (!circle) continue;
+        return "locker " + std::to_string(circle->second) + " of session " +
+               in_words(circle->first) + " waits for itself";
+    }
+    return {};
+}
+
+}  // namespace mortise::sim

@@ -1,0 +1,51 @@
+// What programs ask for: drawn, and often not wise. Tags are the caller's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/prng.hpp"
+#include "core/node/effects.hpp"
+#include "tests/sim/base/swarm.hpp"
+
+namespace mortise::sim {
+
+class CallDrawing {
+public:
+    // Both outlive it.
+    CallDrawing(core::Prng& prng, const Swarm& swarm) : prng_{prng}, swarm_{swarm} {}
+
+    [[nodiscard]] std::string name();
+    // `now` is of the steady clock of whoever asks.
+    [[nodiscard]] core::AcquireCall acquire(core::Instant now);
+    [[nodiscard]] core::AcquireSeveralCall acquire_several(core::Instant now);
+    // Of a hold in that mode.
+    [[nodiscard]] core::Call conversion(core::OperationId hold, core::LockMode held,
+                                        core::Instant now);
+    [[nodiscard]] core::InspectCall inspect();
+    [[nodiscard]] core::ConfirmCall confirm(core::OperationId hold, core::Instant now);
+    // Under a hold of that name. What is written stands for the call: nobody else writes the same.
+    [[nodiscard]] core::WriteCall write(core::OperationId hold, const std::string& name,
+                                        core::CallTag tag);
+    // So do the reasons.
+    [[nodiscard]] static core::WriteCall ask_for(const std::string& name, core::CallTag tag);
+    [[nodiscard]] core::WriteCall take_away(const std::string& name, core::FencingToken token,
+                                            core::CallTag tag);
+
+private:
+    [[nodiscard]] core::LockMode mode();
+    [[nodiscard]] core::LockMode any_mode();
+    [[nodiscard]] core::Instant deadline(core::Instant now, std::int64_t timeouts_max);
+    // Of one name or several.
+    template <class AnyAcquire>
+    void dress(AnyAcquire& request);
+    // Nothing is drawn in a run that has none of it.
+    [[nodiscard]] bool percent(std::uint64_t chance);
+    [[nodiscard]] core::LockerTag locker();
+    [[nodiscard]] core::HoldTerms terms();
+
+    core::Prng& prng_;
+    const Swarm& swarm_;
+};
+
+}  // namespace mortise::sim

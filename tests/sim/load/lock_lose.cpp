@@ -1,0 +1,30 @@
+// Programs that lose what they hold: each is told on a thread of its own, sooner or later, and the
+// node hears when that is done (S6).
+#include "tests/sim/load/lock_workload.hpp"
+
+namespace mortise::sim {
+
+// What was given back just before need not be told.
+void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
+    const bool had = holds_.erase(lost.hold) != 0;
+    history_.lost(lost);
+    contentions_.lost(lost.hold);
+    closings_.lost(node, lost);
+    if (outside_) outside_->lost(lost);
+    if (!had || lost.reason == core::HoldLost::Reason::node_stopped) return;
+    tellings_.lost(node, lost.hold);
+    tell_sometimes(node, lost.hold);
+}
+
+// Mostly at once; some hang.
+void LockWorkload::tell_sometimes(core::NodeId node, core::OperationId hold) {
+    if (prng_.one_in(8)) return;
+    const auto delay = prng_.between(0, (prng_.one_in(4) ? 150 : 20) * sim_millisecond);
+    world_.heap.after(delay, [this, node, hold] {
+        if (!can_call(node)) return;
+        tellings_.told(hold);
+        call(node, core::ToldCall{{}, hold});
+    });
+}
+
+}  // namespace mortise::sim

@@ -1,0 +1,32 @@
+// The command line of the simulator.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tests/sim/base/tally.hpp"
+
+namespace mortise::sim {
+
+struct Arguments {
+    std::optional<std::uint64_t> seeds;  // else 100, or with until_failure no end
+    std::uint64_t first = 1;
+    std::optional<std::uint64_t> seed;      // only this one
+    std::optional<std::uint64_t> minimise;  // find the smallest run of this seed that fails
+    std::string list;                       // a file of runs, see seed_list.hpp
+    Faults without;
+    std::uint64_t steps = 12'000;
+    bool until_failure = false;
+    bool trace = false;
+};
+
+struct BadArguments {
+    std::string why;
+};
+
+[[nodiscard]] std::variant<Arguments, BadArguments> parse(const std::vector<std::string>& words);
+
+}  // namespace mortise::sim

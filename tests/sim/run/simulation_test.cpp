@@ -1,0 +1,49 @@
+// A few seeds on every change; `./dev sim` has the others.
+#include "tests/sim/run/simulation.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mortise::sim {
+namespace {
+
+constexpr std::uint64_t first_seed = 1'000;
+constexpr std::uint64_t seeds = 60;
+constexpr std::uint64_t steps = 3'000;
+
+TEST(Simulation, KeepsItsPromisesWhateverFails) {
+    for (auto seed = first_seed; seed < first_seed + seeds; ++seed) {
+        const auto result = run_seed({.seed = seed, .steps = steps});
+        EXPECT_FALSE(result.violation)
+            << result.violation->what << "\nreplay with ./dev sim --seed " << seed << " --steps "
+            << steps << " --trace";
+        EXPECT_GT(result.steps, 0U);
+    }
+}
+
+TEST(Simulation, TellsTheSameStoryTwice) {
+    for (auto seed = first_seed; seed < first_seed + 10; ++seed) {
+        const auto once = run_seed({.seed = seed, .steps = steps});
+        const auto again = run_seed({.seed = seed, .steps = steps});
+        EXPECT_EQ(once.trace, again.trace) << "seed " << seed;
+        EXPECT_EQ(once.steps, again.steps) << "seed " << seed;
+    }
+}
+
+TEST(Simulation, TellsAnotherStoryForAnotherSeed) {
+    EXPECT_NE(run_seed({.seed = 1, .steps = 500}).trace, run_seed({.seed = 2, .steps = 500}).trace);
+}
+
+// Some need a run with a subject, of which there are few.
+TEST(Simulation, InjectsEveryKindOfFault) {
+    Tally total;
+    for (auto seed = first_seed; seed < first_seed + 4 * seeds; ++seed) {
+        total.add(run_seed({.seed = seed, .steps = steps}).tally);
+    }
+    for (std::size_t i = 0; i < fault_count; ++i) {
+        const auto fault = static_cast<Fault>(i);
+        EXPECT_GT(total.of(fault), 0U) << name_of(fault);
+    }
+}
+
+}  // namespace
+}  // namespace mortise::sim

@@ -1,0 +1,186 @@
+#include "tests/sim/world/cluster.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/raft/quorum.hpp"
+
+namespace mortise::sim {
+
+namespace {
+
+constexpr std::int64_t clock_bound_ppm = 10'000;
+
+}  // namespace
+
+Cluster::Cluster(World& world)
+    : world_{world},
+      network_{world.swarm.nodes, world.heap, world.tally, *this, world.prng.next()},
+      started_at_(world.swarm.nodes) {
+    network_.configure(world.swarm.network);
+    std::vector<core::Member> voters;
+    for (std::uint64_t raw = 1; raw <= world.swarm.nodes; ++raw) {
+        ids_.push_back(core::NodeId{raw});
+        const bool founds = raw <= world.swarm.nodes - world.swarm.spares;
+        if (founds) voters.push_back({core::NodeId{raw}, {}, "node" + std::to_string(raw)});
+    }
+    for (const auto id : ids_) {
+        nodes_.push_back(std::make_unique<SimNode>(id, voters, world, *this));
+    }
+}
+
+void Cluster::start_all() {
+    for (const auto id : ids_) {
+        const auto wait = world_.prng.between(0, world_.swarm.restart_after);
+        world_.heap.after(wait, [this, id] { start(id); });
+    }
+}
+
+void Cluster::start(core::NodeId node) {
+    if (is_running(node)) return;
+    started_at_[static_cast<std::size_t>(node.raw() - 1)] = world_.heap.now();
+    at(node).start();
+    if (is_running(node) && world_.checker.is_rolled_back(node)) {
+        lives_.rolled_back(hello(node).generation.life);
+    }
+    network_.connect_what_can_be();
+}
+
+void Cluster::carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) {
+    network_.send(from, to, std::move(message));
+}
+
+void Cluster::died(core::NodeId node) {
+    ran_ += world_.heap.now() - started_at_[static_cast<std::size_t>(node.raw() - 1)];
+    lives_.forgot(node);
+    network_.node_stopped(node);
+    if (!restart_crashed_) return;
+    const auto wait = world_.prng.between(1, 2 * world_.swarm.restart_after);
+    world_.heap.after(wait, [this, node] {
+        if (restart_crashed_) start(node);
+    });
+}
+
+// In the same process, so whoever restarts what died has nothing to do with it.
+void Cluster::begins_anew(core::NodeId node) {
+    world_.heap.after(world_.prng.between(1, sim_second / 10), [this, node] { start(node); });
+}
+
+void Cluster::restart(core::NodeId node) {
+    crash(node);
+    if (!restart_crashed_) begins_anew(node);
+}
+
+void Cluster::resume(core::NodeId node) {
+    at(node).resume();
+    network_.connect_what_can_be();
+}
+
+core::NodeId Cluster::leader() const {
+    core::NodeId found;
+    core::Term term;
+    for (const auto& node : nodes_) {
+        if (!node->is_running() || !node->raft().is_leader() || node->raft().term() < term)
+            continue;
+        found = node->id();
+        term = node->raft().term();
+    }
+    return found;
+}
+
+bool Cluster::is_founded() const {
+    for (const auto& node : nodes_) {
+        if (node->disk().platter().knows_cluster()) return true;
+    }
+    return false;
+}
+
+std::vector<core::Configuration> Cluster::configurations() const {
+    const auto& committed = world_.checker.configuration();
+    std::vector<core::Configuration> all{committed};
+    for (const auto& node : nodes_) {
+        if (committed.find(node->id()) == nullptr || !node->disk().platter().knows_cluster())
+            continue;
+        if (world_.checker.is_rolled_back(node->id())) continue;
+        all.push_back(node->disk().platter().newest_configuration());
+        if (node->is_running()) all.push_back(node->raft().configuration());
+    }
+    return all;
+}
+
+bool Cluster::is_quorum(const std::set<core::NodeId>& nodes) const {
+    return std::ranges::all_of(configurations(), [&](const core::Configuration& each) {
+        return core::has_quorum(each, [&](core::NodeId id) {
+            const bool is_lost = world_.checker.is_lost(id, each) || at(id).disk().may_be_damaged();
+            return nodes.contains(id) && !is_lost;
+        });
+    });
+}
+
+bool Cluster::clocks_out_of_bounds(core::NodeId holder) const {
+    return at(holder).slowest_ppm() < -clock_bound_ppm || clocks_too_fast();
+}
+
+bool Cluster::clocks_too_fast() const {
+    std::size_t fast = 0;
+    for (const auto& node : nodes_) {
+        if (node->fastest_ppm() > clock_bound_ppm) ++fast;
+    }
+    // One of a few is soon a majority, where members come and go.
+    if (fast != 0 && world_.swarm.members_change()) return true;
+    return 2 * fast > nodes_.size();
+}
+
+SimTime Cluster::running_time() const {
+    auto total = ran_;
+    for (const auto id : ids_) {
+        const auto since = started_at_[static_cast<std::size_t>(id.raw() - 1)];
+        if (is_running(id)) total += world_.heap.now() - since;
+    }
+    return total;
+}
+
+bool Cluster::is_running(core::NodeId node) const {
+    return at(node).is_running();
+}
+
+bool Cluster::can_answer(core::NodeId node) const {
+    return at(node).is_running() && !at(node).is_paused();
+}
+
+core::Hello Cluster::hello(core::NodeId node) const {
+    auto hello = at(node).driver().hello();
+    hello.access = world_.swarm.access_of(node);  // as whoever checks its certificate does
+    return hello;
+}
+
+core::Generation Cluster::start_of(core::NodeId node) const {
+    const auto& platter = at(node).disk().platter();
+    return {platter.incarnation, platter.boot_epoch};
+}
+
+void Cluster::deliver(core::NodeId node, core::Event event) {
+    if (const auto* up = std::get_if<core::PeerUp>(&event)) {
+        if (!may_meet(node, up->hello)) return count_as_lost(up->hello);
+        lives_.heard(node, up->hello);
+    }
+    at(node).handle(std::move(event));
+}
+
+bool Cluster::may_meet(core::NodeId node, const core::Hello& hello) const {
+    if (!is_running(node) || !lives_.is_rolled_back(hello.generation.life)) return true;
+    const auto& sessions = at(node).driver().core().machine().sessions();
+    return lives_.knows_better(node, hello,
+                               sessions.newest_start(hello.generation.incarnation).boot_epoch);
+}
+
+// Decision 0013 does not promise that such a one is found out.
+void Cluster::count_as_lost(const core::Hello& rolled_back) {
+    if (!is_running(rolled_back.node) ||
+        hello(rolled_back.node).generation != rolled_back.generation)
+        return;
+    world_.tally.probe("rolled back where nobody knew better");
+    at(rolled_back.node).begin_anew();
+}
+
+}  // namespace mortise::sim

@@ -1,0 +1,85 @@
+// All nodes and the network between them, and what can be done to them.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "tests/sim/judges/later_lives.hpp"
+#include "tests/sim/machine/sim_network.hpp"
+#include "tests/sim/world/sim_node.hpp"
+
+namespace mortise::sim {
+
+class Cluster final : public NetworkHost, public NodeOwner {
+public:
+    // The world outlives the cluster. Everything is scheduled, nothing started yet.
+    explicit Cluster(World& world);
+
+    void start_all();
+    // Crashed nodes come back on their own after a while, until this is switched off.
+    void restart_crashed(bool on) { restart_crashed_ = on; }
+    void crash(core::NodeId node) { at(node).crash(); }
+    void pause(core::NodeId node) { at(node).pause(); }
+    void suspend(core::NodeId node, SimTime until) { at(node).suspend(until); }
+    void resume(core::NodeId node);
+    void start(core::NodeId node);
+    // Its process has ended by itself. It is started again whatever becomes of crashed ones.
+    void restart(core::NodeId node);
+    // One step of a node from outside: a call of its user.
+    void call(core::NodeId node, core::Event event) { at(node).handle(std::move(event)); }
+
+    [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+    [[nodiscard]] const std::vector<core::NodeId>& ids() const { return ids_; }
+    [[nodiscard]] std::vector<core::NodeId> founders() const {
+        return {ids_.begin(), ids_.end() - static_cast<std::ptrdiff_t>(world_.swarm.spares)};
+    }
+    [[nodiscard]] SimNode& at(core::NodeId node) {
+        return *nodes_[static_cast<std::size_t>(node.raw() - 1)];
+    }
+    [[nodiscard]] const SimNode& at(core::NodeId node) const {
+        return *nodes_[static_cast<std::size_t>(node.raw() - 1)];
+    }
+    [[nodiscard]] SimNetwork& network() { return network_; }
+    // The one of the highest term, if any node leads.
+    [[nodiscard]] core::NodeId leader() const;
+    [[nodiscard]] bool is_founded() const;  // on some disk
+    // Those by which a member may come to count, on disk or in memory.
+    [[nodiscard]] std::vector<core::Configuration> configurations() const;
+    // Each of those has a majority of these, with the disks that they are members with.
+    [[nodiscard]] bool is_quorum(const std::set<core::NodeId>& nodes) const;
+    // This holder's clock was slow, or a majority's fast, beyond the bound: P3 is not promised.
+    [[nodiscard]] bool clocks_out_of_bounds(core::NodeId holder) const;
+    // Likewise of whatever a majority counts, whoever holds it.
+    [[nodiscard]] bool clocks_too_fast() const;
+    // How long nodes have been running, all together.
+    [[nodiscard]] SimTime running_time() const;
+
+    // --- NetworkHost ----------------------------------------------------------------------------
+    [[nodiscard]] bool is_running(core::NodeId node) const override;
+    [[nodiscard]] bool can_answer(core::NodeId node) const override;
+    [[nodiscard]] core::Hello hello(core::NodeId node) const override;
+    [[nodiscard]] core::Generation start_of(core::NodeId node) const override;
+    void deliver(core::NodeId node, core::Event event) override;
+    // --- NodeOwner ------------------------------------------------------------------------------
+    void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) override;
+    void died(core::NodeId node) override;
+    void begins_anew(core::NodeId node) override;
+    void disconnect(core::NodeId a, core::NodeId b) override { network_.reset(a, b); }
+
+private:
+    // False: it cannot know that this hello is of a directory that was rolled back.
+    [[nodiscard]] bool may_meet(core::NodeId node, const core::Hello& hello) const;
+    void count_as_lost(const core::Hello& rolled_back);
+
+    World& world_;
+    SimNetwork network_;
+    std::vector<core::NodeId> ids_;
+    std::vector<std::unique_ptr<SimNode>> nodes_;
+    std::vector<SimTime> started_at_;
+    LaterLives lives_;
+    SimTime ran_ = 0;  // lives that are over
+    bool restart_crashed_ = true;
+};
+
+}  // namespace mortise::sim

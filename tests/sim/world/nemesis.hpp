@@ -1,0 +1,68 @@
+// Who breaks things: now and then one of the faults this run has switched on, for a while.
+#pragma once
+
+#include "tests/sim/world/cluster.hpp"
+
+namespace mortise::sim {
+
+class Nemesis {
+public:
+    // References outlive the nemesis.
+    Nemesis(World& world, Cluster& cluster);
+
+    void start();
+    void stop();
+
+private:
+    void strike_later();
+    void strike();
+    void strike_at_turmoil();
+    void inflict(Fault fault);
+    [[nodiscard]] Fault draw_fault();
+    [[nodiscard]] core::NodeId draw_node();
+    [[nodiscard]] core::NodeId draw_running();  // more often than not the leader
+    [[nodiscard]] SimTime draw_length();
+
+    // nodes
+    void crash(Fault kind);
+    void power_cut();
+    void pause(Fault kind);
+    [[nodiscard]] core::NodeId draw_wild();
+    void freeze_clock();
+    void jump_clock();
+    void change_rate(Fault kind);
+    void tempt(core::NodeId fast);
+    [[nodiscard]] bool is_on_trial() const {
+        return world_.swarm.lease_trial && world_.heap.now() < trial_until_;
+    }
+    void disturb_disk(Fault kind);
+    void wipe(Fault kind);
+    void roll_back();
+    void flip_bit();
+    [[nodiscard]] bool can_be_missed(core::NodeId node) const;
+    [[nodiscard]] bool is_known_to_another_founder(core::NodeId than) const;
+    void change_members(Fault kind);
+    // links
+    void split();
+    void isolate();
+    void isolate(core::NodeId alone);
+    void one_way();
+    void bridge();
+    void mute();
+    void fall_behind(core::NodeId node, SimTime lag);
+    void hear_late(core::NodeId node, SimTime by);
+    void silence(core::NodeId node, SimTime length);
+    void slow_link();
+    void reset();
+    void cut_between(core::NodeId a, core::NodeId b);
+    void heal_later();
+
+    World& world_;
+    Cluster& cluster_;
+    core::Prng prng_;
+    std::uint64_t cuts_ = 0;   // only the newest is healed by its own timer
+    SimTime trial_until_ = 0;  // of a lease: only then the next
+    bool stopped_ = false;
+};
+
+}  // namespace mortise::sim

@@ -1,0 +1,160 @@
+// One node and the process around it: a driver between its ports, a disk, clocks, and ways to die.
+// Everything the driver does passes through here, so a crash may fall between any two effects.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "tests/sim/machine/sim_clock.hpp"
+#include "tests/sim/machine/sim_disk.hpp"
+#include "tests/sim/world/world.hpp"
+
+namespace mortise::sim {
+
+// Whoever has the nodes, and the network between them.
+class NodeOwner {
+public:
+    virtual ~NodeOwner() = default;
+    virtual void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) = 0;
+    virtual void disconnect(core::NodeId a, core::NodeId b) = 0;
+    virtual void died(core::NodeId node) = 0;
+    // It is down, and has put its directory aside; its process goes on with an empty one.
+    virtual void begins_anew(core::NodeId node) = 0;
+};
+
+class SimNode final : public LogWriter,
+                      public StateWriter,
+                      public PeerSender,
+                      public Publisher,
+                      public DiskListener {
+public:
+    // References outlive the node.
+    SimNode(core::NodeId id, std::vector<core::Member> voters, World& world, NodeOwner& owner);
+
+    // --- its life -------------------------------------------------------------------------------
+    void start();
+    void crash();
+    // In the midst of the effects of a step: so many of them are still carried out.
+    void crash_in_step(std::uint64_t effects) { effects_left_ = effects + 1; }
+    void pause();
+    void suspend(SimTime until);  // the disk stands still as well
+    void resume();                // after either
+    // Requires that it is down. It may still know which cluster it belonged to.
+    void wipe_disk(core::ClusterId former = {});
+    // Requires that it is down and that its disk has a former image.
+    void roll_back();
+    // Running or not: it goes on with an empty directory, and knows whose member it was.
+    void begin_anew();
+    void set_clock_rate(std::int64_t ppm);
+    void freeze_clock() { set_clock_rate(SimClock::frozen_ppm); }
+    void thaw_clock();  // if it is frozen
+    void jump_clock(core::Nanoseconds forward);
+    void calm_down();  // faults are over: disk and clock behave
+
+    // What its clocks show.
+    [[nodiscard]] core::Now now() const { return clock_.at(world_.heap.now()); }
+    // The most that its clocks ever ran slow and fast in this simulation.
+    [[nodiscard]] std::int64_t slowest_ppm() const { return slowest_ppm_; }
+    [[nodiscard]] std::int64_t fastest_ppm() const { return fastest_ppm_; }
+
+    // One step, now, or when it is resumed.
+    void handle(core::Event event);
+
+    [[nodiscard]] core::NodeId id() const { return id_; }
+    [[nodiscard]] bool is_running() const { return driver_ != nullptr; }
+    [[nodiscard]] bool is_paused() const { return paused_; }
+    // What it is given now waits until it has done what piled up while it was paused.
+    [[nodiscard]] bool is_catching_up() const { return catching_up_; }
+    [[nodiscard]] const Driver& driver() const { return *driver_; }  // requires is_running()
+    [[nodiscard]] const core::Raft& raft() const { return driver_->core().raft(); }
+    [[nodiscard]] SimDisk& disk() { return disk_; }
+    [[nodiscard]] const SimDisk& disk() const { return disk_; }
+
+    // --- ports ----------------------------------------------------------------------------------
+    void submit(const core::Write& write) override;
+    void purge_to(const core::LogBase& base) override;
+    void send(core::NodeId to, core::PeerMessage message) override;
+    void save(core::StateDelta delta) override;
+    void save_countdowns(core::SavedCountdowns countdowns) override;
+    void read_snapshot(core::SnapshotRead read) override;
+    void close_snapshot(core::NodeId peer) override;
+    void install(core::InstallStep step) override;
+    void lost(const core::HoldLost& lost) override;
+    void suspended(core::OperationId hold) override;
+    void contended(const core::Contended& contended) override;
+    void lease_changed(const core::LeaseChanged& lease) override;
+    void answered(core::CallAnswer answer) override;
+    void state_replaced(core::LogId last) override;
+    void applied(const core::Applied& applied) override;
+    void noted(const core::Note& note) override;
+    void superseded() override;
+    void copied() override;
+    void disconnect(core::NodeId peer) override;
+    void stopped(const std::string& reason) override;
+    void on_platter(const core::HardState& before, const core::Write& write) override;
+    void write_done(core::WriteId id) override;
+    void write_failed() override;
+
+private:
+    void step(core::Event event);
+    [[nodiscard]] std::size_t unread_from(core::NodeId peer) const;
+    void judge_step(std::size_t kind);
+    void forget_write(core::WriteId id);
+    void change_answered(const core::CallAnswer& answer);
+    [[nodiscard]] bool is_dead();  // asked before each effect
+    void resume_clock();
+    void catch_up();
+    void set_timer();
+    void timer_fired();
+    [[nodiscard]] core::NodeOptions draw_options();
+    void reset_clock();
+    void look_for_damage();
+    void check_recovered_state();
+    void schedule_flush();
+    [[nodiscard]] bool may_flush() const;
+    void flush();
+    void take_install();
+    void finish_install();
+    void set_aside();
+    void upgrade_sometimes();
+    void tell_format(const core::Entry& entry);
+    void say(const char* text, std::uint64_t a = 0, std::uint64_t b = 0);
+
+    core::NodeId id_;
+    std::vector<core::Member> voters_;
+    World& world_;
+    NodeOwner& owner_;
+    core::Prng prng_;
+    SimDisk disk_;
+    SimClock clock_;
+    std::int64_t slowest_ppm_ = 0;
+    std::int64_t fastest_ppm_ = 0;
+    bool machine_restarted_ = false;  // so nothing is known of the former process (S10)
+    std::uint8_t command_format_ = core::command_format_newest;  // of its version
+    std::unique_ptr<Driver> driver_;
+
+    std::uint64_t life_ = 0;  // what was scheduled in an earlier one does not happen
+    bool stepping_ = false;
+    bool begins_anew_ = false;        // once this step is over
+    bool dead_ = false;               // the rest of this step's effects do not happen
+    std::uint64_t effects_left_ = 0;  // zero: no death is planned
+    bool paused_ = false;
+    bool suspended_ = false;
+    bool catching_up_ = false;        // resumed, but what is parked comes first
+    std::deque<core::Event> parked_;  // arrived while paused
+    struct Unsynced {
+        core::WriteId id;
+        core::Instant at;  // submitted, by its own clock
+    };
+    std::deque<Unsynced> unsynced_;  // as far as the core knows
+    core::Checksum effects_;         // of the step at hand
+
+    SimTime read_at_ = 0;   // when the newest read of a view is answered
+    SimTime taken_at_ = 0;  // when the newest step of an install is
+
+    SimTime timer_at_ = sim_never;
+    std::uint64_t timer_ = 0;  // those set earlier do not fire
+};
+
+}  // namespace mortise::sim

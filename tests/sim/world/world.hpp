@@ -1,0 +1,60 @@
+// What everything in one simulation shares.
+#pragma once
+
+#include <functional>
+
+#include "core/base/checksum.hpp"
+#include "tests/sim/base/event_heap.hpp"
+#include "tests/sim/base/swarm.hpp"
+#include "tests/sim/base/tally.hpp"
+#include "tests/sim/base/timeline.hpp"
+#include "tests/sim/base/violations.hpp"
+#include "tests/sim/base/workload.hpp"
+#include "tests/sim/judges/checker.hpp"
+#include "tests/sim/judges/streams.hpp"
+
+namespace mortise::sim {
+
+struct World {
+    // With `watched`, the timeline is printed there.
+    explicit World(std::uint64_t seed, std::FILE* watched = nullptr, const Faults& without = {})
+        : prng{seed},
+          swarm{draw_swarm(prng)},
+          timeline{heap, watched},
+          checker{swarm.nodes, violations, tally},
+          streams{violations, tally, swarm.window} {
+        swarm.switch_off(without);
+    }
+    // With nothing drawn but what happens within.
+    World(std::uint64_t seed, const Swarm& given)
+        : prng{seed},
+          swarm{given},
+          timeline{heap},
+          checker{given.nodes, violations, tally},
+          streams{violations, tally, given.window} {}
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
+
+    void count_step() {
+        ++steps;
+        violations.at(heap.now(), steps);
+    }
+
+    EventHeap heap;
+    core::Prng prng;
+    Swarm swarm;
+    Tally tally;
+    Timeline timeline;
+    Violations violations;
+    Checker checker;
+    Streams streams;
+    Workload* workload = nullptr;  // set before the first node starts
+    core::Checksum trace;          // of every step: two runs of a seed must agree on it
+    std::uint64_t steps = 0;
+    // Called when a node campaigns or leads: the best moment to break something.
+    std::function<void()> turmoil;
+    bool flushes_off = false;  // the state stays as it is on disk while it can: little is purged
+    core::NodeId never_flushes;
+};
+
+}  // namespace mortise::sim

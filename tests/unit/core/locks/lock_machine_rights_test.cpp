@@ -1,0 +1,98 @@
+// What the access of a session does not allow, apply refuses (S50).
+#include "core/locks/rows/machine_rows.hpp"
+#include "tests/unit/core/locks/machine_fixture.hpp"
+
+namespace mortise::core {
+namespace {
+
+using enum LockMode;
+
+class LockMachineRights : public LockMachineTest {
+protected:
+    // Opens session 4.
+    explicit LockMachineRights(Access access = {{AccessRole::voter}, {{Right::acquire, "jobs/"}}}) {
+        auto open = opening(4);
+        open.access = std::move(access);
+        put(open);
+    }
+    static Request take_away(std::uint64_t seq, std::string asked_by = {}) {
+        return request(4, seq, BreakLock{"a", FencingToken{1}, "stuck", true, std::move(asked_by)});
+    }
+};
+
+TEST_F(LockMachineRights, ARequestWithoutThemIsRefusedOnceAndChangesNothing) {
+    EXPECT_EQ(put(acquire(4, 1, exclusive, "orders/42")), "4.1 permission_denied");
+    EXPECT_EQ(put(acquire(4, 1, exclusive, "orders/42")), "4.1 permission_denied");
+    EXPECT_EQ(shown("orders/42"), "|");
+    EXPECT_EQ(machine_.table().find("orders/42"), nullptr);
+    EXPECT_EQ(put(release(4, 2, 1)), "4.2 not_held");
+    EXPECT_EQ(put(acquire(4, 3, exclusive, "jobs/1")), "4.3 granted token=1 previous=none/0/");
+    EXPECT_EQ(put(Acknowledge{SessionId{4}, index_}), "");
+    EXPECT_EQ(put(acquire(4, 1, exclusive, "orders/42")), "4.1 stale_request");
+}
+
+TEST_F(LockMachineRights, OfSeveralNamesEachIsNeeded) {
+    AcquireSeveral any;
+    any.which = AcquireSeveral::Which::any;
+    any.names = {{"jobs/1", exclusive}, {"orders/42", exclusive}};
+    EXPECT_EQ(put(request(4, 1, any)), "4.1 permission_denied");
+    any.names.pop_back();
+    EXPECT_NE(put(request(4, 2, any)), "4.2 permission_denied");
+}
+
+TEST_F(LockMachineRights, OnABreakNobodyButTheSessionCounts) {
+    put(acquire(1, 1, exclusive));
+    EXPECT_EQ(put(take_away(1)), "4.1 permission_denied");
+    EXPECT_EQ(put(take_away(2, "user alice")), "4.2 permission_denied");
+    EXPECT_EQ(shown(), "1:X:1 |");
+}
+
+TEST_F(LockMachineRights, WhoeverMayWaitForANameMayAskForIt) {
+    put(acquire(1, 1, exclusive, "jobs/1"));
+    EXPECT_NE(put(request(4, 1, AskRelease{"jobs/1", {}})), "4.1 permission_denied");
+    EXPECT_EQ(put(request(4, 2, AskRelease{"orders/42", {}})), "4.2 permission_denied");
+}
+
+struct LockMachineBreakLockRights : LockMachineRights {
+    LockMachineBreakLockRights()
+        : LockMachineRights{{{AccessRole::voter}, {{Right::break_lock, "a"}}}} {}
+};
+
+TEST_F(LockMachineBreakLockRights, AreToldWithTheOneWhoAsked) {
+    put(acquire(1, 1, exclusive));
+    EXPECT_EQ(put(acquire(4, 1, exclusive)), "4.1 permission_denied");
+    EXPECT_NE(put(request(4, 2, AskRelease{"a", {}})), "4.2 permission_denied");
+    Outcomes outcomes;
+    index_ = index_.next();
+    machine_.apply(index_, {take_away(3, "user alice")}, outcomes);
+    const auto broken = std::ranges::find_if(
+        outcomes, [](const auto& one) { return std::holds_alternative<LockBroken>(one); });
+    ASSERT_NE(broken, outcomes.end());
+    EXPECT_EQ(std::get<LockBroken>(*broken).asked_by, "user alice");
+}
+
+// Whoever takes the state over from others goes on refusing.
+TEST_F(LockMachineRights, ComeBackFromTheRowOfTheSession) {
+    put(acquire(4, 1, exclusive, "jobs/1"));
+    for (const bool with_broken : {false, true}) {
+        if (with_broken) put(request(1, 1, BreakLock{"jobs/1", FencingToken{1}, {}, false}));
+        MachineLoader loader;
+        auto copy = machine_;
+        for (const auto& row : copy.take_changed_rows()) {
+            ASSERT_TRUE(row.value);
+            ASSERT_TRUE(loader.add(row.key, *row.value));
+        }
+        auto loaded = loader.finish(index_);
+        ASSERT_TRUE(loaded);
+        EXPECT_EQ(loaded->sessions().find(SessionId{4})->opened,
+                  machine_.sessions().find(SessionId{4})->opened);
+        EXPECT_EQ(loaded->sessions().find(SessionId{4})->broken.size(), with_broken ? 1U : 0U);
+        Outcomes outcomes;
+        loaded->apply(index_.next(), {acquire(4, 2, exclusive, "orders/42")}, outcomes);
+        ASSERT_EQ(outcomes.size(), 1U);
+        EXPECT_EQ(spec::words(outcomes.front()), "4.2 permission_denied");
+    }
+}
+
+}  // namespace
+}  // namespace mortise::core

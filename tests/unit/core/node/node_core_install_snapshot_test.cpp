@@ -1,0 +1,149 @@
+// A state from the leader takes the place of a node's own: what its program is told of what it
+// missed, and what is done about a state that is none.
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "core/raft/snapshot_sum.hpp"
+#include "tests/support/node_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+const std::string name = "name";
+
+SnapshotChunk summed(SnapshotChunk chunk) {
+    chunk.checksum = sum_with(0, chunk);
+    return chunk;
+}
+
+// Node 1 leads and goes on with node 2, while node 3 hears nothing.
+struct LeftBehind {
+    LeftBehind() {
+        cluster.connect_all();
+        cluster.run_for(5 * heartbeat);
+    }
+    void leave_behind() {
+        cluster.disconnect(n1, n3);
+        cluster.disconnect(n2, n3);
+    }
+    void meet_again() {
+        cluster.connect(n1, n3);
+        cluster.connect(n2, n3);
+        cluster.run_for(5 * heartbeat);
+    }
+    OperationId hold_of(const HandDrivenNode& holder, std::uint64_t tag) {
+        for (const auto& answer : holder.answers) {
+            const auto* acquired = std::get_if<Acquired>(&answer.result);
+            if (answer.tag == CallTag{tag} && acquired != nullptr) return acquired->hold;
+        }
+        return {};
+    }
+    // All that the leader has handed over to its disk, in one piece.
+    SnapshotChunk state() {
+        cluster.run_for(2 * node_options(1, {1}).state_interval);
+        std::map<std::string, Row> rows;
+        for (const auto& delta : leader.deltas) {
+            for (const auto& row : delta.rows) {
+                if (row.value) {
+                    rows.insert_or_assign(row.key, row);
+                } else {
+                    rows.erase(row.key);
+                }
+            }
+        }
+        const auto& newest = leader.deltas.back();
+        SnapshotChunk chunk{
+            leader.raft().term(), newest.applied, newest.configuration, 0, {}, true, 0};
+        for (const auto& [key, row] : rows)
+            chunk.rows.push_back(row);
+        return summed(std::move(chunk));
+    }
+    void bring(const SnapshotChunk& chunk) {
+        node.step(PeerUp{leader.hello()});
+        node.receive(n1, RaftMessage{chunk});
+    }
+
+    NodeCluster cluster{1, 2, 3};
+    HandDrivenNode& leader{cluster[n1]};
+    HandDrivenNode& node{cluster[n3]};
+};
+
+// S15, A9: the entry that granted it is one of those that this node never applies.
+TEST(NodeCoreInstallSnapshot, AGrantThatTheStateSwallowedIsToldAllTheSame) {
+    LeftBehind it;
+    it.leader.acquire(1, name);
+    it.cluster.settle();
+    it.node.acquire(2, name);
+    it.cluster.settle();
+    ASSERT_EQ(it.leader.core().machine().inspect(name).waiters.size(), 1U);
+    it.leave_behind();
+    it.leader.call(ReleaseCall{CallTag{3}, it.hold_of(it.leader, 1)});
+    it.cluster.settle();
+    ASSERT_TRUE(it.leader.core().machine().inspect(name).waiters.empty());
+    const auto chunk = it.state();
+    ASSERT_GT(chunk.last.index, it.node.core().applied_index());
+
+    it.bring(chunk);
+    it.node.step(StateInstalled{chunk.last});
+    EXPECT_EQ(it.node.core().applied_index(), chunk.last.index);
+    EXPECT_EQ(it.node.core().machine().inspect(name), it.leader.core().machine().inspect(name));
+    it.node.complete_writes();
+    it.meet_again();
+    ASSERT_TRUE(it.node.was_answered<Acquired>(2));
+    const auto view = it.leader.core().machine().inspect(name);
+    ASSERT_EQ(view.holders.size(), 1U);
+    EXPECT_EQ(view.holders[0].operation, it.hold_of(it.node, 2));
+}
+
+// A8: asked again of a state that has it already, it takes effect once.
+TEST(NodeCoreInstallSnapshot, WhatWasUnderWayTakesEffectOnce) {
+    LeftBehind it;
+    it.node.acquire(1, name);
+    it.cluster.deliver();  // the leader has it, and the answer will not arrive
+    it.leave_behind();
+    it.cluster.settle();
+    ASSERT_EQ(it.leader.core().machine().inspect(name).holders.size(), 1U);
+    EXPECT_FALSE(it.node.was_answered<Acquired>(1));
+    const auto chunk = it.state();
+    it.bring(chunk);
+    it.node.step(StateInstalled{chunk.last});
+    it.node.complete_writes();
+    it.meet_again();
+    EXPECT_TRUE(it.node.was_answered<Acquired>(1));
+    EXPECT_EQ(it.leader.core().machine().inspect(name).holders.size(), 1U);
+    EXPECT_TRUE(it.leader.core().machine().inspect(name).waiters.empty());
+}
+
+// S9, A3: it is judged before it takes the place of anything.
+TEST(NodeCoreInstallSnapshot, RowsThatMakeNoStateChangeNothing) {
+    LeftBehind it;
+    it.leader.acquire(1, name);
+    it.cluster.settle();
+    it.leave_behind();
+    it.leader.acquire(2, "another");
+    it.cluster.settle();
+    const auto sound = it.state();
+    ASSERT_FALSE(it.node.raft().log().has(sound.last));
+    const auto applied = it.node.core().applied_index();
+    const auto view = it.node.core().machine().inspect(name);
+    auto one_more = sound;
+    one_more.rows.push_back(Row{"nonsense", "value"});
+    auto one_less = sound;
+    one_less.rows.erase(one_less.rows.begin());
+    auto altered = sound;
+    altered.rows.back().value->push_back('x');
+    for (const auto& chunk : {summed(one_more), summed(one_less), summed(altered)}) {
+        it.bring(chunk);
+        it.node.timer();
+        EXPECT_TRUE(it.node.newest<SnapshotReply>(n1).refused);
+        EXPECT_FALSE(it.node.raft().is_installing());
+        EXPECT_EQ(it.node.core().applied_index(), applied);
+        EXPECT_EQ(it.node.core().machine().inspect(name), view);
+    }
+    it.bring(sound);
+    EXPECT_TRUE(it.node.raft().is_installing());
+}
+
+}  // namespace
+}  // namespace mortise::core::test

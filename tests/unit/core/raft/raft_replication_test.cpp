@@ -1,0 +1,898 @@
+#include <optional>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/check.hpp"
+#include "tests/support/raft_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+using testing::ElementsAre;
+
+HandDriven follower_with(HardState hard_state, const std::vector<std::uint64_t>& terms) {
+    return {options_of(n1), disk_with(voters({1, 2, 3}), hard_state, terms)};
+}
+HandDriven follower() {
+    return follower_with({Term{1}, {}}, {});
+}
+
+std::vector<LogId> ids_of(const std::vector<Entry>& entries) {
+    std::vector<LogId> ids;
+    for (const auto& entry : entries)
+        ids.push_back(entry.id);
+    return ids;
+}
+
+std::vector<LogId> log_of(const Raft& raft) {
+    return ids_of(raft.log().slice(raft.log().first_index(), 1U << 30U, 1U << 30U));
+}
+
+// Node 1 leads these and all are quiet; messages and writes are left to the test from here on.
+struct Led {
+    explicit Led(std::initializer_list<std::uint64_t> ids) : Led{ids, options_of(n1)} {}
+    Led(std::initializer_list<std::uint64_t> ids, RaftOptions options)
+        : cluster{voters(ids), options}, leader{cluster.elect(n1)} {}
+
+    RaftCluster cluster;
+    HandDriven& leader;
+};
+
+// --- the follower
+
+// D4
+TEST(RaftReplication, AFollowerAnswersOnceTheEntriesAreDurable) {
+    auto node = follower();
+    node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2))}));
+    EXPECT_TRUE(node.sent.empty());
+    node.complete_write();
+    const auto reply = node.newest<AppendReply>(n2);
+    EXPECT_FALSE(reply.rejected);
+    EXPECT_EQ(reply.match, LogIndex{2});
+    EXPECT_TRUE(node.sent.empty());
+}
+
+// D3: what must be true together is one write.
+TEST(RaftReplication, TermTruncationAndEntriesAreOneWrite) {
+    auto node = follower_with({Term{2}, {}}, {2, 2});
+    node.receive(n3, append(3, log_id(1, 1), {commands(log_id(3, 2))}));
+    ASSERT_EQ(node.writes.size(), 1U);
+    const auto& write = node.writes.front();
+    EXPECT_EQ(write.hard_state, (HardState{Term{3}, {}}));
+    EXPECT_EQ(write.truncate_from, LogIndex{2});
+    EXPECT_THAT(ids_of(write.append), ElementsAre(log_id(3, 2)));
+}
+
+// C1, C9: an old tail is durable, but this leader has not seen it.
+TEST(RaftReplication, AFollowerClaimsOnlyWhatItsLeaderChecked) {
+    auto node = follower_with({Term{1}, {}}, {1, 1, 1});
+    node.receive(n2, append(3, log_id(1, 2), {}, 4));
+    node.complete_writes();
+    EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{2});
+    EXPECT_EQ(node->commit_index(), LogIndex{2});
+    node.receive(n2, append(3, log_id(1, 4), {}, 4));
+    EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{4});
+    EXPECT_EQ(node->commit_index(), LogIndex{4});
+}
+
+// C1: what an earlier leader checked is not checked by this one.
+TEST(RaftReplication, ANewLeaderChecksAnew) {
+    auto node = follower();
+    node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(1, 3))}));
+    node.complete_writes();
+    node.take<AppendReply>(n2);
+    node.receive(n3, append(2, log_id(1, 2), {}, 3));
+    node.complete_writes();
+    EXPECT_EQ(node.newest<AppendReply>(n3).match, LogIndex{2});
+    EXPECT_EQ(node->commit_index(), LogIndex{2});
+}
+
+TEST(RaftReplication, AFollowerSaysWhereItsLogMayAgree) {
+    auto node = follower_with({Term{4}, {}}, {1, 2, 2, 4});
+    node.receive(n2, append(5, log_id(3, 9)));
+    node.complete_writes();
+    const auto reply = node.newest<AppendReply>(n2);
+    EXPECT_TRUE(reply.rejected);
+    EXPECT_EQ(reply.previous, LogIndex{9});
+    EXPECT_EQ(reply.hint, log_id(2, 4));
+}
+
+// D7: truncated on a real conflict, and from there only.
+TEST(RaftReplication, TruncatesFromTheConflictOn) {
+    auto node = follower_with({Term{2}, {}}, {1, 2, 2});
+    node.receive(n3, append(3, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(3, 3))}));
+    EXPECT_EQ(node.writes.front().truncate_from, LogIndex{3});
+    EXPECT_THAT(log_of(node.raft()), ElementsAre(log_id(1, 1), log_id(1, 2), log_id(3, 3)));
+}
+
+TEST(RaftReplication, AnOldMessageThatIsAPrefixTruncatesNothing) {
+    auto node = follower();
+    const std::vector<Entry> entries{commands(log_id(1, 2)), commands(log_id(1, 3))};
+    node.receive(n2, append(1, log_id(1, 1), entries));
+    node.complete_writes();
+    node.receive(n2, append(1, log_id(1, 1), {entries[0]}));
+    node.receive(n2, append(1, log_id(1, 1)));
+    EXPECT_TRUE(node.writes.empty());
+    EXPECT_EQ(node->log().last(), log_id(1, 3));
+    EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{3});
+}
+
+// C5, C10
+TEST(RaftReplication, ARepeatedAppendIsWrittenOnce) {
+    auto node = follower();
+    const auto request = append(1, log_id(1, 1), {commands(log_id(1, 2))}, 2);
+    node.receive(n2, request);
+    node.receive(n2, request);
+    EXPECT_EQ(node.writes.size(), 1U);
+    node.complete_writes();
+    node.receive(n2, request);
+    EXPECT_TRUE(node.writes.empty());
+    EXPECT_EQ(node.committed.size(), 1U);
+}
+
+// C10: the later one arrives first.
+TEST(RaftReplication, ReorderedAppendsEndAsIfInOrder) {
+    auto node = follower();
+    node.receive(n2, append(1, log_id(1, 2), {commands(log_id(1, 3))}, 3));
+    EXPECT_TRUE(node.newest<AppendReply>(n2).rejected);
+    node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2))}, 1));
+    node.receive(n2, append(1, log_id(1, 2), {commands(log_id(1, 3))}, 3));
+    node.complete_writes();
+    EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{3});
+    EXPECT_EQ(node->commit_index(), LogIndex{3});
+}
+
+// D10, D11: the first write's completion says nothing of what replaced its entries.
+TEST(RaftReplication, ACompletionDoesNotCountWhatReplacedItsEntries) {
+    auto node = follower();
+    node.receive(n2,
+                 append(1, log_id(1, 1),
+                        {commands(log_id(1, 2)), commands(log_id(1, 3)), commands(log_id(1, 4))}));
+    node.receive(n3, append(2, log_id(1, 2), {commands(log_id(2, 3))}));
+    ASSERT_EQ(node.writes.size(), 2U);
+    node.complete_write();
+    EXPECT_EQ(node->durable_index(), LogIndex{2});
+    EXPECT_TRUE(node.sent.empty());
+    node.complete_write();
+    EXPECT_EQ(node->durable_index(), LogIndex{3});
+    EXPECT_EQ(node.newest<AppendReply>(n3).match, LogIndex{3});
+    EXPECT_EQ(node.sent_count<AppendReply>(n2), 0U);
+}
+
+// Those of an idle cluster are small: a message of them would have more than a receiver takes.
+TEST(RaftReplication, ALeaderSendsSoManyEntriesAtOnceAndNoMore) {
+    Led led{1, 2, 3};
+    const auto first = led.leader.propose("");
+    for (std::size_t i = 0; i < 2 * append_entries_max; ++i)
+        led.leader.propose("");
+    led.leader.sent.clear();
+    led.leader.receive(n2, accepts(led.leader->term().raw(), first->raw() + 3));
+    const auto sent = led.leader.take<AppendRequest>(n2);
+    ASSERT_FALSE(sent.empty());
+    EXPECT_EQ(sent.front().entries.size(), append_entries_max);
+}
+
+// D10: durable before, and not any more from the moment the truncation is submitted.
+TEST(RaftReplication, ATruncatedTailIsClaimedNoLonger) {
+    auto node = follower_with({Term{1}, {}}, {1, 1, 1});
+    node.receive(n3, append(2, log_id(1, 2), {commands(log_id(2, 3))}));
+    EXPECT_EQ(node->durable_index(), LogIndex{2});
+    node.receive(n3, append(2, log_id(2, 3)));
+    EXPECT_EQ(node.sent_count<AppendReply>(n3), 0U);  // the term is not durable either
+    node.complete_writes();
+    EXPECT_EQ(node.newest<AppendReply>(n3).match, LogIndex{3});
+}
+
+TEST(RaftReplication, WhileAWriteIsUnderWayAFollowerClaimsWhatIsDurable) {
+    auto node = follower();
+    node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2))}));
+    node.receive(n2, append(1, log_id(1, 2), {commands(log_id(1, 3))}));
+    node.complete_write();
+    EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{2});
+    node.receive(n2, append(1, log_id(1, 3)));
+    EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{2});
+}
+
+// C12, C14: each committed entry leaves once and in order.
+TEST(RaftReplication, CommittedEntriesLeaveOnceAndInOrder) {
+    auto node = follower();
+    std::vector<Entry> entries;
+    for (std::uint64_t index = 2; index <= 6; ++index)
+        entries.push_back(commands(log_id(1, index)));
+    node.receive(n2, append(1, log_id(1, 1), entries, 3));
+    EXPECT_THAT(ids_of(node.committed), ElementsAre(log_id(1, 2), log_id(1, 3)));
+    node.receive(n2, append(1, log_id(1, 6), {}, 2));
+    node.receive(n2, append(1, log_id(1, 6), {}, 5));
+    node.receive(n2, append(1, log_id(1, 6), {}, 9));
+    EXPECT_THAT(ids_of(node.committed),
+                ElementsAre(log_id(1, 2), log_id(1, 3), log_id(1, 4), log_id(1, 5), log_id(1, 6)));
+}
+
+// C16: the term is looked at first, whatever the message.
+TEST(RaftReplication, MessagesOfAnEarlierTermChangeNothing) {
+    auto node = follower_with({Term{5}, {}}, {2, 2});
+    const auto deadline = node->deadline();
+    node.now = node.now + 1ms;
+    node.receive(n2, append(4, log_id(1, 1), {commands(log_id(4, 2))}, 2));
+    node.receive(n2, VoteReply{Term{4}, 1, true});
+    node.receive(n2, accepts(4, 3));
+    node.receive(n2, rejects(4, 3, log_id(1, 1)));
+    node.receive(n2, TimeoutNow{Term{4}, log_id(2, 3)});
+    EXPECT_EQ(node->leader(), std::nullopt);
+    EXPECT_EQ(node->role(), Role::follower);
+    EXPECT_EQ(node->deadline(), deadline);
+    EXPECT_EQ(node->commit_index(), LogIndex{1});
+    EXPECT_TRUE(node.writes.empty());
+}
+
+// C16: the entries that it speaks of may be replaced by now, on both sides.
+TEST(RaftReplication, AnAnswerToAnEarlierTermOfThisLeaderCountsForNothing) {
+    RaftCluster cluster{1, 2, 3};
+    const auto earlier = cluster.elect(n1)->term();
+    auto& leader = cluster.elect_anybody();
+    ASSERT_EQ(leader.self(), n1);
+    ASSERT_GT(leader->term(), earlier);
+    cluster.cut(n2);
+    cluster.cut(n3);
+    const auto commit = leader->commit_index();
+    const auto last = leader.propose();
+    ASSERT_TRUE(last.has_value());
+    leader.complete_writes();
+    leader.receive(n2, accepts(earlier.raw(), last->raw()));
+    EXPECT_LT(leader->progress_of(n2)->match, *last);
+    EXPECT_EQ(leader->commit_index(), commit);
+}
+
+// V7: its sender learns what it missed.
+TEST(RaftReplication, ADeposedLeaderIsToldTheTerm) {
+    auto node = follower_with({Term{5}, {}}, {});
+    node.receive(n2, append(4, log_id(1, 1)));
+    const auto reply = node.newest<AppendReply>(n2);
+    EXPECT_EQ(reply.term, Term{5});
+    EXPECT_TRUE(reply.rejected);
+
+    Led led{1, 2, 3};
+    led.leader.receive(n2, reply);
+    EXPECT_EQ(led.leader->role(), Role::follower);
+    EXPECT_EQ(led.leader->term(), Term{5});
+}
+
+TEST(RaftReplication, AnAcceptedAppendResetsTheElectionTimer) {
+    auto node = follower();
+    for (int i = 0; i < 10; ++i) {
+        node.receive(n2, append(1, log_id(1, 1)));
+        EXPECT_GE(node->deadline(), node.now + election_timeout);
+        node.now = node.now + 900ms;
+    }
+}
+
+// C8, C11: what is purged was committed, so it matches.
+TEST(RaftReplication, AnAppendThatBeginsInThePurgedPartMatches) {
+    auto node = follower_with({Term{1}, {}}, {1, 1, 1, 1});
+    node.receive(n2, append(1, log_id(1, 5), {}, 5));
+    node.take<AppendReply>(n2);
+    node.purge_to(4);
+    node.receive(n2, append(1, log_id(1, 2),
+                            {commands(log_id(1, 3)), commands(log_id(1, 4)), commands(log_id(1, 5)),
+                             commands(log_id(1, 6))}));
+    EXPECT_FALSE(node.writes.front().truncate_from);
+    EXPECT_THAT(ids_of(node.writes.front().append), ElementsAre(log_id(1, 6)));
+    node.complete_writes();
+    EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{6});
+    node.receive(n2, append(1, log_id(1, 4)));
+    EXPECT_FALSE(node.newest<AppendReply>(n2).rejected);
+}
+
+// C8: nothing there is no term, and none matches it.
+TEST(RaftReplication, AnAppendBeyondTheLogDoesNotMatch) {
+    auto node = follower();
+    node.receive(n2, append(1, {Term{}, LogIndex{7}}));
+    EXPECT_TRUE(node.newest<AppendReply>(n2).rejected);
+}
+
+// M7
+TEST(RaftReplication, AConfigurationHoldsFromItsAppendToItsTruncation) {
+    auto node = follower();
+    node.receive(n2, append(1, log_id(1, 1), {configures(log_id(1, 2), voters({1, 2, 4}))}));
+    EXPECT_EQ(node->configuration(), voters({1, 2, 4}));
+    node.receive(n3, append(2, log_id(1, 1), {commands(log_id(2, 2))}));
+    EXPECT_EQ(node->configuration(), voters({1, 2, 3}));
+}
+
+TEST(RaftReplication, AConfigurationIsFoundAgainAfterARestart) {
+    auto node = follower();
+    node.receive(n2, append(1, log_id(1, 1), {configures(log_id(1, 2), voters({1, 2, 4}))}));
+    node.complete_writes();
+    node.crash_and_restart();
+    EXPECT_EQ(node->configuration(), voters({1, 2, 4}));
+}
+
+// --- what is refused at the door
+
+void expect_refused(AppendRequest request) {
+    auto node = follower();
+    node.receive(n2, std::move(request));
+    EXPECT_TRUE(node.noted(Note::Kind::refused_message));
+    EXPECT_EQ(node->log().last(), log_id(1, 1));
+    EXPECT_EQ(node->leader(), std::nullopt);
+    EXPECT_EQ(node.sent_count<AppendReply>(n2), 0U);
+}
+
+TEST(RaftReplication, RefusesADamagedEntry) {
+    auto payload = commands(log_id(1, 2), "abc");
+    payload.payload = Bytes{"abd"};
+    expect_refused(append(1, log_id(1, 1), {payload}));
+    auto kind = commands(log_id(1, 2));
+    kind.kind = EntryKind::noop;
+    expect_refused(append(1, log_id(1, 1), {kind}));
+    auto sum = commands(log_id(1, 2));
+    sum.checksum ^= 1U;
+    expect_refused(append(1, log_id(1, 1), {sum}));
+    expect_refused(append(1, log_id(1, 1), {commands(log_id(1, 2)), sum}));
+}
+
+// D8
+TEST(RaftReplication, RefusesAGap) {
+    expect_refused(append(1, log_id(1, 1), {commands(log_id(1, 3))}));
+    expect_refused(append(1, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(1, 4))}));
+    expect_refused(append(1, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(1, 2))}));
+    expect_refused(append(1, log_id(1, 1), {commands(log_id(1, 1))}));
+}
+
+TEST(RaftReplication, RefusesTermsThatCannotBe) {
+    expect_refused(append(1, log_id(1, 1), {commands(log_id(2, 2))}));
+    expect_refused(append(1, log_id(2, 1)));
+    expect_refused(append(3, log_id(1, 1), {commands(log_id(3, 2)), commands(log_id(2, 3))}));
+    expect_refused(append(3, log_id(2, 1), {commands(log_id(1, 2))}));
+}
+
+TEST(RaftReplication, RefusesAConfigurationThatIsNone) {
+    const auto entry = make_entry(log_id(1, 2), EntryKind::configuration, Bytes{"nonsense"});
+    expect_refused(append(1, log_id(1, 1), {entry}));
+}
+
+TEST(RaftReplication, ALeaderRefusesAnswersToWhatItNeverSent) {
+    Led led{1, 2, 3};
+    const auto commit = led.leader->commit_index();
+    led.leader.receive(n2, accepts(2, 99));
+    led.leader.receive(n3, accepts(2, 99));
+    EXPECT_EQ(led.leader->commit_index(), commit);
+    led.leader.receive(n2, accepts(2, 2, 99));
+    EXPECT_TRUE(led.leader.noted(Note::Kind::refused_message));
+}
+
+TEST(RaftReplication, AnswersOfStrangersDoNotCount) {
+    Led led{1, 2, 3};
+    led.leader.propose();
+    led.leader.complete_writes();
+    led.leader.receive(n5, accepts(2, 3));
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{2});
+}
+
+// --- the leader
+
+TEST(RaftReplication, CommitsWhatAMajorityHasOnDisk) {
+    Led led{1, 2, 3};
+    led.leader.propose();
+    led.leader.complete_writes();
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{2});
+    led.leader.receive(n2, accepts(2, 3));
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
+    EXPECT_EQ(led.leader.committed.back().id, log_id(2, 3));
+}
+
+// D1: the leader's own disk is one vote like any other.
+TEST(RaftReplication, ALeaderDoesNotCountItselfBeforeItsWrite) {
+    Led led{1, 2, 3};
+    led.leader.propose();
+    led.leader.receive(n2, accepts(2, 3));
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{2});
+    led.leader.complete_writes();
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
+}
+
+// Thesis 10.2.1
+TEST(RaftReplication, TwoFollowersCommitWithoutASlowLeaderDisk) {
+    Led led{1, 2, 3};
+    led.cluster.stall_disk(n1);
+    led.leader.propose();
+    EXPECT_EQ(led.leader.sent_count<AppendRequest>(n2), 1U);  // not after the own write
+    led.cluster.settle();
+    EXPECT_EQ(led.leader->durable_index(), LogIndex{2});
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
+    EXPECT_EQ(led.cluster[n3]->commit_index(), LogIndex{3});
+}
+
+// C2
+TEST(RaftReplication, HalfIsNoMajority) {
+    Led led{1, 2, 3, 4};
+    led.leader.propose();
+    led.leader.complete_writes();
+    led.leader.receive(n2, accepts(2, 3));
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{2});
+    led.leader.receive(n3, accepts(2, 3));
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
+}
+
+// F1, F2: what is counted is what there is, whatever became of it.
+TEST(RaftReplication, KnowsHowMuchIsNotCommitted) {
+    Led led{1, 2, 3};
+    EXPECT_EQ(led.leader->uncommitted_bytes(), 0U);
+    led.cluster.cut(n2);
+    led.cluster.cut(n3);
+    led.leader.propose("one");
+    const auto one = led.leader->uncommitted_bytes();
+    EXPECT_EQ(one, weight(led.leader->log().at(LogIndex{3})));
+    led.leader.propose("another");
+    EXPECT_GT(led.leader->uncommitted_bytes(), 2 * one);
+    led.leader.complete_writes();
+    led.leader.receive(n2, accepts(2, 3));
+    EXPECT_EQ(led.leader->uncommitted_bytes(), weight(led.leader->log().at(LogIndex{4})));
+    led.leader.receive(n2, append(3, log_id(2, 3), {commands(log_id(3, 4))}));
+    EXPECT_EQ(led.leader->uncommitted_bytes(), weight(led.leader->log().at(LogIndex{4})));
+    led.leader.receive(n2, append(3, log_id(3, 4), {}, 4));
+    EXPECT_EQ(led.leader->uncommitted_bytes(), 0U);
+}
+
+// C5
+TEST(RaftReplication, RepeatedAnswersCountOnce) {
+    Led led{1, 2, 3, 4, 5};
+    led.leader.propose();
+    led.leader.complete_writes();
+    for (int i = 0; i < 5; ++i)
+        led.leader.receive(n2, accepts(2, 3));
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{2});
+    led.leader.receive(n3, accepts(2, 3));
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
+}
+
+// C3: while joint, a majority of each list.
+TEST(RaftReplication, WhileJointCommitsWithBothMajorities) {
+    Led led{1, 2, 3, 4, 5};
+    led.leader.configure({{7, 9}, members({1, 2, 3}), members({1, 4, 5}), {}});
+    led.leader.complete_writes();
+    led.leader.receive(n2, accepts(2, 3));
+    led.leader.receive(n3, accepts(2, 3));
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{2});
+    led.leader.receive(n4, accepts(2, 3));
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
+}
+
+TEST(RaftReplication, LearnersReceiveButDoNotCount) {
+    auto configuration = voters({1, 2, 3});
+    configuration.learners = members({4, 5});
+    RaftCluster cluster{configuration, options_of(n1)};
+    auto& leader = cluster.elect(n1);
+    leader.propose();
+    leader.complete_writes();
+    EXPECT_EQ(leader.sent_count<AppendRequest>(n4), 1U);
+    leader.receive(n4, accepts(2, 3));
+    leader.receive(n5, accepts(2, 3));
+    EXPECT_EQ(leader->commit_index(), LogIndex{2});
+    leader.receive(n2, accepts(2, 3));
+    EXPECT_EQ(leader->commit_index(), LogIndex{3});
+}
+
+// C10
+TEST(RaftReplication, OldAnswersMoveNothingBack) {
+    Led led{1, 2, 3};
+    for (int i = 0; i < 3; ++i)
+        led.leader.propose();
+    led.cluster.settle();
+    led.leader.receive(n2, accepts(2, 2));
+    led.leader.receive(n2, accepts(1, 1));
+    led.leader.receive(n2, rejects(2, 4, log_id(1, 1)));
+    led.leader.receive(n2, rejects(2, 0, {}));
+    led.leader.receive(n2, rejects(2, 99, log_id(1, 1)));
+    const auto* progress = led.leader->progress_of(n2);
+    EXPECT_EQ(progress->match, LogIndex{5});
+    EXPECT_EQ(progress->next, LogIndex{6});
+    EXPECT_EQ(progress->state, Progress::State::replicate);
+    EXPECT_TRUE(led.leader.sent.empty());
+}
+
+// C7: an answer that rejects attests nothing.
+TEST(RaftReplication, ARejectionCommitsNothing) {
+    Led led{1, 2, 3};
+    led.leader.propose();
+    led.leader.complete_writes();
+    auto reply = rejects(2, 2, log_id(1, 1));
+    reply.match = LogIndex{3};
+    led.leader.receive(n2, reply);
+    EXPECT_EQ(led.leader->commit_index(), LogIndex{2});
+}
+
+// C6: it attests entries of the leadership it answers, at the same indexes.
+TEST(RaftReplication, AnAnswerToAnEarlierTermDoesNotCount) {
+    Led led{1, 2, 3};
+    led.leader.receive(n2, append(3, log_id(2, 2)));
+    led.cluster.settle();
+    led.cluster.elect(n1);
+    ASSERT_EQ(led.leader->term(), Term{4});
+    led.leader.propose();
+    led.leader.complete_writes();
+    const auto last = led.leader->log().last().index;
+    const auto commit = led.leader->commit_index();
+    ASSERT_LT(commit, last);
+    led.leader.receive(n2, accepts(2, last.raw()));
+    led.leader.receive(n2, accepts(3, last.raw()));
+    EXPECT_EQ(led.leader->commit_index(), commit);
+}
+
+TEST(RaftReplication, AnIdleClusterLearnsOfACommitAtOnce) {
+    Led led{1, 2, 3};
+    led.leader.propose();
+    led.leader.complete_writes();
+    led.leader.sent.clear();
+    led.leader.receive(n2, accepts(2, 3));
+    EXPECT_EQ(led.leader.newest<AppendRequest>(n2).commit, LogIndex{3});
+    // It has nothing to commit yet, and would only be told twice.
+    EXPECT_EQ(led.leader.sent_count<AppendRequest>(n3), 0U);
+    led.leader.receive(n3, accepts(2, 3));
+    EXPECT_EQ(led.leader.newest<AppendRequest>(n3).commit, LogIndex{3});
+    EXPECT_TRUE(led.leader.sent.empty());
+}
+
+TEST(RaftReplication, ACommitTravelsWithEntriesWhenThereAreSome) {
+    auto options = options_of(n1);
+    options.appends_in_flight_max = 1;
+    Led led{{1, 2, 3}, options};
+    led.leader.propose();
+    led.leader.propose();
+    led.leader.complete_writes();
+    led.leader.sent.clear();
+    led.leader.receive(n2, accepts(2, 3));
+    ASSERT_EQ(led.leader.sent.size(), 1U);
+    const auto request = led.leader.newest<AppendRequest>(n2);
+    EXPECT_EQ(request.commit, LogIndex{3});
+    EXPECT_THAT(ids_of(request.entries), ElementsAre(log_id(2, 4)));
+}
+
+TEST(RaftReplication, HeartbeatsGoToEverybodyInTime) {
+    Led led{1, 2, 3};
+    led.cluster.pass(heartbeat - 1ns);
+    const auto due = led.leader->deadline();
+    EXPECT_LE(due, led.leader.now + heartbeat);
+    led.leader.now = due;
+    led.leader.timer();
+    for (const auto peer : {n2, n3}) {
+        const auto request = led.leader.newest<AppendRequest>(peer);
+        EXPECT_TRUE(request.entries.empty());
+        EXPECT_EQ(request.previous, log_id(2, 2));
+        EXPECT_EQ(request.commit, LogIndex{2});
+    }
+    EXPECT_EQ(led.leader->deadline(), due + heartbeat);
+}
+
+// Thesis 10.2.1: entries go ahead of their acknowledgements, as many messages as the window has.
+TEST(RaftReplication, SendsAheadUpToItsWindow) {
+    auto options = options_of(n1);
+    options.appends_in_flight_max = 3;
+    Led led{{1, 2, 3}, options};
+    for (int i = 0; i < 5; ++i)
+        led.leader.propose();
+    EXPECT_EQ(led.leader.sent_count<AppendRequest>(n2), 3U);
+    std::uint64_t index = 2;
+    for (const auto& request : led.leader.take<AppendRequest>(n2)) {
+        EXPECT_EQ(request.previous, log_id(2, index));
+        EXPECT_THAT(ids_of(request.entries), ElementsAre(log_id(2, ++index)));
+    }
+    // What waited meanwhile travels together.
+    led.leader.receive(n2, accepts(2, 3));
+    EXPECT_THAT(ids_of(led.leader.newest<AppendRequest>(n2).entries),
+                ElementsAre(log_id(2, 6), log_id(2, 7)));
+    EXPECT_EQ(led.leader->progress_of(n2)->in_flight.size(), 3U);
+}
+
+// F1: one answer stands for everything before it.
+TEST(RaftReplication, OneAnswerFreesTheWholeWindow) {
+    Led led{1, 2, 3};
+    for (int i = 0; i < 9; ++i)
+        led.leader.propose();
+    EXPECT_EQ(led.leader->progress_of(n2)->in_flight.size(), 4U);
+    led.leader.receive(n2, accepts(2, 6));
+    led.leader.receive(n2, accepts(2, 11));
+    EXPECT_TRUE(led.leader->progress_of(n2)->in_flight.empty());
+}
+
+TEST(RaftReplication, SplitsWhatIsTooMuchForOneMessage) {
+    auto options = options_of(n1);
+    options.append_bytes_max = 2 * weight(commands(log_id(2, 3)));
+    options.appends_in_flight_max = 1;
+    Led led{{1, 2, 3}, options};
+    for (int i = 0; i < 6; ++i)
+        led.leader.propose();
+    led.leader.sent.clear();
+    led.leader.receive(n2, accepts(2, 3));
+    EXPECT_EQ(led.leader.newest<AppendRequest>(n2).entries.size(), 2U);
+    led.leader.receive(n2, accepts(2, 5));
+    EXPECT_EQ(led.leader.newest<AppendRequest>(n2).entries.size(), 2U);
+}
+
+// Not knowing where the logs agree, one message is enough to find out.
+TEST(RaftReplication, ProbesWithOneMessageAtATime) {
+    RaftCluster cluster{1, 2, 3};
+    cluster.cut(n3);
+    auto& leader = cluster.elect(n1);
+    EXPECT_EQ(leader->progress_of(n3)->state, Progress::State::probe);
+    leader.sent.clear();
+    for (int i = 0; i < 5; ++i)
+        leader.propose();
+    EXPECT_EQ(leader.sent_count<AppendRequest>(n3), 0U);
+    EXPECT_EQ(leader.sent_count<AppendRequest>(n2), 4U);
+}
+
+TEST(RaftReplication, ALostProbeIsMadeUpForByAHeartbeat) {
+    RaftCluster cluster{1, 2, 3};
+    cluster.cut(n3);
+    auto& leader = cluster.elect(n1);
+    leader.propose();
+    cluster.settle();
+    cluster.heal(n3);
+    EXPECT_EQ(cluster[n3]->log().last(), log_id(1, 1));
+    cluster.beat(n1);
+    EXPECT_EQ(cluster[n3]->log().last(), log_id(2, 3));
+    EXPECT_EQ(cluster[n3]->commit_index(), LogIndex{3});
+}
+
+// F3: nothing is resent on a timer of its own; the heartbeat finds the gap.
+TEST(RaftReplication, LostEntriesAreMadeUpForByAHeartbeat) {
+    Led led{1, 2, 3};
+    led.cluster.cut(n3);
+    for (int i = 0; i < 10; ++i)
+        led.leader.propose();
+    led.cluster.settle();
+    EXPECT_EQ(led.leader->progress_of(n3)->in_flight.size(), 4U);
+    led.cluster.heal(n3);
+    led.cluster.beat(n1);
+    EXPECT_EQ(led.cluster[n3]->log().last(), log_id(2, 12));
+    EXPECT_EQ(led.cluster[n3]->commit_index(), LogIndex{12});
+    EXPECT_TRUE(led.leader->progress_of(n3)->in_flight.empty());
+}
+
+TEST(RaftReplication, OneThatRestartedCatchesUp) {
+    Led led{1, 2, 3};
+    led.leader.propose();
+    led.cluster.settle();
+    led.cluster[n3].crash_and_restart();
+    led.leader.propose();
+    led.cluster.settle();
+    EXPECT_EQ(led.cluster[n3]->commit_index(), LogIndex{4});
+    EXPECT_EQ(log_of(led.cluster[n3].raft()), log_of(led.leader.raft()));
+}
+
+TEST(RaftReplication, KnowsWhatEverybodyHas) {
+    Led led{1, 2, 3};
+    led.cluster.cut(n3);
+    led.leader.propose();
+    led.cluster.settle();
+    EXPECT_EQ(led.leader->replicated_index(), LogIndex{2});
+    led.cluster.heal(n3);
+    led.cluster.beat(n1);
+    led.cluster.beat(n1);
+    EXPECT_EQ(led.leader->replicated_index(), LogIndex{3});
+    EXPECT_EQ(led.cluster[n2]->replicated_index(), LogIndex{3});
+}
+
+TEST(RaftReplication, ANewMemberGetsTheWholeLog) {
+    auto grown = voters({1, 2, 3});
+    grown.learners = members({4});
+    const RaftState empty;
+    RaftCluster cluster{grown, options_of(n1), {{n4, empty}}};
+    for (const auto id : {n1, n2, n3})
+        ASSERT_EQ(cluster[id]->configuration(), grown);
+    cluster.elect(n1).propose();
+    cluster.settle();
+    EXPECT_EQ(log_of(cluster[n4].raft()), log_of(cluster[n1].raft()));
+    EXPECT_EQ(cluster[n4]->configuration(), grown);
+    EXPECT_EQ(cluster[n4]->commit_index(), LogIndex{3});
+}
+
+TEST(RaftReplication, WhoJoinsTheConfigurationIsSentToAtOnce) {
+    Led led{1, 2, 3};
+    auto grown = voters({1, 2, 3});
+    grown.learners = members({4});
+    EXPECT_EQ(led.leader->progress_of(n4), nullptr);
+    led.leader.configure(grown);
+    EXPECT_NE(led.leader->progress_of(n4), nullptr);
+    EXPECT_EQ(led.leader.sent_count<AppendRequest>(n4), 1U);
+    led.leader.configure(voters({1, 2, 3}));
+    EXPECT_TRUE(led.leader->progress_of(n4)->leaves_at);  // it is still told so
+}
+
+// --- logs that diverged
+
+// Thesis 3.6.2, figure 8 of the paper, by its letters. Indexes are one higher: 1 is the founding.
+TEST(RaftReplication, EntriesOfAnEarlierTermAreNotCommittedByCounting) {
+    const auto five = voters({1, 2, 3, 4, 5});
+    // (a) S1 led term 2 and brought its entry to S2. (b) S5 led term 3 and wrote its own.
+    RaftCluster cluster{five,
+                        options_of(n1),
+                        {{n1, disk_with(five, {Term{3}, {}}, {2})},
+                         {n2, disk_with(five, {Term{3}, {}}, {2})},
+                         {n3, disk_with(five, {Term{3}, {}}, {})},
+                         {n4, disk_with(five, {Term{3}, {}}, {})},
+                         {n5, disk_with(five, {Term{3}, n5}, {3})}}};
+    // (c) S1 leads term 4 and brings the entry of term 2 to S3: it is on a majority now.
+    cluster.cut(n4);
+    cluster.cut(n5);
+    auto& s1 = cluster[n1];
+    s1.timer_when_due();
+    while (!s1->is_leader()) {
+        cluster.deliver();
+        for (auto& [id, node] : cluster)
+            node.complete_writes();
+    }
+    ASSERT_EQ(s1->term(), Term{4});
+    s1.receive(n2, accepts(4, 2));
+    s1.receive(n3, accepts(4, 2));
+    EXPECT_EQ(s1->commit_index(), LogIndex{1});
+    // (e) Its own entry on a majority commits both.
+    s1.complete_writes();
+    s1.receive(n2, accepts(4, 3));
+    EXPECT_EQ(s1->commit_index(), LogIndex{1});
+    s1.receive(n3, accepts(4, 3));
+    EXPECT_EQ(s1->commit_index(), LogIndex{3});
+}
+
+// The other end of figure 8, (d): what was not committed is replaced.
+TEST(RaftReplication, AnUncommittedEntryOnAMajorityMayBeReplaced) {
+    const auto five = voters({1, 2, 3, 4, 5});
+    RaftCluster cluster{five,
+                        options_of(n1),
+                        {{n1, disk_with(five, {Term{4}, n1}, {2, 4})},
+                         {n2, disk_with(five, {Term{4}, {}}, {2})},
+                         {n3, disk_with(five, {Term{4}, {}}, {2})},
+                         {n4, disk_with(five, {Term{3}, {}}, {})},
+                         {n5, disk_with(five, {Term{3}, n5}, {3})}}};
+    cluster.cut(n1);
+    auto& s5 = cluster[n5];
+    // Its term is behind: the others tell it, and it asks again.
+    s5.timer_when_due();
+    cluster.settle();
+    EXPECT_EQ(s5->term(), Term{4});
+    cluster.elect(n5);
+    cluster.heal(n1);
+    cluster.beat(n5);
+    for (const auto& [id, node] : cluster) {
+        EXPECT_THAT(log_of(node.raft()), ElementsAre(log_id(1, 1), log_id(3, 2), log_id(5, 3)));
+        EXPECT_EQ(node->commit_index(), LogIndex{3});
+    }
+}
+
+// Figure 7 of the paper: everything a follower can have more or less of.
+TEST(RaftReplication, BringsEveryKindOfLogToTheLeaders) {
+    const std::vector<std::uint64_t> leads{1, 1, 4, 4, 5, 5, 6, 6, 6};
+    const std::vector<std::vector<std::uint64_t>> followers{{1, 1, 4, 4, 5, 5, 6, 6},
+                                                            {1, 1, 4},
+                                                            {1, 1, 4, 4, 5, 5, 6, 6, 6, 6},
+                                                            {1, 1, 4, 4, 5, 5, 6, 6, 6, 7, 7},
+                                                            {1, 1, 4, 4, 4, 4},
+                                                            {1, 1, 2, 2, 2, 3, 3, 3, 3, 3},
+                                                            {}};
+    for (const auto& terms : followers) {
+        const auto three = voters({1, 2, 3});
+        RaftCluster cluster{three,
+                            options_of(n1),
+                            {{n1, disk_with(three, {Term{7}, {}}, leads)},
+                             {n2, disk_with(three, {Term{7}, {}}, leads)},
+                             {n3, disk_with(three, {Term{7}, {}}, terms)}}};
+        cluster.elect(n1);
+        EXPECT_EQ(log_of(cluster[n3].raft()), log_of(cluster[n1].raft()));
+        EXPECT_EQ(cluster[n3].disk().entries, cluster[n1].disk().entries);
+        EXPECT_EQ(cluster[n3]->commit_index(), LogIndex{11});
+    }
+}
+
+RaftState long_log(Configuration configuration, std::uint64_t first_term, std::uint64_t terms,
+                   std::uint64_t each) {
+    auto state = disk_with(configuration, {Term{100}, {}}, {});
+    for (std::uint64_t n = 0; n < terms * each; ++n) {
+        const Term term{first_term + 2 * (n / each)};
+        state.entries.push_back(commands({term, state.entries.back().id.index.next()}));
+    }
+    return state;
+}
+
+// C15: terms 2, 4, 6, ... here and 3, 5, 7, ... there, 500 entries each, and nothing in common.
+TEST(RaftReplication, ALongDivergentTailIsSkippedTermByTerm) {
+    const auto three = voters({1, 2, 3});
+    RaftCluster cluster{three,
+                        options_of(n1),
+                        {{n1, long_log(three, 3, 5, 500)},
+                         {n2, long_log(three, 3, 5, 500)},
+                         {n3, long_log(three, 2, 5, 500)}}};
+    cluster.cut(n3);
+    auto& leader = cluster.elect(n1);
+    cluster.heal(n3);
+    leader.timer_in(heartbeat);
+    int round_trips = 0;
+    while (leader->progress_of(n3)->match < leader->log().last().index && round_trips < 1000) {
+        cluster.deliver();
+        cluster[n3].complete_writes();
+        cluster.deliver();
+        ++round_trips;
+    }
+    EXPECT_LE(round_trips, 15);
+    EXPECT_EQ(log_of(cluster[n3].raft()), log_of(leader.raft()));
+}
+
+// Three nodes and a bad network: one step is one thing that happens to somebody.
+class Disorder {
+public:
+    explicit Disorder(std::uint64_t seed) : prng_{seed} {}
+
+    void step() {
+        auto& node = cluster[NodeId{1 + prng_.below(3)}];
+        switch (prng_.below(8)) {
+            case 0: cluster.pass(Nanoseconds{prng_.between(0, 120'000'000)}); break;
+            case 1:
+                if (node->deadline() <= node.now) node.timer();
+                break;
+            case 2: node.propose(std::to_string(prng_.next())); break;
+            case 3:
+                if (prng_.one_in(50)) crash(node);
+                break;
+            case 4:
+            case 5:
+                if (!node.writes.empty()) node.complete_write();
+                break;
+            default: deliver_any();
+        }
+    }
+    // What is under way stays lost, and everybody catches up.
+    HandDriven& calm_down() {
+        for (auto& [id, node] : cluster)
+            node.sent.clear();
+        auto& leader = cluster.elect_anybody();
+        cluster.beat(leader.self());
+        cluster.beat(leader.self());
+        return leader;
+    }
+
+    RaftCluster cluster{1, 2, 3};
+
+private:
+    static void crash(HandDriven& node) {
+        node.crash_and_restart();
+        node.committed.clear();
+    }
+    // Out of order; now and then not at all, or not for the last time.
+    void deliver_any() {
+        for (auto& [id, node] : cluster) {
+            for (auto& envelope : std::exchange(node.sent, {}))
+                mail_.emplace_back(id, std::move(envelope));
+        }
+        if (mail_.empty()) return;
+        const auto at = prng_.below(mail_.size());
+        const auto [from, envelope] = mail_[at];
+        if (!prng_.one_in(10)) mail_.erase(mail_.begin() + static_cast<std::ptrdiff_t>(at));
+        if (!prng_.one_in(20)) cluster[envelope.to].receive(from, envelope.message);
+    }
+
+    Prng prng_;
+    std::vector<std::pair<NodeId, RaftEnvelope>> mail_;
+};
+
+// C10, D6 and the rest at once: whatever is lost, repeated, late or slow, nobody commits anything
+// else than the others, and in the end all agree.
+TEST(RaftReplication, AgreesUnderDisorder) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        SCOPED_TRACE(testing::Message() << "seed " << seed);
+        Disorder disorder{seed};
+        for (int i = 0; i < 3000; ++i)
+            disorder.step();
+        const auto& leader = disorder.calm_down();
+        for (const auto& [id, node] : disorder.cluster) {
+            ASSERT_EQ(log_of(node.raft()), log_of(leader.raft()));
+            ASSERT_EQ(node->commit_index(), leader->log().last().index);
+            for (const auto& entry : node.committed)
+                ASSERT_EQ(entry, leader->log().at(entry.id.index));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mortise::core::test

@@ -1,0 +1,61 @@
+#include "embed/api/argument_errors.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace mortise::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string_view part(std::string name, const AcquireOptions& options) {
+    return unsound_part({std::move(name), options, Attempt::wait, {}});
+}
+
+// Options that are refused, by what the reason has to name.
+std::vector<std::pair<std::string, AcquireOptions>> refused() {
+    return {
+        {"label", {.label = std::string(257, 'x')}},
+        {"LockMode", {.mode = static_cast<LockMode>(6)}},
+        {"max_hold", {.max_hold = 0s}},
+        {"max_hold", {.max_hold = std::chrono::days{25}}},
+        {"min_hold", {.min_hold = -1s}},
+        {"min_hold", {.min_hold = std::chrono::days{25}}},
+        {"progress_timeout", {.progress_timeout = 0s}},
+        {"lock_delay", {.lock_delay = -1s}},
+        {"priority", {.priority = -1}},
+        {"queue policy", {.queue_policy = static_cast<QueuePolicy>(4)}},
+        {"OnUncertain", {.on_uncertain = static_cast<OnUncertain>(2)}},
+        {"on_suspended", {.on_suspended = [] {}}},
+    };
+}
+
+TEST(UnsoundPart, NamesTheOptionThatIsRefused) {
+    for (const auto& [word, options] : refused()) {
+        EXPECT_NE(part("x", options).find(word), std::string_view::npos) << part("x", options);
+    }
+}
+
+TEST(UnsoundPart, IsTheNameBeforeTheOptions) {
+    for (const auto& name : {std::string{}, std::string(513, 'x')})
+        EXPECT_EQ(part(name, {.priority = -1}), "a name has 1 to 512 bytes");
+}
+
+TEST(UnsoundPart, IsEmptyWhenNothingIsWrong) {
+    EXPECT_EQ(part("x", {}), "");
+    const AcquireOptions options{.mode = LockMode::shared,
+                                 .label = std::string(256, 'x'),
+                                 .wait_max = 1s,
+                                 .max_hold = 1ns,
+                                 .min_hold = 0s,
+                                 .progress_timeout = std::chrono::days{24},
+                                 .lock_delay = std::chrono::days{24},
+                                 .queue_policy = QueuePolicy::fifo};
+    EXPECT_EQ(part(std::string(512, 'x'), options), "");
+}
+
+}  // namespace
+}  // namespace mortise::detail

@@ -1,0 +1,141 @@
+// Holds that change their mode, without a core: what is made of answers that come late.
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "embed/holds/locker_state.hpp"
+#include "embed/values/clocks.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+class HoldConvert : public testing::Test {
+protected:
+    // For update.
+    Hold granted() {
+        GrantFacts facts;
+        facts.name = "name";
+        facts.mode = LockMode::update;
+        grant_ = std::make_shared<HoldRecord>(std::move(facts), lease_, gate_);
+        return HoldRecord::hold_on(grant_);
+    }
+    Hold granted_to_locker() {
+        EXPECT_TRUE(locker_->begin("name", LockMode::update).asks());
+        return locker_->ended("name", granted());
+    }
+    // What is submitted next.
+    Submitted taken() {
+        SubmittedCalls calls;
+        while (calls.empty())
+            calls = gate_->take();
+        return std::move(calls.front());
+    }
+    // Whoever asked for it heard nothing in time.
+    Submitted upgrade_given_up(Hold& hold) {
+        std::error_code ec;
+        std::thread asks{[&] { hold.upgrade(std::chrono::steady_clock::now() + 1ms, ec); }};
+        auto call = taken();
+        asks.join();
+        EXPECT_EQ(ec, Errc::no_quorum);
+        EXPECT_TRUE(std::holds_alternative<core::CancelCall>(taken().call));
+        return call;
+    }
+    // As the core thread does.
+    void is_upgraded(const Submitted& call) {
+        grant_->upgraded(token_);
+        call.completion->complete({});
+    }
+    // Empty when nobody asked for that.
+    std::optional<core::LockMode> downgraded_to() {
+        const auto calls = gate_->take();
+        if (calls.empty()) return std::nullopt;
+        return std::get<core::DowngradeCall>(calls.front().call).mode;
+    }
+
+    const FencingToken token_ = FencingToken::from_raw(7);
+    std::shared_ptr<Lease> lease_ =
+        std::make_shared<Lease>(core::SessionId{1}, core::Instant::never(), 1s);
+    std::shared_ptr<CallGate> gate_ =
+        std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test"));
+    std::shared_ptr<LockerState> locker_ = std::make_shared<LockerState>(gate_, "");
+    std::shared_ptr<HoldRecord> grant_;
+};
+
+TEST_F(HoldConvert, AnUpgradeThatComesAfterItsCallerGaveUpIsUndone) {  // S27, P6
+    for (const bool by_locker : {false, true}) {
+        auto hold = by_locker ? granted_to_locker() : granted();
+        is_upgraded(upgrade_given_up(hold));
+        EXPECT_EQ(hold.mode(), LockMode::update);
+        EXPECT_EQ(grant_->mode(), LockMode::update);
+        EXPECT_EQ(hold.token(), token_);
+        EXPECT_EQ(downgraded_to(), core::LockMode::update);
+        hold.unlock();
+        std::ignore = gate_->take();
+    }
+}
+
+// What the owner asked for may be there first: to the cluster the other is then no downgrade.
+TEST_F(HoldConvert, ALateUpgradeLeavesADowngradeOfItsOwner) {  // S27
+    auto hold = granted();
+    const auto upgrade = upgrade_given_up(hold);
+    std::thread owner{[&] { hold.downgrade(LockMode::shared); }};
+    taken().completion->complete({});
+    owner.join();
+    is_upgraded(upgrade);
+    EXPECT_EQ(hold.mode(), LockMode::shared);
+    EXPECT_EQ(downgraded_to(), core::LockMode::update);
+}
+
+// What is exclusive is not upgraded.
+TEST_F(HoldConvert, ALateUpgradeIsUndoneBeforeItIsTriedAgain) {  // S27, P6
+    auto hold = granted();
+    const auto upgrade = upgrade_given_up(hold);
+    const core::UpgradeCall again{gate_->next_tag(), grant_->facts().operation};
+    EXPECT_FALSE(gate_->submit(again, {}));
+    is_upgraded(upgrade);
+    const auto calls = gate_->take();
+    ASSERT_EQ(calls.size(), 2U);
+    const auto* undo = std::get_if<core::DowngradeCall>(&calls.front().call);
+    ASSERT_NE(undo, nullptr);
+    EXPECT_TRUE(undo->undoes);
+    EXPECT_TRUE(std::holds_alternative<core::UpgradeCall>(calls.back().call));
+}
+
+TEST_F(HoldConvert, NothingIsUndoneOfAnUpgradeThatCameToNothing) {
+    auto hold = granted();
+    upgrade_given_up(hold).completion->complete({Errc::timed_out, {}, {}});
+    EXPECT_EQ(downgraded_to(), std::nullopt);
+    CallOutcome busy;
+    busy.is_busy = true;
+    upgrade_given_up(hold).completion->complete(std::move(busy));
+    EXPECT_EQ(downgraded_to(), std::nullopt);
+}
+
+// Suspended in the step that made it exclusive, it is so when it is held again.
+TEST_F(HoldConvert, AnUpgradeOfWhatIsSuspendedMeanwhileCounts) {  // S6, S27
+    lease_ = Lease::make_lasting(core::SessionId{1}, boot_now() + 200ms, 0ns);
+    auto hold = granted_to_locker();
+    std::error_code ec;
+    std::thread asks{[&] { hold.upgrade(ec); }};
+    const auto call = taken();
+    while (hold.valid()) {
+    }
+    is_upgraded(call);
+    asks.join();
+    EXPECT_FALSE(ec) << ec.message();
+    EXPECT_EQ(hold.state(), HoldState::suspended);
+    EXPECT_EQ(hold.mode(), LockMode::exclusive);
+    EXPECT_EQ(grant_->mode(), LockMode::exclusive);
+    EXPECT_EQ(downgraded_to(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace mortise::detail

@@ -1,0 +1,245 @@
+// Who gets in with TLS, and who does not.
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/transport/network_support.hpp"
+#include "tests/unit/transport/tls_support.hpp"
+#include "transport/clients/member_client.hpp"
+#include "transport/tls/tls_credentials.hpp"
+
+namespace mortise::transport {
+namespace {
+
+using namespace test;
+
+class PeerNetworkTlsTest : public testing::Test {
+protected:
+    using Credentials = std::shared_ptr<const TlsCredentials>;
+
+    // The node `id`, with what it proves itself with; none: without TLS.
+    std::unique_ptr<Node> node(std::uint64_t id, const Credentials& credentials) {
+        auto made =
+            std::make_unique<Node>(io_, id, addresses_, [&](NetworkOptions& options, core::Hello&) {
+                options.cluster = "orders";
+                options.credentials = credentials;
+                options.log = [this](LogLevel, std::string text) { log_ += text + "\n"; };
+            });
+        EXPECT_TRUE(made->start());
+        return made;
+    }
+    // Whether the two met; `refused` tells that one of them did not want to.
+    bool meet(const Credentials& one, const Credentials& two,
+              const std::function<bool(const NetworkCounters&)>& refused) {
+        auto first = node(1, one);
+        auto second = node(2, two);
+        run_until(io_, [&] {
+            return (first->is_up(2) && second->is_up(1)) || refused(first->network->counters()) ||
+                   refused(second->network->counters());
+        });
+        return first->is_up(2) || second->is_up(1);
+    }
+    bool meet(const Credentials& one, const Credentials& two) {
+        return meet(one, two, [](const NetworkCounters& counters) {
+            return counters.handshakes_failed + counters.refused_identity > 0;
+        });
+    }
+
+    [[nodiscard]] bool says(const std::string& words) const {
+        return log_.find(words) != std::string::npos;
+    }
+
+    std::vector<std::string> addresses_{free_address(), free_address()};
+    asio::io_context io_;
+    Authority authority_{"orders"};
+    std::string log_;
+};
+
+TEST_F(PeerNetworkTlsTest, MembersOfOneClusterMeet) {
+    auto first = node(1, authority_.node(1));
+    auto second = node(2, authority_.node(2));
+    ASSERT_TRUE(run_until(io_, [&] { return first->is_up(2) && second->is_up(1); })) << log_;
+    first->network->send(core::NodeId{2}, numbered(7));
+    ASSERT_TRUE(run_until(io_, [&] { return !second->events.messages.empty(); }));
+    EXPECT_EQ(number_of(second->events.messages.front().second), 7U);
+}
+
+TEST_F(PeerNetworkTlsTest, WithoutACertificateNobodyGetsIn) {
+    auto secured = node(1, authority_.node(1));
+    auto plain = node(2, nullptr);
+    ASSERT_TRUE(run_until(io_, [&] { return secured->network->counters().handshakes_failed > 0; }));
+    EXPECT_FALSE(secured->is_up(2));
+    EXPECT_FALSE(plain->is_up(1));
+    EXPECT_TRUE(says("does not speak TLS")) << log_;
+}
+
+TEST_F(PeerNetworkTlsTest, ACertificateOfAnotherAuthorityIsNotBelieved) {
+    Authority other{"orders"};
+    EXPECT_FALSE(meet(authority_.node(1), other.node(2)));
+    EXPECT_TRUE(says("not trusted")) << log_;
+}
+
+// Also where one authority is believed by several clusters.
+TEST_F(PeerNetworkTlsTest, ACertificateOfAnotherClusterIsRefused) {
+    Authority billing{"billing"};
+    const auto ours = authority_.node(1, {&authority_, &billing});
+    EXPECT_FALSE(meet(ours, billing.node(2, {&authority_, &billing})));
+    EXPECT_TRUE(says("of cluster billing") || says("another cluster")) << log_;
+}
+
+TEST_F(PeerNetworkTlsTest, ACertificateOfAnotherNodeIsRefused) {
+    EXPECT_FALSE(meet(authority_.node(1), authority_.node(3)));
+    EXPECT_TRUE(says("that of node 3") || says("names another node")) << log_;
+}
+
+TEST_F(PeerNetworkTlsTest, AUserIsNoNode) {
+    EXPECT_FALSE(meet(authority_.node(1), authority_.user("mallory", core::AccessRole::admin)));
+}
+
+TEST_F(PeerNetworkTlsTest, AnExpiredCertificateIsRefused) {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const Validity past{now - std::chrono::hours{48}, now - std::chrono::hours{24}};
+    EXPECT_FALSE(
+        meet(authority_.node(1), authority_.issue({"orders", core::NodeId{2}, {}, voter}, past)));
+    EXPECT_TRUE(says("expired")) << log_;
+}
+
+TEST_F(PeerNetworkTlsTest, OneThatIsNotYetValidIsRefused) {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const Validity later{now + std::chrono::hours{24}, now + std::chrono::hours{48}};
+    // Its owner would not even start with it: an expired one may, so that somebody hears of it.
+    EXPECT_EQ(authority_.issue({"orders", core::NodeId{2}, {}, voter}, later), nullptr);
+}
+
+// Who calls itself node 2 in its hello has to have the certificate of node 2, whatever else it has.
+TEST_F(PeerNetworkTlsTest, AHelloOfAnotherNodeThanTheCertificatesIsRefused) {
+    auto first = node(1, authority_.node(1));
+    Node liar{io_, 2, addresses_, [&](NetworkOptions& options, core::Hello& hello) {
+                  options.cluster = "orders";
+                  options.credentials = authority_.node(2);
+                  hello.node = core::NodeId{1000};  // in the hello alone
+              }};
+    ASSERT_TRUE(liar.start());
+    ASSERT_TRUE(run_until(io_, [&] { return first->network->counters().refused_identity > 0; }));
+    EXPECT_TRUE(first->events.ups.empty());
+}
+
+TEST_F(PeerNetworkTlsTest, NewCredentialsServeNewConnectionsAndOldAuthoritiesAreForgotten) {
+    Authority next{"orders"};
+    auto first = node(1, authority_.node(1));
+    auto second = node(2, authority_.node(2));
+    ASSERT_TRUE(run_until(io_, [&] { return first->is_up(2) && second->is_up(1); })) << log_;
+    // Both authorities are believed for a while: nobody notices anything.
+    first->network->set_credentials(authority_.node(1, {&authority_, &next}));
+    second->network->set_credentials(authority_.node(2, {&authority_, &next}));
+    run_for(io_, 100ms);
+    EXPECT_TRUE(first->events.downs.empty());
+    // The new authority's certificates, then the new authority alone.
+    first->network->set_credentials(next.node(1, {&authority_, &next}));
+    second->network->set_credentials(next.node(2, {&authority_, &next}));
+    first->network->set_credentials(next.node(1));
+    ASSERT_TRUE(run_until(io_, [&] { return !first->events.downs.empty(); }));  // the old ones went
+    ASSERT_TRUE(run_until(io_, [&] { return first->is_up(2) && second->is_up(1); })) << log_;
+}
+
+// What is taken away meanwhile does not count for a handshake that began before.
+TEST_F(PeerNetworkTlsTest, AHandshakeIsJudgedByTheCredentialsOfItsEnd) {
+    Authority next{"orders"};
+    auto first = node(1, authority_.node(1, {&authority_, &next}));
+    first->network->set_credentials(next.node(1, {&authority_, &next}));
+    auto second = node(2, authority_.node(2, {&authority_, &next}));
+    // Its connection is made, its certificate not shown yet: one turn of the loop at a time.
+    ASSERT_TRUE(run_until(io_, [&] { return first->network->counters().accepted > 0; }));
+    first->network->set_credentials(next.node(1));
+    run_until(io_, [&] { return first->network->counters().handshakes_failed > 0; });
+    EXPECT_GT(first->network->counters().handshakes_failed, 0U);
+    EXPECT_TRUE(first->events.ups.empty());
+}
+
+TEST_F(PeerNetworkTlsTest, ACrowdThatOnlyBeginsHandshakesDoesNotKeepAPeerOut) {
+    auto first = node(1, authority_.node(1));
+    std::vector<std::unique_ptr<Stranger>> crowd;
+    for (int i = 0; i < 200; ++i) {
+        crowd.push_back(std::make_unique<Stranger>(io_, addresses_[0]));
+        run_for(io_, 1ms);
+    }
+    auto second = node(2, authority_.node(2));
+    EXPECT_TRUE(run_until(io_, [&] { return first->is_up(2) && second->is_up(1); })) << log_;
+    EXPECT_GT(first->network->counters().strangers_refused, 0U);
+}
+
+TEST_F(PeerNetworkTlsTest, WhoSaysNothingDuringTheHandshakeIsClosedInTime) {
+    auto first =
+        std::make_unique<Node>(io_, 1, addresses_, [&](NetworkOptions& options, core::Hello&) {
+            options.cluster = "orders";
+            options.credentials = authority_.node(1);
+            options.limits.hello_timeout = 100ms;
+        });
+    ASSERT_TRUE(first->start());
+    Stranger silent{io_, addresses_[0]};
+    EXPECT_TRUE(run_until(io_, [&] { return silent.is_closed(); }));
+    EXPECT_EQ(first->network->counters().strangers_timed_out, 1U);
+}
+
+class PeerNetworkTlsClientTest : public PeerNetworkTlsTest {
+protected:
+    // What becomes of a client with these credentials at node 1.
+    core::Result<core::Hello> connect(const Credentials& credentials) {
+        auto server = std::make_unique<Node>(
+            io_, 1, addresses_,
+            [&](NetworkOptions& options, core::Hello&) {
+                options.cluster = "orders";
+                options.credentials = authority_.node(1);
+            },
+            &service_);
+        EXPECT_TRUE(server->start());
+        std::optional<core::Result<core::Hello>> answer;
+        MemberClient client{io_, {}, credentials};
+        client.connect(addresses_[0], 10s,
+                       [&](core::Result<core::Hello> result) { answer = std::move(result); });
+        EXPECT_TRUE(run_until(io_, [&] { return answer.has_value(); }));
+        return answer.value_or(core::Error{});
+    }
+
+    NoService service_;
+};
+
+TEST_F(PeerNetworkTlsClientTest, IsServedWithACertificateOfTheCluster) {
+    EXPECT_TRUE(connect(authority_.user("alice", core::AccessRole::observer)));
+}
+
+TEST_F(PeerNetworkTlsClientTest, IsToldWhyNotWithoutOne) {
+    EXPECT_FALSE(connect(nullptr));
+    Authority other{"orders"};
+    const auto refused = connect(other.user("alice", core::AccessRole::observer));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().what.find("not trusted"), std::string::npos) << refused.error().what;
+}
+
+TEST_F(PeerNetworkTlsClientTest, WithTheServersAuthorityButAStrangersCertificateHearsTheAlert) {
+    Authority other{"orders"};
+    const auto refused =
+        connect(other.user("alice", core::AccessRole::observer, {&authority_, &other}));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().what.find("does not know the authority"), std::string::npos)
+        << refused.error().what;
+}
+
+// Removing a member takes away what its certificate opened, for its operators as well.
+TEST_F(PeerNetworkTlsClientTest, WithTheCertificateOfANodeIsServedWhileThatIsAMember) {
+    EXPECT_TRUE(connect(authority_.node(2)));
+    EXPECT_FALSE(connect(authority_.node(7)));
+}
+
+TEST_F(PeerNetworkTlsClientTest, OfAnotherClusterIsRefused) {
+    Authority billing{"billing"};
+    const auto client = billing.user("bob", core::AccessRole::admin, {&authority_, &billing});
+    ASSERT_TRUE(client) << billing.problem();
+    const auto refused = connect(client);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().what.find("cluster"), std::string::npos) << refused.error().what;
+}
+
+}  // namespace
+}  // namespace mortise::transport

@@ -1,0 +1,51 @@
+// MemberClient with blocking calls.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <asio/io_context.hpp>
+
+#include "core/base/instant.hpp"
+#include "core/base/result.hpp"
+#include "transport/clients/member_client.hpp"
+
+namespace mortise::transport {
+
+// Runs its own loop on the calling thread while it waits. After a timeout, or any error except a
+// refusal to list, it cannot be used any more.
+class BlockingMemberClient {
+public:
+    // Returns a function that tells whether the loop still has its descriptors.
+    using Watch = std::function<std::function<bool()>(asio::io_context&)>;
+
+    // All its calls together may take `timeout`, which begins here. Credentials as for
+    // MemberClient. Without `watch` the descriptors are not checked.
+    explicit BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster = {},
+                                  std::shared_ptr<const TlsCredentials> credentials = {},
+                                  const Watch& watch = {});
+    ~BlockingMemberClient();
+    BlockingMemberClient(const BlockingMemberClient&) = delete;
+    BlockingMemberClient& operator=(const BlockingMemberClient&) = delete;
+
+    core::Result<core::Hello> connect(const std::string& address);
+    core::Result<MemberStatus> status();
+    core::Result<ListAnswer> list(const ListRequest& request);
+    core::Result<ChangeAnswer> change(const core::MembershipGoal& goal);
+    core::Result<ChangeAnswer> break_lock(const core::BreakLock& request);
+
+private:
+    template <class T, class Start>
+    core::Result<T> wait(Start start);
+
+    struct Parts;
+
+    [[nodiscard]] bool is_whole() const { return !is_whole_ || is_whole_(); }
+
+    core::Instant deadline_;
+    std::unique_ptr<Parts> parts_;
+    std::function<bool()> is_whole_;
+};
+
+}  // namespace mortise::transport

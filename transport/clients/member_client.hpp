@@ -1,0 +1,53 @@
+// A client's connection to a member of the cluster. It is asynchronous; all calls and callbacks
+// happen on the thread that runs the io_context. BlockingMemberClient has blocking calls.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <asio/io_context.hpp>
+
+#include "core/base/result.hpp"
+#include "transport/clients/client_service.hpp"
+#include "transport/sockets/log.hpp"
+#include "transport/wire/greeting.hpp"
+
+namespace mortise::transport {
+
+class TlsCredentials;
+
+class MemberClient {
+public:
+    template <class T>
+    using Done = std::function<void(core::Result<T>)>;
+
+    // Without a cluster id it accepts any cluster. With credentials the connection is secured, and
+    // the other side must be a node of the cluster that they name.
+    explicit MemberClient(asio::io_context& io, core::ClusterId cluster = {},
+                          std::shared_ptr<const TlsCredentials> credentials = {}, Log log = {});
+    // Closes it. May be called in a callback.
+    ~MemberClient();
+    MemberClient(const MemberClient&) = delete;
+    MemberClient& operator=(const MemberClient&) = delete;
+
+    // Call it once, before anything else. Every callback is called once, and never from within a
+    // call, unless the client is closed first. If the connection breaks, all pending calls fail.
+    void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
+    void status(Done<MemberStatus> done);
+    // One page; with is_exact, one lock.
+    void list(const ListRequest& request, Done<ListAnswer> done);
+    // The member answers within `patience`, or not at all.
+    void change(const core::MembershipGoal& goal, core::Nanoseconds patience,
+                Done<ChangeAnswer> done);
+    void break_lock(const core::BreakLock& request, Done<ChangeAnswer> done);
+    // No callback comes any more. Final.
+    void close();
+
+    class Impl;
+
+private:
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace mortise::transport

@@ -1,0 +1,189 @@
+#include "transport/clients/member_server.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "transport/clients/client_rights.hpp"
+#include "transport/wire/convert.hpp"
+#include "transport/wire/limits.hpp"
+
+// KJ deletes what it owns by its true type.
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+
+namespace mortise::transport {
+namespace {
+
+kj::Exception useless() {
+    return {kj::Exception::Type::FAILED, "", 0, kj::heapString("malformed")};
+}
+
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
+class Member final : public wire::Member::Server {
+public:
+    Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service, Places lists)
+        : visit_{std::move(visit)}, loop_{loop}, service_{service}, all_lists_{std::move(lists)} {}
+
+    kj::Promise<void> status(StatusContext context) override;
+    kj::Promise<void> list(ListContext context) override;
+    kj::Promise<void> inspect(InspectContext context) override;
+    kj::Promise<void> change(ChangeContext context) override;
+    kj::Promise<void> breakLock(BreakLockContext context) override;
+
+private:
+    [[nodiscard]] bool is_open() const {
+        const auto visit = visit_.lock();
+        return visit && visit->is_open();
+    }
+    kj::Promise<void> malformed() {
+        if (const auto visit = visit_.lock()) visit->malformed();
+        return useless();
+    }
+    [[nodiscard]] bool is_congested() const {
+        const auto visit = visit_.lock();
+        return !visit || visit->is_congested();
+    }
+    kj::Promise<ListAnswer> ask(ListRequest request);
+    // Empty if the caller is allowed to do that.
+    [[nodiscard]] std::optional<core::Denied> denied(core::Right right, std::string_view name);
+    // `begin` calls the service.
+    using Answered = std::function<void(const ChangeAnswer&)>;
+    kj::Promise<ChangeAnswer> ask_to_change(const std::function<void(Answered)>& begin);
+
+    std::weak_ptr<Visit> visit_;
+    KjLoop& loop_;
+    ClientService& service_;
+    Places all_lists_;
+    Places own_lists_{lists_per_client_max};
+    Places changes_{1};
+};
+
+kj::Promise<void> Member::status(StatusContext context) {
+    if (!is_open()) return useless();
+    write(service_.status(), context.getResults().initStatus());
+    return kj::READY_NOW;
+}
+
+// The service may answer after this connection, or even the loop, is gone.
+kj::Promise<ListAnswer> Member::ask(ListRequest request) {
+    auto own = own_lists_.take();
+    auto place = own ? all_lists_.take() : nullptr;
+    if (!place || is_congested()) return ListAnswer{core::CallError::resource_exhausted};
+    auto promised = kj::newPromiseAndFulfiller<ListAnswer>();
+    auto fulfiller =
+        std::make_shared<kj::Own<kj::PromiseFulfiller<ListAnswer>>>(kj::mv(promised.fulfiller));
+    service_.list(std::move(request), [fulfiller, loop = loop_.handle(), own = std::move(own),
+                                       place = std::move(place)](ListAnswer answer) {
+        const auto alive = loop.lock();
+        if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(std::move(answer)); });
+    });
+    return kj::mv(promised.promise);
+}
+
+kj::Promise<void> Member::list(ListContext context) {
+    if (!is_open()) return useless();
+    auto request = read_guarded([&] { return context.getParams().getRequest(); });
+    if (!request) return malformed();
+    // A client may list the names with a prefix if it may observe the prefix.
+    if (auto refused = denied(core::Right::observe, request->prefix)) {
+        write(ListAnswer{std::move(*refused)}, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    }
+    context.allowCancellation();
+    return ask(std::move(*request)).then([context](ListAnswer&& answer) mutable {
+        write(answer, context.getResults().initAnswer());
+    });
+}
+
+kj::Promise<void> Member::inspect(InspectContext context) {
+    if (!is_open()) return useless();
+    const auto params = context.getParams();
+    ListRequest request;
+    request.prefix = bytes_of(params.getName());
+    request.local = params.getLocal();
+    request.is_exact = true;
+    if (!core::is_valid_name(request.prefix)) return malformed();
+    if (auto refused = denied(core::Right::observe, request.prefix)) {
+        write(ListAnswer{std::move(*refused)}, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    }
+    context.allowCancellation();
+    return ask(std::move(request)).then([context](ListAnswer&& answer) mutable {
+        write(answer, context.getResults().initAnswer());
+    });
+}
+
+std::optional<core::Denied> Member::denied(core::Right right, std::string_view name) {
+    const auto visit = visit_.lock();
+    return visit ? client_denial({visit->identity(), visit->is_local()}, right, name)
+                 : core::Denied{};
+}
+
+kj::Promise<ChangeAnswer> Member::ask_to_change(const std::function<void(Answered)>& begin) {
+    auto place = changes_.take();
+    if (!place) return ChangeAnswer{core::CallError::resource_exhausted};
+    auto promised = kj::newPromiseAndFulfiller<ChangeAnswer>();
+    auto fulfiller =
+        std::make_shared<kj::Own<kj::PromiseFulfiller<ChangeAnswer>>>(kj::mv(promised.fulfiller));
+    begin([fulfiller, loop = loop_.handle(), place = std::move(place)](const ChangeAnswer& answer) {
+        const auto alive = loop.lock();
+        if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(ChangeAnswer{answer}); });
+    });
+    return kj::mv(promised.promise);
+}
+
+kj::Promise<void> Member::change(ChangeContext context) {
+    if (!is_open()) return useless();
+    auto goal = read_guarded([&] { return context.getParams().getGoal(); });
+    if (!goal) return malformed();
+    if (auto refused = denied(core::Right::members, {})) {
+        write(ChangeAnswer{std::move(*refused)}, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    }
+    constexpr std::uint64_t patience_max = std::chrono::nanoseconds{std::chrono::hours{1}}.count();
+    const auto patience = std::min(context.getParams().getPatienceNs(), patience_max);
+    context.allowCancellation();
+    return ask_to_change([&](Answered answered) {
+               service_.change(std::move(*goal), core::Nanoseconds{patience}, std::move(answered));
+           })
+        .then([context](ChangeAnswer&& answer) mutable {
+            write(answer, context.getResults().initAnswer());
+        });
+}
+
+kj::Promise<void> Member::breakLock(BreakLockContext context) {
+    if (!is_open()) return useless();
+    const auto params = context.getParams();
+    core::BreakLock request{std::string{bytes_of(params.getName())},
+                            core::FencingToken{params.getToken()},
+                            std::string{bytes_of(params.getReason())}, params.getImmediate()};
+    const bool sound = core::is_valid_name(request.name) && request.expected.is_set() &&
+                       request.reason.size() <= core::reason_bytes_max;
+    if (!sound) return malformed();
+    if (auto refused = denied(core::Right::break_lock, request.name)) {
+        write(ChangeAnswer{std::move(*refused)}, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    }
+    if (const auto visit = visit_.lock(); visit && visit->identity() != nullptr)
+        request.asked_by = visit->identity()->name();
+    context.allowCancellation();
+    return ask_to_change([&](Answered answered) {
+               service_.break_lock(std::move(request), std::move(answered));
+           })
+        .then([context](ChangeAnswer&& answer) mutable {
+            write(answer, context.getResults().initAnswer());
+        });
+}
+
+}  // namespace
+
+wire::Member::Client make_member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service,
+                                 Places lists) {
+    return kj::heap<Member>(std::move(visit), loop, service, std::move(lists));
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,89 @@
+// Clients: which ones get a place, and which are closed for others.
+#include <map>
+
+#include "transport/clients/member_server.hpp"
+#include "transport/network/network_impl.hpp"
+#include "transport/sockets/clock.hpp"
+
+namespace mortise::transport {
+namespace {
+
+FrameLimits client_limits() {
+    return {client_frame_words_max,
+            UINT64_MAX,
+            unread_bytes_paused,
+            {.questions_max = questions_max, .words_max = question_words_max}};
+}
+
+}  // namespace
+
+// All places are taken, perhaps by somebody who wants to exclude others. So a new client always
+// gets a place: that of the client which has been idle for longest among those of the address with
+// the most clients. A client that waits for an answer is not idle; few can wait, because changes
+// and listings are limited.
+Visitor* PeerNetwork::Impl::client_in_the_way() const {
+    std::map<asio::ip::address, std::size_t> places;
+    for (const auto& [visitor, owned] : visitors_)
+        if (visitor->is_client()) ++places[visitor->from()];
+    Visitor* chosen = nullptr;
+    const auto goes_before = [&](const Visitor& one, const Visitor& other) {
+        const auto here = places[one.from()];
+        const auto there = places[other.from()];
+        if (here != there) return here > there;
+        if (one.waits() != other.waits()) return other.waits();
+        return one.heard_at() < other.heard_at();
+    };
+    for (const auto& [visitor, owned] : visitors_) {
+        if (!visitor->is_client()) continue;
+        if (chosen == nullptr || goes_before(*visitor, *chosen)) chosen = visitor;
+    }
+    return chosen;
+}
+
+Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
+    if (clients_ == nullptr) return refuse(Refusal::no_service);
+    if (counters().clients >= options_.limits.clients_max) {
+        auto* const quietest = client_in_the_way();
+        if (quietest == nullptr) return refuse(Refusal::busy);
+        ++counters_.strangers_refused;
+        left(*quietest);
+    }
+    visitor.become_client(client_limits());
+    Admittance admittance;
+    admittance.ours.purpose = Purpose::client;
+    admittance.ours.hello = events_.hello();
+    admittance.member = make_member(visitor.weak_from_this(), loop_, *clients_, lists_);
+    return admittance;
+}
+
+// Each client may have a few unread answers, but all of them together could exceed the memory that
+// a library may take from its program.
+void PeerNetwork::Impl::make_room() {
+    while (auto* const slowest = slowest_client()) {
+        ++counters_.stuck_frames;
+        left(*slowest);
+    }
+}
+
+Visitor* PeerNetwork::Impl::slowest_client() const {
+    std::size_t all = 0;
+    std::size_t most = 0;
+    Visitor* slowest = nullptr;
+    for (const auto& [visitor, owned] : visitors_) {
+        if (!visitor->is_client()) continue;
+        const auto unread = visitor->unsent_bytes();
+        all += unread;
+        if (unread <= most) continue;
+        most = unread;
+        slowest = visitor;
+    }
+    return all > all_unread_bytes_max ? slowest : nullptr;
+}
+
+void PeerNetwork::Impl::forbidden(const std::string& who, const char* cause) {
+    ++counters_.forbidden_messages;
+    if (!notices_.may_say(who, cause, steady_now())) return;
+    log(LogLevel::warning, "closed the connection to " + who + ": " + cause);
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,61 @@
+// TLS: the handshakes of inbound connections, and changes of credentials.
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "transport/network/network_impl.hpp"
+#include "transport/sockets/clock.hpp"
+
+namespace mortise::transport {
+
+// A handshake costs a signature and the check of a chain. Many inbound handshakes must not keep the
+// thread from its work. The newest connection comes first: under load the oldest ones are closed,
+// so an honest new connection gets its turn before that.
+void PeerNetwork::Impl::begin_handshakes() {
+    while (!unsecured_.empty()) {
+        const auto visitor = unsecured_.back().lock();
+        if (visitor && visitor->is_waiting()) {
+            if (!handshakes_.take(steady_now())) return;
+            visitor->secure(credentials_, [this, raw = visitor.get()](const core::Error& error) {
+                handshake_failed(*raw, error);
+            });
+        }
+        unsecured_.pop_back();
+    }
+}
+
+void PeerNetwork::Impl::handshake_failed(Visitor& visitor, const core::Error& error) {
+    ++counters_.handshakes_failed;
+    const auto from = visitor.from().to_string();
+    if (notices_.may_say(from, error.what, steady_now()))
+        log(LogLevel::warning, "refused a connection from " + from + ": " + error.what);
+    loop_.run([&] { left(visitor); });
+}
+
+void PeerNetwork::Impl::set_credentials(std::shared_ptr<const TlsCredentials> credentials) {
+    asio::post(loop_.io(), [self = weak_from_this(), credentials = std::move(credentials)] {
+        const auto alive = self.lock();
+        if (!alive || alive->stopped_) return;
+        alive->credentials_ = credentials;
+        alive->close_unbelieved();
+    });
+}
+
+// An authority that was removed from the file is not trusted any more, also for existing
+// connections.
+void PeerNetwork::Impl::close_unbelieved() {
+    const auto is_believed = [&](const PeerCertificate* peer, bool is_of_server) {
+        return !peer || credentials_->verify(*peer, is_of_server);
+    };
+    std::vector<std::shared_ptr<Visitor>> unbelieved;
+    for (const auto& [visitor, owned] : visitors_)
+        if (!is_believed(visitor->certificate(), false)) unbelieved.push_back(owned);
+    loop_.run([&] {
+        for (const auto& visitor : unbelieved)
+            left(*visitor);
+        for (const auto& link : links_)
+            if (!is_believed(link->certificate(), true)) link->lose();
+    });
+}
+
+}  // namespace mortise::transport

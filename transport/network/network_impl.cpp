@@ -1,0 +1,157 @@
+#include "transport/network/network_impl.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "transport/sockets/clock.hpp"
+
+namespace mortise::transport {
+namespace {
+
+core::Nanoseconds tick_every(const NetworkOptions& options) {
+    return std::clamp<core::Nanoseconds>(options.election_timeout / 4, std::chrono::milliseconds{5},
+                                         std::chrono::milliseconds{250});
+}
+
+}  // namespace
+
+PeerNetwork::Impl::Impl(asio::io_context& io, NetworkOptions options, NetworkEvents& events,
+                        ClientService* clients)
+    : options_{std::move(options)},
+      events_{events},
+      clients_{clients},
+      credentials_{options_.credentials},
+      loop_{io, options_.log, [this] { settle(); }},
+      listener_{io, options_.limits, counters_, options_.log},
+      ticker_{io},
+      handshakes_{options_.limits.handshakes_per_second} {
+    for (const auto& peer : options_.peers)
+        add_peer(peer);
+}
+
+core::Result<void> PeerNetwork::Impl::listen() {
+    const bool is_anywhere = credentials_ || options_.listens_beyond_loopback;
+    return listener_.open(options_.listen, is_anywhere ? Reach::anywhere : Reach::loopback);
+}
+
+void PeerNetwork::Impl::start() {
+    listener_.start([self = weak_from_this()](Socket socket, const asio::ip::address& from) {
+        if (const auto alive = self.lock()) alive->accept(std::move(socket), from);
+    });
+    for (const auto& link : links_)
+        link->start();
+    tick();
+}
+
+void PeerNetwork::Impl::stop() {
+    if (std::exchange(stopped_, true)) return;
+    listener_.stop();
+    ticker_.cancel();
+    for (const auto& link : links_)
+        link->stop();
+    loop_.run([this] {
+        while (!visitors_.empty())
+            close(*visitors_.begin()->second);
+    });
+}
+
+void PeerNetwork::Impl::log(LogLevel level, std::string text) {
+    if (options_.log) options_.log(level, std::move(text));
+}
+
+void PeerNetwork::Impl::add_counters(const PeerLink& link, NetworkCounters& to) {
+    to.dials += link.counters().attempts;
+    to.dial_failures += link.counters().connect_failures + link.counters().timeouts;
+    to.links_lost += link.counters().losses;
+    to.messages_dropped += link.dropped();
+}
+
+NetworkCounters PeerNetwork::Impl::counters() const {
+    auto counters = counters_;
+    for (const auto& link : links_)
+        add_counters(*link, counters);
+    for (const auto& [visitor, owned] : visitors_)
+        counters.clients += visitor->is_client() ? 1 : 0;
+    return counters;
+}
+
+void PeerNetwork::Impl::send(core::NodeId to, core::PeerMessage message) {
+    const auto lane = lane_of(message);
+    for (const auto& link : links_) {
+        if (link->peer() != to || link->lane() != lane) continue;
+        if (stopped_ || !connections_.is_up(to)) break;
+        link->push(std::move(message));
+        return flush_soon();
+    }
+    ++counters_.messages_dropped;
+}
+
+// What one step of the node sends travels in one call, and so does what the steps of one turn send.
+void PeerNetwork::Impl::flush_soon() {
+    if (std::exchange(flush_posted_, true)) return;
+    asio::post(loop_.io(), [self = weak_from_this()] {
+        if (const auto alive = self.lock()) alive->flush();
+    });
+}
+
+void PeerNetwork::Impl::flush() {
+    flush_posted_ = false;
+    if (stopped_) return;
+    loop_.run([this] {
+        for (const auto& link : links_)
+            link->flush();
+    });
+}
+
+void PeerNetwork::Impl::tick() {
+    if (stopped_) return;
+    const auto now = steady_now();
+    for (const auto& link : links_)
+        link->tick(now);
+    tick_visitors(now);
+    begin_handshakes();
+    ticker_.expires_after(tick_every(options_));
+    ticker_.async_wait([self = weak_from_this()](const asio::error_code& error) {
+        const auto alive = self.lock();
+        if (!error && alive) alive->tick();
+    });
+}
+
+void PeerNetwork::Impl::tick_visitors(core::Instant now) {
+    std::vector<std::shared_ptr<Visitor>> late;
+    for (const auto& [visitor, owned] : visitors_) {
+        // Its peer should have come up soon.
+        const auto early = visitor->early_since();
+        if (early && now - *early > options_.limits.hello_timeout)
+            counters_.messages_dropped += visitor->take_early().size();
+        const bool silent =
+            visitor->is_stranger() && now - visitor->since() > options_.limits.hello_timeout;
+        const bool stuck = visitor->is_stuck(now, options_.limits.frame_timeout);
+        const bool gone = visitor->is_gone();
+        if (silent) ++counters_.strangers_timed_out;
+        if (stuck && !silent && !gone) ++counters_.stuck_frames;
+        if (silent || stuck || gone) late.push_back(owned);
+    }
+    loop_.run([&] {
+        for (const auto& visitor : late)
+            left(*visitor);
+        make_room();
+    });
+}
+
+// Destroying a connection may end others.
+void PeerNetwork::Impl::settle() {
+    if (std::exchange(settling_, true)) return;
+    const auto alive = weak_from_this().lock();
+    while (!dead_connections_.empty() || !dead_visitors_.empty()) {
+        loop_.run([this] {
+            std::exchange(dead_connections_, {}).clear();
+            std::exchange(dead_visitors_, {}).clear();
+        });
+    }
+    settling_ = false;
+}
+
+}  // namespace mortise::transport

@@ -1,0 +1,132 @@
+// The parts of PeerNetwork, put together.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <asio/steady_timer.hpp>
+
+#include "transport/clients/client_service.hpp"
+#include "transport/clients/places.hpp"
+#include "transport/network/notice_limit.hpp"
+#include "transport/network/peer_network.hpp"
+#include "transport/network/rate.hpp"
+#include "transport/network/visitor.hpp"
+#include "transport/peers/peer_connections.hpp"
+#include "transport/peers/peer_link.hpp"
+#include "transport/sockets/listener.hpp"
+#include "transport/tls/tls_credentials.hpp"
+#include "transport/tls/tls_peer.hpp"
+#include "transport/wire/limits.hpp"
+
+namespace mortise::transport {
+
+class PeerNetwork::Impl final : public std::enable_shared_from_this<Impl>,
+                                public LinkOwner,
+                                public VisitorOwner {
+public:
+    Impl(asio::io_context& io, NetworkOptions options, NetworkEvents& events,
+         ClientService* clients);
+    ~Impl() noexcept override = default;
+
+    core::Result<void> listen();
+    void start();
+    void set_peers(std::vector<PeerAddress> peers);
+    void disconnect(core::NodeId peer);
+    void send(core::NodeId to, core::PeerMessage message);
+    void stop();
+    void set_credentials(std::shared_ptr<const TlsCredentials> credentials);
+    [[nodiscard]] std::string listening_at() const { return listener_.at(); }
+    [[nodiscard]] std::vector<int> descriptors() const { return listener_.descriptors(); }
+    [[nodiscard]] bool is_reachable_from_outside() const { return !listener_.is_local(); }
+    [[nodiscard]] NetworkCounters counters() const;
+
+private:
+    // network_impl.cpp
+    KjLoop& loop() override { return loop_; }
+    void log(LogLevel level, std::string text) override;
+    void flush_soon();
+    void flush();
+    void tick();
+    void tick_visitors(core::Instant now);
+    void settle();
+    static void add_counters(const PeerLink& link, NetworkCounters& to);
+
+    // network_changes.cpp
+    void change_peers(const std::vector<PeerAddress>& peers);
+    void change_ways(const PeerAddress& peer);
+    void add_peer(const PeerAddress& peer);
+    void drop_peer(core::NodeId peer);
+
+    // network_handshakes.cpp
+    void begin_handshakes();
+    void handshake_failed(Visitor& visitor, const core::Error& error);
+    void close_unbelieved();
+
+    // network_peers.cpp: of links
+    const std::shared_ptr<const TlsCredentials>& credentials() override { return credentials_; }
+    const std::string& cluster() override { return options_.cluster; }
+    core::Hello hello() override { return events_.hello(); }
+    void drop_former(PeerLink& link) override;
+    std::optional<ConnectionId> link_up(PeerLink& link, const Greeting& theirs) override;
+    void link_down(ConnectionId id) override;
+    void refused(PeerLink& link, Refusal why) override;
+    void bury(std::unique_ptr<RpcConnection> connection) override;
+    void forbidden(const std::string& who, const char* cause) override;
+
+    // of visitors
+    void accept(Socket socket, const asio::ip::address& from);
+    [[nodiscard]] Visitor* stranger_in_the_way_of(const asio::ip::address& from) const;
+    Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
+    Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);
+    Admittance refuse(Refusal refusal);
+    void tell_refused(Visitor& visitor, const core::Hello& caller, Refusal refusal);
+    void received(Visitor& visitor, std::vector<core::PeerMessage> batch) override;
+    void malformed(Visitor& visitor) override;
+    void left(Visitor& visitor) override;
+    void close(Visitor& visitor);
+
+    // network_clients.cpp
+    [[nodiscard]] Visitor* client_in_the_way() const;
+    Admittance admit_client(Visitor& visitor);
+    void make_room() override;
+    [[nodiscard]] Visitor* slowest_client() const;
+
+    // network_peers.cpp again
+    void apply(const PeerChange& change);
+    void close(ConnectionId id);
+    void deliver(core::NodeId from, core::PeerMessage message);
+    void deliver_early(core::NodeId peer);
+
+    NetworkOptions options_;
+    NetworkEvents& events_;
+    ClientService* clients_;
+    NetworkCounters counters_;
+    std::shared_ptr<const TlsCredentials> credentials_;
+    KjLoop loop_;
+    Listener listener_;
+    asio::steady_timer ticker_;
+    std::vector<PeerAddress> known_;  // not self
+    PeerConnections connections_;
+    // Changes only in a turn of its own, when nothing iterates over it.
+    std::vector<std::unique_ptr<PeerLink>> links_;
+    std::uint64_t newest_link_ = 0;
+    std::map<Visitor*, std::shared_ptr<Visitor>> visitors_;
+    std::deque<std::weak_ptr<Visitor>> unsecured_;  // in the order in which they came
+    Rate handshakes_;
+    Places lists_{lists_max};  // for all clients
+    NoticeLimit notices_;
+
+    // Destroyed when KJ is not on the stack.
+    std::vector<std::unique_ptr<RpcConnection>> dead_connections_;
+    std::vector<std::shared_ptr<Visitor>> dead_visitors_;
+
+    bool stopped_ = false;
+    bool flush_posted_ = false;
+    bool settling_ = false;
+};
+
+}  // namespace mortise::transport

@@ -1,0 +1,233 @@
+// Executes what PeerConnections decides about connections and messages of peers.
+#include <algorithm>
+#include <utility>
+
+#include "transport/network/network_impl.hpp"
+#include "transport/sockets/clock.hpp"
+
+namespace mortise::transport {
+namespace {
+
+// The messages that are kept for a connection whose peer is not up yet. It comes up within a round
+// trip, or not at all.
+constexpr std::size_t early_bytes_max = 4 * send_bytes_max;
+
+// Answers to a peer are short, and it has a few calls in progress at most: a peer that reads is
+// never paused, however much it sends.
+FrameLimits peer_limits(Lane lane) {
+    return {frame_words_max(lane),
+            UINT64_MAX,
+            peer_unread_bytes_paused,
+            {.questions_max = questions_max}};
+}
+
+}  // namespace
+
+void PeerNetwork::Impl::drop_former(PeerLink& link) {
+    apply(connections_.drop_former(link.peer(), link.lane()));
+}
+
+std::optional<ConnectionId> PeerNetwork::Impl::link_up(PeerLink& link, const Greeting& theirs) {
+    const auto admission = connections_.admit(Direction::outgoing, link.lane(), theirs.hello);
+    if (!admission.id) counters_.count(admission.refusal);
+    apply(admission.change);
+    return admission.id;
+}
+
+void PeerNetwork::Impl::link_down(ConnectionId id) {
+    apply(connections_.ended(id));
+}
+
+void PeerNetwork::Impl::refused(PeerLink& link, Refusal why) {
+    if (!stopped_) events_.refused(link.peer(), why);
+}
+
+void PeerNetwork::Impl::bury(std::unique_ptr<RpcConnection> connection) {
+    dead_connections_.push_back(std::move(connection));
+}
+
+// The new connection may be that of a peer, and a peer says hello at once. So when there are too
+// many unauthenticated connections, the oldest is closed. On the loopback network all have one
+// address, so the limit per address does not apply.
+Visitor* PeerNetwork::Impl::stranger_in_the_way_of(const asio::ip::address& from) const {
+    std::size_t all = 0;
+    std::size_t here = 0;
+    Visitor* oldest = nullptr;
+    Visitor* oldest_here = nullptr;
+    const auto take_older = [](Visitor*& oldest_yet, Visitor* visitor) {
+        if (oldest_yet == nullptr || visitor->since() < oldest_yet->since()) oldest_yet = visitor;
+    };
+    for (const auto& [visitor, owned] : visitors_) {
+        if (!visitor->is_stranger()) continue;
+        ++all;
+        take_older(oldest, visitor);
+        if (!is_same_source(visitor->from(), from)) continue;
+        ++here;
+        take_older(oldest_here, visitor);
+    }
+    const auto& limits = options_.limits;
+    const bool crowd_here = !from.is_loopback() && here >= limits.strangers_per_address_max;
+    if (all < limits.strangers_max && !crowd_here) return nullptr;
+    return oldest_here != nullptr ? oldest_here : oldest;
+}
+
+void PeerNetwork::Impl::accept(Socket socket, const asio::ip::address& from) {
+    if (stopped_) return;
+    loop_.run([&] {
+        if (auto* const stranger = stranger_in_the_way_of(from)) {
+            ++counters_.strangers_refused;
+            left(*stranger);
+        }
+        auto visitor = std::make_shared<Visitor>(std::move(socket), from, *this, steady_now());
+        visitors_.emplace(visitor.get(), visitor);
+        if (!credentials_) return visitor->open();
+        unsecured_.push_back(visitor);
+        begin_handshakes();
+    });
+}
+
+// These are errors in a configuration, which continue until a person reads about them.
+void PeerNetwork::Impl::tell_refused(Visitor& visitor, const core::Hello& caller, Refusal refusal) {
+    const auto from = visitor.from().to_string();
+    const auto node = "node " + std::to_string(caller.node.raw());
+    std::string text;
+    if (refusal == Refusal::cluster_name) {
+        text = "refused " + node + " (from " + from + "): it is configured for the cluster \"" +
+               caller.cluster_name + "\", this node for \"" + events_.hello().cluster_name + "\"";
+    } else if (refusal == Refusal::id_in_use) {
+        text = "refused a second " + node + " (from " + from + "): the one at its own address is " +
+               "connected, and every node needs an id and a directory of its own";
+    }
+    if (!text.empty() && notices_.may_say(node, text, steady_now())) log(LogLevel::warning, text);
+}
+
+Admittance PeerNetwork::Impl::refuse(Refusal refusal) {
+    counters_.count(refusal);
+    log(LogLevel::debug, "refused a caller: " + std::string{to_string(refusal)});
+    return {refusal, {}, std::nullopt, std::nullopt};
+}
+
+Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeting>& caller) {
+    if (!caller) return refuse(Refusal::malformed);
+    if (stopped_) return refuse(Refusal::stopping);
+    std::vector<core::NodeId> known;
+    for (const auto& peer : known_)
+        known.push_back(peer.id);
+    if (const auto* proven = visitor.identity()) {
+        auto members = known;
+        members.push_back(options_.self);
+        if (const auto refusal = judge_identity(*proven, *caller, options_.cluster, members))
+            return refuse(*refusal);
+    }
+    if (const auto refusal = judge_caller(*caller, events_.hello(), known)) {
+        if (refusal == Refusal::unknown_node) events_.introduced(caller->hello);
+        const bool is_peer =
+            std::ranges::find(known, caller->hello.node) != known.end() && lane_of(caller->purpose);
+        if (is_peer) tell_refused(visitor, caller->hello, *refusal);
+        return refuse(*refusal);
+    }
+    const auto lane = lane_of(caller->purpose);
+    if (!lane) return admit_client(visitor);
+    auto proven = *caller;
+    if (visitor.identity() != nullptr) proven.hello.access = visitor.identity()->access;
+    return admit_peer(visitor, *lane, proven);
+}
+
+// The caller's hello is processed before our half of the hello is written, because it may change
+// our half.
+Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Greeting& caller) {
+    const auto admission = connections_.admit(Direction::incoming, lane, caller.hello);
+    if (!admission.id) {
+        tell_refused(visitor, caller.hello, admission.refusal);
+        return refuse(admission.refusal);
+    }
+    visitor.become_peer(caller.hello.node, *admission.id, peer_limits(lane));
+    apply(admission.change);
+    if (stopped_) return refuse(Refusal::stopping);
+    for (const auto& link : links_) {
+        if (link->peer() == caller.hello.node) link->peer_seen();
+    }
+    Admittance admittance;
+    admittance.ours.purpose = caller.purpose;
+    admittance.ours.hello = events_.hello();
+    admittance.peer = make_peer(visitor.weak_from_this(), lane);
+    return admittance;
+}
+
+void PeerNetwork::Impl::malformed(Visitor& visitor) {
+    ++counters_.malformed_messages;
+    left(visitor);
+}
+
+void PeerNetwork::Impl::left(Visitor& visitor) {
+    if (visitor.sent_bad_frame()) ++counters_.malformed_frames;
+    if (const auto* cause = visitor.forbidden()) forbidden(visitor.from().to_string(), cause);
+    const auto id = visitor.id();
+    close(visitor);
+    if (id) apply(connections_.ended(*id));
+}
+
+void PeerNetwork::Impl::close(Visitor& visitor) {
+    const auto found = visitors_.find(&visitor);
+    if (found == visitors_.end()) return;
+    visitor.close();
+    dead_visitors_.push_back(std::move(found->second));
+    visitors_.erase(found);
+}
+
+void PeerNetwork::Impl::apply(const PeerChange& change) {
+    for (const auto id : change.close)
+        close(id);
+    if (change.down) {
+        for (const auto& link : links_) {
+            if (link->peer() == *change.down) link->throw_away();
+        }
+        if (!stopped_) events_.peer_down(*change.down);
+    }
+    if (!change.up || stopped_) return;
+    events_.peer_up(*change.up);
+    deliver_early(change.up->node);
+}
+
+void PeerNetwork::Impl::close(ConnectionId id) {
+    for (const auto& link : links_) {
+        if (link->id() == id) return link->lose();
+    }
+    for (const auto& [visitor, owned] : visitors_) {
+        if (visitor->id() == id) return close(*visitor);
+    }
+}
+
+void PeerNetwork::Impl::received(Visitor& visitor, std::vector<core::PeerMessage> batch) {
+    if (!visitor.id()) return;
+    for (auto& message : batch) {
+        switch (connections_.verdict(*visitor.id())) {
+            case PeerConnections::Verdict::deliver:
+                deliver(visitor.peer(), std::move(message));
+                break;
+            case PeerConnections::Verdict::early:
+                if (visitor.keep_early(message, early_bytes_max, steady_now())) break;
+                [[fallthrough]];
+            case PeerConnections::Verdict::late: ++counters_.messages_dropped;
+        }
+    }
+}
+
+void PeerNetwork::Impl::deliver(core::NodeId from, core::PeerMessage message) {
+    if (stopped_) return;
+    ++counters_.messages_received;
+    events_.received(from, std::move(message));
+}
+
+void PeerNetwork::Impl::deliver_early(core::NodeId peer) {
+    std::vector<std::shared_ptr<Visitor>> visitors;
+    for (const auto& [visitor, owned] : visitors_) {
+        if (visitor->id() && visitor->peer() == peer) visitors.push_back(owned);
+    }
+    for (const auto& visitor : visitors) {
+        for (auto& message : visitor->take_early())
+            deliver(peer, std::move(message));
+    }
+}
+
+}  // namespace mortise::transport

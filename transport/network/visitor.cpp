@@ -1,0 +1,146 @@
+#include "transport/network/visitor.hpp"
+
+#include <utility>
+
+#include "transport/wire/limits.hpp"
+#include "transport/wire/wire_size.hpp"
+
+namespace mortise::transport {
+namespace {
+
+// A valid hello takes four frames.
+constexpr FrameLimits stranger_limits{
+    hello_frame_words_max, 16, unread_bytes_paused, {.questions_max = 4, .only_hello = true}};
+
+}  // namespace
+
+Visitor::Visitor(Socket socket, asio::ip::address from, VisitorOwner& owner, core::Instant now)
+    : socket_{std::move(socket)},
+      from_{std::move(from)},
+      owner_{owner},
+      since_{now},
+      frame_since_{now},
+      heard_at_{now},
+      read_at_{now},
+      paused_since_{now} {}
+
+void Visitor::open() {
+    auto socket = *std::exchange(socket_, std::nullopt);
+    open(kj::heap<AsioStream<Socket>>(owner_.loop(), std::move(socket)));
+}
+
+void Visitor::open(kj::Own<SocketStream> stream) {
+    connection_ = std::make_unique<RpcConnection>(
+        kj::mv(stream), capnp::rpc::twoparty::Side::SERVER,
+        // NOLINTNEXTLINE(cppcoreguidelines-slicing): every client is the same reference, typed.
+        capnp::Capability::Client{make_gate(weak_from_this())}, stranger_limits,
+        [this] { owner_.left(*this); });
+}
+
+void Visitor::secure(const std::shared_ptr<const TlsCredentials>& credentials,
+                     std::function<void(const core::Error&)> failed) {
+    auto socket = *std::exchange(socket_, std::nullopt);
+    handshake_ = Handshake::start(
+        std::move(socket), credentials, Handshake::Side::accepts,
+        [this, failed = std::move(failed)](core::Result<Handshake::Secured> secured) {
+            if (!secured) return failed(secured.error());
+            // The credentials may have changed since the handshake began.
+            if (auto believed = owner_.credentials()->verify(*secured->peer, false); !believed)
+                return failed(believed.error());
+            certificate_ = std::move(secured->peer);
+            owner_.loop().run([&] { open(secured->take_stream(owner_.loop())); });
+        });
+}
+
+Visitor::~Visitor() {
+    if (handshake_) handshake_->cancel();
+}
+
+void Visitor::close() {
+    socket_.reset();
+    if (handshake_) handshake_->cancel();
+    if (connection_) connection_->close();
+}
+
+// Nothing is done any more for a connection that is about to be closed.
+bool Visitor::is_open() const {
+    return connection_ && !connection_->is_closed() &&
+           connection_->unsent_bytes() <= unread_bytes_max;
+}
+
+bool Visitor::is_congested() {
+    owner_.make_room();
+    return !is_open() || connection_->unsent_bytes() > unread_bytes_congested;
+}
+
+// Every check must run each time.
+bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
+    if (!connection_) return false;
+    const bool frame = frame_is_stuck(now, limit);
+    const bool reader = reader_is_stuck(now, limit);
+    const bool pause = pause_is_stuck(now, limit);
+    return frame || reader || pause;
+}
+
+bool Visitor::frame_is_stuck(core::Instant now, core::Nanoseconds limit) {
+    const auto& frames = connection_->frames();
+    if (frames.frames() != frame_seen_) heard_at_ = now;
+    if (!frames.is_inside_frame() || frames.frames() != frame_seen_) {
+        frame_seen_ = frames.frames();
+        frame_since_ = now;
+        return false;
+    }
+    return now - frame_since_ > limit;
+}
+
+bool Visitor::reader_is_stuck(core::Instant now, core::Nanoseconds limit) {
+    const auto unread = connection_->unsent_bytes();
+    const auto sent = connection_->sent_bytes();
+    if (unread > unread_bytes_max) return true;
+    if (unread == 0 || sent != sent_seen_) read_at_ = now;
+    sent_seen_ = sent;
+    return now - read_at_ > limit;
+}
+
+// A byte now and then does not count as reading.
+bool Visitor::pause_is_stuck(core::Instant now, core::Nanoseconds limit) {
+    const auto& frames = connection_->frames();
+    if (!frames.is_paused() || frames.pauses() != pause_seen_) {
+        pause_seen_ = frames.pauses();
+        paused_since_ = now;
+        return false;
+    }
+    return now - paused_since_ > limit;
+}
+
+bool Visitor::keep_early(core::PeerMessage& message, std::size_t bytes_max, core::Instant now) {
+    const auto bytes = wire_words(message) * word_bytes;
+    if (early_bytes_ + bytes > bytes_max) return false;
+    if (early_.empty()) early_since_ = now;
+    early_bytes_ += bytes;
+    early_.push_back(std::move(message));
+    return true;
+}
+
+std::vector<core::PeerMessage> Visitor::take_early() {
+    early_bytes_ = 0;
+    return std::exchange(early_, {});
+}
+
+std::optional<core::Instant> Visitor::early_since() const {
+    return early_.empty() ? std::nullopt : std::optional{early_since_};
+}
+
+void Visitor::become_client(FrameLimits limits) {
+    is_stranger_ = false;
+    connection_->frames().set_limits(limits);
+}
+
+void Visitor::become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits) {
+    is_stranger_ = false;
+    peer_ = peer;
+    id_ = id;
+    connection_->frames().set_limits(limits);
+}
+
+}  // namespace mortise::transport

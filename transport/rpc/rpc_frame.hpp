@@ -1,0 +1,28 @@
+// Extracts from Cap'n Proto's RPC messages what RpcGuard needs, and removes what they must not
+// disclose.
+#pragma once
+
+#include <optional>
+
+#include <capnp/message.h>
+#include <kj/array.h>
+#include <kj/memory.h>
+
+#include "transport/rpc/rpc_guard.hpp"
+
+namespace mortise::transport {
+
+using Segments = kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>>;
+
+// For a frame that was received, head and body. Empty: it has invalid pointers, or is longer than
+// its head says. The time is bounded by the length of the frame.
+std::optional<RpcFrame> read_rpc_frame(kj::ArrayPtr<const capnp::word> frame);
+
+// For a message to be sent.
+RpcFrame rpc_frame_of(Segments segments);
+
+// Cap'n Proto tells the other side why a call or the connection failed: names of interfaces, source
+// files and lines. If the message does so, this is the message to send instead; null otherwise.
+kj::Own<capnp::MessageBuilder> without_reasons(Segments segments);
+
+}  // namespace mortise::transport

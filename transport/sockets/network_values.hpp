@@ -1,0 +1,70 @@
+// What the parts of the network share: where peers are, what others may demand of this node, and
+// what it has counted.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "core/base/ids.hpp"
+#include "core/base/instant.hpp"
+#include "transport/wire/greeting.hpp"
+
+namespace mortise::transport {
+
+struct PeerAddress {
+    core::NodeId id;
+    std::string address;         // "host:port", "[::1]:port"
+    bool loopback_only = false;  // connect to loopback endpoints of the name only
+    // A second address, which is tried in turns with the other; empty: there is none. A change
+    // applies to the next attempt.
+    std::string also{};
+
+    friend bool operator==(const PeerAddress&, const PeerAddress&) = default;
+};
+
+// Limits on what others may demand of this node.
+struct NetworkLimits {
+    std::size_t strangers_max = 64;              // connections without a valid hello
+    std::size_t strangers_per_address_max = 16;  // from one address outside of the loopback network
+    std::size_t clients_max = 256;
+    std::size_t handshakes_per_second = 100;                    // with TLS; those beyond wait
+    core::Nanoseconds hello_timeout{std::chrono::seconds{5}};   // of the handshake and the hello
+    core::Nanoseconds frame_timeout{std::chrono::seconds{30}};  // from its first byte to its last
+    core::Nanoseconds accept_pause{std::chrono::milliseconds{200}};  // when out of descriptors
+    std::size_t calls_in_flight_max = 4;                             // batches, per connection
+    std::size_t outbox_bytes_max = std::size_t{16} << 20U;           // of each peer and lane
+};
+
+struct NetworkCounters {
+    std::uint64_t accepted = 0;
+    std::uint64_t accept_failures = 0;      // mostly for lack of descriptors
+    std::uint64_t strangers_refused = 0;    // closed for a newer connection; also clients
+    std::uint64_t handshakes_failed = 0;    // without a certificate, or with an untrusted one
+    std::uint64_t strangers_timed_out = 0;  // without a valid hello in time
+    std::uint64_t malformed_frames = 0;     // each ended its connection
+    std::uint64_t malformed_messages = 0;   // the same
+    std::uint64_t forbidden_messages = 0;   // the same: RPC that no node sends, or too much of it
+    std::uint64_t stuck_frames = 0;  // the same: did not end in time, or answers were not read
+    // Hellos that this node refused, of callers and of nodes that it called.
+    std::uint64_t refused_protocol = 0;
+    std::uint64_t refused_cluster = 0;
+    std::uint64_t refused_identity = 0;  // not a peer of this node, or not the node that was called
+    std::uint64_t refused_stale = 0;     // of an earlier run, or of a copy
+    std::uint64_t refused_other = 0;
+    std::uint64_t refused_by_peers = 0;
+    std::uint64_t dials = 0;
+    std::uint64_t dial_failures = 0;
+    std::uint64_t links_lost = 0;
+    std::uint64_t lost_silent = 0;  // among them: no answer for too long
+    std::uint64_t messages_sent = 0;
+    std::uint64_t batches_sent = 0;
+    std::uint64_t messages_received = 0;
+    std::uint64_t messages_dropped = 0;  // no connection, a full queue, or too late
+    std::uint64_t clients = 0;           // connected now
+
+    void count(Refusal refusal);
+};
+
+}  // namespace mortise::transport

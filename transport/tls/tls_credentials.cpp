@@ -1,0 +1,179 @@
+#include "transport/tls/tls_credentials.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "transport/tls/key_files.hpp"
+#include "transport/tls/openssl.hpp"
+#include "transport/tls/pem.hpp"
+#include "transport/tls/tls_peer.hpp"
+
+namespace mortise::transport {
+namespace {
+
+using openssl::failed;
+
+constexpr int chain_length_max = 4;
+
+// An error about a file.
+core::Error in_file(const std::filesystem::path& file, const core::Error& what) {
+    return {what.code, file.string() + ": " + what.what};
+}
+
+core::Result<std::vector<openssl::Certificate>> read_certificates(
+    const std::filesystem::path& file) {
+    const auto pem = read_certificate_file(file);
+    if (!pem) return pem.error();
+    auto certificates = certificates_from(*pem);
+    if (!certificates) return in_file(file, certificates.error());
+    return certificates;
+}
+
+core::Result<void> use_key(SSL_CTX* context, const std::filesystem::path& file) {
+    const auto pem = read_key_file(file);
+    if (!pem) return pem.error();
+    const auto key = key_from(pem->text());
+    if (!key) return in_file(file, key.error());
+    if (SSL_CTX_use_PrivateKey(context, key->get()) == 1) return {};
+    return failed("the key " + file.string() + " is not that of the certificate");
+}
+
+core::Result<void> use_certificates(SSL_CTX* context,
+                                    const std::vector<openssl::Certificate>& certificates) {
+    bool used = SSL_CTX_use_certificate(context, certificates.front().get()) == 1;
+    for (std::size_t i = 1; used && i < certificates.size(); ++i)
+        used = SSL_CTX_add1_chain_cert(context, certificates[i].get()) == 1;
+    if (used) return {};
+    return failed("cannot use the certificate");
+}
+
+core::Result<TlsCredentials::Time> expiry_of(const X509& certificate) {
+    const auto validity = validity_of(certificate);
+    if (!validity) return validity.error();
+    return TlsCredentials::Time{validity->not_after};
+}
+
+}  // namespace
+
+struct TlsCredentials::Context {
+    openssl::SessionContext ssl;
+    [[nodiscard]] SSL_CTX* get() const { return ssl.get(); }
+};
+
+namespace {
+
+// Checks as a handshake does.
+core::Result<void> check(const TlsCredentials::Context& context, X509* certificate,
+                         STACK_OF(X509) * chain, bool is_of_server) {
+    const openssl::StoreContext check{X509_STORE_CTX_new()};
+    auto* const store = SSL_CTX_get_cert_store(context.get());
+    if (!check || X509_STORE_CTX_init(check.get(), store, certificate, chain) != 1)
+        return failed("cannot check a certificate", std::errc::not_enough_memory);
+    X509_STORE_CTX_set_depth(check.get(), chain_length_max);
+    X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(check.get()),
+                                     SSL_CTX_get_security_level(context.get()));
+    X509_STORE_CTX_set_purpose(check.get(),
+                               is_of_server ? X509_PURPOSE_SSL_SERVER : X509_PURPOSE_SSL_CLIENT);
+    const bool is_good = X509_verify_cert(check.get()) == 1;
+    ERR_clear_error();
+    if (is_good) return {};
+    return core::Error{
+        std::make_error_code(std::errc::permission_denied),
+        "its certificate is not trusted: " +
+            std::string{X509_verify_cert_error_string(X509_STORE_CTX_get_error(check.get()))}};
+}
+
+}  // namespace
+
+TlsCredentials::TlsCredentials() : context_{std::make_unique<Context>()} {}
+TlsCredentials::~TlsCredentials() = default;
+
+core::Result<std::shared_ptr<const TlsCredentials>> TlsCredentials::load(const TlsFiles& files) {
+    const std::shared_ptr<TlsCredentials> credentials{new TlsCredentials};
+    if (auto read = credentials->read(files); !read) return std::move(read).error();
+    return std::shared_ptr<const TlsCredentials>{credentials};
+}
+
+core::Result<void> TlsCredentials::read(const TlsFiles& files) {
+    context_->ssl.reset(SSL_CTX_new(TLS_method()));
+    if (!context_->ssl) return failed("cannot begin with TLS", std::errc::not_enough_memory);
+    if (auto prepared = prepare(); !prepared) return prepared;
+    const auto chain = read_certificates(files.certificate);
+    if (!chain) return chain.error();
+    if (auto used = use_certificates(context_->get(), *chain); !used) return used;
+    if (auto used = use_key(context_->get(), files.key); !used) return used;
+    if (auto read = read_authorities(files.authorities); !read) return read;
+    return believe_oneself(*chain->front(), files);
+}
+
+// Checks what the other side of a connection will check.
+core::Result<void> TlsCredentials::believe_oneself(X509& own, const TlsFiles& files) {
+    auto identity = identity_in(own);
+    if (!identity) return in_file(files.certificate, identity.error());
+    identity_ = std::move(*identity);
+    const auto expires = expiry_of(own);
+    if (!expires) return in_file(files.certificate, expires.error());
+    certificate_expires_ = *expires;
+    if (*expires < std::chrono::system_clock::now()) return {};
+    STACK_OF(X509)* chain = nullptr;
+    SSL_CTX_get0_chain_certs(context_->get(), &chain);
+    const auto verified = check(*context_, &own, chain, identity_.node.is_set());
+    if (verified) return {};
+    return in_file(files.certificate, {verified.error().code, "by " + files.authorities.string() +
+                                                                  ": " + verified.error().what});
+}
+
+core::Result<void> TlsCredentials::read_authorities(const std::filesystem::path& file) {
+    const auto authorities = read_certificates(file);
+    if (!authorities) return authorities.error();
+    auto* const store = SSL_CTX_get_cert_store(context_->get());
+    authority_expires_ = Time::max();
+    for (const auto& authority : *authorities) {
+        if (!is_authority(*authority))
+            return failed(file.string() + " has a certificate that is not an authority's");
+        if (X509_STORE_add_cert(store, authority.get()) != 1)
+            return failed("cannot use the authorities in " + file.string());
+        const auto expires = expiry_of(*authority);
+        if (!expires) return in_file(file, expires.error());
+        authority_expires_ = std::min(authority_expires_, *expires);
+    }
+    return {};
+}
+
+// Sessions are not resumed: each connection is checked against the present authorities and members.
+core::Result<void> TlsCredentials::prepare() {
+    auto* const context = context_->get();
+    const bool is_set = SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1 &&
+                        SSL_CTX_set_num_tickets(context, 0) == 1;
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context,
+                        SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    // Idle connections release their buffers.
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                  SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+    SSL_CTX_set_verify_depth(context, chain_length_max);
+    if (is_set) return {};
+    return failed("cannot begin with TLS");
+}
+
+SSL* TlsCredentials::new_session(bool accepts) const {
+    auto* const session = SSL_new(context_->get());
+    if (session == nullptr) {
+        ERR_clear_error();
+        return nullptr;
+    }
+    if (accepts) {
+        SSL_set_accept_state(session);
+    } else {
+        SSL_set_connect_state(session);
+    }
+    return session;
+}
+
+core::Result<void> TlsCredentials::verify(const PeerCertificate& peer, bool is_of_server) const {
+    return check(*context_, peer.certificate.get(), peer.chain.get(), is_of_server);
+}
+
+}  // namespace mortise::transport
