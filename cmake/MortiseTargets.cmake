@@ -124,6 +124,9 @@ endfunction()
 # each start. Runs in the top folder. TIMEOUT is in seconds and is stretched under sanitizers.
 #   mortise_test(core_unit SOURCES ... USES mortise::core LABEL unit TIMEOUT 30)
 #   mortise_test(sim_quick PROGRAM mortise_sim ARGS --seeds 50 LABEL sim TIMEOUT 60)
+# With unity builds a suite of more than three files is compiled six files at a time, because the
+# headers take most of the time. A file that declares a name that another file of the suite declares
+# as well is compiled alone (SKIP_UNITY_BUILD_INCLUSION).
 # The label `full` keeps a test out of every-commit runs. A suite with SOURCES gets GTest's main.
 # ALSO_WITH_TLS runs it once more, as NAME_tls with that label, with clusters that use TLS.
 function(mortise_test name)
@@ -136,6 +139,12 @@ function(mortise_test name)
   if(NOT arg_PROGRAM)
     set(arg_PROGRAM ${name})
     mortise_program(${name} SOURCES ${arg_SOURCES} USES ${arg_USES} GTest::gmock_main)
+    list(LENGTH arg_SOURCES count)
+    if(mortise_unity_suites AND count GREATER 3)
+      set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6
+        # A local name of one file may hide a name of another file.
+        UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
+    endif()
   endif()
   if(MORTISE_SANITIZE)
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5")
