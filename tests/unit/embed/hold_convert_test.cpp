@@ -31,12 +31,13 @@ protected:
         EXPECT_TRUE(locker_->begin("name", LockMode::update).asks());
         return locker_->ended("name", granted());
     }
-    // What is submitted next.
+    // What is submitted next. On a busy machine several calls come at once.
     Submitted taken() {
-        SubmittedCalls calls;
-        while (calls.empty())
-            calls = gate_->take();
-        return std::move(calls.front());
+        while (taken_.empty())
+            taken_ = gate_->take();
+        auto next = std::move(taken_.front());
+        taken_.pop_front();
+        return next;
     }
     // Whoever asked for it heard nothing in time.
     Submitted upgrade_given_up(Hold& hold) {
@@ -67,6 +68,7 @@ protected:
         std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test"));
     std::shared_ptr<LockerState> locker_ = std::make_shared<LockerState>(gate_, "");
     std::shared_ptr<HoldRecord> grant_;
+    SubmittedCalls taken_;  // and not looked at yet
 };
 
 TEST_F(HoldConvert, AnUpgradeThatComesAfterItsCallerGaveUpIsUndone) {  // S27, P6
