@@ -68,8 +68,10 @@ TEST(Inbound, DeclinesUnderItsNumberWhatBeginsSomething) {
 
 TEST(Inbound, AnOpeningHasTheAccessOfItsCertificate) {
     OpenSession opening;
+    opening.nonce = 1;
     opening.node = NodeId{2};
     opening.generation = {Incarnation{12}, BootEpoch{1}};
+    opening.ttl_ms = 10'000;
     auto inbound = look({opening});
     const Access of_certificate{};
     ASSERT_NE(opening.access, of_certificate);
