@@ -21,7 +21,8 @@ std::uint64_t bytes = 0;
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inlined: g++ would take malloc and delete for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
     if (counting) {
         ++count;
         bytes += size;
@@ -29,10 +30,10 @@ void* operator new(std::size_t size) {
     if (void* memory = std::malloc(size)) return memory;
     throw std::bad_alloc{};
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }
 
