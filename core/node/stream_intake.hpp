@@ -82,7 +82,7 @@ private:
     Proposer proposer_;
     StreamPositions streams_;
     std::map<NodeId, std::vector<Forward>> early_forwards_;  // a few of each peer
-    SessionId newest_when_early_;       // the newest session when the first of them came
+    SessionId newest_when_early_{};     // the newest session when the first of them came
     bool knew_log_when_early_ = false;  // whether all of earlier leaders was applied then
     Output out_;
 };
