@@ -45,12 +45,12 @@ public:
 
     // Everything is to be sent again, from the first one on.
     void send_again();
-    // What was sent from that one on is to be sent again. Nothing when that was not sent, or when
-    // it is known to be applied: the leader said so before.
+    // Sends everything from that request on again. Does nothing when the request was not sent yet,
+    // or when it is known to be applied: then the leader said so too early or too late.
     void go_back_to(Seq next);
-    // Sends again when nothing was applied for too long. The leader may only be slow, or this node
-    // learns nothing: until something is applied it gets no more than a part, less and less often.
-    // Returns whether it does.
+    // Sends everything again when nothing was applied for too long, and returns whether it does.
+    // Perhaps the leader is only slow, or this node learns nothing. So until something is applied
+    // the leader gets no more than a part of the window, less and less often.
     bool on_timer(Now now);
     // Adds what is to be sent next. Returns false when there is nothing, or no capacity.
     bool send(SessionId session, BatchBuilder& batch);

@@ -162,7 +162,7 @@ void SessionAgent::on_gap(SessionId session, Seq next) {
 
 void SessionAgent::on_timer(Now now) {
     session_.on_timer(now);
-    // What is sent again for that may wait for this word alone (P11).
+    // The cluster may have applied nothing because too many answers are unacknowledged (P11).
     if (window_.on_timer(now)) session_.acknowledge_again();
     give_up_overdue(now);
 }

@@ -1,5 +1,5 @@
-// Who a node is: one run of it on one data directory. All rules about which of two runs counts are
-// here; what a run has forgotten is in core/node/peer_memory.hpp.
+// The identity of a running node: one run of it on one data directory. This file has all rules that
+// decide which of two runs counts; core/node/peer_memory.hpp detects what a directory has lost.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@ struct Generation {
     // directory. The log does not have it.
     std::uint64_t life = 0;
 
-    // It is somebody's: a node has both, and a client neither.
+    // It identifies a run: a node has both values, and a client has neither.
     [[nodiscard]] constexpr bool is_set() const {
         return incarnation.is_set() && boot_epoch.is_set();
     }
-    // The same without its life, as in the log.
+    // The generation without its life, as the log has it.
     [[nodiscard]] constexpr Generation start() const { return {incarnation, boot_epoch}; }
 
-    // The same boot epoch of the same directory. Of two such runs one is that of a copy, unless
-    // they are the same.
+    // Both have the same boot epoch of the same directory. If they are different runs, one of them
+    // runs on a copy of the directory.
     [[nodiscard]] constexpr bool is_same_start(const Generation& other) const {
         return start() == other.start();
     }
-    // Of the same directory, from before the other's start.
+    // This run started earlier on the same directory than the other.
     [[nodiscard]] constexpr bool is_earlier_than(const Generation& other) const {
         return incarnation == other.incarnation && boot_epoch < other.boot_epoch;
     }
-    // It does not count beside the other, which was known first: it is from an earlier start of
-    // that directory, or of a copy of it.
+    // This run does not count when the other was heard of first: it started earlier on that
+    // directory, or it runs on a copy of it.
     [[nodiscard]] constexpr bool is_outlived_by(const Generation& other) const {
         return is_earlier_than(other) || (is_same_start(other) && life != other.life);
     }
 
-    // The same run.
+    // Equal generations are the same run.
     friend constexpr bool operator==(const Generation&, const Generation&) = default;
 };
 

@@ -37,7 +37,7 @@ public:
     }
 
     struct Voting {
-        const Configuration& configuration;  // its voters count now, whoever reported
+        const Configuration& configuration;  // the present one: only its voters count
         NodeId self;
         const std::set<Timer>& own;  // what has elapsed at this node
     };

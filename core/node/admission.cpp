@@ -26,7 +26,8 @@ Admission judge_outsider(NodeId from, const RaftMessage& message, const Raft& ra
                          const Hello& hello) {
     const auto asks = [&](LogId last) {
         // it may be a voter in entries that we do not have
-        return last > raft.log().last() ? Admission::admitted : Admission::stranger;
+        const bool may_be_member = last > raft.log().last();
+        return may_be_member ? Admission::admitted : Admission::not_a_member;
     };
     const auto answers = [&] {
         const auto* progress = raft.progress_of(from);

@@ -1,5 +1,5 @@
-// Which messages of consensus this node listens to. Claims count only from members, by id and
-// incarnation; but a leader may be unknown to this node.
+// Decides which messages of consensus this node accepts. Only members, known by id and incarnation,
+// may claim something; but this node may not know a new leader yet.
 #pragma once
 
 #include "core/node/bootstrap.hpp"
@@ -9,8 +9,7 @@ namespace mortise::core {
 enum class Admission : std::uint8_t {
     admitted,
     refused,
-    // The sender believes that it is a member, and is not: it is to be told.
-    stranger,
+    not_a_member,  // the sender believes that it is one: it is to be told
 };
 
 // The sender must be connected.

@@ -38,9 +38,9 @@ public:
     // Asks the voters. Once they are unanimous: the first entry of the cluster.
     [[nodiscard]] std::optional<Entry> form_if_unanimous(Prng& prng, Instant now, Outbox& send);
     void take(NodeId from, const FormationAnswer& answer);
-    // An empty peer is connected, and needs the entry if it is a voter.
+    // An empty peer is connected: it needs the first entry if it is a voter.
     void expects_offer(NodeId peer, Outbox& send);
-    // It does not, because it is gone or has spoken as a member.
+    // It needs none: it is gone, or it has spoken as a member.
     void needs_no_offer(NodeId peer) { unfounded_.erase(peer); }
     void offer_to_all(Outbox& send) const;
     [[nodiscard]] Instant deadline() const { return founding_.ask_at; }
@@ -73,7 +73,7 @@ private:
     const Peers& peers_;
     ClusterId former_cluster_;
     Founding founding_;
-    // connected and empty by their hellos, and not seen as members yet
+    // Connected, empty by their hellos, and not seen as members yet.
     std::set<NodeId> unfounded_;
 };
 

@@ -13,7 +13,8 @@ struct Inbound {
     Bytes batch;  // empty: there is none, or a malformed one
     std::vector<Command> commands;
     std::optional<Renewal> renewal;
-    // Of its requests, which all are of one session and follow each other; not set: none.
+    // The requests in it belong to one session, and their numbers follow each other. Not set when
+    // there are no requests.
     SessionId session{};
     Seq first{};
     Seq last{};

@@ -14,7 +14,7 @@ constexpr std::size_t writes_in_flight_max = 2;
 // The limit of entries in one write. Entries are small, so that each is applied quickly; a slow
 // disk gets fewer and larger writes.
 constexpr int entries_per_write_max = 32;
-// Of a Sweep that is not proposed yet.
+// The index of a Sweep that is not proposed yet: later than every other.
 constexpr LogIndex some_time{std::numeric_limits<std::uint64_t>::max()};
 
 }  // namespace
@@ -50,8 +50,8 @@ void LeaderDuties::give_way(Instant now) {
     raft_.transfer_to(*next, now);
 }
 
-// In a circle that begins after this node: so a new leader that lags as well continues with a node
-// that had no turn yet.
+// The next voter by id after the last target, which at first is this node, and then again from the
+// lowest. So a new leader that lags as well continues with a node that had no turn yet.
 std::optional<NodeId> LeaderDuties::next_to_lead(Instant now) const {
     std::optional<NodeId> first;
     for (const auto id : raft_.configuration().all()) {
@@ -62,7 +62,7 @@ std::optional<NodeId> LeaderDuties::next_to_lead(Instant now) const {
     return first;
 }
 
-// After the first commit of its term.
+// Waits for the first commit of its term.
 void LeaderDuties::propose_state_sum(StateComparison& comparison, Instant now) {
     const auto* sum = comparison.to_propose();
     if (sum == nullptr || !can_propose() || !raft_.has_handed_out_own_term()) return;

@@ -1,6 +1,6 @@
 // What a leader does by itself: it proposes what has gathered, sweeps, logs the checksum of its
-// state, and gives way while its disk does not keep up. Requires in each that the node leads, or
-// has just ceased to.
+// state, and hands leadership over when its disk does not keep up. All functions but deadline()
+// require that the node leads, or led until this step.
 #pragma once
 
 #include <optional>

@@ -51,7 +51,7 @@ std::vector<Command> LogFormats::commands_in(const Entry& entry, std::vector<Not
     if (batch) return std::move(*batch);
     const auto format = format_of(entry.payload);
     if (format <= options_.command_format) {
-        notes.push_back({Note::Kind::senseless_entry, entry.id.term, {}, nullptr, nullptr});
+        notes.push_back({Note::Kind::senseless_entry, entry.id.term, {}});
         return {};
     }
     throw InvariantBroken{"the cluster has commands of format " + std::to_string(format) +

@@ -1,6 +1,6 @@
-// Changes of the membership, at whom is asked for them: a leader considers the request, begins the
-// change, and says how far it is. MembershipCalls is the side that asks. Members that lost their
-// directory a leader takes in again without being asked.
+// The leader's side of membership changes: it considers a request, begins the change, and replies
+// how far it is. MembershipCalls is the side that asks. A leader takes members that lost their
+// directory in again without being asked.
 #pragma once
 
 #include <optional>
@@ -21,13 +21,13 @@ public:
     // Passes what this node's program asks for to the leader, or considers it if that is this node;
     // and answers calls that are over.
     void ask(MembershipCalls& calls, Effects& effects, Instant now);
-    // To a request of a peer; empty if it has no business to ask.
+    // The reply to a peer's request; empty if that peer is not a member.
     [[nodiscard]] std::optional<MembershipReply> answer(NodeId from,
                                                         const MembershipRequest& request,
                                                         Instant now);
     // For a leader. Tried at every step until it is done.
     void take_in_newcomers(Instant now);
-    // Whom to be connected with, if that has changed.
+    // The peers to be connected with, if they have changed.
     [[nodiscard]] std::optional<std::vector<Member>> take_changed_peers(Instant now);
     [[nodiscard]] Instant deadline() const { return wanted_.deadline(); }
 

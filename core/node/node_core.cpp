@@ -80,7 +80,7 @@ Effects NodeCore::step(Event event, Now now) {
     raft_.begin_event(now.steady);
     // 5. The event may bring entries, which are refused without capacity.
     raft_.set_room(saver_.takes_entries());
-    // 6. What it makes necessary is done below, once, whatever it was.
+    // 6. The actions below do what it makes necessary, once, whatever the event was.
     take(event, now);
     // 7. The event may be the last hello or answer that was missing.
     form_if_unanimous(now);
@@ -103,7 +103,7 @@ Effects NodeCore::step(Event event, Now now) {
     timers_.advance(now.steady);
     // 15. After 13 and 14, whose results it proposes.
     if (raft_.is_leader()) lead(now);
-    // 16. After 15: whoever hands leadership over proposes nothing more.
+    // 16. After 15, because a leader that hands leadership over proposes nothing more.
     membership_.ask(call_desk_.changes(), effects_, now.steady);
     // 17. After all that appends or asks something: one write, one message for each peer.
     take_raft_output(now);
@@ -171,7 +171,7 @@ void NodeCore::apply(Entry& entry, Now now) {
     effects_.applied.push_back(std::move(applied));
 }
 
-// To those whom the outcome concerns, and last to the agent.
+// Tells each part that the outcome concerns, and the agent last.
 void NodeCore::route(const Outcome& outcome, LogIndex index, Now now) {
     const auto ended = [&](SessionId session) {
         timers_.ended(session);

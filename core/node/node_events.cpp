@@ -92,7 +92,7 @@ void NodeCore::on(Received& event, Now now) {
                        call_desk_.changes().replied(from, message, now.steady);
                    },
                    [&](StreamGap& message) {
-                       if (peers_.is_trusted(from)) agent_.on_gap(message.session, message.next);
+                       if (from == raft_.leader()) agent_.on_gap(message.session, message.next);
                    },
                    [&](auto& message) { receive(from, message, now); },
                },
@@ -101,7 +101,7 @@ void NodeCore::on(Received& event, Now now) {
 
 void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
     const auto admission = judge(from, message, raft_, peers_, bootstrap_);
-    if (admission == Admission::stranger) raft_.dismiss(from);
+    if (admission == Admission::not_a_member) raft_.dismiss(from);
     // In this order: an impossible message is no evidence about its sender either.
     if (admission != Admission::admitted || raft_.refuses(from, message) ||
         !is_believed(from, message)) {

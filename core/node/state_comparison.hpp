@@ -28,7 +28,7 @@ public:
     // For a leader: the newest checksum if none of that index is in its log, else null.
     [[nodiscard]] const StateSum* to_propose() const;
     void proposed(const StateSum& sum) { proposed_ = sum.at; }
-    // Each once in a term.
+    // Each checksum is proposed once in a term.
     void begin_term() { proposed_ = {}; }
 
 private:

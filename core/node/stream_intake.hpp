@@ -1,7 +1,7 @@
 // What a leader takes from the streams of all sessions (docs/decisions/0039): it checks whose each
-// Forward is and whether it follows what came before, and passes it on to the proposer. What it
-// cannot judge yet it keeps for a while; for what it has no capacity it asks later. The second of
-// the three places where the rights of certificates are checked (S50, docs/decisions/0031).
+// Forward is and whether it follows what came before, and passes it on to the proposer. It keeps
+// for a while what it cannot judge yet, and asks later for what it has no capacity for. It is the
+// second of the three places that check the rights of certificates (S50, docs/decisions/0031).
 #pragma once
 
 #include <map>
@@ -55,8 +55,8 @@ public:
     [[nodiscard]] Output collect() { return std::exchange(out_, {}); }
 
 private:
-    // Whose the sessions are that a peer uses. `unknown`: one that is opened in an entry that is
-    // not applied here yet, or that never was.
+    // The owner of the sessions that a peer uses. `unknown`: a session was opened in an entry that
+    // is not applied here yet, or it never was.
     enum class Owner : std::uint8_t { sender, unknown, somebody_else };
     [[nodiscard]] Owner owner_of(SessionId session, NodeId sender) const;
     [[nodiscard]] Owner owner_of(const Command& command, NodeId sender) const;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/base/ids.hpp"
@@ -55,9 +56,9 @@ struct Note {
     Kind kind;
     Term term;
     NodeId peer;
-    // The refused message.
-    const char* message = "";
-    const char* why = "";
+    // The kind of the refused message, and the reason: text that lives as long as the program.
+    std::string_view message{};
+    std::string_view why{};
 };
 
 // What became final.

@@ -252,7 +252,7 @@ void Raft::commit_to(LogIndex index) {
 }
 
 void Raft::note(Note::Kind kind, NodeId peer) {
-    out_.notes.push_back({kind, term(), peer, nullptr, nullptr});
+    out_.notes.push_back({kind, term(), peer});
 }
 
 void Raft::send(NodeId to, RaftMessage message) {

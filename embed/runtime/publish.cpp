@@ -150,7 +150,8 @@ void CoreLoop::noted(const core::Note& note) {
         case Kind::transfer_failed: parts_.log.warn("transfer", "leadership stays here"); return;
         case Kind::refused_message:
             parts_.log.warn("message", "refused a message of node " + peer + " (" +
-                                           std::string{note.message} + "): " + note.why);
+                                           std::string{note.message} +
+                                           "): " + std::string{note.why});
             return;
         case Kind::refused_chunk:
             parts_.log.warn("state", "the transfer of a snapshot with node " + peer +

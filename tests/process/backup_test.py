@@ -253,8 +253,8 @@ class BackupTest(unittest.TestCase):
         for node in (1, 2):
             self.stopped_and_copied(node)
             self.back(node)
-        # The images of 1 and 2 go on in the next term. What node 3 has at the same index and of the
-        # same term would not be told from theirs.
+        # Nodes 1 and 2 go on from their images in the next term. Nothing would tell their entries
+        # from entries that node 3 has at the same index in the same term.
         for leader in (1, 2, 3, 1, 2):
             self.change("transfer-leader", str(leader), at=leader)
         last = self.stopped_and_copied(3)["last_index"]
@@ -270,8 +270,8 @@ class BackupTest(unittest.TestCase):
         self.newest = 0  # such a cluster gives tokens that were given already
 
     def go_beyond(self, image):
-        """First in number, then in terms: else the third has the newer log, and leads when it is
-        there."""
+        """Nodes 1 and 2 append more entries than the image has, and then elect in later terms than
+        it has. Otherwise node 3 has the newer log and leads as soon as it is there."""
         for _ in range(image["last_index"]):
             self.work(1)
         while self.stopped_and_copied(1)["last_term"] <= image["last_term"]:

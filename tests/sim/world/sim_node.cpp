@@ -198,7 +198,7 @@ void SimNode::noted(const core::Note& note) {
     const bool is_lie = note.kind == core::Note::Kind::refused_message;
     if (is_lie && !world_.checker.is_rolled_back(note.peer) && !world_.checker.is_rolled_back(id_))
         world_.violations.report(id_,
-                                 std::string{"refused a message of a peer in order: "} + note.why);
+                                 "refused a message of a peer in order: " + std::string{note.why});
     const auto words = words_of(note);
     if (words.probe != nullptr) world_.tally.probe(words.probe);
     if (note.kind == core::Note::Kind::formed) {

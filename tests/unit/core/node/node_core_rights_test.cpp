@@ -71,9 +71,8 @@ protected:
         EXPECT_EQ(leader.core().refused_messages(), refused + 1);
         ASSERT_TRUE(leader.noted(Note::Kind::refused_message));
         for (const auto& note : leader.notes) {
-            ASSERT_NE(note.message, nullptr);
-            EXPECT_STREQ(note.message, "Forward");
-            EXPECT_STRNE(note.why, "");
+            EXPECT_EQ(note.message, "Forward");
+            EXPECT_FALSE(note.why.empty());
         }
         cluster_.settle();
     }

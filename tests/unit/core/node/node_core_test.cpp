@@ -58,6 +58,20 @@ TEST(NodeCore, ForwardsToItsLeaderWhatItIsAskedFor) {
     EXPECT_TRUE(follower.was_answered<Acquired>(17));
 }
 
+// P11: any member could have this node send its whole window again otherwise, time after time.
+TEST(NodeCore, GoesBackInItsStreamForItsLeaderAlone) {
+    Running running;
+    auto& follower = running.cluster[n2];
+    follower.acquire(17, "name");
+    const auto session = follower.core().agent().open_session();
+    ASSERT_TRUE(session.has_value());
+    ASSERT_EQ(follower.take<Forward>(n1).size(), 1U);
+    follower.receive(n3, StreamGap{*session, Seq{1}});
+    EXPECT_EQ(follower.sent_to<Forward>(n1), 0U);
+    follower.receive(n1, StreamGap{*session, Seq{1}});
+    EXPECT_EQ(follower.sent_to<Forward>(n1), 1U);
+}
+
 TEST(NodeCore, HandsLeadershipOver) {
     Running running;
     running.leader.step(TransferLeadership{n3});

@@ -18,9 +18,9 @@ Member member(std::uint64_t id) {
     return {NodeId{id}, Incarnation{100 + id}, {}};
 }
 
-class ExpiryQuorumTest : public testing::Test {
+class LeaseQuorumTest : public testing::Test {
 protected:
-    ExpiryQuorumTest() {
+    LeaseQuorumTest() {
         configuration_.cluster = {1, 1};
         configuration_.voters = {member(1), member(2), member(3)};
         OpenSession request;
@@ -48,37 +48,37 @@ protected:
     bool has_renewal_ = false;
 };
 
-TEST_F(ExpiryQuorumTest, OneClockExpiresNothing) {
+TEST_F(LeaseQuorumTest, OneClockExpiresNothing) {
     EXPECT_THAT(decide({run_out()}), IsEmpty());
     report(2);
     EXPECT_THAT(decide(), IsEmpty());
 }
 
-TEST_F(ExpiryQuorumTest, AMajorityDoes) {
+TEST_F(LeaseQuorumTest, AMajorityDoes) {
     report(2);
     EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
 }
 
-TEST_F(ExpiryQuorumTest, TheOthersAreEnoughWithoutTheLeader) {
+TEST_F(LeaseQuorumTest, TheOthersAreEnoughWithoutTheLeader) {
     report(2);
     report(3);
     EXPECT_THAT(decide(), ElementsAre(run_out()));
 }
 
-TEST_F(ExpiryQuorumTest, ReportsUnderTheLeadersOwnNameDoNotCount) {
+TEST_F(LeaseQuorumTest, ReportsUnderTheLeadersOwnNameDoNotCount) {
     report(self.raw());
     report(2);
     EXPECT_THAT(decide(), IsEmpty());
 }
 
-TEST_F(ExpiryQuorumTest, EachRenewalIsExpiredOnce) {
+TEST_F(LeaseQuorumTest, EachRenewalIsExpiredOnce) {
     report(2);
     EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
     report(3);
     EXPECT_THAT(decide({run_out()}), IsEmpty());
 }
 
-TEST_F(ExpiryQuorumTest, WhoHasNoVoteDoesNotCount) {
+TEST_F(LeaseQuorumTest, WhoHasNoVoteDoesNotCount) {
     configuration_.voters = {member(1), member(2), member(3), member(4), member(5)};
     configuration_.learners = {member(6)};
     report(2);
@@ -89,7 +89,7 @@ TEST_F(ExpiryQuorumTest, WhoHasNoVoteDoesNotCount) {
     EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
 }
 
-TEST_F(ExpiryQuorumTest, VotersAreCountedAtThatMomentInBothHalvesOfAChange) {
+TEST_F(LeaseQuorumTest, VotersAreCountedAtThatMomentInBothHalvesOfAChange) {
     configuration_.outgoing = {member(1), member(4), member(5)};
     report(2);
     report(3);
@@ -98,7 +98,7 @@ TEST_F(ExpiryQuorumTest, VotersAreCountedAtThatMomentInBothHalvesOfAChange) {
     EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
 }
 
-TEST_F(ExpiryQuorumTest, ARenewalSinceMakesReportsVoid) {
+TEST_F(LeaseQuorumTest, ARenewalSinceMakesReportsVoid) {
     report(2);
     report(3);
     sessions_.change(session_)->renewed_at = LogIndex{8};
@@ -107,7 +107,7 @@ TEST_F(ExpiryQuorumTest, ARenewalSinceMakesReportsVoid) {
     EXPECT_THAT(decide({run_out(LogIndex{8})}), ElementsAre(run_out(LogIndex{8})));
 }
 
-TEST_F(ExpiryQuorumTest, ARenewalOnItsWayHoldsItBack) {
+TEST_F(LeaseQuorumTest, ARenewalOnItsWayHoldsItBack) {
     report(2);
     has_renewal_ = true;
     EXPECT_THAT(decide({run_out()}), IsEmpty());
@@ -115,14 +115,14 @@ TEST_F(ExpiryQuorumTest, ARenewalOnItsWayHoldsItBack) {
     EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
 }
 
-TEST_F(ExpiryQuorumTest, ASessionThatEndedIsNotExpired) {
+TEST_F(LeaseQuorumTest, ASessionThatEndedIsNotExpired) {
     report(2);
     sessions_.remove(session_);
     EXPECT_THAT(decide({run_out()}), IsEmpty());
 }
 
 // A follower goes on reporting until it has applied the end, and its answers take their time.
-TEST_F(ExpiryQuorumTest, NothingIsKeptOfASessionThatEnded) {
+TEST_F(LeaseQuorumTest, NothingIsKeptOfASessionThatEnded) {
     report(2);
     sessions_.remove(session_);
     quorum_.forget(session_);
@@ -131,7 +131,7 @@ TEST_F(ExpiryQuorumTest, NothingIsKeptOfASessionThatEnded) {
     EXPECT_EQ(quorum_.pending(), 0U);
 }
 
-TEST_F(ExpiryQuorumTest, WhatWasHeardOrDecidedInAnotherTermDoesNotCount) {
+TEST_F(LeaseQuorumTest, WhatWasHeardOrDecidedInAnotherTermDoesNotCount) {
     report(2);
     EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
     quorum_.clear();
@@ -140,7 +140,7 @@ TEST_F(ExpiryQuorumTest, WhatWasHeardOrDecidedInAnotherTermDoesNotCount) {
     EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
 }
 
-TEST_F(ExpiryQuorumTest, ASessionIsForgottenWithoutTheOthers) {
+TEST_F(LeaseQuorumTest, ASessionIsForgottenWithoutTheOthers) {
     OpenSession request;
     request.nonce = 8;
     const auto other = sessions_.open(request, LogIndex{6}).id;
