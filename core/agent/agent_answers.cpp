@@ -32,8 +32,10 @@ bool ends_operation(const RequestBody& body) {
            std::holds_alternative<Downgrade>(body);
 }
 
-bool are_asked_for(const std::vector<NamedGrant>& given, const std::vector<NamedMode>& asked) {
-    return !given.empty() && std::ranges::all_of(given, [&](const NamedGrant& one) {
+// The grant of one name does not repeat it.
+bool is_asked_for(const Answer& granted, const ShortList<NamedMode>& asked) {
+    if (granted.names.empty()) return asked.size() == 1;
+    return std::ranges::all_of(granted.names, [&](const NamedGrant& one) {
         return std::ranges::find(asked, one.name, &NamedMode::name) != asked.end();
     });
 }
@@ -88,9 +90,8 @@ bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) c
                given.kind == AnswerKind::invalid_argument || given.kind == AnswerKind::not_held ||
                given.kind == AnswerKind::cancelled || given.kind == AnswerKind::resource_exhausted;
     }
-    const auto* several = std::get_if<AcquireSeveral>(&asked);
-    if (!is_granted || several == nullptr) return is_granted || is_refusal(given.kind);
-    return are_asked_for(given.names, several->names);
+    if (!is_granted) return is_refusal(given.kind);
+    return is_asked_for(given, std::get<Acquire>(asked).names);
 }
 
 void SessionAgent::on_call_answered(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
@@ -103,60 +104,53 @@ void SessionAgent::on_call_answered(const Outgoing& sent, Seq seq, const Answer&
     if (std::holds_alternative<Upgrade>(sent.body)) return on_upgrade_answered(sent, seq, given);
     if (given.kind == AnswerKind::granted) return on_granted(sent, seq, given, now);
     if (is_write(sent.body)) return on_write_answered(sent, given.kind);
-    on_refused(sent.tag, given.kind);
+    on_refused(sent, given.kind);
 }
 
 // --- acquires -----------------------------------------------------------------------------------
 
 namespace {
 
-Nanoseconds max_hold_of(const RequestBody& asked) {
-    const auto* one = std::get_if<Acquire>(&asked);
-    const auto& terms = one != nullptr ? one->terms : std::get<AcquireSeveral>(asked).terms;
-    return std::chrono::milliseconds{terms.max_hold_ms};
-}
-
 // Of any names it has the one that it got.
-Held held_of_several(const AcquireSeveral& asked, const Answer& given) {
-    MORTISE_CHECK(!given.names.empty());
-    Held held;
-    for (const auto& grant : given.names)
-        held.names.push_back(grant.name);
-    const auto named = std::ranges::find(asked.names, held.names.front(), &NamedMode::name);
-    MORTISE_CHECK(named != asked.names.end());
-    held.mode = named->mode;
-    return held;
+ShortList<Acquired::Part> parts_of(const Acquire& asked, const Answer& given) {
+    ShortList<Acquired::Part> parts;
+    if (given.names.empty()) {
+        const auto& [name, mode] = asked.names.front();
+        parts.push_back({name, mode, given.token, given.previous});
+    }
+    for (const auto& one : given.names) {
+        const auto* named = std::ranges::find(asked.names, one.name, &NamedMode::name);
+        parts.push_back({one.name, named->mode, one.token, one.previous});
+    }
+    return parts;
 }
 
-Held held_of(const RequestBody& asked, const Answer& given) {
-    const auto* one = std::get_if<Acquire>(&asked);
-    if (one == nullptr) return held_of_several(std::get<AcquireSeveral>(asked), given);
+Held held_of(const Acquired& acquired) {
     Held held;
-    held.names = {one->name};
-    held.mode = one->mode;
+    for (const auto& part : acquired.parts)
+        held.names.push_back(part.name);
+    held.mode = acquired.parts.front().mode;
+    held.wanted = held.mode;
+    held.suspends = acquired.suspends;
+    held.ends = acquired.ends;
     return held;
 }
 
 }  // namespace
 
 void SessionAgent::on_granted(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
-    auto held = held_of(sent.body, given);
+    const auto& asked = std::get<Acquire>(sent.body);
+    Acquired acquired{{*session_.id(), seq}, parts_of(asked, given), asked.which};
     if (!session_.is_valid(now)) {
         // Granted to a session that may be over by now: nobody shall believe to hold it.
-        end({Release{seq, false}, {}, {}, held.names.size()});
+        end({Release{seq, false}, {}, {}, acquired.parts.size()});
         return answer(sent.tag, CallError::session_expired);
     }
-    held.suspends = finish(sent.tag).suspends;
-    held.wanted = held.mode;
-    const auto max_hold = max_hold_of(sent.body);
-    if (max_hold != Nanoseconds{0}) held.ends = now.boot + max_hold;
-    const auto ends = held.ends;
-    holds_.add(seq, std::move(held));
-    const OperationId id{*session_.id(), seq};
-    CallAnswer answer{sent.tag, Acquired{id, given.token, given.previous, ends}};
-    if (std::holds_alternative<AcquireSeveral>(sent.body))
-        answer.result = AcquiredSeveral{id, given.names, ends};
-    out_.answers.push_back(std::move(answer));
+    acquired.suspends = finish(sent.tag).suspends;
+    const std::chrono::milliseconds max_hold{asked.terms.max_hold_ms};
+    if (max_hold.count() != 0) acquired.ends = now.boot + max_hold;
+    holds_.add(seq, held_of(acquired));
+    out_.answers.push_back({sent.tag, std::move(acquired)});
 }
 
 // NodeCore lets through what its own certificate allows, so this is rare: the session was opened
@@ -172,9 +166,14 @@ void SessionAgent::on_denied(const Outgoing& sent) {
     out_.answers.push_back({sent.tag, std::move(denied)});
 }
 
-void SessionAgent::on_refused(CallTag tag, AnswerKind kind) {
+void SessionAgent::on_refused(const Outgoing& sent, AnswerKind kind) {
+    const auto tag = sent.tag;
     switch (kind) {
-        case AnswerKind::busy: return answer_busy(tag, {});
+        case AnswerKind::busy: {
+            LockView seen;
+            seen.name = std::get<Acquire>(sent.body).names.front().name;
+            return answer_busy(tag, std::move(seen));
+        }
         case AnswerKind::kind_mismatch: return answer(tag, CallError::kind_mismatch);
         case AnswerKind::resource_exhausted: return answer(tag, CallError::resource_exhausted);
         default: return answer(tag, CallError::invalid_argument);

@@ -42,14 +42,6 @@ void SessionAgent::watch(CallTag tag, OpenCall& call, Instant gives_up) {
 
 void SessionAgent::on_acquire(AcquireCall call, Now now) {
     OpenCall open;
-    open.asked = std::move(call.request);
-    open.deadline = call.deadline;
-    open.suspends = call.suspends;
-    take_call(call.tag, std::move(open), now);
-}
-
-void SessionAgent::on_acquire(AcquireSeveralCall call, Now now) {
-    OpenCall open;
     open.names = call.request.names.size();
     open.asked = std::move(call.request);
     open.deadline = call.deadline;

@@ -15,9 +15,8 @@ constexpr Nanoseconds telling_max = std::chrono::milliseconds{100};
 
 // Not set: it grants nothing.
 OperationId granted_by(const CallAnswer& answer) {
-    if (const auto* one = std::get_if<Acquired>(&answer.result)) return one->hold;
-    if (const auto* several = std::get_if<AcquiredSeveral>(&answer.result)) return several->hold;
-    return {};
+    const auto* acquired = std::get_if<Acquired>(&answer.result);
+    return acquired != nullptr ? acquired->hold : OperationId{};
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace mortise::core {
 // Names one call until its answer. Chosen by the caller, used once; zero: nobody waits.
 using CallTag = Id<struct CallKind>;
 
+// Requires one name at least, and at most names_at_once_max.
 struct AcquireCall {
     CallTag tag;
     Acquire request;
@@ -23,14 +24,6 @@ struct AcquireCall {
     Instant deadline = Instant::never();
     // Once its lease has run out the hold is suspended instead of lost: it is held again when a
     // renewal gets through, and lost with the session (S6).
-    bool suspends = false;
-};
-
-// All of several names, or any (S32). Requires at most names_at_once_max of them.
-struct AcquireSeveralCall {
-    CallTag tag;
-    AcquireSeveral request;
-    Instant deadline = Instant::never();
     bool suspends = false;
 };
 
@@ -120,8 +113,7 @@ struct ChangeCall {
 };
 
 using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
-                          AcquireSeveralCall, DowngradeCall, UpgradeCall, WriteCall, ConfirmCall,
-                          WatchCall, ToldCall>;
+                          DowngradeCall, UpgradeCall, WriteCall, ConfirmCall, WatchCall, ToldCall>;
 
 [[nodiscard]] inline CallTag tag_of(const Call& call) {
     return std::visit([](const auto& c) { return c.tag; }, call);
@@ -130,18 +122,19 @@ using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, Clo
 // --- answers
 // --------------------------------------------------------------------------------------
 
+// One hold, which is released as one.
 struct Acquired {
+    struct Part {
+        std::string name;
+        LockMode mode = LockMode::exclusive;
+        FencingToken token;
+        Previous previous;
+    };
     OperationId hold;
-    FencingToken token;
-    Previous previous;
+    ShortList<Part> parts;  // all names that were asked for, rising, or the one of any
+    Acquire::Which which = Acquire::Which::any;
+    bool suspends = false;            // as in AcquireCall
     Instant ends = Instant::never();  // by its max_hold, of the boot clock: lost by then (S8)
-};
-
-// One hold, which is released as one: of all the names, or of the one that it got.
-struct AcquiredSeveral {
-    OperationId hold;
-    std::vector<NamedGrant> names;
-    Instant ends = Instant::never();
 };
 
 // The hold has the mode that was asked for.
@@ -156,7 +149,7 @@ struct Confirmed {};
 
 // A try that found the name taken: an answer, no error. Of an upgrade, that others hold it as well.
 struct Busy {
-    LockView seen;
+    LockView seen;  // when it was taken is not known: only its name. Empty for an upgrade.
 };
 
 struct Released {};
@@ -196,7 +189,7 @@ struct Deadlocked {
 struct CallAnswer {
     CallTag tag;
     std::variant<Acquired, Busy, Released, Viewed, Closed, Changed, MembershipRefusal, CallError,
-                 AcquiredSeveral, Converted, Written, Confirmed, Deadlocked, Denied>
+                 Converted, Written, Confirmed, Deadlocked, Denied>
         result;
 };
 

@@ -12,8 +12,6 @@
 
 namespace mortise::core {
 
-using Names = std::vector<std::string>;
-
 struct OpenCall {
     RequestBody asked;  // unless it is in the send window, which has the body then
     Instant deadline;   // its own

@@ -61,7 +61,8 @@ void ParkedCalls::free_first(Names names, std::vector<CallTag>& freed) {
         freed.push_back(tag);
         const auto parked = calls_.extract(tag).mapped();
         take_off(parked);
-        names.insert(names.end(), parked.names.begin(), parked.names.end());
+        for (const auto& name : parked.names)
+            names.push_back(name);
     }
 }
 

@@ -204,12 +204,7 @@ void SessionAgent::number(CallTag tag, Now now) {
 namespace {
 
 Names names_in(const RequestBody& body) {
-    return std::visit(Overloaded{[](const AcquireSeveral& several) {
-                                     Names names;
-                                     for (const auto& one : several.names)
-                                         names.push_back(one.name);
-                                     return names;
-                                 },
+    return std::visit(Overloaded{[](const Acquire& acquire) { return names_of(acquire); },
                                  [](const auto& one) {
                                      if constexpr (requires { one.name; }) return Names{one.name};
                                      return Names{};

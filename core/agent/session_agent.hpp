@@ -49,7 +49,6 @@ public:
     // Every step begins with this: a lease that ran out is noticed before anything is done with it.
     void begin(Now now);
     void on_acquire(AcquireCall call, Now now);
-    void on_acquire(AcquireSeveralCall call, Now now);
     void on_downgrade(const DowngradeCall& call, Now now);
     void on_upgrade(const UpgradeCall& call, Now now);
     void on_write(WriteCall call, Now now);
@@ -153,7 +152,7 @@ private:
     void take_answer(const Outgoing& sent, Seq seq, const Answer& given, Now now);
     void on_call_answered(const Outgoing& sent, Seq seq, const Answer& given, Now now);
     void on_granted(const Outgoing& sent, Seq seq, const Answer& given, Now now);
-    void on_refused(CallTag tag, AnswerKind kind);
+    void on_refused(const Outgoing& sent, AnswerKind kind);
     void on_denied(const Outgoing& sent);
     void on_upgrade_answered(const Outgoing& sent, Seq seq, const Answer& given);
     void on_write_answered(const Outgoing& sent, AnswerKind kind);

@@ -14,7 +14,7 @@ namespace {
 // Numbers of the log's format: never changed, never used again.
 enum class RequestKind : std::uint8_t {
     acquire = first_request_kind,
-    acquire_several = 9,
+    acquire_several = 9,  // the same request, with a count of its names
     release = 10,
     cancel = 11,
     downgrade = 12,
@@ -35,10 +35,9 @@ constexpr std::uint8_t acquire_has_label = 8;
 constexpr std::uint8_t acquire_has_priority = 16;
 constexpr std::uint8_t acquire_has_locker = 32;
 constexpr std::uint8_t acquire_has_terms = 64;
-constexpr std::uint8_t acquire_any = 128;  // of several names
+constexpr std::uint8_t acquire_all = 128;  // of its names, not any
 
-template <class AnyAcquire>
-std::uint8_t flags_of(const AnyAcquire& c) {
+std::uint8_t flags_of(const Acquire& c) {
     std::uint8_t flags = 0;
     if (c.wait) flags |= acquire_waits;
     if (c.policy_given) flags |= acquire_names_policy;
@@ -47,11 +46,11 @@ std::uint8_t flags_of(const AnyAcquire& c) {
     if (c.priority != 0) flags |= acquire_has_priority;
     if (c.locker.is_set()) flags |= acquire_has_locker;
     if (c.terms.is_set()) flags |= acquire_has_terms;
+    if (c.which == Acquire::Which::all) flags |= acquire_all;
     return flags;
 }
 
-template <class AnyAcquire>
-void put_options(ByteWriter& out, const AnyAcquire& c) {
+void put_options(ByteWriter& out, const Acquire& c) {
     if (c.policy != QueuePolicy{}) put_enum(out, c.policy);
     if (!c.label.empty()) out.text(c.label);
     if (c.priority != 0) out.u8(c.priority);
@@ -60,8 +59,7 @@ void put_options(ByteWriter& out, const AnyAcquire& c) {
 }
 
 // A part that is there says something: nothing has two forms.
-template <class AnyAcquire>
-void get_options(ByteReader& in, std::uint8_t flags, AnyAcquire& c) {
+void get_options(ByteReader& in, std::uint8_t flags, Acquire& c) {
     const auto has = [&](std::uint8_t flag) { return (flags & flag) != 0; };
     c.wait = has(acquire_waits);
     c.policy_given = has(acquire_names_policy);
@@ -70,8 +68,8 @@ void get_options(ByteReader& in, std::uint8_t flags, AnyAcquire& c) {
     if (has(acquire_has_priority)) c.priority = in.u8();
     if (has(acquire_has_locker)) c.locker = get_locker(in);
     if (has(acquire_has_terms)) c.terms = get_terms(in);
-    const bool says_so = (flags & ~acquire_any) == flags_of(c);
-    if (!says_so || c.priority > priority_max) in.fail();
+    if (has(acquire_all)) c.which = Acquire::Which::all;
+    if (flags != flags_of(c) || c.priority > priority_max) in.fail();
 }
 
 std::string get_name(ByteReader& in) {
@@ -88,17 +86,10 @@ public:
     BodyWriter(ByteWriter& out, Seq seq) : out_{out}, seq_{seq} {}
 
     void operator()(const Acquire& c) {
-        begin(RequestKind::acquire);
+        const bool is_one = c.names.size() == 1;
+        begin(is_one ? RequestKind::acquire : RequestKind::acquire_several);
         out_.u8(flags_of(c));
-        out_.text(c.name);
-        put_enum(out_, c.mode);
-        put_options(out_, c);
-    }
-    void operator()(const AcquireSeveral& c) {
-        const bool any = c.which == AcquireSeveral::Which::any;
-        begin(RequestKind::acquire_several);
-        out_.u8(static_cast<std::uint8_t>(flags_of(c) | (any ? acquire_any : 0)));
-        out_.varint(c.names.size());
+        if (!is_one) out_.varint(c.names.size());
         for (const auto& [name, mode] : c.names) {
             out_.text(name);
             put_enum(out_, mode);
@@ -158,27 +149,26 @@ private:
 
 // --- reading ------------------------------------------------------------------------------------
 
+void get_name_and_mode(ByteReader& in, Acquire& c) {
+    auto name = get_name(in);
+    c.names.push_back({std::move(name), get_enum(in, LockMode::exclusive)});
+}
+
 Acquire get_acquire(ByteReader& in) {
     Acquire c;
     const auto flags = in.u8();
-    c.name = get_name(in);
-    c.mode = get_enum(in, LockMode::exclusive);
+    get_name_and_mode(in, c);
     get_options(in, flags, c);
-    if ((flags & acquire_any) != 0) in.fail();
     return c;
 }
 
-AcquireSeveral get_acquire_several(ByteReader& in) {
-    using enum AcquireSeveral::Which;
-    AcquireSeveral c;
+Acquire get_acquire_several(ByteReader& in) {
+    Acquire c;
     const auto flags = in.u8();
-    c.which = (flags & acquire_any) != 0 ? any : all;
-    for (auto left = in.count(2); left > 0 && in.ok(); --left) {
-        if (c.names.size() == names_at_once_max) in.fail();
-        auto name = get_name(in);
-        c.names.push_back({std::move(name), get_enum(in, LockMode::exclusive)});
-    }
-    if (c.names.empty()) in.fail();
+    const auto names = in.count(2);
+    if (names < 2 || names > names_at_once_max) in.fail();
+    for (auto left = names; left > 0 && in.ok(); --left)
+        get_name_and_mode(in, c);
     get_options(in, flags, c);
     return c;
 }

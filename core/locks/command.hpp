@@ -11,6 +11,7 @@
 #include "core/access/identity.hpp"
 #include "core/base/generation.hpp"
 #include "core/base/ids.hpp"
+#include "core/base/short_list.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_mode.hpp"
 
@@ -114,42 +115,39 @@ struct EndClosure {
 
 // --- requests -----------------------------------------------------------------------------------
 
-struct Acquire {
-    std::string name;
-    LockMode mode = LockMode::exclusive;
-    bool wait = true;  // false: a busy name is the answer, nothing stays
-    QueuePolicy policy = QueuePolicy::phase_fair;  // counts when this request creates the record
-    bool policy_given = false;  // then another policy of the record is a mismatch
-    std::string label;          // told to others who look, and to the next holder
-    Priority priority = 0;      // at most priority_max
-    LockerTag locker{};
-    HoldTerms terms{};
-    friend bool operator==(const Acquire&, const Acquire&) = default;
-};
-
 struct NamedMode {
     std::string name;
     LockMode mode = LockMode::exclusive;
     friend bool operator==(const NamedMode&, const NamedMode&) = default;
 };
 
-// Several names in one operation (S32), of which none may be named twice. All of them, named in
-// rising order: all or nothing. While it waits nothing that came later passes it in any of its
-// queues, and it passes nothing. Or any: the first in the order given that is free, otherwise the
-// one that is free first; it waits in each queue like any other.
-struct AcquireSeveral {
-    enum class Which : std::uint8_t { all, any };
-    Which which = Which::all;
-    std::vector<NamedMode> names;
-    bool wait = true;
-    QueuePolicy policy = QueuePolicy::phase_fair;  // of each name that it creates
-    bool policy_given = false;
-    std::string label;
-    Priority priority = 0;  // of any; who wants all has none
+using Names = ShortList<std::string>;
+
+// One name, or several in one operation (S32), of which none may be named twice. Any: it gets the
+// first in the order given that is free, otherwise the one that is free first, and waits in each
+// queue like a request for that name alone. All, named in rising order: all or nothing; while it
+// waits nothing that came later passes it in any of its queues, and it passes nothing.
+struct Acquire {
+    enum class Which : std::uint8_t { any, all };
+
+    ShortList<NamedMode> names;
+    bool wait = true;  // false: a busy name is the answer, nothing stays
+    QueuePolicy policy = QueuePolicy::phase_fair;  // of each name of which it creates the record
+    bool policy_given = false;                     // then another policy of a record is a mismatch
+    std::string label;      // told to others who look, and to the next holder
+    Priority priority = 0;  // at most priority_max; of no effect for all
     LockerTag locker{};
     HoldTerms terms{};  // of each name that it gets
-    friend bool operator==(const AcquireSeveral&, const AcquireSeveral&) = default;
+    Which which = Which::any;
+    friend bool operator==(const Acquire&, const Acquire&) = default;
 };
+
+[[nodiscard]] inline Names names_of(const Acquire& request) {
+    Names names;
+    for (const auto& one : request.names)
+        names.push_back(one.name);
+    return names;
+}
 
 // Frees the grant of that operation, and nothing newer (S19). Of several names, all of them. Of one
 // that was broken it is the word of its node that nobody there believes in it any more (S24).
@@ -231,9 +229,8 @@ struct CloseSession {
     friend bool operator==(const CloseSession&, const CloseSession&) = default;
 };
 
-using RequestBody =
-    std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, AcquireSeveral, SetValue,
-                 MarkConsistent, BreakLock, AskRelease, Declined, CloseSession>;
+using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue,
+                                 MarkConsistent, BreakLock, AskRelease, Declined, CloseSession>;
 
 // It takes up nothing, so a leader without capacity never declines it (S21, P11).
 [[nodiscard]] inline bool ends_something(const RequestBody& body) {

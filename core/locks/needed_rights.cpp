@@ -22,10 +22,6 @@ Missing missing(const Access& access, const AskRelease& request) {
 }  // namespace
 
 std::optional<MissingRight> missing_right(const Access& access, const Acquire& request) {
-    return missing(access, Right::acquire, request.name);
-}
-
-std::optional<MissingRight> missing_right(const Access& access, const AcquireSeveral& request) {
     for (const auto& one : request.names) {
         if (auto found = missing(access, Right::acquire, one.name)) return found;
     }
@@ -33,14 +29,13 @@ std::optional<MissingRight> missing_right(const Access& access, const AcquireSev
 }
 
 std::optional<MissingRight> missing_right(const Access& access, const RequestBody& body) {
-    return std::visit(
-        Overloaded{
-            [&](const Acquire& one) { return missing_right(access, one); },
-            [&](const AcquireSeveral& several) { return missing_right(access, several); },
-            [&](const BreakLock& one) { return missing(access, Right::break_lock, one.name); },
-            [&](const AskRelease& one) { return missing(access, one); },
-            [](const auto&) { return Missing{}; }},
-        body);
+    return std::visit(Overloaded{[&](const Acquire& one) { return missing_right(access, one); },
+                                 [&](const BreakLock& one) {
+                                     return missing(access, Right::break_lock, one.name);
+                                 },
+                                 [&](const AskRelease& one) { return missing(access, one); },
+                                 [](const auto&) { return Missing{}; }},
+                      body);
 }
 
 }  // namespace mortise::core

@@ -21,8 +21,6 @@ struct MissingRight {
                                                         const RequestBody& body);
 [[nodiscard]] std::optional<MissingRight> missing_right(const Access& access,
                                                         const Acquire& request);
-[[nodiscard]] std::optional<MissingRight> missing_right(const Access& access,
-                                                        const AcquireSeveral& request);
 // The name would refer to a destroyed request.
 void missing_right(const Access& access, RequestBody&& body) = delete;
 

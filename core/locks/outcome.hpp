@@ -38,7 +38,7 @@ enum class AnswerKind : std::uint8_t {
     // wait cycle (S33)
     deadlock,
     invalid_argument,   // Downgrade, Upgrade: not from that mode, while an upgrade waits, or of
-                        // several names; AcquireSeveral: names out of order, or twice; SetValue,
+                        // several names; Acquire: names out of order, or twice; SetValue,
                         // MarkConsistent: not held exclusively
     stored,             // SetValue, MarkConsistent
     broken,             // BreakLock
@@ -76,7 +76,8 @@ struct Answer {
     AnswerKind kind = AnswerKind::granted;
     FencingToken token;  // granted, converted
     Previous previous;   // granted
-    // Granted to an AcquireSeveral; replaces the two above: what it holds, by name.
+    // Granted to an Acquire of several names, or of all; replaces the two above: what it holds, by
+    // name.
     std::vector<NamedGrant> names{};
     // deadlock: begins with the request that is answered; the last waits for the first, unless the
     // cycle is longer than circle_steps_max or circle_bytes_max. Empty for an upgrade that never

@@ -37,52 +37,31 @@ std::optional<Denied> CallDesk::denied(const Call& call) const {
     const auto& access = options_.access;
     using Missing = std::optional<MissingRight>;
     const auto missing = std::visit(
-        Overloaded{
-            [&](const AcquireCall& one) { return missing_right(access, one.request); },
-            [&](const AcquireSeveralCall& one) { return missing_right(access, one.request); },
-            [&](const WriteCall& one) { return missing_right(access, one.body); },
-            [&](const InspectCall& one) {
-                const bool may = one.is_prefix ? access.may_all(Right::observe, one.name)
-                                               : access.may(Right::observe, one.name);
-                return may ? Missing{} : MissingRight{Right::observe, one.name};
-            },
-            [&](const ChangeCall&) {
-                const bool may = access.may(Right::members, {});
-                return may ? Missing{} : MissingRight{Right::members, {}};
-            },
-            [](const auto&) { return Missing{}; }},
+        Overloaded{[&](const AcquireCall& one) { return missing_right(access, one.request); },
+                   [&](const WriteCall& one) { return missing_right(access, one.body); },
+                   [&](const InspectCall& one) {
+                       const bool may = one.is_prefix ? access.may_all(Right::observe, one.name)
+                                                      : access.may(Right::observe, one.name);
+                       return may ? Missing{} : MissingRight{Right::observe, one.name};
+                   },
+                   [&](const ChangeCall&) {
+                       const bool may = access.may(Right::members, {});
+                       return may ? Missing{} : MissingRight{Right::members, {}};
+                   },
+                   [](const auto&) { return Missing{}; }},
         call);
     if (!missing) return std::nullopt;
     return denial("node " + std::to_string(options_.self.raw()), access, missing->right,
                   missing->name);
 }
 
+// A try on names that look taken, of which it wants any, asks whether they are, and writes nothing
+// if so. If one looks free the log decides.
 void CallDesk::on(AcquireCall& call, Now now) {
-    // A try on a name that looks taken asks whether it is, and writes nothing if so. If it looks
-    // free the log decides.
     const auto& request = call.request;
-    const bool looks_taken =
-        !request.wait && !machine_.would_grant(request.name, request.mode, request.priority);
-    const auto behind = looks_taken ? agent_.read_behind({request.name}) : std::nullopt;
-    if (behind) {
-        ask_try(call, *behind, now);
-    } else {
-        agent_.on_acquire(std::move(call), now);
-    }
-}
-
-// The same for any of several names.
-void CallDesk::on(AcquireSeveralCall& call, Now now) {
-    const auto& request = call.request;
-    const bool is_try = !request.wait && request.which == AcquireSeveral::Which::any;
-    const auto names_in = [&] {
-        Names names;
-        for (const auto& one : request.names)
-            names.push_back(one.name);
-        return names;
-    };
+    const bool is_try = !request.wait && request.which == Acquire::Which::any;
     const bool looks_taken = is_try && !would_grant(request);
-    const auto behind = looks_taken ? agent_.read_behind(names_in()) : std::nullopt;
+    const auto behind = looks_taken ? agent_.read_behind(names_of(request)) : std::nullopt;
     if (behind) {
         ask_try(call, *behind, now);
     } else {
@@ -131,8 +110,7 @@ void CallDesk::on(const CloseCall& call, Now now) {
 }
 
 // It may go through the log after that, and has the same deadline for both (S48).
-template <class AnyAcquireCall>
-void CallDesk::ask_try(AnyAcquireCall& call, OperationId behind, Now now) {
+void CallDesk::ask_try(AcquireCall& call, OperationId behind, Now now) {
     const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
     call.deadline = gives_up;
     ask_read(std::move(call), gives_up, behind);
@@ -188,14 +166,7 @@ void CallDesk::answer_read(Call& call, Now now) {
     if (auto* inspect = std::get_if<InspectCall>(&call)) {
         answer_read(*inspect, now);
     } else if (auto* acquire = std::get_if<AcquireCall>(&call)) {
-        const auto& asked = acquire->request;
-        const bool is_free = machine_.would_grant(asked.name, asked.mode, asked.priority);
-        answer_try(*acquire, is_free || names_other_policy(asked, asked.name), asked.name, now);
-    } else if (auto* several = std::get_if<AcquireSeveralCall>(&call)) {
-        const auto& asked = several->request;
-        const bool differs = std::ranges::any_of(
-            asked.names, [&](const NamedMode& one) { return names_other_policy(asked, one.name); });
-        answer_try(*several, differs || would_grant(asked), asked.names.front().name, now);
+        answer_try(*acquire, now);
     }
 }
 
@@ -222,23 +193,24 @@ void CallDesk::tell_times(LockView& lock, Now now) const {
     }
 }
 
-template <class AnyAcquireCall>
-void CallDesk::answer_try(AnyAcquireCall& call, bool goes_on, const std::string& name, Now now) {
-    if (goes_on) {
+void CallDesk::answer_try(AcquireCall& call, Now now) {
+    const auto& request = call.request;
+    if (would_grant(request) || names_other_policy(request)) {
         agent_.on_acquire(std::move(call), now);
     } else {
-        answers_.push_back({call.tag, Busy{machine_.inspect(name)}});
+        answers_.push_back({call.tag, Busy{machine_.inspect(request.names.front().name)}});
     }
 }
 
 // It is not a busy answer: the log decides (S31).
-template <class AnyAcquire>
-bool CallDesk::names_other_policy(const AnyAcquire& request, const std::string& name) const {
-    const auto* record = machine_.table().find(name);
-    return request.policy_given && record != nullptr && record->policy() != request.policy;
+bool CallDesk::names_other_policy(const Acquire& request) const {
+    return request.policy_given && std::ranges::any_of(request.names, [&](const NamedMode& one) {
+               const auto* record = machine_.table().find(one.name);
+               return record != nullptr && record->policy() != request.policy;
+           });
 }
 
-bool CallDesk::would_grant(const AcquireSeveral& request) const {
+bool CallDesk::would_grant(const Acquire& request) const {
     return std::ranges::any_of(request.names, [&](const NamedMode& one) {
         return machine_.would_grant(one.name, one.mode, request.priority);
     });

@@ -44,24 +44,20 @@ public:
 private:
     [[nodiscard]] std::optional<Denied> denied(const Call& call) const;
     void on(AcquireCall& call, Now now);
-    void on(AcquireSeveralCall& call, Now now);
     void on(const CancelCall& call, Now now);
     void on(const WatchCall& call, Now now);
     void on(const ReleaseCall& call, Now now);
     void on(InspectCall& call, Now now);
     void on(ChangeCall& call, Now now);
     void on(const CloseCall& call, Now now);
-    template <class AnyAcquireCall>
-    void ask_try(AnyAcquireCall& call, OperationId behind, Now now);
+    void ask_try(AcquireCall& call, OperationId behind, Now now);
     void ask_read(Call call, Instant gives_up, OperationId behind = {});
     void answer_read(Call& call, Now now);
     void answer_read(InspectCall& inspect, Now now);
     void tell_times(LockView& lock, Now now) const;
-    [[nodiscard]] bool would_grant(const AcquireSeveral& request) const;
-    template <class AnyAcquireCall>
-    void answer_try(AnyAcquireCall& call, bool goes_on, const std::string& name, Now now);
-    template <class AnyAcquire>
-    [[nodiscard]] bool names_other_policy(const AnyAcquire& request, const std::string& name) const;
+    void answer_try(AcquireCall& call, Now now);
+    [[nodiscard]] bool would_grant(const Acquire& request) const;
+    [[nodiscard]] bool names_other_policy(const Acquire& request) const;
 
     const NodeOptions& options_;
     const LockMachine& machine_;

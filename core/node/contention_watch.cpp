@@ -4,7 +4,7 @@
 
 namespace mortise::core {
 
-void ContentionWatch::watch(OperationId hold, const std::vector<std::string>& names) {
+void ContentionWatch::watch(OperationId hold, const Names& names) {
     names_[hold] = names;
     for (const auto& name : names) {
         holds_[name].insert(hold);

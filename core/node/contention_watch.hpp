@@ -19,7 +19,7 @@ class ContentionWatch {
 public:
     // Watches it from now on; present waiters count as having just arrived, and so do earlier
     // requests to release.
-    void watch(OperationId hold, const std::vector<std::string>& names);
+    void watch(OperationId hold, const Names& names);
     // The hold was released or lost. No effect if it is not watched.
     void forget(OperationId hold);
     [[nodiscard]] bool is_empty() const { return names_.empty(); }
@@ -38,9 +38,9 @@ public:
     [[nodiscard]] std::vector<Contended> take(const LockMachine& machine);
 
 private:
-    std::map<OperationId, std::vector<std::string>> names_;  // of each watched hold
-    std::map<std::string, std::set<OperationId>> holds_;     // watched holds by name
-    std::map<std::string, std::set<OperationId>> marked_;    // marked holds by name
+    std::map<OperationId, Names> names_;                   // of each watched hold
+    std::map<std::string, std::set<OperationId>> holds_;   // watched holds by name
+    std::map<std::string, std::set<OperationId>> marked_;  // marked holds by name
     std::vector<std::pair<std::string, Contended>> asked_;
     std::map<OperationId, std::pair<std::string, Contended>> asked_early_;
 };

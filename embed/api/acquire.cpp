@@ -119,11 +119,13 @@ Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
                  LockInfo* busy) {
     auto begun = begin(*gate, order);
     auto waiting = std::make_shared<WaitingThread>();
-    Canceller canceller{gate, begun.tag};
-    ec = gate->submit(std::move(begun.call), waiting, begun.progress_timeout);
+    begun.completion = waiting;
+    Canceller canceller{gate, core::tag_of(begun.call)};
+    const auto until = gives_up(begun);
+    ec = gate->submit(std::move(begun));
     if (ec) return {};
     const std::stop_callback on_cancel{order.options.cancel, [&] { canceller.cancel(); }};
-    auto outcome = waiting->wait_until(begun.gives_up);
+    auto outcome = waiting->wait_until(until);
     if (!outcome) {
         canceller.cancel();
         ec = Errc::no_quorum;
@@ -201,7 +203,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     auto begun = begin(*gate, order);
     auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
-    const auto canceller = std::make_shared<Canceller>(gate, begun.tag);
+    const auto canceller = std::make_shared<Canceller>(gate, core::tag_of(begun.call));
     std::function<void()> cancel = [canceller] { canceller->cancel(); };
     if (locker && !bad) {
         auto turn = begin_turn(*locker, *gate, order);
@@ -213,7 +215,8 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     // A call that is already cancelled is not begun.
     if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
-    if (!bad) bad = gate->submit(std::move(begun.call), call, begun.progress_timeout);
+    begun.completion = call;
+    if (!bad) bad = gate->submit(std::move(begun));
     if (bad) {
         call->complete({bad, {}, {}});
     } else {

@@ -37,15 +37,19 @@ std::error_code check(SeveralNames& several, const AcquireOptions& options) {
     return {};
 }
 
-core::Call to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline, bool wait) {
+core::AcquireCall to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline,
+                          bool wait) {
     const bool suspends = order.options.on_uncertain == OnUncertain::suspend;
+    core::AcquireCall call{tag, to_request(order.options, wait), deadline, suspends};
+    auto& request = call.request;
     if (!order.several) {
-        return core::AcquireCall{tag, to_request(order.name, order.options, wait), deadline,
-                                 suspends};
+        request.names.push_back({order.name, to_core(order.options.mode)});
+        return call;
     }
-    auto& [requests, all] = *order.several;
-    auto request = to_request(std::move(requests), all, order.options, wait);
-    return core::AcquireSeveralCall{tag, std::move(request), deadline, suspends};
+    if (order.several->all) request.which = core::Acquire::Which::all;
+    for (auto& [name, mode] : order.several->requests)
+        request.names.push_back({std::move(name), to_core(mode)});
+    return call;
 }
 
 }  // namespace
@@ -65,19 +69,23 @@ std::error_code check(AcquireOrder& order) {
                          : check_request(order.name, order.options.mode);
 }
 
-Begun begin(CallGate& gate, AcquireOrder& order) {
+Submitted begin(CallGate& gate, AcquireOrder& order) {
     const auto now = std::chrono::steady_clock::now();
     if (order.attempt == Attempt::wait) order.deadline = now + order.options.wait_max;
     const bool once = order.attempt == Attempt::once || order.deadline <= now;
     if (once && order.attempt == Attempt::until) order.attempt = Attempt::once;
     const auto deadline = once ? now + Duration{gate.call_timeout()} : order.deadline;
-    Begun begun;
-    begun.tag = gate.next_tag();
-    begun.call = to_call(begun.tag, order, to_instant(deadline), !once);
-    begun.gives_up = deadline + Duration{slack};
+    Submitted begun;
+    begun.call = to_call(gate.next_tag(), order, to_instant(deadline), !once);
     const auto progress = order.options.progress_timeout;
     if (progress.is_set()) begun.progress_timeout = progress.to_nanoseconds();
     return begun;
+}
+
+Deadline gives_up(const Submitted& acquire) {
+    const auto deadline = std::get<core::AcquireCall>(acquire.call).deadline;
+    if (deadline == core::Instant::never()) return Deadline::max();
+    return Deadline{core::Nanoseconds{deadline.ns}} + Duration{slack};
 }
 
 void interpret(Attempt attempt, CallOutcome& outcome) {

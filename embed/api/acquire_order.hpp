@@ -12,20 +12,15 @@ namespace mortise::detail {
 // After the deadline the core answers within one step; a core that does not is not waited for.
 constexpr auto slack = std::chrono::milliseconds{100};
 
-struct Begun {
-    core::CallTag tag;
-    core::Call call;
-    Deadline gives_up = Deadline::max();  // for the thread that waits
-    core::Nanoseconds progress_timeout{0};
-};
-
 [[nodiscard]] core::Instant to_instant(Deadline deadline);
 
 // Checks what no cluster would accept; no error if the order is valid. Repeated names collapse, and
 // all names are put into the order that the core requires.
 [[nodiscard]] std::error_code check(AcquireOrder& order);
 // Moves the names of the order into the call.
-[[nodiscard]] Begun begin(CallGate& gate, AcquireOrder& order);
+[[nodiscard]] Submitted begin(CallGate& gate, AcquireOrder& order);
+// For the thread that waits for an acquire.
+[[nodiscard]] Deadline gives_up(const Submitted& acquire);
 // The end of the wait is an error for a caller that waits without limit, and an answer for one with
 // a deadline. The cluster knows only tries and waits: a wait that is over at its start becomes a
 // try.

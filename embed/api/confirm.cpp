@@ -24,7 +24,7 @@ std::error_code confirm(HoldRecord& record, Deadline deadline) {
         deadline = std::chrono::steady_clock::now() + gate.call_timeout();
     }
     auto waiting = std::make_shared<WaitingThread>();
-    const core::ConfirmCall call{gate.next_tag(), record.facts().operation, to_instant(deadline)};
+    const core::ConfirmCall call{gate.next_tag(), record.operation(), to_instant(deadline)};
     if (const auto ec = gate.submit(call, waiting)) return ec;
     const auto outcome = waiting->wait_until(deadline + slack);
     if (!outcome) return Errc::no_quorum;

@@ -56,7 +56,7 @@ std::error_code downgrade(const Record& held, LockMode mode) {
     if (!is_legal) return Errc::invalid_argument;
     auto& gate = *record.gate();
     auto waiting = std::make_shared<WaitingThread>();
-    const core::DowngradeCall call{gate.next_tag(), grant.facts().operation, to_core(mode)};
+    const core::DowngradeCall call{gate.next_tag(), grant.operation(), to_core(mode)};
     if (!lower(record, mode)) return Errc::invalid_argument;
     auto ec = gate.submit(call, waiting);
     if (!ec) {
@@ -77,7 +77,7 @@ class UpgradingThread final : public Completion {
 public:
     explicit UpgradingThread(Record grant)
         : grant_{std::move(grant)},
-          undo_{prepared(core::DowngradeCall{grant_->gate()->next_tag(), grant_->facts().operation,
+          undo_{prepared(core::DowngradeCall{grant_->gate()->next_tag(), grant_->operation(),
                                              to_core(grant_->mode()), true})} {}
 
     void complete(CallOutcome outcome) noexcept override {
@@ -109,8 +109,7 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     const auto now = std::chrono::steady_clock::now();
     const bool wait = deadline > now;
     if (!wait) deadline = now + gate->call_timeout();
-    const core::UpgradeCall call{gate->next_tag(), grant->facts().operation, wait,
-                                 to_instant(deadline)};
+    const core::UpgradeCall call{gate->next_tag(), grant->operation(), wait, to_instant(deadline)};
     auto waiting = std::make_shared<UpgradingThread>(grant);
     Canceller canceller{gate, call.tag};
     ec = gate->submit(call, waiting);

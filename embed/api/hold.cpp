@@ -33,7 +33,7 @@ Hold::operator bool() const noexcept {
 }
 
 std::string Hold::name() const {
-    return record_ ? record_->facts().name : std::string{};
+    return record_ ? std::string{record_->name()} : std::string{};
 }
 
 LockMode Hold::mode() const noexcept {
@@ -92,7 +92,7 @@ void Hold::checkpoint() const noexcept {
 }
 
 Previous Hold::previous() const {
-    return record_ ? record_->facts().previous : Previous{};
+    return record_ ? record_->previous() : Previous{};
 }
 
 std::error_code Hold::release() noexcept {

@@ -14,7 +14,7 @@ HoldSet::~HoldSet() = default;
 
 HoldSet::HoldSet(Hold grant) : grant_{std::move(grant)} {
     const auto& record = detail::HoldRecord::of(grant_);
-    if (!record) return;
+    if (!record || !record->has_parts()) return;
     holds_.reserve(record->parts().size());
     for (const auto& part : record->parts()) {
         auto one = std::make_shared<detail::HoldRecord>(record, part);
@@ -23,9 +23,8 @@ HoldSet::HoldSet(Hold grant) : grant_{std::move(grant)} {
 }
 
 const Hold* HoldSet::find(std::string_view name) const noexcept {
-    const auto found = std::ranges::find_if(holds_, [&](const Hold& hold) {
-        return detail::HoldRecord::of(hold)->facts().name == name;
-    });
+    const auto found = std::ranges::find_if(
+        holds_, [&](const Hold& hold) { return detail::HoldRecord::of(hold)->name() == name; });
     return found == holds_.end() ? nullptr : &*found;
 }
 

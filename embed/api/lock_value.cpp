@@ -11,14 +11,9 @@ namespace mortise {
 
 namespace {
 
-// The operation of the grant, for a part of several names and for a shared hold of a locker.
-core::OperationId operation_of(const detail::HoldRecord& record) {
-    return (record.grant() ? *record.grant() : record).facts().operation;
-}
-
 std::error_code write(const detail::HoldRecord& record, core::RequestBody body) {
     core::WriteCall call;
-    call.hold = operation_of(record);
+    call.hold = record.operation();
     call.body = std::move(body);
     return detail::ask(record.gate(), std::move(call)).error;
 }
@@ -29,7 +24,7 @@ std::string Hold::value(std::error_code& ec) const {
     ec = failure();
     if (ec) return {};
     core::InspectCall call;
-    call.name = record_->facts().name;
+    call.name = record_->name();
     auto outcome = detail::ask(record_->gate(), std::move(call));
     // If the hold was lost, the value may come from a later holder.
     ec = outcome.error ? outcome.error : failure();
@@ -48,8 +43,8 @@ void Hold::set_value(std::string_view bytes, std::error_code& ec) const {
     ec = failure();
     if (!ec && bytes.size() > core::value_bytes_max) ec = Errc::invalid_argument;
     if (ec) return;
-    const auto seq = operation_of(*record_).seq;
-    ec = write(*record_, core::SetValue{seq, record_->facts().name, std::string{bytes}});
+    const auto seq = record_->operation().seq;
+    ec = write(*record_, core::SetValue{seq, std::string{record_->name()}, std::string{bytes}});
 }
 
 void Hold::set_value(std::string_view bytes) const {
@@ -61,8 +56,8 @@ void Hold::set_value(std::string_view bytes) const {
 void Hold::consistent(std::error_code& ec) const {
     ec = failure();
     if (ec) return;
-    const auto seq = operation_of(*record_).seq;
-    ec = write(*record_, core::MarkConsistent{seq, record_->facts().name});
+    const auto seq = record_->operation().seq;
+    ec = write(*record_, core::MarkConsistent{seq, std::string{record_->name()}});
 }
 
 void Hold::consistent() const {

@@ -13,29 +13,42 @@ namespace mortise::detail {
 
 namespace {
 
-GrantFacts in_mode(GrantFacts facts, LockMode mode) {
-    facts.mode = mode;
-    return facts;
+// Null for all of several names.
+const core::Acquired::Part* only_part(const core::Acquired& granted) {
+    return granted.which == core::Acquire::Which::all ? nullptr : &granted.parts.front();
 }
 
 }  // namespace
 
+HoldRecord::HoldRecord(core::Acquired granted, std::shared_ptr<Lease> lease,
+                       std::shared_ptr<CallGate> gate, core::Nanoseconds progress_timeout)
+    : granted_{std::move(granted)},
+      part_{only_part(granted_)},
+      progress_timeout_{progress_timeout},
+      lease_{std::move(lease)},
+      gate_{std::move(gate)},
+      release_{prepared(core::ReleaseCall{{}, granted_.hold})},
+      mode_{part_ ? from_core(part_->mode) : LockMode::exclusive},
+      token_{part_ ? from_core(part_->token).raw() : 0} {
+    begin_work();
+}
+
 HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
                        std::shared_ptr<LockerState> locker)
-    : facts_{in_mode(grant->facts(), mode)},
+    : part_{grant->part_},
       lease_{grant->lease()},
       gate_{grant->gate()},
       grant_{std::move(grant)},
       locker_{std::move(locker)},
       mode_{mode} {}
 
-HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, const GrantFacts& part)
-    : facts_{part},
+HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, const core::Acquired::Part& part)
+    : part_{&part},
       lease_{grant->lease()},
       gate_{grant->gate()},
       grant_{std::move(grant)},
-      mode_{part.mode},
-      token_{part.token.raw()} {}
+      mode_{from_core(part.mode)},
+      token_{from_core(part.token).raw()} {}
 
 HoldRecord::~HoldRecord() {
     if (watcher_) gate_->notifier().post(std::move(watcher_));
@@ -48,7 +61,7 @@ FencingToken HoldRecord::token() const {
 
 // Both times begin before the cluster can count anything for this hold.
 void HoldRecord::begin_work() {
-    const auto progress = facts_.progress_timeout;
+    const auto progress = progress_timeout_;
     if (progress == core::Nanoseconds{0}) return;
     works_until_.store((boot_now() + progress).ns, std::memory_order_release);
 }
@@ -58,7 +71,7 @@ core::Instant HoldRecord::works_until() const {
 }
 
 core::Instant HoldRecord::ends_at() const {
-    return std::min(whole().facts_.ends, works_until());
+    return std::min(whole().granted_.ends, works_until());
 }
 
 core::Instant HoldRecord::valid_until() const {
@@ -67,7 +80,7 @@ core::Instant HoldRecord::valid_until() const {
 
 void HoldRecord::checkpoint() {
     if (grant_) return grant_->checkpoint();
-    const auto progress = facts_.progress_timeout;
+    const auto progress = progress_timeout_;
     auto until = works_until();
     const auto boot = boot_now();
     if (progress == core::Nanoseconds{0} || boot >= until) return;
@@ -132,15 +145,15 @@ void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wis
             record->gate_->notifier().post([record] { record->tell_trouble(); });
     }
     if (!record->watcher_->wants_contentions()) return;
-    record->lease_->add_listener(record->facts_.operation, record);
+    record->lease_->add_listener(record->operation(), record);
     // If the node has stopped, nothing wants to watch.
-    (void)record->gate_->submit(core::WatchCall{{}, record->facts_.operation}, nullptr);
+    (void)record->gate_->submit(core::WatchCall{{}, record->operation()}, nullptr);
 }
 
 void HoldRecord::forget_watcher() {
     if (!watcher_) return;
     lease_->remove_wary(this);
-    lease_->remove_listener(facts_.operation, this);
+    lease_->remove_listener(operation(), this);
 }
 
 void HoldRecord::tell_trouble() {
@@ -208,7 +221,7 @@ void HoldRecord::run() {
     if (is_released()) return;
     stop_.request_stop();
     if (release_.empty()) return;
-    release_.front().call = core::ToldCall{{}, facts_.operation};
+    release_.front().call = core::ToldCall{{}, operation()};
     std::ignore = gate_->submit(release_);
 }
 

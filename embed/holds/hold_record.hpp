@@ -6,15 +6,15 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
-#include <string>
+#include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "core/agent/call.hpp"
 #include "embed/holds/hold_watcher.hpp"
 #include "embed/holds/lease.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/fork_generation.hpp"
+#include "embed/values/lock_mode.hpp"
 #include <mortise/hold.hpp>
 #include <mortise/hold_set.hpp>
 
@@ -22,17 +22,6 @@ namespace mortise::detail {
 
 class LockerState;
 class NodeRuntime;
-
-struct GrantFacts {
-    std::string name;
-    LockMode mode = LockMode::exclusive;
-    FencingToken token;
-    core::OperationId operation;
-    Previous previous;
-    bool suspends = false;                        // instead of being lost when its lease ends (S6)
-    core::Instant ends = core::Instant::never();  // by the boot clock: the end of its max_hold (S8)
-    core::Nanoseconds progress_timeout{0};        // zero: none
-};
 
 // Thread-safe. A record ends once: released by its owner, or lost. In the child of a fork it is
 // lost.
@@ -46,23 +35,15 @@ struct GrantFacts {
 // release. After a loss this prepared call tells the core that the owner was notified.
 class HoldRecord final : public Notifier::Job {
 public:
-    HoldRecord(GrantFacts facts, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate,
-               std::vector<GrantFacts> parts = {})
-        : facts_{std::move(facts)},
-          parts_{std::move(parts)},
-          lease_{std::move(lease)},
-          gate_{std::move(gate)},
-          release_{prepared(core::ReleaseCall{{}, facts_.operation})},
-          mode_{facts_.mode},
-          token_{facts_.token.raw()} {
-        begin_work();
-    }
+    // A progress_timeout of zero: none.
+    HoldRecord(core::Acquired granted, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate,
+               core::Nanoseconds progress_timeout = {});
     // Shares a grant of that locker, in a mode that the grant covers.
     HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
                std::shared_ptr<LockerState> locker);
 
-    // One of the parts of a grant.
-    HoldRecord(std::shared_ptr<HoldRecord> grant, const GrantFacts& part);
+    // One of the parts of that grant.
+    HoldRecord(std::shared_ptr<HoldRecord> grant, const core::Acquired::Part& part);
 
     // Often runs on the core thread, which learns of a release last.
     ~HoldRecord() override;
@@ -74,9 +55,18 @@ public:
     static const std::shared_ptr<HoldRecord>& of(const Hold& hold) { return hold.record_; }
     static std::shared_ptr<HoldRecord> take(Hold& hold) { return std::move(hold.record_); }
 
-    // The facts of the grant.
-    [[nodiscard]] const GrantFacts& facts() const { return facts_; }
-    [[nodiscard]] const std::vector<GrantFacts>& parts() const { return parts_; }
+    // Of the grant, also for a record that shares it.
+    [[nodiscard]] core::OperationId operation() const { return whole().granted_.hold; }
+    // It is the grant of all of several names.
+    [[nodiscard]] bool has_parts() const { return granted_.which == core::Acquire::Which::all; }
+    [[nodiscard]] const core::ShortList<core::Acquired::Part>& parts() const {
+        return granted_.parts;
+    }
+    // Empty for a grant with parts.
+    [[nodiscard]] std::string_view name() const { return part_ ? part_->name : std::string_view{}; }
+    [[nodiscard]] Previous previous() const {
+        return part_ ? from_core(part_->previous) : Previous{};
+    }
     // The present mode (S27).
     [[nodiscard]] LockMode mode() const { return mode_.load(std::memory_order_acquire); }
     [[nodiscard]] FencingToken token() const;
@@ -151,8 +141,9 @@ private:
     [[nodiscard]] End end() const;
     bool end_with(End end);
 
-    const GrantFacts facts_;
-    const std::vector<GrantFacts> parts_;
+    const core::Acquired granted_;            // unless it shares a grant
+    const core::Acquired::Part* const part_;  // its name, in the grant; null if it has all of those
+    const core::Nanoseconds progress_timeout_{0};
     const std::shared_ptr<Lease> lease_;
     const std::shared_ptr<CallGate> gate_;
     const std::shared_ptr<HoldRecord> grant_;

@@ -18,11 +18,11 @@ LossReason reason_of(core::HoldLost::Reason reason) {
 
 }  // namespace
 
-Hold HoldTable::add(GrantFacts facts, std::vector<GrantFacts> parts) {
-    const auto operation = facts.operation;
-    const auto& lease = facts.suspends ? lasting_ : lease_;
+Hold HoldTable::add(core::Acquired granted, core::Nanoseconds progress_timeout) {
+    const auto operation = granted.hold;
+    const auto& lease = granted.suspends ? lasting_ : lease_;
     auto record =
-        std::make_shared<HoldRecord>(std::move(facts), lease, parts_.gate, std::move(parts));
+        std::make_shared<HoldRecord>(std::move(granted), lease, parts_.gate, progress_timeout);
     lease->add(record);
     // The lease thread may have taken its list just before.
     if (lease->is_over() && record->mark_lost(LossReason::expired)) {
@@ -76,7 +76,7 @@ void HoldTable::upgraded(core::OperationId hold, FencingToken token) {
 void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
     const bool marked = hold->mark_lost(why);
     hold->lease()->remove(hold.get());
-    hold->lease()->remove_listeners(hold->facts().operation);
+    hold->lease()->remove_listeners(hold->operation());
     if (hold->is_released()) return;
     ++holds_lost_;
     if (marked) parts_.losses.post(hold);
@@ -85,17 +85,17 @@ void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
 
 void HoldTable::report_lost(const HoldRecord& hold) noexcept {
     try {
+        if (!hold.has_parts()) return publish_lost(hold, hold.name(), hold.token());
         for (const auto& part : hold.parts())
-            publish_lost(hold, part.name, part.token);
-        if (hold.parts().empty()) publish_lost(hold, hold.facts().name, hold.token());
+            publish_lost(hold, part.name, from_core(part.token));
     } catch (const std::bad_alloc&) {  // the other owners are notified all the same
     }
 }
 
-void HoldTable::publish_lost(const HoldRecord& hold, const std::string& name, FencingToken token) {
+void HoldTable::publish_lost(const HoldRecord& hold, std::string_view name, FencingToken token) {
     parts_.events.publish({.kind = NodeEvent::Kind::hold_lost,
                            .session = hold.lease()->session().raw(),
-                           .name = name,
+                           .name = std::string{name},
                            .token = token,
                            .reason = hold.why_lost()});
 }

@@ -33,9 +33,8 @@ public:
     HoldTable(HoldTableParts parts, core::Nanoseconds margin)
         : parts_{std::move(parts)}, margin_{margin} {}
 
-    // Adds a grant; a grant of several names has one part for each. The lease of the session must
-    // be known before.
-    [[nodiscard]] Hold add(GrantFacts facts, std::vector<GrantFacts> parts = {});
+    // The lease of the session must be known before. A progress_timeout of zero: none.
+    [[nodiscard]] Hold add(core::Acquired granted, core::Nanoseconds progress_timeout = {});
     void upgraded(core::OperationId hold, FencingToken token);
     void given_back(core::OperationId hold);
     void lost(const core::HoldLost& lost);
@@ -70,7 +69,7 @@ private:
     std::shared_ptr<HoldRecord> take(Holds::iterator hold);
     void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
     void report_lost(const HoldRecord& hold) noexcept;
-    void publish_lost(const HoldRecord& hold, const std::string& name, FencingToken token);
+    void publish_lost(const HoldRecord& hold, std::string_view name, FencingToken token);
     void session_expired();
     [[nodiscard]] core::Calls give_back_holds_of(const Lease& lease);
 

@@ -59,7 +59,7 @@ Hold LockerState::share(Name& name, LockMode mode) {
 }
 
 bool LockerState::is_only_one(const HoldRecord& hold) const {
-    const auto found = names_.find(hold.facts().name);
+    const auto found = names_.find(hold.name());
     const bool is_known = found != names_.end() && found->second.grant == hold.grant();
     return is_known && found->second.holds == 1;
 }
@@ -80,7 +80,7 @@ GivenBack LockerState::leave(const HoldRecord& hold, core::CallTag tag,
                              std::shared_ptr<Completion> waiting) noexcept {
     if (generation_.is_forked()) return {};
     const std::scoped_lock lock{mutex_};
-    const auto found = names_.find(hold.facts().name);
+    const auto found = names_.find(hold.name());
     // After release_all() there may be another grant of the name.
     if (found == names_.end()) return {};
     if (found->second.grant != hold.grant()) return {};

@@ -31,9 +31,7 @@ std::string milliseconds(std::string_view what, std::uint32_t time) {
                      : ", " + std::string{what} + ' ' + std::to_string(time) + " ms";
 }
 
-// The common part of requests for one name and for several.
-template <class Request>
-std::string ways_of(const Request& request) {
+std::string ways_of(const core::Acquire& request) {
     std::string words = request.wait ? ", waits" : ", does not wait";
     if (request.policy_given) words += ", " + std::string{to_string(from_core(request.policy))};
     if (request.priority != 0) words += ", priority " + std::to_string(request.priority);
@@ -50,11 +48,9 @@ std::string mode(core::LockMode mode) {
 
 struct Body {
     std::string operator()(const core::Acquire& body) const {
-        return "acquire " + in_quotes(body.name) + ' ' + mode(body.mode) + ways_of(body);
-    }
-    std::string operator()(const core::AcquireSeveral& body) const {
-        const bool all = body.which == core::AcquireSeveral::Which::all;
+        const bool all = body.which == core::Acquire::Which::all;
         std::string words = all ? "acquire all of" : "acquire any of";
+        if (!all && body.names.size() == 1) words = "acquire";
         for (const auto& wanted : body.names)
             words += ' ' + in_quotes(wanted.name) + ' ' + mode(wanted.mode);
         return words + ways_of(body);

@@ -155,26 +155,14 @@ core::Call CoreLoop::begin_call(Submitted& submitted) {
         pending.completion = submitted.completion;
         pending.progress_timeout = submitted.progress_timeout;
         pending.is_unknown_unanswered = is_unknown_unanswered(submitted.call);
-        remember_asked(pending, submitted.call);
-        if (!pending.asked.empty()) ++metrics_.acquires;
+        if (const auto* upgrade = std::get_if<core::UpgradeCall>(&submitted.call))
+            pending.upgrades = upgrade->hold;
+        if (std::holds_alternative<core::AcquireCall>(submitted.call)) ++metrics_.acquires;
         pending.place = std::move(submitted.place);
         pending_.add(core::tag_of(submitted.call), std::move(pending));
         submitted.completion.reset();
     }
     return std::move(submitted.call);
-}
-
-void CoreLoop::remember_asked(PendingCall& pending, const core::Call& call) {
-    if (const auto* acquire = std::get_if<core::AcquireCall>(&call)) {
-        pending.asked = {{acquire->request.name, acquire->request.mode}};
-        pending.suspends = acquire->suspends;
-    } else if (const auto* several = std::get_if<core::AcquireSeveralCall>(&call)) {
-        pending.asked = several->request.names;
-        pending.suspends = several->suspends;
-        pending.all = several->request.which == core::AcquireSeveral::Which::all;
-    } else if (const auto* upgrade = std::get_if<core::UpgradeCall>(&call)) {
-        pending.upgrades = upgrade->hold;
-    }
 }
 
 void CoreLoop::submit(core::Call call, std::function<void(core::CallAnswer&)> answered) {

@@ -126,7 +126,6 @@ private:
     // core_loop.cpp: events in
     void begin_calls(SubmittedCalls taken);
     core::Call begin_call(Submitted& submitted);
-    static void remember_asked(PendingCall& pending, const core::Call& call);
     core::Hello hello() override;
     void peer_up(core::Hello peer) override;
     void peer_down(core::NodeId peer) override;
@@ -175,8 +174,6 @@ private:
     void noted(const core::Note& note) override;
     void complete(PendingCall& call, core::CallAnswer& answer);
     CallOutcome outcome_of(PendingCall& call, core::CallAnswer& answer);
-    Hold make_hold(const PendingCall& call, const core::Acquired& acquired);
-    Hold make_hold(const PendingCall& call, const core::AcquiredSeveral& acquired);
     void count(const CallOutcome& outcome);
 
     LoopParts parts_;

@@ -23,10 +23,7 @@ namespace mortise::detail {
 struct PendingCall {
     std::shared_ptr<Completion> completion;           // of this node's program,
     std::function<void(core::CallAnswer&)> answered;  // or of a client
-    std::vector<core::NamedMode> asked;               // of an acquire: one name, or several,
-    bool all = false;                                 // of which it gets all
-    bool suspends = false;                            // the hold that comes of it
-    core::Nanoseconds progress_timeout{0};            // likewise; zero: none
+    core::Nanoseconds progress_timeout{0};            // of the hold that comes of it; zero: none
     core::OperationId upgrades;                       // of an upgrade: the hold
     CallPlace place;                                  // of a call of this node's program
     bool is_unknown_unanswered = false;

@@ -202,44 +202,6 @@ void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
     if (!releases.calls.empty()) step(std::move(releases));
 }
 
-namespace {
-
-// The facts of a grant of all its names.
-template <class AnyAcquired>
-GrantFacts facts_of(const PendingCall& call, const AnyAcquired& acquired) {
-    GrantFacts facts;
-    facts.operation = acquired.hold;
-    facts.suspends = call.suspends;
-    facts.progress_timeout = call.progress_timeout;
-    facts.ends = acquired.ends;
-    return facts;
-}
-
-// The facts of a grant of one name.
-GrantFacts facts_of(const PendingCall& call, GrantFacts facts, const core::NamedGrant& one) {
-    facts.name = one.name;
-    facts.mode = from_core(std::ranges::find(call.asked, one.name, &core::NamedMode::name)->mode);
-    facts.token = from_core(one.token);
-    facts.previous = from_core(one.previous);
-    return facts;
-}
-
-}  // namespace
-
-Hold CoreLoop::make_hold(const PendingCall& call, const core::Acquired& acquired) {
-    const core::NamedGrant one{call.asked.front().name, acquired.token, acquired.previous};
-    return holds_.add(facts_of(call, facts_of(call, acquired), one));
-}
-
-Hold CoreLoop::make_hold(const PendingCall& call, const core::AcquiredSeveral& acquired) {
-    auto whole = facts_of(call, acquired);
-    std::vector<GrantFacts> parts;
-    for (const auto& one : acquired.names)
-        parts.push_back(facts_of(call, whole, one));
-    if (!call.all) return holds_.add(std::move(parts.front()));
-    return holds_.add(std::move(whole), std::move(parts));
-}
-
 // --- answers -----------------------------------------------------------------------------------
 
 void CoreLoop::answered(core::CallAnswer answer) {
@@ -273,53 +235,53 @@ void CoreLoop::complete(PendingCall& call, core::CallAnswer& answer) {
 
 CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
     CallOutcome outcome;
-    std::visit(
-        core::Overloaded{
-            [&](core::Acquired& acquired) { outcome.hold = make_hold(call, acquired); },
-            [&](core::AcquiredSeveral& acquired) { outcome.hold = make_hold(call, acquired); },
-            [&](core::Converted& converted) {
-                holds_.upgraded(call.upgrades, from_core(converted.token));
-            },
-            [&](core::Busy& busy) {
-                ++metrics_.busy;
-                outcome.is_busy = true;
-                if (busy.seen.name.empty() && !call.asked.empty())
-                    busy.seen = driver_->core().machine().inspect(call.asked.front().name);
-                outcome.locks.push_back(from_core(busy.seen));
-            },
-            [&](core::Released&) { ++metrics_.released; },
-            [&](core::Viewed& viewed) {
-                for (const auto& view : viewed.locks)
-                    outcome.locks.push_back(from_core(view));
-            },
-            [](core::Closed&) {},
-            [](core::Confirmed&) {},
-            [](core::Changed&) {},
-            [](core::Written&) {},
-            [&](core::MembershipRefusal why) {
-                outcome.error = errc_of(why);
-                outcome.reason = reason_of(why);
-            },
-            [&](core::CallError error) {
-                outcome.error = errc_of(error);
-                if (error != core::CallError::no_quorum || !is_removed()) return;
-                // No majority will ever answer it, unless the node is added again.
-                outcome.error = Errc::not_ready;
-                outcome.reason = removed_in_words;
-            },
-            [&](core::Denied& denied) {
-                outcome.error = Errc::permission_denied;
-                outcome.reason = std::move(denied.why);
-            },
-            [&](const core::Deadlocked& deadlocked) {
-                outcome.error = Errc::deadlock;
-                outcome.circle = from_core(deadlocked.circle);
-                // The present holder, as far as this node knows.
-                const auto& name = deadlocked.circle.front().waits_for;
-                outcome.locks.push_back(from_core(driver_->core().machine().inspect(name)));
-            },
-        },
-        answer.result);
+    std::visit(core::Overloaded{
+                   [&](core::Acquired& acquired) {
+                       outcome.hold = holds_.add(std::move(acquired), call.progress_timeout);
+                   },
+                   [&](core::Converted& converted) {
+                       holds_.upgraded(call.upgrades, from_core(converted.token));
+                   },
+                   [&](core::Busy& busy) {
+                       ++metrics_.busy;
+                       outcome.is_busy = true;
+                       if (busy.seen.holders_total + busy.seen.waiters_total == 0)
+                           busy.seen = driver_->core().machine().inspect(busy.seen.name);
+                       outcome.locks.push_back(from_core(busy.seen));
+                   },
+                   [&](core::Released&) { ++metrics_.released; },
+                   [&](core::Viewed& viewed) {
+                       for (const auto& view : viewed.locks)
+                           outcome.locks.push_back(from_core(view));
+                   },
+                   [](core::Closed&) {},
+                   [](core::Confirmed&) {},
+                   [](core::Changed&) {},
+                   [](core::Written&) {},
+                   [&](core::MembershipRefusal why) {
+                       outcome.error = errc_of(why);
+                       outcome.reason = reason_of(why);
+                   },
+                   [&](core::CallError error) {
+                       outcome.error = errc_of(error);
+                       if (error != core::CallError::no_quorum || !is_removed()) return;
+                       // No majority will ever answer it, unless the node is added again.
+                       outcome.error = Errc::not_ready;
+                       outcome.reason = removed_in_words;
+                   },
+                   [&](core::Denied& denied) {
+                       outcome.error = Errc::permission_denied;
+                       outcome.reason = std::move(denied.why);
+                   },
+                   [&](const core::Deadlocked& deadlocked) {
+                       outcome.error = Errc::deadlock;
+                       outcome.circle = from_core(deadlocked.circle);
+                       // The present holder, as far as this node knows.
+                       const auto& name = deadlocked.circle.front().waits_for;
+                       outcome.locks.push_back(from_core(driver_->core().machine().inspect(name)));
+                   },
+               },
+               answer.result);
     return outcome;
 }
 

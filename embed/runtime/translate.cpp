@@ -120,14 +120,6 @@ std::string why_not_ready(const transport::MemberStatus& member) {
 
 }  // namespace
 
-FencingToken from_core(core::FencingToken token) {
-    return FencingToken::from_raw(static_cast<std::int64_t>(token.raw()));
-}
-
-Previous from_core(const core::Previous& previous) {
-    return {static_cast<Predecessor>(previous.how), previous.label, from_core(previous.token)};
-}
-
 namespace {
 
 ClosedBy closed_by(core::Closure::Kind kind) {
@@ -263,9 +255,10 @@ std::uint32_t to_term(Duration term) {
         std::chrono::ceil<milliseconds>(term.to_nanoseconds()).count());
 }
 
-// The common part of requests for one name and for several.
-template <class Request>
-void fill(Request& request, const AcquireOptions& options, bool wait) {
+}  // namespace
+
+core::Acquire to_request(const AcquireOptions& options, bool wait) {
+    core::Acquire request;
     request.wait = wait;
     request.label = options.label;
     request.priority = static_cast<core::Priority>(options.priority);
@@ -276,25 +269,6 @@ void fill(Request& request, const AcquireOptions& options, bool wait) {
         request.policy = static_cast<core::QueuePolicy>(*options.queue_policy);
         request.policy_given = true;
     }
-}
-
-}  // namespace
-
-core::Acquire to_request(std::string_view name, const AcquireOptions& options, bool wait) {
-    core::Acquire request;
-    request.name = name;
-    request.mode = to_core(options.mode);
-    fill(request, options, wait);
-    return request;
-}
-
-core::AcquireSeveral to_request(std::vector<LockRequest> names, bool all,
-                                const AcquireOptions& options, bool wait) {
-    core::AcquireSeveral request;
-    request.which = all ? core::AcquireSeveral::Which::all : core::AcquireSeveral::Which::any;
-    for (auto& one : names)
-        request.names.push_back({std::move(one.name), to_core(one.mode)});
-    fill(request, options, wait);
     return request;
 }
 

@@ -26,8 +26,6 @@ constexpr std::string_view removed_in_words = "not a member of the cluster: it w
 [[nodiscard]] Errc errc_of(core::MembershipRefusal refusal);
 [[nodiscard]] std::string reason_of(core::MembershipRefusal refusal);  // one clause for a person
 [[nodiscard]] QueuePolicy from_core(core::QueuePolicy policy);
-[[nodiscard]] FencingToken from_core(core::FencingToken token);
-[[nodiscard]] Previous from_core(const core::Previous& previous);
 [[nodiscard]] Standing from_core(core::Role role);
 // The machine tells to which node a session belongs.
 [[nodiscard]] LockInfo from_core(const core::LockView& view);
@@ -41,11 +39,8 @@ constexpr std::string_view removed_in_words = "not a member of the cluster: it w
 // of a request for one name.
 [[nodiscard]] std::error_code check_request(std::string_view name, LockMode mode);
 [[nodiscard]] std::error_code check_options(const AcquireOptions& options);
-[[nodiscard]] core::Acquire to_request(std::string_view name, const AcquireOptions& options,
-                                       bool wait);
-// A request for all or any of the names.
-[[nodiscard]] core::AcquireSeveral to_request(std::vector<LockRequest> names, bool all,
-                                              const AcquireOptions& options, bool wait);
+// The request without its names.
+[[nodiscard]] core::Acquire to_request(const AcquireOptions& options, bool wait);
 
 // Voters, timing and limits; the rest comes from the data directory.
 [[nodiscard]] core::NodeOptions node_options(const Config& config);

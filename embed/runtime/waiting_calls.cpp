@@ -11,9 +11,6 @@ namespace {
 
 core::Instant deadline_of(const core::Call& call) {
     if (const auto* acquire = std::get_if<core::AcquireCall>(&call)) return acquire->deadline;
-    if (const auto* several = std::get_if<core::AcquireSeveralCall>(&call)) {
-        return several->deadline;
-    }
     if (const auto* upgrade = std::get_if<core::UpgradeCall>(&call)) return upgrade->deadline;
     if (const auto* change = std::get_if<core::ChangeCall>(&call)) return change->deadline;
     return core::Instant::never();

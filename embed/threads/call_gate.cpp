@@ -12,7 +12,6 @@ namespace {
 
 bool begins_something(const core::Call& call) {
     return std::holds_alternative<core::AcquireCall>(call) ||
-           std::holds_alternative<core::AcquireSeveralCall>(call) ||
            std::holds_alternative<core::UpgradeCall>(call) ||
            std::holds_alternative<core::InspectCall>(call) ||
            std::holds_alternative<core::ChangeCall>(call) ||
@@ -21,21 +20,21 @@ bool begins_something(const core::Call& call) {
 
 }  // namespace
 
-std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> completion,
-                                 core::Nanoseconds progress_timeout) {
+std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> completion) {
+    return submit(Submitted{std::move(call), std::move(completion)});
+}
+
+std::error_code CallGate::submit(Submitted one) {
     if (generation_.is_forked()) return Errc::forked;
     return state_.with([&](State& state) -> std::error_code {
         if (!state.open) return Errc::node_stopped;
-        CallPlace place;
-        if (begins_something(call)) {
+        if (begins_something(one.call)) {
             const bool is_full = under_way_++ >= calls_max_;
-            place.reset(&under_way_);
+            one.place.reset(&under_way_);
             refused_ += is_full;
             if (is_full) return Errc::resource_exhausted;
         }
-        SubmittedCalls one;
-        one.push_back({std::move(call), std::move(completion), std::move(place), progress_timeout});
-        state.queue.splice(state.queue.end(), one);
+        state.queue.push_back(std::move(one));
         wake(state);
         return {};
     });

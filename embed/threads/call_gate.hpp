@@ -28,8 +28,8 @@ using CallPlace = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
 // A call and its completion, which is null if nobody waits.
 struct Submitted {
     core::Call call;
-    std::shared_ptr<Completion> completion;
-    CallPlace place;  // of a call that begins something
+    std::shared_ptr<Completion> completion{};
+    CallPlace place{};  // of a call that begins something
     // Of the hold that comes of it (S8). Zero: none. The core has no use for it.
     core::Nanoseconds progress_timeout{0};
     core::Instant gives_up = core::Instant::never();  // while it waits for another life of the node
@@ -67,8 +67,8 @@ public:
     // forked, node_stopped, or resource_exhausted for a call that begins something while
     // `calls_max` of those are under way. What ends something is always taken (P11). On an error
     // nothing was queued; neither when there is no memory, which is thrown.
-    std::error_code submit(core::Call call, std::shared_ptr<Completion> completion,
-                           core::Nanoseconds progress_timeout = {});
+    std::error_code submit(Submitted one);
+    std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
     // For what ends something: takes what was prepared for it, and no memory. Does nothing when it
     // was taken before, also by another thread.
     std::error_code submit(SubmittedCalls& prepared) noexcept;

@@ -1,8 +1,11 @@
-// The public modes and those of the core have the same order.
+// What a grant has, in the terms of the public API. The public modes, and how a predecessor ended,
+// have the order of those of the core.
 #pragma once
 
-#include "core/locks/lock_mode.hpp"
+#include "core/locks/outcome.hpp"
 #include <mortise/enums.hpp>
+#include <mortise/fencing_token.hpp>
+#include <mortise/hold.hpp>
 
 namespace mortise::detail {
 
@@ -14,5 +17,11 @@ namespace mortise::detail {
 }
 static_assert(to_core(LockMode::update) == core::LockMode::update);
 static_assert(to_core(LockMode::exclusive) == core::LockMode::exclusive);
+[[nodiscard]] inline FencingToken from_core(core::FencingToken token) {
+    return FencingToken::from_raw(static_cast<std::int64_t>(token.raw()));
+}
+[[nodiscard]] inline Previous from_core(const core::Previous& previous) {
+    return {static_cast<Predecessor>(previous.how), previous.label, from_core(previous.token)};
+}
 
 }  // namespace mortise::detail

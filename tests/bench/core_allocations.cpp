@@ -134,7 +134,7 @@ private:
 void cycle(Cluster& cluster, std::size_t asked, std::uint64_t tag) {
     AcquireCall acquire;
     acquire.tag = CallTag{tag};
-    acquire.request.name = "jobs/nightly/" + std::to_string(tag % 16);
+    acquire.request.names.push_back({"jobs/nightly/" + std::to_string(tag % 16)});
     acquire.deadline = Instant::never();
     cluster.call(asked, std::move(acquire));
     const auto hold = cluster.take_hold();

@@ -14,15 +14,14 @@ namespace detail {
 
 namespace {
 
-NodeRuntime::Record grant(const AcquireOrder& order, std::int64_t token) {
+NodeRuntime::Record grant(const AcquireOrder& order, std::uint64_t token) {
     constexpr core::Nanoseconds second = std::chrono::seconds{1};
     auto lease = std::make_shared<Lease>(core::SessionId{1}, core::Instant::never(), second);
     auto gate = std::make_shared<CallGate>([] {}, second, nullptr);
-    GrantFacts facts;
-    facts.name = order.name;
-    facts.mode = order.options.mode;
-    facts.token = FencingToken::from_raw(token);
-    return std::make_shared<HoldRecord>(std::move(facts), std::move(lease), std::move(gate));
+    core::Acquired granted;
+    granted.parts.push_back(
+        {order.name, to_core(order.options.mode), core::FencingToken{token}, {}});
+    return std::make_shared<HoldRecord>(std::move(granted), std::move(lease), std::move(gate));
 }
 
 }  // namespace
@@ -40,7 +39,7 @@ Hold NodeRuntime::answer(const AcquireOrder& order, std::error_code& ec) {
             state.answers.pop_front();
             return {};
         }
-        state.grants.push_back(grant(order, std::ssize(state.grants) + 1));
+        state.grants.push_back(grant(order, state.grants.size() + 1));
         return HoldRecord::hold_on(state.grants.back());
     });
 }

@@ -33,7 +33,7 @@ void make_good(const fs::path& path) {
     open.ttl_ms = 10'000;
     open.rho_ppm = 10'000;
     Acquire acquire;
-    acquire.name = "name";
+    acquire.names.push_back({"name"});
     BatchBuilder batch;
     batch.add(open);
     batch.add(Request{SessionId{1}, Seq{1}, acquire});

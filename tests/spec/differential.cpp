@@ -166,9 +166,7 @@ private:
         if (request == nullptr) return;
         sessions_.insert(request->session);
         if (const auto* acquire = std::get_if<core::Acquire>(&request->body)) {
-            names_.insert(acquire->name);
-        } else if (const auto* several = std::get_if<core::AcquireSeveral>(&request->body)) {
-            for (const auto& one : several->names)
+            for (const auto& one : acquire->names)
                 names_.insert(one.name);
         }
     }

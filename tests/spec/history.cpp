@@ -259,7 +259,7 @@ void History::on_repeat(const GivenAnswer& given, const core::Answered& answered
 void History::on_granted(OperationId operation, const core::Answer& answer) {
     const auto wanted = wanted_by(operation);
     need(!wanted.empty(), "S16: granted what nobody asked for", words(operation));
-    const bool several = body_of<core::AcquireSeveral>(operation) != nullptr;
+    const bool several = wanted.size() > 1 || wants_all(operation);
     need(answer.names.empty() != several, "S32: which names?", words(operation));
     if (!several && !wanted.empty()) return grant_one(operation, wanted.front(), answer.token);
     need(answer.names.size() == (wants_all(operation) ? wanted.size() : 1), "S32: how many names",
@@ -273,8 +273,7 @@ void History::on_granted(OperationId operation, const core::Answer& answer) {
     remove_waiter(operation);  // of any names, from the other queues
 }
 
-void History::grant_one(OperationId operation, const core::Acquire& wanted,
-                        core::FencingToken token) {
+void History::grant_one(OperationId operation, const Wanted& wanted, core::FencingToken token) {
     need(may(operation.session, core::Right::acquire, wanted.name), "S50: has it",
          words(operation));
     auto& name = names_[wanted.name];
@@ -392,9 +391,8 @@ void History::on(const core::ReleaseAsked& asked) {
 // --- times that are counted: S8, S9, S24 -----------------------------------------------------
 
 core::HoldTerms History::terms_of(OperationId operation) const {
-    if (const auto* one = body_of<core::Acquire>(operation)) return one->terms;
-    const auto* several = body_of<core::AcquireSeveral>(operation);
-    return several == nullptr ? core::HoldTerms{} : several->terms;
+    const auto* acquire = body_of<core::Acquire>(operation);
+    return acquire == nullptr ? core::HoldTerms{} : acquire->terms;
 }
 
 bool History::is_counted(const HoldOnName& who, const std::set<Kind>& kinds) const {
@@ -562,8 +560,8 @@ void History::on_deadlock(OperationId operation, const core::Answer& answer) {
 }
 
 void History::on_refused(OperationId operation, AnswerKind kind) {
-    if (body_of<core::AcquireSeveral>(operation) != nullptr) return;  // out of order, or twice
-    if (body_of<core::SetValue>(operation) != nullptr) return;        // of another name or mode
+    if (body_of<core::Acquire>(operation) != nullptr) return;   // out of order, or twice
+    if (body_of<core::SetValue>(operation) != nullptr) return;  // of another name or mode
     if (body_of<core::MarkConsistent>(operation) != nullptr) return;
     const auto hold = target_of(operation);
     if (wants_all(hold)) return;  // they stay together
@@ -740,22 +738,21 @@ bool History::is_live(core::SessionId session) const {
     return found != sessions_.end() && found->second.nonce != 0 && !found->second.has_ended;
 }
 
-std::vector<core::Acquire> History::wanted_by(OperationId operation) const {
-    if (const auto* one = body_of<core::Acquire>(operation)) return {*one};
-    std::vector<core::Acquire> wanted;
-    const auto* several = body_of<core::AcquireSeveral>(operation);
-    if (several == nullptr) return wanted;
-    for (const auto& [name, mode] : several->names) {
-        wanted.push_back(
-            {name, mode, several->wait, several->policy, several->policy_given, several->label,
-             wants_all(operation) ? core::Priority{0} : several->priority, several->locker});
+std::vector<History::Wanted> History::wanted_by(OperationId operation) const {
+    std::vector<Wanted> wanted;
+    const auto* acquire = body_of<core::Acquire>(operation);
+    if (acquire == nullptr) return wanted;
+    for (const auto& [name, mode] : acquire->names) {
+        wanted.push_back({name, mode, acquire->wait, acquire->policy_given, acquire->label,
+                          wants_all(operation) ? core::Priority{0} : acquire->priority,
+                          acquire->locker});
     }
     return wanted;
 }
 
 bool History::wants_all(OperationId operation) const {
-    const auto* several = body_of<core::AcquireSeveral>(operation);
-    return several != nullptr && several->which == core::AcquireSeveral::Which::all;
+    const auto* acquire = body_of<core::Acquire>(operation);
+    return acquire != nullptr && acquire->which == core::Acquire::Which::all;
 }
 
 OperationId History::target_of(OperationId operation) const {
@@ -763,7 +760,6 @@ OperationId History::target_of(OperationId operation) const {
     if (found == requests_.end()) return {};
     const auto target =
         std::visit(core::Overloaded{[](const core::Acquire&) { return core::Seq{}; },
-                                    [](const core::AcquireSeveral&) { return core::Seq{}; },
                                     [](const core::BreakLock&) { return core::Seq{}; },
                                     [](const core::AskRelease&) { return core::Seq{}; },
                                     [](const core::Declined&) { return core::Seq{}; },

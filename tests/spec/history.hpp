@@ -63,9 +63,19 @@ private:
         core::LogIndex at;
         core::Answer answer;
     };
+    // What an acquire asks of one of its names.
+    struct Wanted {
+        std::string name;
+        core::LockMode mode = core::LockMode::exclusive;
+        bool wait = true;
+        bool policy_given = false;
+        std::string label;
+        core::Priority priority = 0;
+        core::LockerTag locker;
+    };
     struct Waiter {
         core::OperationId operation;
-        core::Acquire wanted;
+        Wanted wanted;
         core::LogIndex since;
         Overtaken overtaken;
         bool is_barrier = false;
@@ -103,8 +113,7 @@ private:
     void on_stored(core::OperationId operation);
     void on_repeat(const GivenAnswer& given, const core::Answered& answered);
     void on_granted(core::OperationId operation, const core::Answer& answer);
-    void grant_one(core::OperationId operation, const core::Acquire& wanted,
-                   core::FencingToken token);
+    void grant_one(core::OperationId operation, const Wanted& wanted, core::FencingToken token);
     void on_released(core::OperationId operation);
     void on_cancelled(core::OperationId operation);
     void on_not_held(core::OperationId operation);
@@ -129,7 +138,7 @@ private:
 
     [[nodiscard]] bool is_live(core::SessionId session) const;
     // What it asks for, name by name; nothing when it is no acquire.
-    [[nodiscard]] std::vector<core::Acquire> wanted_by(core::OperationId operation) const;
+    [[nodiscard]] std::vector<Wanted> wanted_by(core::OperationId operation) const;
     [[nodiscard]] bool wants_all(core::OperationId operation) const;
     template <class Body>
     [[nodiscard]] const Body* body_of(core::OperationId operation) const;

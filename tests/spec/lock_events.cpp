@@ -81,8 +81,8 @@ private:
             std::string wait;
             core::LockerTag locker;
             rest >> session >> name >> mode >> wait >> locker.number;
-            const core::Acquire acquire{name, mode_of(mode), wait == "wait", policy_, false, {},
-                                        0,    locker};
+            const core::Acquire acquire{
+                {{name, mode_of(mode)}}, wait == "wait", policy_, false, {}, 0, locker};
             request(session_of(session), acquire);
         } else if (verb == "all" || verb == "any") {
             several(verb, rest);
@@ -115,8 +115,8 @@ private:
     }
 
     void several(const std::string& which, std::istringstream& rest) {
-        core::AcquireSeveral acquire;
-        using Which = core::AcquireSeveral::Which;
+        core::Acquire acquire;
+        using Which = core::Acquire::Which;
         acquire.which = which == "all" ? Which::all : Which::any;
         acquire.policy = policy_;
         std::string session;

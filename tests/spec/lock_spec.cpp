@@ -252,21 +252,19 @@ bool LockSpec::is_allowed(const core::Access& access, const core::RequestBody& b
         }
         return by_role && by_rule;
     };
-    if (const auto* one = std::get_if<core::Acquire>(&body)) return has(Right::acquire, one->name);
     if (const auto* one = std::get_if<core::BreakLock>(&body))
         return has(Right::break_lock, one->name);
     if (const auto* one = std::get_if<core::AskRelease>(&body))
         return has(Right::acquire, one->name) || has(Right::break_lock, one->name);
-    const auto* several = std::get_if<core::AcquireSeveral>(&body);
-    return several == nullptr || std::ranges::all_of(several->names, [&](const auto& one) {
+    const auto* acquire = std::get_if<core::Acquire>(&body);
+    return acquire == nullptr || std::ranges::all_of(acquire->names, [&](const auto& one) {
                return has(Right::acquire, one.name);
            });
 }
 
 // P11: what a session has and did not acknowledge is bounded.
 bool LockSpec::is_too_much(const Session& session, const core::RequestBody& body) const {
-    const bool acquires = std::holds_alternative<core::Acquire>(body) ||
-                          std::holds_alternative<core::AcquireSeveral>(body);
+    const bool acquires = std::holds_alternative<core::Acquire>(body);
     return acquires && (session.answers.size() >= 2 * core::operations_max ||
                         operations_of(session) >= 2 * (core::holds_max + core::operations_max));
 }
@@ -339,38 +337,9 @@ bool LockSpec::is_mismatch(const std::string& name, QueuePolicy policy, bool giv
     return false;
 }
 
-void LockSpec::on(OperationId operation, const core::Acquire& acquire) {
-    const auto last = clear(acquire.name);
-    if (is_mismatch(acquire.name, acquire.policy, acquire.policy_given)) {
-        answer(operation, {AnswerKind::kind_mismatch, {}, {}});
-        return;
-    }
-    if (is_left_by_too_many({acquire.name}, acquire.terms) ||
-        !create({acquire.name}, acquire.policy, {{acquire.name, last}})) {
-        answer(operation, {AnswerKind::resource_exhausted, {}, {}});
-        return;
-    }
-    stand({acquire.name,
-           {operation, acquire.mode, index_, acquire.label, acquire.priority, {}, acquire.locker},
-           ++waits_ever_,
-           0,
-           Part::alone,
-           counted(operation, acquire.terms)});
-    settle({acquire.name});
-    if (waited_names(operation).empty()) return;  // granted at once
-    if (acquire.wait) {
-        asked_ = operation;
-    } else {
-        withdraw(operation);
-        answer(operation, {AnswerKind::busy, {}, {}});
-        settle({acquire.name});
-    }
-}
-
-// --- several names: S32 ---------------------------------------------------------------------
-
-void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
-    const bool all = request.which == core::AcquireSeveral::Which::all;
+// One name, or several: S32. The places of several are told by name.
+void LockSpec::on(OperationId operation, const core::Acquire& request) {
+    const bool all = request.which == core::Acquire::Which::all;
     Names names;
     bool in_order = true;
     for (const auto& one : request.names) {
@@ -391,7 +360,7 @@ void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
         return;
     }
     // All at once, or the first that is free.
-    std::vector<core::NamedMode> wanted = request.names;
+    auto wanted = request.names;
     for (const auto& one : request.names) {
         if (all || !would_grant(one.name, one.mode, request.priority)) continue;
         wanted = {one};
@@ -406,13 +375,14 @@ void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
         return;
     }
     ++waits_ever_;
+    const auto part_of_any = request.names.size() == 1 ? Part::alone : Part::one_of;
     for (const auto& [name, mode] : wanted) {
         const auto priority = all ? core::Priority{0} : request.priority;
         stand({name,
                {operation, mode, index_, request.label, priority, {}, request.locker},
                waits_ever_,
                0,
-               all ? Part::all_of : Part::one_of,
+               all ? Part::all_of : part_of_any,
                counted(operation, request.terms)});
     }
     settle(queues);
@@ -425,6 +395,8 @@ void LockSpec::on(OperationId operation, const core::AcquireSeveral& request) {
         settle(queues);
     }
 }
+
+// --- several names: S32 ---------------------------------------------------------------------
 
 // S32: nobody in front of it, and no holder in its way, on any of its names.
 bool LockSpec::serve_barrier(OperationId operation) {

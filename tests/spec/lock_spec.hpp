@@ -112,12 +112,11 @@ private:
     void on(const core::Acknowledge& command);
     void on(const core::Request& command);
     void on(const core::EndClosure& command);
-    void on(core::OperationId operation, const core::Acquire& acquire);
     void on(core::OperationId operation, const core::Release& release);
     void on(core::OperationId operation, const core::Cancel& cancel);
     void on(core::OperationId operation, const core::Downgrade& downgrade);
     void on(core::OperationId operation, const core::Upgrade& upgrade);
-    void on(core::OperationId operation, const core::AcquireSeveral& request);
+    void on(core::OperationId operation, const core::Acquire& request);
     void on(core::OperationId operation, const core::SetValue& request);
     void on(core::OperationId operation, const core::MarkConsistent& request);
     void on(core::OperationId operation, const core::BreakLock& request);

@@ -246,8 +246,7 @@ private:
 
     core::Acquire acquire() {
         core::Acquire acquire;
-        acquire.name = name(prng_.below(names_));
-        acquire.mode = modes_[prng_.below(modes_.size())];
+        acquire.names.push_back({name(prng_.below(names_)), modes_[prng_.below(modes_.size())]});
         acquire.wait = !prng_.one_in(5);
         acquire.policy = policy_;
         if (policies_mixed_) {
@@ -266,23 +265,16 @@ private:
     }
 
     // Mostly as it should be.
-    core::AcquireSeveral several() {
-        core::AcquireSeveral several;
-        const auto one = acquire();
+    core::Acquire several() {
+        auto several = acquire();
+        const auto one = std::exchange(several.names, {}).front();
         const bool all = prng_.one_in(2);
-        several.which = all ? core::AcquireSeveral::Which::all : core::AcquireSeveral::Which::any;
-        several.wait = one.wait;
-        several.policy = one.policy;
-        several.policy_given = one.policy_given;
-        several.label = one.label;
-        several.priority = one.priority;
-        several.locker = one.locker;
-        several.terms = one.terms;
+        several.which = all ? core::Acquire::Which::all : core::Acquire::Which::any;
         for (std::uint64_t i = 0; i < std::min<std::uint64_t>(names_, 5); ++i) {
             if (prng_.one_in(3)) continue;
             several.names.push_back({name(i), modes_[prng_.below(modes_.size())]});
         }
-        if (several.names.empty()) several.names.push_back({one.name, one.mode});
+        if (several.names.empty()) several.names.push_back(one);
         auto& names = several.names;
         if (!all || prng_.one_in(20)) std::swap(names.front(), names[prng_.below(names.size())]);
         if (prng_.one_in(40)) names.push_back(names.front());
@@ -405,7 +397,7 @@ private:
             for (std::size_t turn = 0; turn < (i % 3 == 0 ? 2U : 1U); ++turn) {
                 auto& process = processes_[(i + turn) % processes_.size()];
                 core::Acquire acquire;
-                acquire.name = name(i);
+                acquire.names.push_back({name(i)});
                 note(process, acquire);
                 entry.push_back(send_again(process));
             }
@@ -420,8 +412,7 @@ private:
         for (std::size_t i = 0; i < many + 40; ++i) {
             auto& process = processes_[prng_.below(processes_.size())];
             core::Acquire acquire;
-            acquire.name = name(0);
-            acquire.mode = i == many ? LockMode::exclusive : LockMode::shared;
+            acquire.names.push_back({name(0), i == many ? LockMode::exclusive : LockMode::shared});
             acquire.policy = policy_;
             if (prng_.one_in(3))
                 acquire.priority = static_cast<core::Priority>(prng_.below(priorities_));

@@ -81,32 +81,26 @@ std::string locker_words(const core::LockerTag& locker) {
     return " locker=" + std::to_string(locker.number) + locker.label;
 }
 
+std::string acquire_words(const core::Acquire& acquire) {
+    const bool all = acquire.which == core::Acquire::Which::all;
+    const bool one = !all && acquire.names.size() == 1;
+    std::string text = acquire.wait ? "acquire" : "try";
+    if (!one) text += all ? " all of" : " any of";
+    for (const auto& [name, mode] : acquire.names)
+        text += " " + name + (one ? " " : ":") + words(mode);
+    if (!one || acquire.policy_given || acquire.policy != core::QueuePolicy::phase_fair) {
+        text += std::string{" "} + name_of(acquire.policy);
+        if (acquire.policy_given) text += "!";
+    }
+    if (acquire.priority > 0) text += " priority=" + std::to_string(acquire.priority);
+    text += locker_words(acquire.locker) + terms_words(acquire.terms);
+    return acquire.label.empty() ? text : text + " label=" + acquire.label;
+}
+
 std::string body_words(const core::RequestBody& body) {
     return std::visit(
         Overloaded{
-            [](const core::Acquire& acquire) {
-                std::string text = acquire.wait ? "acquire " : "try ";
-                text += acquire.name + " " + words(acquire.mode);
-                if (acquire.policy_given || acquire.policy != core::QueuePolicy::phase_fair) {
-                    text += std::string{" "} + name_of(acquire.policy);
-                    if (acquire.policy_given) text += "!";
-                }
-                if (acquire.priority > 0) text += " priority=" + std::to_string(acquire.priority);
-                text += locker_words(acquire.locker) + terms_words(acquire.terms);
-                return acquire.label.empty() ? text : text + " label=" + acquire.label;
-            },
-            [](const core::AcquireSeveral& several) {
-                const bool all = several.which == core::AcquireSeveral::Which::all;
-                std::string text = several.wait ? "acquire" : "try";
-                text += all ? " all of" : " any of";
-                for (const auto& [name, mode] : several.names)
-                    text += " " + name + ":" + words(mode);
-                text += std::string{" "} + name_of(several.policy);
-                if (several.policy_given) text += "!";
-                if (several.priority > 0) text += " priority=" + std::to_string(several.priority);
-                text += locker_words(several.locker) + terms_words(several.terms);
-                return several.label.empty() ? text : text + " label=" + several.label;
-            },
+            [](const core::Acquire& acquire) { return acquire_words(acquire); },
             [](const core::Release& release) {
                 return (release.lost ? "release lost " : "release ") + number(release.operation);
             },

@@ -108,8 +108,7 @@ private:
             case 1:
             case 2: {
                 Acquire acquire;
-                acquire.name = name();
-                acquire.mode = static_cast<LockMode>(prng_.below(lock_modes));
+                acquire.names.push_back({name(), static_cast<LockMode>(prng_.below(lock_modes))});
                 acquire.wait = coin();
                 acquire.priority = static_cast<Priority>(prng_.below(priority_max + 1));
                 if (prng_.one_in(4)) acquire.terms = {0, 500, 700};
@@ -117,8 +116,8 @@ private:
                 return acquire;
             }
             case 3: {
-                AcquireSeveral several;
-                several.which = static_cast<AcquireSeveral::Which>(prng_.below(2));
+                Acquire several;
+                several.which = static_cast<Acquire::Which>(prng_.below(2));
                 for (auto left = 1 + prng_.below(4); left > 0; --left)
                     several.names.push_back(
                         {name(), static_cast<LockMode>(prng_.below(lock_modes))});

@@ -79,7 +79,7 @@ public:
     void acquire(std::uint64_t tag, std::string name) {
         AcquireCall acquire;
         acquire.tag = CallTag{tag};
-        acquire.request.name = std::move(name);
+        acquire.request.names.push_back({std::move(name)});
         call(std::move(acquire));
     }
     // What it was granted to that tag; requires that it was.

@@ -111,7 +111,7 @@ void LockMachine::lose_name(OperationId hold, const std::string& name) {
     auto& owner = *sessions_.change(hold.session);
     const auto found = owner.operations.find(hold.seq);
     MORTISE_CHECK(found != owner.operations.end());
-    const auto erased = std::erase(found->second.names, name);
+    const auto erased = found->second.names.remove(name);
     MORTISE_CHECK(erased == 1);
     --owner.names;
     if (found->second.names.empty()) end_operation(owner, hold.seq);

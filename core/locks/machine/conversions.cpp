@@ -80,7 +80,7 @@ bool LockTable::serve_conversion(Slot& slot, Grants& grants) {
     const auto conversion = slot.queue->second.remove_conversion();
     note_turn(slot.record->first);
     const OperationId hold{conversion.operation.session, conversion.hold};
-    grants.push_back({conversion.operation, convert(record, hold), {}});
+    grants.push_back({conversion.operation, {AnswerKind::converted, convert(record, hold), {}}});
     return true;
 }
 

@@ -49,21 +49,20 @@ void LockMachine::publish(LockTable::Grants grants) {
         if (locker.number != 0) let_in_.push_back(locker);
         if (operation.upgrades.is_set()) {
             end_operation(*session, seq);
-            answer(*session, seq, {AnswerKind::converted, grant.token, {}});
+            answer(*session, seq, std::move(grant.answer));
             continue;
         }
         operation.held = true;
         if (operation.is_bounded) uncounted_[session->id].insert(seq);
         lockers_.grant(locker, seq);
-        if (!grant.names.empty()) {  // of any names, one
-            session->names -= operation.names.size() - grant.names.size();
+        const auto& got = grant.answer.names;
+        if (!got.empty()) {  // of any names, one
+            session->names -= operation.names.size() - got.size();
             operation.names.clear();
-            for (const auto& one : grant.names)
+            for (const auto& one : got)
                 operation.names.push_back(one.name);
         }
-        answer(
-            *session, seq,
-            {AnswerKind::granted, grant.token, std::move(grant.previous), std::move(grant.names)});
+        answer(*session, seq, std::move(grant.answer));
     }
 }
 

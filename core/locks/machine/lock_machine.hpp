@@ -64,11 +64,10 @@ struct LockView {
 };
 
 // It has a source file per subject: lock_machine.cpp has apply and the sessions, requests.cpp the
-// requests of sessions, conversions.cpp conversions of holds, several_names.cpp requests for
-// several names, wait_cycles.cpp deadlocks between lockers, hold_terms.cpp time limits of holds,
-// lock_values.cpp and break_lock.cpp values and breaks, sweep.cpp the removal of ended sessions,
-// lock_views.cpp the answers to readers, machine_rows.cpp the conversion to rows and back,
-// lock_machine_invariants.cpp the invariants.
+// requests of sessions, conversions.cpp conversions of holds, wait_cycles.cpp deadlocks between
+// lockers, hold_terms.cpp time limits of holds, lock_values.cpp and break_lock.cpp values and
+// breaks, sweep.cpp the removal of ended sessions, lock_views.cpp the answers to readers,
+// machine_rows.cpp the conversion to rows and back, lock_machine_invariants.cpp the invariants.
 class LockMachine {
 public:
     // Applies the commands of one entry. Indexes must ascend.
@@ -135,12 +134,11 @@ private:
 
     void tell_again(const Session& session, Seq seq);
     [[nodiscard]] static bool is_too_much(const Session& session, const RequestBody& body);
-    void on(Session& session, Seq seq, const Acquire& acquire);
+    void on(Session& session, Seq seq, const Acquire& request);
     void on(Session& session, Seq seq, const Release& release);
     void on(Session& session, Seq seq, const Cancel& cancel);
     void on(Session& session, Seq seq, const Downgrade& downgrade);
     void on(Session& session, Seq seq, const Upgrade& upgrade);
-    void on(Session& session, Seq seq, const AcquireSeveral& request);
     void on(Session& session, Seq seq, const SetValue& request);
     void on(Session& session, Seq seq, const MarkConsistent& request);
     void on(Session& session, Seq seq, const BreakLock& request);

@@ -1,5 +1,8 @@
 // The requests of sessions, each at most once (S17): acquire, release, cancel. Conversions
-// are in conversions.cpp, requests for several names in several_names.cpp.
+// are in conversions.cpp.
+#include <algorithm>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -44,24 +47,55 @@ void LockMachine::tell_again(const Session& session, Seq seq) {
 
 // A request that takes up something. It is answered, so that those that end something go on.
 bool LockMachine::is_too_much(const Session& session, const RequestBody& body) {
-    const bool acquires =
-        std::holds_alternative<Acquire>(body) || std::holds_alternative<AcquireSeveral>(body);
     const bool has_too_much = session.answers.size() >= session_acquires_max ||
                               session.names >= session_operations_max ||
                               session.broken.size() >= session_acquires_max;
-    return acquires && has_too_much;
+    return std::holds_alternative<Acquire>(body) && has_too_much;
 }
 
-void LockMachine::on(Session& session, Seq seq, const Acquire& acquire) {
-    auto last = touch(acquire.name);
-    const Ticket ticket{index_, place_};
-    const OperationId id{session.id, seq};
+namespace {
+
+bool is_sound(const Acquire& request) {
+    ShortList<std::string_view> names;
+    for (const auto& one : request.names)
+        names.push_back(one.name);
+    if (request.which == Acquire::Which::any) std::ranges::sort(names);
+    const auto* wrong = std::ranges::adjacent_find(names, std::ranges::greater_equal{});
+    return !names.empty() && names.size() <= names_at_once_max && wrong == names.end();
+}
+
+// In whatever mode. Whoever wants all has no priority.
+Waiter waiter_of(const Acquire& request) {
+    const bool all = request.which == Acquire::Which::all;
+    Waiter waiter;
+    waiter.priority = all ? Priority{0} : request.priority;
+    waiter.label = request.label;
+    waiter.locker = request.locker;
+    if (all || request.names.size() > 1) waiter.part = all ? Part::all_of : Part::one_of;
+    return waiter;
+}
+
+}  // namespace
+
+void LockMachine::on(Session& session, Seq seq, const Acquire& request) {
+    if (!is_sound(request)) return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
+    auto waiter = waiter_of(request);
+    waiter.ticket = {index_, place_};
+    waiter.operation = {session.id, seq};
+    waiter.terms = counted(request.terms, session.opened.rho_ppm);
+    LockTable::LastHolders last;
+    for (const auto& one : request.names)
+        last.push_back(touch(one.name));
+    Operation operation{names_of(request),
+                        waiter.ticket,
+                        false,
+                        {},
+                        request.locker.number,
+                        request.terms.max_hold_ms != 0};
+    std::ranges::sort(operation.names);
     LockTable::Grants grants;
-    const auto terms = counted(acquire.terms, session.opened.rho_ppm);
-    const auto result = table_.acquire({ticket, id, terms}, acquire, std::move(last), grants);
-    take_place(
-        session, seq, result,
-        {{acquire.name}, ticket, false, {}, acquire.locker.number, acquire.terms.max_hold_ms != 0});
+    const auto result = table_.acquire(std::move(waiter), request, std::move(last), grants);
+    take_place(session, seq, result, std::move(operation));
     publish(std::move(grants));
     tell(session, seq, result);
 }

@@ -56,7 +56,7 @@ void LockMachine::forget(OperationId gone, const std::string& name) {
     auto& operations = ended->second.operations;
     const auto operation = operations.find(gone.seq);
     MORTISE_CHECK(operation != operations.end());
-    const auto erased = std::erase(operation->second.names, name);
+    const auto erased = operation->second.names.remove(name);
     MORTISE_CHECK(erased == 1);
     if (operation->second.names.empty()) operations.erase(operation);
     if (!operations.empty()) return;

@@ -9,10 +9,13 @@ namespace mortise::core {
 
 // The result of settle() for a new request, where everybody else has to wait.
 bool LockTable::would_grant(std::string_view name, LockMode mode, Priority priority) const {
-    const auto* record = find(name);
+    return would_grant(find(name), queue_of(name), mode, priority);
+}
+
+bool LockTable::would_grant(const LockRecord* record, const WaitQueue* queue, LockMode mode,
+                            Priority priority) {
     if (record == nullptr) return true;
     if (!record->admits(mode)) return false;
-    const auto* queue = queue_of(name);
     if (queue == nullptr) return true;
     if (queue->conversion() || queue->has_barrier()) return false;
     const auto rank = queue->rank_of_newcomer(mode, priority);
@@ -24,27 +27,37 @@ bool LockTable::would_grant(std::string_view name, LockMode mode, Priority prior
     return reader != nullptr && rank < queue->rank_of(*reader);
 }
 
-void LockTable::grant(const std::string& name, LockRecord& record, const Waiter& waiter,
-                      Grants& grants) {
+FencingToken LockTable::grant(const std::string& name, LockRecord& record, const Waiter& waiter) {
     MORTISE_CHECK(record.admits(waiter.mode));
     const auto token = record.take_token(waiter.mode, newest_token_);
-    grants.push_back({waiter.operation, token, record.previous});
     Grant given{waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker};
     if (waiter.terms.is_set()) begin_terms(name, waiter.terms, given);
     record.add(std::move(given));
     if (is_writer(waiter.mode)) record.turn = Turn::readers;  // after a writer, a batch
+    return token;
+}
+
+// A request for several names is told which one it got.
+void LockTable::grant(const std::string& name, LockRecord& record, const Waiter& waiter,
+                      Grants& grants) {
+    auto previous = record.previous;
+    const auto token = grant(name, record, waiter);
+    Answer given{AnswerKind::granted, {}, {}};
+    if (waiter.part == Part::alone) {
+        given.token = token;
+        given.previous = std::move(previous);
+    } else {
+        given.names.push_back({name, token, std::move(previous)});
+    }
+    grants.push_back({waiter.operation, std::move(given)});
 }
 
 void LockTable::enter(Slot& slot, const Waiter& waiter, Grants& grants) {
     const auto entering = slot.queue->second.remove(waiter.ticket);
     entered_.push_back({entering.ticket, entering.priority});
-    grant(slot.record->first, slot.record->second, entering, grants);
-    if (entering.part == Part::alone) return;
     const auto& name = slot.record->first;
-    auto& given = grants.back();
-    given.names.push_back(
-        {name, std::exchange(given.token, {}), std::exchange(given.previous, {})});
-    leave_other_queues(entering, name);
+    grant(name, slot.record->second, entering, grants);
+    if (entering.part != Part::alone) leave_other_queues(entering, name);
 }
 
 void LockTable::pass_turn_to_writers(Slot& slot) {

@@ -46,36 +46,74 @@ LockRecord& LockTable::ensure(const std::string& name, QueuePolicy policy, Previ
     return record;
 }
 
-LockTable::Result LockTable::acquire(const Newcomer& who, const Acquire& request, Previous last,
-                                     Grants& grants) {
-    const auto slot = slot_of(request.name);
-    const bool is_new = slot.record == records_.end();
-    if (is_new && records_.size() >= records_max) return Result::resource_exhausted;
-    auto& record =
-        is_new ? ensure(request.name, request.policy, std::move(last)) : slot.record->second;
-    if (request.policy_given && record.policy() != request.policy) return Result::kind_mismatch;
-    if (is_left_by_too_many(request.name, who.terms)) return Result::resource_exhausted;
+// `granted`: there is no reason to refuse it.
+LockTable::Result LockTable::refusal(const Acquire& request, const Slots& slots) const {
+    std::size_t created = 0;
+    for (const auto& slot : slots) {
+        const bool is_new = slot.record == records_.end();
+        if (is_new) ++created;
+        const bool differs = !is_new && slot.record->second.policy() != request.policy;
+        if (differs && request.policy_given) return Result::kind_mismatch;
+    }
+    const bool fits = records_.size() + created <= records_max &&
+                      std::ranges::none_of(request.names, [&](const NamedMode& one) {
+                          return is_left_by_too_many(one.name, request.terms);
+                      });
+    return fits ? Result::granted : Result::resource_exhausted;
+}
 
-    const Waiter waiter{who.ticket,    who.operation, request.mode,   request.priority,
-                        request.label, Part::alone,   request.locker, who.terms};
-    if (slot.queue == queues_.end() && record.admits(request.mode)) {
-        // It is alone and unhindered: the same as settle(), without a queue.
+LockTable::Result LockTable::acquire(Waiter waiter, const Acquire& request, LastHolders last,
+                                     Grants& grants) {
+    Slots slots;
+    for (const auto& one : request.names)
+        slots.push_back(slot_of(one.name));
+    const auto refused = refusal(request, slots);
+    if (refused != Result::granted) return refused;
+    return request.which == Acquire::Which::all ? acquire_all(waiter, request, last, grants)
+                                                : acquire_any(waiter, request, slots, last, grants);
+}
+
+// The names are tried in the order given before it waits anywhere. On a name without a queue it is
+// alone and unhindered: the same as settle(), which it need not wait in a queue for.
+LockTable::Result LockTable::acquire_any(Waiter& waiter, const Acquire& request, const Slots& slots,
+                                         LastHolders& last, Grants& grants) {
+    for (std::size_t at = 0; at < slots.size(); ++at) {
+        const auto& one = request.names[at];
+        const auto& [known, queue] = slots[at];
+        const bool is_new = known == records_.end();
+        const auto* waiting = queue == queues_.end() ? nullptr : &queue->second;
+        if (!would_grant(is_new ? nullptr : &known->second, waiting, one.mode, waiter.priority))
+            continue;
+        if (waiting != nullptr) {
+            queue_up(waiter, one);
+            return settle_newcomer({one.name}, waiter.operation, grants);
+        }
+        auto& record =
+            is_new ? ensure(one.name, request.policy, std::move(last[at])) : known->second;
         if (!record.has_writer()) record.turn = Turn::writers;
-        grant(request.name, record, waiter, grants);
-        changes_.insert(request.name);
+        waiter.mode = one.mode;
+        grant(one.name, record, waiter, grants);
+        changes_.insert(one.name);
         return Result::granted;
     }
-    if (!request.wait && !would_grant(request.name, request.mode, request.priority)) {
-        return Result::busy;
-    }
-    queues_.try_emplace(request.name, record.policy()).first->second.add(waiter);
-    return settle_newcomer({request.name}, who.operation, grants);
+    if (!request.wait) return Result::busy;
+    for (const auto& one : request.names)
+        queue_up(waiter, one);
+    return settle_newcomer(names_of(request), waiter.operation, grants);
+}
+
+void LockTable::queue_up(Waiter& waiter, const NamedMode& one) {
+    waiter.mode = one.mode;
+    const bool joined = waiter.part == Part::alone || join_group(one.name, waiter);
+    MORTISE_CHECK(joined);
+    const auto policy = records_.at(one.name).policy();
+    queues_.try_emplace(one.name, policy).first->second.add(waiter);
 }
 
 LockTable::Result LockTable::settle_newcomer(const NameList& names, OperationId operation,
                                              Grants& grants) {
     settle(names, grants);
-    const auto granted = std::ranges::find(grants, operation, &NewGrant::operation);
+    const auto granted = std::ranges::find(grants, operation, &Answered::operation);
     return granted == grants.end() ? Result::queued : Result::granted;
 }
 

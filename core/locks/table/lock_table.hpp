@@ -30,18 +30,11 @@
 
 namespace mortise::core {
 
-struct NewGrant {
-    OperationId operation;
-    FencingToken token;
-    Previous previous;
-    // For a request for several names; replaces the two above.
-    std::vector<NamedGrant> names{};
-};
-
 class LockTable {
 public:
     enum class Result : std::uint8_t { granted, queued, busy, kind_mismatch, resource_exhausted };
-    using Grants = std::vector<NewGrant>;
+    // What operations that waited, and a new one, are answered now: granted or converted.
+    using Grants = std::vector<Answered>;
 
     using Ended = LockRecord::Left;
     // A command of that entry comes next: its grants belong to that entry. `endings` is the number
@@ -53,20 +46,13 @@ public:
         ended_ = ended;
     }
 
-    struct Newcomer {
-        Ticket ticket;
-        OperationId operation;
-        HoldTerms terms{};  // the time limits of the hold, whatever the request has
-    };
     // On `granted` the grant is one of `grants`: by its priority it may let others in with it. On
     // `queued` the operation is in the `grants` of a later call. `busy` leaves nothing behind
-    // (S20). `last` is the previous holder, if the record with it was removed.
-    Result acquire(const Newcomer& who, const Acquire& request, Previous last, Grants& grants);
-    // The same for several names, which must be in order without repetition. `last` applies to each
-    // of them.
-    Result acquire(const Newcomer& who, const AcquireSeveral& request, std::vector<Previous> last,
-                   Grants& grants);
-    using NameList = std::vector<std::string>;
+    // (S20). `waiter` is the request as it waits, in whatever mode. `last` has for each name the
+    // previous holder, if the record with it was removed.
+    using LastHolders = ShortList<Previous>;
+    Result acquire(Waiter waiter, const Acquire& request, LastHolders last, Grants& grants);
+    using NameList = core::Names;
     // Releases what the operation holds of these names. It must hold them all.
     void release(const NameList& names, OperationId operation, Predecessor how, Grants& grants);
     // Returns its token. Empty, without an effect, unless the hold's mode covers `mode` and no
@@ -189,25 +175,29 @@ private:
         Queues::iterator queue;  // end() if nobody waits
     };
 
+    using Slots = ShortList<Slot>;  // of the names of a request, in its order
+
     [[nodiscard]] Slot slot_of(const std::string& name);
+    [[nodiscard]] static bool would_grant(const LockRecord* record, const WaitQueue* queue,
+                                          LockMode mode, Priority priority);
     [[nodiscard]] const Conversion* waiting_upgrade(const Slot& slot, OperationId hold) const;
     [[nodiscard]] bool is_left_by_too_many(const std::string& name, const HoldTerms& terms) const;
     FencingToken convert(LockRecord& record, OperationId hold);
     bool serve_conversion(Slot& slot, Grants& grants);
+    FencingToken grant(const std::string& name, LockRecord& record, const Waiter& waiter);
     void grant(const std::string& name, LockRecord& record, const Waiter& waiter, Grants& grants);
     void begin_terms(const std::string& name, const HoldTerms& terms, Grant& grant);
     void begin_closure(const std::string& name, const Closure& closure);
     [[nodiscard]] LockRecord::Keeps keeps_on(const std::string& name);
     bool stays_on(const std::string& name, const Grant& grant, Predecessor how);
     LockRecord& ensure(const std::string& name, QueuePolicy policy, Previous last);
-    [[nodiscard]] Result refusal(const AcquireSeveral& request) const;
-    Result acquire_all(const Waiter& waiter, const AcquireSeveral& request,
-                       std::vector<Previous> last, Grants& grants);
-    Result acquire_any(const Waiter& waiter, const AcquireSeveral& request,
-                       std::vector<Previous> last, Grants& grants);
+    [[nodiscard]] Result refusal(const Acquire& request, const Slots& slots) const;
+    Result acquire_any(Waiter& waiter, const Acquire& request, const Slots& slots,
+                       LastHolders& last, Grants& grants);
+    Result acquire_all(Waiter& waiter, const Acquire& request, LastHolders& last, Grants& grants);
     Result settle_newcomer(const NameList& names, OperationId operation, Grants& grants);
     [[nodiscard]] bool may_spread(std::string_view name) const;
-    void queue_up(const Waiter& waiter, const std::vector<NamedMode>& names);
+    void queue_up(Waiter& waiter, const NamedMode& one);
     Cleared remove_dead(const std::string& name, std::size_t max);
     bool is_at_head(const Waiter& barrier, const std::string& name) const;
     bool clear_for(const Waiter& barrier);

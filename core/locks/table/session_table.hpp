@@ -17,8 +17,8 @@ namespace mortise::core {
 
 // What an Acquire of a session came to: a place in a queue, or a grant. Or an Upgrade that waits.
 struct Operation {
-    std::vector<std::string> names;  // rising; more than one of an AcquireSeveral alone
-    Ticket ticket;                   // while it waits
+    Names names;    // rising
+    Ticket ticket;  // while it waits
     bool held = false;
     Seq upgrades;  // the hold that an Upgrade waits for
     std::uint64_t locker = 0;

@@ -9,24 +9,22 @@ namespace mortise::sim {
 
 core::Instant CallDeadlines::due(const core::Call& call, core::Instant now) const {
     const auto soon = now + call_timeout_;
-    const auto of_acquire = [&](const auto& one) {
-        return std::min(one.deadline, one.request.wait ? core::Instant::never() : soon);
-    };
-    return std::visit(core::Overloaded{
-                          [&](const core::AcquireCall& one) { return of_acquire(one); },
-                          [&](const core::AcquireSeveralCall& one) { return of_acquire(one); },
-                          [&](const core::UpgradeCall& one) {
-                              return std::min(one.deadline,
-                                              one.wait ? core::Instant::never() : soon);
-                          },
-                          [](const core::ConfirmCall& one) { return one.deadline; },
-                          [&](const core::DowngradeCall&) { return soon; },
-                          [&](const core::ReleaseCall&) { return soon; },
-                          [&](const core::InspectCall&) { return soon; },
-                          [&](const core::WriteCall&) { return soon; },
-                          [](const auto&) { return core::Instant::never(); },
-                      },
-                      call);
+    return std::visit(
+        core::Overloaded{
+            [&](const core::AcquireCall& one) {
+                return std::min(one.deadline, one.request.wait ? core::Instant::never() : soon);
+            },
+            [&](const core::UpgradeCall& one) {
+                return std::min(one.deadline, one.wait ? core::Instant::never() : soon);
+            },
+            [](const core::ConfirmCall& one) { return one.deadline; },
+            [&](const core::DowngradeCall&) { return soon; },
+            [&](const core::ReleaseCall&) { return soon; },
+            [&](const core::InspectCall&) { return soon; },
+            [&](const core::WriteCall&) { return soon; },
+            [](const auto&) { return core::Instant::never(); },
+        },
+        call);
 }
 
 void CallDeadlines::asked(core::NodeId node, const core::Call& call, core::Instant now) {

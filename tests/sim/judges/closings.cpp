@@ -47,7 +47,6 @@ void Closings::closed(core::NodeId node, const std::vector<core::CallTag>& owed,
 
 void Closings::answered(core::NodeId node, const core::CallAnswer& answer) {
     const bool is_held = std::holds_alternative<core::Acquired>(answer.result) ||
-                         std::holds_alternative<core::AcquiredSeveral>(answer.result) ||
                          std::holds_alternative<core::Confirmed>(answer.result);
     if (is_held && is_closing(node)) report(node, "call " + in_words(answer.tag) + " has a hold");
 }

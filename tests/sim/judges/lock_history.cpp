@@ -113,12 +113,6 @@ void LockHistory::check_circles(core::NodeId node, core::LogIndex index) {
 // --- calls --------------------------------------------------------------------------------------
 
 void LockHistory::asked(core::NodeId node, const core::AcquireCall& call) {
-    asked_[{node, call.tag}] = {answered_up_to_, {{call.request.name, call.request.mode}}, {}};
-    asked_[{node, call.tag}].suspends = call.suspends;
-    asked_[{node, call.tag}].max_hold_ms = call.request.terms.max_hold_ms;
-}
-
-void LockHistory::asked(core::NodeId node, const core::AcquireSeveralCall& call) {
     asked_[{node, call.tag}] = {answered_up_to_, call.request.names, {}};
     asked_[{node, call.tag}].suspends = call.suspends;
     asked_[{node, call.tag}].max_hold_ms = call.request.terms.max_hold_ms;
@@ -162,7 +156,6 @@ void LockHistory::answered(core::NodeId node, const core::CallAnswer& answer,
     const auto& asked = found.mapped();
     std::visit(core::Overloaded{
                    [&](const core::Acquired& one) { on(node, asked, one); },
-                   [&](const core::AcquiredSeveral& one) { on(node, asked, one); },
                    [&](const core::Converted& one) { on(node, asked, one); },
                    [&](core::CallError error) { on(node, asked, error); },
                    [&](const core::Deadlocked& one) { on(node, asked, one); },
@@ -208,23 +201,14 @@ void LockHistory::check_view(core::NodeId node, const core::Viewed& viewed) {
     }
 }
 
-void LockHistory::on(core::NodeId node, const Asked& asked, const core::Acquired& acquired) {
-    grant_told(node, asked, acquired.hold,
-               {{asked.wanted.front().name, acquired.token, acquired.previous}}, acquired.ends);
-}
-
-void LockHistory::on(core::NodeId node, const Asked& asked, const core::AcquiredSeveral& acquired) {
-    grant_told(node, asked, acquired.hold, acquired.names, acquired.ends);
-}
-
 // (2): the place in the queue, or the grant, is behind everything answered before.
-void LockHistory::grant_told(core::NodeId node, const Asked& asked, core::OperationId hold,
-                             const std::vector<core::NamedGrant>& grants, core::Instant ends) {
+void LockHistory::on(core::NodeId node, const Asked& asked, const core::Acquired& acquired) {
+    const auto hold = acquired.hold;
     const auto* given = book_.find(hold);
-    const auto is_told = [](const LogBook::GivenName& one, const core::NamedGrant& told) {
+    const auto is_told = [](const LogBook::GivenName& one, const core::Acquired::Part& told) {
         return one.name == told.name && one.token == told.token;
     };
-    if (given == nullptr || !std::ranges::equal(given->names, grants, is_told)) {
+    if (given == nullptr || !std::ranges::equal(given->names, acquired.parts, is_told)) {
         return report(node, "a grant that the log does not have: " + in_words(hold));
     }
     std::vector<core::NamedMode> names;
@@ -234,15 +218,20 @@ void LockHistory::grant_told(core::NodeId node, const Asked& asked, core::Operat
         if (std::ranges::find(asked.wanted, held) != asked.wanted.end()) continue;
         report(node, "a grant of what was not asked for: " + in_words(hold));
     }
+    const auto is_in_mode = [](const LogBook::GivenName& one, const core::Acquired::Part& told) {
+        return one.mode == told.mode;
+    };
+    if (!std::ranges::equal(given->names, acquired.parts, is_in_mode))
+        report(node, "a grant in another mode than the log has: " + in_words(hold));
     if (given->asked_at <= asked.floor) {
         report(node, "real time: " + in_words(hold) + " took effect before it was asked");
     }
     answered_up_to_ = std::max(answered_up_to_, given->given_at);
     const auto most = clocks_.boot(node) + std::chrono::milliseconds{asked.max_hold_ms};
-    if (asked.max_hold_ms != 0 && ends > most) {
+    if (asked.max_hold_ms != 0 && acquired.ends > most) {
         report(node, "a hold that outlives its max_hold: " + in_words(hold));
     }
-    beliefs_.begins(node, hold, std::move(names), ends);
+    beliefs_.begins(node, hold, std::move(names), acquired.ends);
     suspensions_.begins(node, hold, asked.suspends);
 }
 

@@ -44,7 +44,6 @@ public:
     void applied(core::NodeId node, const core::Applied& applied);
 
     void asked(core::NodeId node, const core::AcquireCall& call);
-    void asked(core::NodeId node, const core::AcquireSeveralCall& call);
     void asked(core::NodeId node, const core::UpgradeCall& call);
     // From now on it is not used as before (S27).
     void asked(core::NodeId node, const core::DowngradeCall& call);
@@ -63,9 +62,9 @@ public:
 
 private:
     struct Asked {
-        core::LogIndex floor;                 // everything up to here was answered before
-        std::vector<core::NamedMode> wanted;  // of an acquire
-        core::OperationId hold;               // of a conversion
+        core::LogIndex floor;                     // everything up to here was answered before
+        core::ShortList<core::NamedMode> wanted;  // of an acquire
+        core::OperationId hold;                   // of a conversion
         bool upgrades = false;
         std::optional<core::LockMode> former{};  // before a downgrade, as it was believed
         bool suspends = false;                   // the hold that comes of it
@@ -75,14 +74,11 @@ private:
 
     void specify(core::NodeId node, const core::Applied& applied);
     void on(core::NodeId node, const Asked& asked, const core::Acquired& acquired);
-    void on(core::NodeId node, const Asked& asked, const core::AcquiredSeveral& acquired);
     void on(core::NodeId node, const Asked& asked, const core::Converted& converted);
     void on(core::NodeId node, const Asked& asked, core::CallError error);
     void on(core::NodeId node, const Asked& asked, const core::Deadlocked& deadlocked);
     void on(core::NodeId node, const Asked& asked, core::Written);
     void check_circles(core::NodeId node, core::LogIndex index);
-    void grant_told(core::NodeId node, const Asked& asked, core::OperationId hold,
-                    const std::vector<core::NamedGrant>& grants, core::Instant ends);
     void check_read(core::NodeId node, const Asked& asked, core::LogIndex applied);
     void check_view(core::NodeId node, const core::Viewed& viewed);
     void report(core::NodeId node, std::string what) { violations_.report(node, std::move(what)); }

@@ -23,7 +23,7 @@ inline constexpr core::Nanoseconds trust{1'000};
 
 inline core::Request acquire(core::SessionId session, std::uint64_t seq, bool wait = true) {
     core::Acquire body;
-    body.name = "name";
+    body.names.push_back({"name"});
     body.wait = wait;
     return {session, core::Seq{seq}, body};
 }
@@ -77,12 +77,20 @@ struct LockHistoryTest : testing::Test {
     void ask(core::NodeId node, std::uint64_t tag) {
         core::AcquireCall call;
         call.tag = core::CallTag{tag};
-        call.request.name = "name";
+        call.request.names.push_back({"name"});
         history.asked(node, call);
+    }
+    // In the mode that it has in the cluster.
+    [[nodiscard]] core::Acquired acquired(core::OperationId hold, core::FencingToken token) const {
+        core::Acquired acquired{hold, {{"name", core::LockMode::exclusive, token, {}}}};
+        for (const auto& grant : machine.inspect("name").holders) {
+            if (grant.operation == hold) acquired.parts.front().mode = grant.mode;
+        }
+        return acquired;
     }
     void answer(core::NodeId node, std::uint64_t tag, core::OperationId hold,
                 core::FencingToken token) {
-        history.answered(node, {core::CallTag{tag}, core::Acquired{hold, token, {}}}, last);
+        history.answered(node, {core::CallTag{tag}, acquired(hold, token)}, last);
     }
     [[nodiscard]] core::FencingToken token_of(core::OperationId hold) const {
         for (const auto& grant : machine.inspect("name").holders) {

@@ -10,8 +10,7 @@ struct LockConversionsTest : LockHistoryTest {
     void hold(core::NodeId node, core::SessionId session, core::LockMode mode) {
         core::AcquireCall call;
         call.tag = core::CallTag{++tags};
-        call.request.name = "name";
-        call.request.mode = mode;
+        call.request.names.push_back({"name", mode});
         history.asked(node, call);
         apply({core::Request{session, core::Seq{1}, call.request}});
         answer(node, tags, operation(session, 1), token_of(operation(session, 1)));
@@ -108,13 +107,16 @@ struct SeveralNamesTest : LockConversionsTest {
     SeveralNamesTest() {
         call.tag = core::CallTag{77};
         call.request.names = {{"more", exclusive}, {"name", exclusive}};
+        call.request.which = core::Acquire::Which::all;
         history.asked(a, call);
     }
     void tell(std::vector<core::NamedGrant> grants) {
-        const core::AcquiredSeveral acquired{operation(of_a, 1), std::move(grants)};
+        core::Acquired acquired{operation(of_a, 1), {}, core::Acquire::Which::all};
+        for (auto& one : grants)
+            acquired.parts.push_back({std::move(one.name), exclusive, one.token, {}});
         history.answered(a, {call.tag, acquired}, last);
     }
-    core::AcquireSeveralCall call;
+    core::AcquireCall call;
 };
 
 TEST_F(SeveralNamesTest, AreBelievedTogether) {
@@ -132,6 +134,16 @@ TEST_F(SeveralNamesTest, AreToldAsTheLogHasThem) {
     history.applied(a, applied);
     tell({granted(applied).answer.names.front()});
     EXPECT_VIOLATION("a grant that the log does not have");
+}
+
+TEST_F(SeveralNamesTest, AreInTheModesThatTheLogHas) {
+    auto applied = entry({core::Request{of_a, core::Seq{1}, call.request}});
+    history.applied(a, applied);
+    core::Acquired acquired{operation(of_a, 1), {}, core::Acquire::Which::all};
+    for (const auto& one : granted(applied).answer.names)
+        acquired.parts.push_back({one.name, shared, one.token, {}});
+    history.answered(a, {call.tag, acquired}, last);
+    EXPECT_VIOLATION("a grant in another mode than the log has");
 }
 
 TEST_F(SeveralNamesTest, AreThoseThatWereAskedFor) {

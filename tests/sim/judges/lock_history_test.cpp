@@ -131,13 +131,14 @@ struct MaxHoldTold : LockHistoryTest {
     void tell(std::uint32_t max_hold_ms) {
         core::AcquireCall call;
         call.tag = core::CallTag{1};
-        call.request.name = "name";
+        call.request.names.push_back({"name"});
         call.request.terms.max_hold_ms = max_hold_ms;
         history.asked(a, call);
         apply({acquire(of_a, 1)});
         const auto token = token_of(operation(of_a, 1));
-        history.answered(
-            a, {core::CallTag{1}, core::Acquired{operation(of_a, 1), token, {}, {500}}}, last);
+        auto told = acquired(operation(of_a, 1), token);
+        told.ends = {500};
+        history.answered(a, {core::CallTag{1}, std::move(told)}, last);
     }
     void let_another_have_it() {
         apply({release(of_a, 2, 1)});

@@ -92,32 +92,28 @@ const Body* LogBook::body_of(core::OperationId operation) const {
 }
 
 bool LogBook::takes_any(core::OperationId operation) const {
-    const auto* several = body_of<core::AcquireSeveral>(operation);
-    return several != nullptr && several->which == core::AcquireSeveral::Which::any;
+    const auto* acquire = body_of<core::Acquire>(operation);
+    return acquire != nullptr && acquire->which == core::Acquire::Which::any &&
+           acquire->names.size() > 1;
 }
 
 std::uint64_t LogBook::locker_of(core::OperationId operation) const {
-    if (const auto* one = body_of<core::Acquire>(operation)) return one->locker.number;
-    const auto* several = body_of<core::AcquireSeveral>(operation);
-    return several == nullptr ? 0 : several->locker.number;
+    const auto* acquire = body_of<core::Acquire>(operation);
+    return acquire == nullptr ? 0 : acquire->locker.number;
 }
 
 core::HoldTerms LogBook::terms_of(core::OperationId hold) const {
-    if (const auto* one = body_of<core::Acquire>(hold)) return one->terms;
-    const auto* several = body_of<core::AcquireSeveral>(hold);
-    return several == nullptr ? core::HoldTerms{} : several->terms;
+    const auto* acquire = body_of<core::Acquire>(hold);
+    return acquire == nullptr ? core::HoldTerms{} : acquire->terms;
 }
 
 std::map<std::string, Fairness::Wish> LogBook::wishes_of(core::OperationId operation) const {
-    if (const auto* one = body_of<core::Acquire>(operation)) {
-        return {{one->name, {operation, one->mode, one->priority, false}}};
-    }
     std::map<std::string, Fairness::Wish> wishes;
-    const auto* several = body_of<core::AcquireSeveral>(operation);
-    if (several == nullptr) return wishes;
-    const bool all = several->which == core::AcquireSeveral::Which::all;
-    const auto priority = all ? core::Priority{0} : several->priority;
-    for (const auto& [name, mode] : several->names)
+    const auto* acquire = body_of<core::Acquire>(operation);
+    if (acquire == nullptr) return wishes;
+    const bool all = acquire->which == core::Acquire::Which::all;
+    const auto priority = all ? core::Priority{0} : acquire->priority;
+    for (const auto& [name, mode] : acquire->names)
         wishes[name] = {operation, mode, priority, all};
     return wishes;
 }
@@ -130,8 +126,8 @@ void LogBook::on_queued(core::OperationId operation) {
     if (wishes.empty()) return tally_.probe("upgrade waited");
     for (const auto& [name, wish] : wishes)
         fairness_.queued(name, wish);
-    if (body_of<core::Acquire>(operation) != nullptr) return tally_.probe("acquire queued");
     const bool all = wishes.begin()->second.is_barrier;
+    if (!all && wishes.size() == 1) return tally_.probe("acquire queued");
     tally_.probe(all ? "all of several names waited for" : "any of several names waited for");
 }
 

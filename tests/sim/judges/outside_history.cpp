@@ -55,15 +55,10 @@ std::size_t OutsideHistory::ask(core::NodeId node, const core::NamedMode& wanted
     return say(std::move(said));
 }
 
-void OutsideHistory::asked(core::NodeId node, const core::AcquireCall& call) {
-    const auto& request = call.request;
-    open_[{node, call.tag}] = {ask(node, {request.name, request.mode}, request.wait)};
-}
-
 // That all of several names were not free at once says nothing about any of them, so that is not
 // told as a try.
-void OutsideHistory::asked(core::NodeId node, const core::AcquireSeveralCall& call) {
-    const bool all = call.request.which == core::AcquireSeveral::Which::all;
+void OutsideHistory::asked(core::NodeId node, const core::AcquireCall& call) {
+    const bool all = call.request.which == core::Acquire::Which::all;
     auto& places = open_[{node, call.tag}];
     for (const auto& wanted : call.request.names)
         places.push_back(ask(node, wanted, call.request.wait || all));
@@ -112,7 +107,7 @@ void OutsideHistory::answered(core::NodeId node, const core::CallAnswer& answer)
                    [&](core::CallError error) { outcome = outcome_of(error); },
                    [&](const core::Deadlocked&) { outcome = check::Outcome::refused; },
                    // Nobody has the rest by a call for any names.
-                   [&](const core::AcquiredSeveral&) { outcome = check::Outcome::cancelled; },
+                   [&](const core::Acquired&) { outcome = check::Outcome::cancelled; },
                    [](const auto&) {},
                },
                answer.result);
@@ -120,13 +115,11 @@ void OutsideHistory::answered(core::NodeId node, const core::CallAnswer& answer)
         calls_[place].returned = heap_.now();
         calls_[place].outcome = outcome;
     }
-    if (const auto* one = std::get_if<core::Acquired>(&answer.result)) {
-        granted(places, node, one->hold, {{calls_[places.front()].name, one->token}});
-    } else if (const auto* several = std::get_if<core::AcquiredSeveral>(&answer.result)) {
+    if (const auto* acquired = std::get_if<core::Acquired>(&answer.result)) {
         std::map<std::string, core::FencingToken> tokens;
-        for (const auto& grant : several->names)
-            tokens.emplace(grant.name, grant.token);
-        granted(places, node, several->hold, tokens);
+        for (const auto& part : acquired->parts)
+            tokens.emplace(part.name, part.token);
+        granted(places, node, acquired->hold, tokens);
     }
 }
 

@@ -22,7 +22,6 @@ public:
     explicit OutsideHistory(const EventHeap& heap) : heap_{heap} {}
 
     void asked(core::NodeId node, const core::AcquireCall& call);
-    void asked(core::NodeId node, const core::AcquireSeveralCall& call);
     void asked(core::NodeId node, const core::UpgradeCall& call) { converting(node, call.hold); }
     void asked(core::NodeId node, const core::DowngradeCall& call) { converting(node, call.hold); }
     void releasing(core::NodeId node, core::CallTag tag, core::OperationId hold);

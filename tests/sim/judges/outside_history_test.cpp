@@ -22,15 +22,12 @@ struct OutsideHistoryTest : testing::Test {
         const auto session = hold.session;
         core::AcquireCall call;
         call.tag = core::CallTag{hold.seq.raw()};
-        call.request.name = "x";
-        call.request.mode = mode;
+        call.request.names.push_back({"x", mode});
         history.asked(node, call);
         heap.run_until(heap.now() + sim_millisecond);
         history.lease_changed({session, {heap.now() + 10 * sim_second}}, {heap.now()});
-        core::Acquired acquired;
-        acquired.hold = hold;
-        acquired.token = core::FencingToken{token};
-        history.answered(node, {call.tag, acquired});
+        core::Acquired acquired{hold, {{"x", mode, core::FencingToken{token}, {}}}};
+        history.answered(node, {call.tag, std::move(acquired)});
         heap.run_until(heap.now() + sim_millisecond);
     }
     // Of a it is not heard that it has the name no more.
@@ -125,14 +122,15 @@ TEST_F(OutsideHistoryTest, ARestartMayEndTheFormerLife) {
 }
 
 TEST_F(OutsideHistoryTest, SeveralNamesAreSeveralCalls) {
-    core::AcquireSeveralCall call;
+    core::AcquireCall call;
+    call.request.which = core::Acquire::Which::all;
     call.tag = core::CallTag{1};
     call.request.names = {{"w", core::LockMode::exclusive}, {"x", core::LockMode::exclusive}};
     history.asked(a, call);
     history.lease_changed({session_of_a, {heap.now() + 10 * sim_second}}, {heap.now()});
-    core::AcquiredSeveral acquired;
-    acquired.hold = {session_of_a, core::Seq{1}};
-    acquired.names = {{"w", core::FencingToken{1}, {}}, {"x", core::FencingToken{2}, {}}};
+    core::Acquired acquired{{session_of_a, core::Seq{1}}, {}, core::Acquire::Which::all};
+    acquired.parts = {{"w", core::LockMode::exclusive, core::FencingToken{1}, {}},
+                      {"x", core::LockMode::exclusive, core::FencingToken{2}, {}}};
     heap.run_until(heap.now() + sim_millisecond);
     history.answered(a, {call.tag, acquired});
     heap.run_until(heap.now() + sim_millisecond);

@@ -15,7 +15,6 @@ constexpr auto probes_of_repeats = std::to_array<std::string_view>({
     "repeat in the log: cancel",
     "repeat in the log: downgrade",
     "repeat in the log: upgrade",
-    "repeat in the log: several names",
     "repeat in the log: value",
     "repeat in the log: consistent",
     "repeat in the log: break",
@@ -24,6 +23,12 @@ constexpr auto probes_of_repeats = std::to_array<std::string_view>({
     "repeat in the log: end of the session",
 });
 static_assert(probes_of_repeats.size() == std::variant_size_v<core::RequestBody>);
+
+std::string_view probe_of(const core::RequestBody& body) {
+    const auto* acquire = std::get_if<core::Acquire>(&body);
+    const bool is_several = acquire != nullptr && acquire->names.size() > 1;
+    return is_several ? "repeat in the log: several names" : probes_of_repeats[body.index()];
+}
 
 }  // namespace
 
@@ -34,7 +39,7 @@ void Repeats::read(core::Term term, const core::Request& request, bool session_e
     if (!session_ended && !is_new && cancelled_.contains(id))
         tally_.probe("repeat behind its cancel");
     if (!session_ended && !is_new) {
-        tally_.probe(probes_of_repeats[request.body.index()]);
+        tally_.probe(probe_of(request.body));
         if (first->second != term) tally_.probe("repeat in a later term");
     }
     const auto* cancel = std::get_if<core::Cancel>(&request.body);

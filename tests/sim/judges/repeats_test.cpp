@@ -39,6 +39,15 @@ TEST_F(RepeatsTest, AreToldByKind) {
     EXPECT_EQ(count("repeat in a later term"), 1U);
 }
 
+TEST_F(RepeatsTest, AreToldApartByTheNumberOfNames) {
+    core::Acquire several;
+    several.names = {{"a"}, {"b"}};
+    read(1, several);
+    read(1, several);
+    EXPECT_EQ(count("repeat in the log: several names"), 1U);
+    EXPECT_EQ(count("repeat in the log: acquire"), 0U);
+}
+
 TEST_F(RepeatsTest, MayComeBehindTheirCancel) {
     read(1, core::Acquire{});
     read(1, core::Acquire{});

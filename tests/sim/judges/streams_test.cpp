@@ -19,7 +19,7 @@ constexpr core::NodeId sender{4};
 
 core::Acquire acquire(std::string name = "name") {
     core::Acquire body;
-    body.name = std::move(name);
+    body.names.push_back({std::move(name)});
     return body;
 }
 

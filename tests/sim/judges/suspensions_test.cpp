@@ -11,7 +11,7 @@ struct SuspensionsTest : LockHistoryTest {
     void hold(bool suspends = true) {
         core::AcquireCall call;
         call.tag = core::CallTag{1};
-        call.request.name = "name";
+        call.request.names.push_back({"name"});
         call.suspends = suspends;
         history.asked(a, call);
         apply({acquire(of_a, 1)});

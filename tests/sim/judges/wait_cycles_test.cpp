@@ -92,7 +92,7 @@ struct DeadlocksTest : LockHistoryTest {
     static core::Request take(core::SessionId session, std::uint64_t seq, const char* name) {
         auto request = acquire(session, seq);
         auto& body = std::get<core::Acquire>(request.body);
-        body.name = name;
+        body.names.front().name = name;
         body.locker = locker(1);
         return request;
     }

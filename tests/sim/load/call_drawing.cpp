@@ -28,8 +28,7 @@ core::Instant CallDrawing::deadline(core::Instant now, std::int64_t timeouts_max
     return now + core::Nanoseconds{prng_.between(0, most)};
 }
 
-template <class AnyAcquire>
-void CallDrawing::dress(AnyAcquire& request) {
+void CallDrawing::dress(core::Acquire& request) {
     request.wait = !prng_.one_in(3);
     if (prng_.one_in(4)) request.label = "worker " + std::to_string(prng_.below(10));
     request.policy = swarm_.workload.policy;
@@ -71,19 +70,18 @@ core::HoldTerms CallDrawing::terms() {
 
 core::AcquireCall CallDrawing::acquire(core::Instant now) {
     core::AcquireCall call;
-    call.request.name = name();
-    call.request.mode = mode();
+    call.request.names.push_back({name(), mode()});
     dress(call.request);
     call.deadline = deadline(now, 8);
     call.suspends = percent(swarm_.workload.suspend_percent);
     return call;
 }
 
-core::AcquireSeveralCall CallDrawing::acquire_several(core::Instant now) {
+core::AcquireCall CallDrawing::acquire_several(core::Instant now) {
     constexpr std::uint64_t most = 4;
-    core::AcquireSeveralCall call;
+    core::AcquireCall call;
     const auto all = prng_.one_in(2);
-    call.request.which = all ? core::AcquireSeveral::Which::all : core::AcquireSeveral::Which::any;
+    call.request.which = all ? core::Acquire::Which::all : core::Acquire::Which::any;
     auto& names = call.request.names;
     for (auto left = 1 + prng_.below(std::min(swarm_.workload.names, most)); left > 0; --left) {
         const core::NamedMode wanted{name(), mode()};

@@ -18,7 +18,7 @@ public:
     [[nodiscard]] std::string name();
     // `now` is of the steady clock of whoever asks.
     [[nodiscard]] core::AcquireCall acquire(core::Instant now);
-    [[nodiscard]] core::AcquireSeveralCall acquire_several(core::Instant now);
+    [[nodiscard]] core::AcquireCall acquire_several(core::Instant now);
     // Of a hold in that mode.
     [[nodiscard]] core::Call conversion(core::OperationId hold, core::LockMode held,
                                         core::Instant now);
@@ -36,9 +36,7 @@ private:
     [[nodiscard]] core::LockMode mode();
     [[nodiscard]] core::LockMode any_mode();
     [[nodiscard]] core::Instant deadline(core::Instant now, std::int64_t timeouts_max);
-    // Of one name or several.
-    template <class AnyAcquire>
-    void dress(AnyAcquire& request);
+    void dress(core::Acquire& request);
     // Nothing is drawn in a run that has none of it.
     [[nodiscard]] bool percent(std::uint64_t chance);
     [[nodiscard]] core::LockerTag locker();

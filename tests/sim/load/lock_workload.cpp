@@ -19,14 +19,15 @@ using Batch = std::vector<core::Command>;
 const char* words_of(const core::Call& call) {
     return std::visit(
         core::Overloaded{
-            [](const core::AcquireCall&) { return "is asked to acquire, call {}"; },
             [](const core::CancelCall&) { return "is to cancel call {}"; },
             [](const core::ReleaseCall&) { return "is asked to release, call {}"; },
             [](const core::InspectCall&) { return "is asked what it sees, call {}"; },
             [](const core::CloseCall&) { return "is asked to close, call {}"; },
             [](const core::ChangeCall&) { return "is asked for a change, call {}"; },
-            [](const core::AcquireSeveralCall&) {
-                return "is asked to acquire several names, call {}";
+            [](const core::AcquireCall& asked) {
+                return asked.request.names.size() == 1
+                           ? "is asked to acquire, call {}"
+                           : "is asked to acquire several names, call {}";
             },
             [](const core::DowngradeCall&) { return "is asked to downgrade, call {}"; },
             [](const core::UpgradeCall&) { return "is asked to upgrade, call {}"; },
@@ -39,24 +40,22 @@ const char* words_of(const core::Call& call) {
 }
 
 const char* words_of(const core::CallAnswer& answer) {
-    return std::visit(
-        core::Overloaded{
-            [](const core::Acquired&) { return "acquired, call {}"; },
-            [](const core::Busy&) { return "found it busy, call {}"; },
-            [](const core::Released&) { return "released, call {}"; },
-            [](const core::Viewed&) { return "told what it sees, call {}"; },
-            [](const core::Closed&) { return "closed, call {}"; },
-            [](const core::Changed&) { return "changed the members, call {}"; },
-            [](core::MembershipRefusal) { return "refused a change, call {}"; },
-            [](core::CallError) { return "failed, call {}"; },
-            [](const core::AcquiredSeveral&) { return "acquired of several names, call {}"; },
-            [](const core::Converted&) { return "converted, call {}"; },
-            [](const core::Written&) { return "wrote, call {}"; },
-            [](core::Confirmed) { return "confirmed, call {}"; },
-            [](const core::Deadlocked&) { return "deadlock, call {}"; },
-            [](const core::Denied&) { return "may not do that, call {}"; },
-        },
-        answer.result);
+    return std::visit(core::Overloaded{
+                          [](const core::Acquired&) { return "acquired, call {}"; },
+                          [](const core::Busy&) { return "found it busy, call {}"; },
+                          [](const core::Released&) { return "released, call {}"; },
+                          [](const core::Viewed&) { return "told what it sees, call {}"; },
+                          [](const core::Closed&) { return "closed, call {}"; },
+                          [](const core::Changed&) { return "changed the members, call {}"; },
+                          [](core::MembershipRefusal) { return "refused a change, call {}"; },
+                          [](core::CallError) { return "failed, call {}"; },
+                          [](const core::Converted&) { return "converted, call {}"; },
+                          [](const core::Written&) { return "wrote, call {}"; },
+                          [](core::Confirmed) { return "confirmed, call {}"; },
+                          [](const core::Deadlocked&) { return "deadlock, call {}"; },
+                          [](const core::Denied&) { return "may not do that, call {}"; },
+                      },
+                      answer.result);
 }
 
 }  // namespace
@@ -131,7 +130,7 @@ void LockWorkload::acquire_many() {
     for (auto left = options.burst; left > 0; --left) {
         core::AcquireCall call;
         call.tag = core::CallTag{++newest_tag_};
-        call.request.name = "name" + std::to_string(next_name_++ % options.names);
+        call.request.names.push_back({"name" + std::to_string(next_name_++ % options.names)});
         call.deadline = deadline;
         waiting_.emplace(node, call.tag);
         history_.asked(node, call);
@@ -360,9 +359,6 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
         world_.tally.probe(world_.swarm.lies ? "denied by apply" : "denied by its own node");
     const auto* acquired = std::get_if<core::Acquired>(&answer.result);
     if (acquired != nullptr) hold_for_a_while(node, acquired->hold);
-    if (const auto* several = std::get_if<core::AcquiredSeveral>(&answer.result)) {
-        hold_for_a_while(node, several->hold);
-    }
     const auto owed = owed_.find(who);
     if (owed == owed_.end()) return;
     // Asked again until it works: a session may just have ended.
@@ -403,7 +399,7 @@ void LockWorkload::contest(core::NodeId holder, SimTime length) {
         for (const auto node : cluster_.ids()) {
             if (node == holder || !can_call(node)) continue;
             core::AcquireCall call;
-            call.request.name = name;
+            call.request.names.push_back({name});
             ask(node, std::move(call));
         }
     }
@@ -441,7 +437,7 @@ void LockWorkload::ask_again() {
         if (!can_call(node)) continue;
         to_ask_.erase({node, name});
         core::AcquireCall call;
-        call.request.name = name;
+        call.request.names.push_back({name});
         owed_[{node, core::CallTag{newest_tag_ + 1}}] = name;
         ask(node, std::move(call));
     }

@@ -39,9 +39,9 @@ TEST(EntryWords, SessionsAreNamedByTheirNumbers) {
 
 TEST(EntryWords, AnAcquireTellsWhatItAsksFor) {
     core::Acquire acquire;
-    acquire.name = "orders/42";
+    acquire.names.push_back({"orders/42"});
     EXPECT_EQ(request(acquire), "session 5, request 7: acquire \"orders/42\" exclusive, waits");
-    acquire.mode = core::LockMode::shared;
+    acquire.names.front().mode = core::LockMode::shared;
     acquire.wait = false;
     acquire.policy_given = true;
     acquire.policy = core::QueuePolicy::fifo;
@@ -53,11 +53,12 @@ TEST(EntryWords, AnAcquireTellsWhatItAsksFor) {
         request(acquire),
         "session 5, request 7: acquire \"orders/42\" shared, does not wait, fifo, priority 3, "
         "label \"me\", locker 8, max_hold 1 ms, min_hold 2 ms, lock_delay 3 ms");
-    core::AcquireSeveral several;
+    core::Acquire several;
+    several.which = core::Acquire::Which::all;
     several.names = {{"a", core::LockMode::exclusive}, {"b", core::LockMode::shared}};
     EXPECT_EQ(request(several),
               "session 5, request 7: acquire all of \"a\" exclusive \"b\" shared, waits");
-    several.which = core::AcquireSeveral::Which::any;
+    several.which = core::Acquire::Which::any;
     EXPECT_NE(request(several).find("acquire any of"), std::string::npos);
 }
 
@@ -89,7 +90,7 @@ TEST(EntryWords, SomeRequestsAreOfTheSessionAsSuch) {
 
 TEST(EntryWords, WhatATerminalCouldTakeForACommandIsEscaped) {
     core::Acquire acquire;
-    acquire.name = "\x1b[2J";
+    acquire.names.push_back({"\x1b[2J"});
     EXPECT_EQ(request(acquire).find('\x1b'), std::string::npos);
 }
 

@@ -21,10 +21,9 @@ class HoldConvert : public testing::Test {
 protected:
     // For update.
     Hold granted() {
-        GrantFacts facts;
-        facts.name = "name";
-        facts.mode = LockMode::update;
-        grant_ = std::make_shared<HoldRecord>(std::move(facts), lease_, gate_);
+        core::Acquired granted;
+        granted.parts.push_back({"name", core::LockMode::update, {}, {}});
+        grant_ = std::make_shared<HoldRecord>(std::move(granted), lease_, gate_);
         return HoldRecord::hold_on(grant_);
     }
     Hold granted_to_locker() {
@@ -100,7 +99,7 @@ TEST_F(HoldConvert, ALateUpgradeLeavesADowngradeOfItsOwner) {  // S27
 TEST_F(HoldConvert, ALateUpgradeIsUndoneBeforeItIsTriedAgain) {  // S27, P6
     auto hold = granted();
     const auto upgrade = upgrade_given_up(hold);
-    const core::UpgradeCall again{gate_->next_tag(), grant_->facts().operation};
+    const core::UpgradeCall again{gate_->next_tag(), grant_->operation()};
     EXPECT_FALSE(gate_->submit(again, {}));
     is_upgraded(upgrade);
     const auto calls = gate_->take();

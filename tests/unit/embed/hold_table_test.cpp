@@ -24,13 +24,11 @@ class HoldTableTest : public testing::Test {
 protected:
     core::Calls lease_until(core::Instant boot) { return table_.lease_changed({session, boot}); }
     Hold granted(bool suspends = false, core::Nanoseconds progress_timeout = {}) {
-        GrantFacts facts;
-        facts.suspends = suspends;
-        facts.progress_timeout = progress_timeout;
-        facts.name = "name";
-        facts.token = FencingToken::from_raw(7);
-        facts.operation = operation;
-        return table_.add(std::move(facts));
+        core::Acquired granted;
+        granted.hold = operation;
+        granted.parts.push_back({"name", core::LockMode::exclusive, core::FencingToken{7}, {}});
+        granted.suspends = suspends;
+        return table_.add(std::move(granted), progress_timeout);
     }
     // Waits until the program is told.
     static void await(const std::stop_token& token) {

@@ -17,11 +17,10 @@ core::Instant in(core::Nanoseconds time) {
 }
 
 std::shared_ptr<HoldRecord> hold_on(const std::shared_ptr<Lease>& lease) {
-    GrantFacts facts;
-    facts.name = "name";
-    facts.token = FencingToken::from_raw(7);
+    core::Acquired granted;
+    granted.parts.push_back({"name", core::LockMode::exclusive, core::FencingToken{7}, {}});
     auto gate = std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test"));
-    auto record = std::make_shared<HoldRecord>(std::move(facts), lease, std::move(gate));
+    auto record = std::make_shared<HoldRecord>(std::move(granted), lease, std::move(gate));
     lease->add(record);
     return record;
 }

@@ -12,11 +12,9 @@ using namespace std::chrono_literals;
 class LockerStateTest : public testing::Test {
 protected:
     Hold granted(LockMode mode = LockMode::exclusive) {
-        GrantFacts facts;
-        facts.name = "name";
-        facts.mode = mode;
-        facts.token = FencingToken::from_raw(++newest_token_);
-        grant_ = std::make_shared<HoldRecord>(std::move(facts), lease_, gate_);
+        core::Acquired granted;
+        granted.parts.push_back({"name", to_core(mode), core::FencingToken{++newest_token_}, {}});
+        grant_ = std::make_shared<HoldRecord>(std::move(granted), lease_, gate_);
         return HoldRecord::hold_on(grant_);
     }
     // The first one.
@@ -46,7 +44,7 @@ protected:
         std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test"));
     std::shared_ptr<LockerState> locker_ = std::make_shared<LockerState>(gate_, "");
     std::shared_ptr<HoldRecord> grant_;
-    std::int64_t newest_token_ = 0;
+    std::uint64_t newest_token_ = 0;
 };
 
 TEST_F(LockerStateTest, SharesOneGrantUntilTheLastHasGone) {

@@ -116,10 +116,10 @@ TEST(ToRequest, HasNoMinHoldAndNoLockDelayForZeroAndForMax) {
     EXPECT_EQ(AcquireOptions{}.min_hold, Duration::zero());
     EXPECT_EQ(AcquireOptions{}.lock_delay, Duration::zero());
     for (const auto none : {Duration::zero(), Duration::max()}) {
-        const auto request = to_request("x", {.min_hold = none, .lock_delay = none}, true);
+        const auto request = to_request({.min_hold = none, .lock_delay = none}, true);
         EXPECT_EQ(request.terms, core::HoldTerms{});
     }
-    const auto request = to_request("x", {.min_hold = 1ms, .lock_delay = 1ns}, true);
+    const auto request = to_request({.min_hold = 1ms, .lock_delay = 1ns}, true);
     EXPECT_EQ(request.terms.min_hold_ms, 1U);
     EXPECT_EQ(request.terms.lock_delay_ms, 1U);
 }

@@ -94,7 +94,7 @@ std::vector<core::Command> batch_for(LogIndex index) {
     }
     if (seq % 3 == 0) return {request(session, seq - 1, core::Release{core::Seq{seq - 2}})};
     core::Acquire acquire;
-    acquire.name = "name-" + std::to_string(seq);
+    acquire.names.push_back({"name-" + std::to_string(seq)});
     acquire.label = "taken at " + std::to_string(index.raw());
     return {request(session, seq - 1, acquire)};
 }

@@ -84,8 +84,7 @@ private:
     void acquire_one() {
         if (has_enough()) return;
         Acquire request;
-        request.name = any_name();
-        request.mode = any_mode();
+        request.names.push_back({any_name(), any_mode()});
         request.wait = !prng_.one_in(3);
         const bool has_deadline = prng_.one_in(3);
         of_.acquire(std::move(request),
@@ -93,13 +92,14 @@ private:
     }
     void acquire_several() {
         if (has_enough()) return;
-        AcquireSeveral request;
+        Acquire request;
+        request.which = Acquire::Which::all;
         const auto mode = any_mode();
         const auto left_out = prng_.below(names_.size() + 1);  // the last: none
         for (std::size_t i = 0; i < names_.size(); ++i) {
             if (i != left_out) request.names.push_back({names_[i], mode});
         }
-        if (prng_.one_in(3)) request.which = AcquireSeveral::Which::any;
+        if (prng_.one_in(3)) request.which = Acquire::Which::any;
         request.wait = !prng_.one_in(3);
         of_.acquire(std::move(request));
     }

@@ -65,7 +65,7 @@ struct Agent {
         for (std::size_t i = 0; i < count; ++i) {
             AcquireCall call;
             call.tag = CallTag{++tag};
-            call.request.name = "name";
+            call.request.names = {{"name", LockMode::exclusive}};
             call.deadline = deadline;
             agent.on_acquire(std::move(call), now);
         }

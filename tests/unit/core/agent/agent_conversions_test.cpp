@@ -26,8 +26,7 @@ protected:
     AgentConversions() {
         AcquireCall call;
         call.tag = CallTag{1};
-        call.request.name = "name";
-        call.request.mode = LockMode::update;
+        call.request.names.push_back({"name", LockMode::update});
         of.agent.on_acquire(std::move(call), of.now);
         of.sent();
         of.answered(Seq{1}, AnswerKind::granted);
@@ -367,8 +366,7 @@ protected:
     OperationId acquire(std::uint64_t tag, LockMode mode) {
         AcquireCall call;
         call.tag = CallTag{tag};
-        call.request.name = "name";
-        call.request.mode = mode;
+        call.request.names.push_back({"name", mode});
         node.call(std::move(call));
         settle();
         return node.granted(tag);
@@ -417,8 +415,7 @@ TEST_F(NodeConversions, ATryBehindADowngradeSeesIt) {
     node.call(DowngradeCall{downgrading, hold, LockMode::shared});
     AcquireCall attempt;
     attempt.tag = CallTag{5};
-    attempt.request.name = "name";
-    attempt.request.mode = LockMode::shared;
+    attempt.request.names.push_back({"name", LockMode::shared});
     attempt.request.wait = false;
     node.call(std::move(attempt));
     settle();

@@ -23,16 +23,16 @@ protected:
     CallTag acquire(const std::string& name, LockMode mode = LockMode::exclusive) {
         AcquireCall call;
         call.tag = CallTag{++tag};
-        call.request.name = name;
-        call.request.mode = mode;
+        call.request.names.push_back({name, mode});
         call.request.policy = QueuePolicy::fifo;
         of.agent.on_acquire(std::move(call), of.now);
         return CallTag{tag};
     }
     CallTag acquire_both(const std::string& first, const std::string& second) {
-        AcquireSeveralCall call;
+        AcquireCall call;
         call.tag = CallTag{++tag};
         call.request.names = {{first}, {second}};
+        call.request.which = Acquire::Which::all;
         call.request.policy = QueuePolicy::fifo;
         of.agent.on_acquire(std::move(call), of.now);
         return CallTag{tag};
@@ -98,10 +98,6 @@ private:
     void take(const CallAnswer& answer) {
         if (const auto* one = std::get_if<Acquired>(&answer.result)) {
             holds[answer.tag] = one->hold;
-            granted.push_back(answer.tag);
-        }
-        if (const auto* several = std::get_if<AcquiredSeveral>(&answer.result)) {
-            holds[answer.tag] = several->hold;
             granted.push_back(answer.tag);
         }
         if (const auto* error = std::get_if<CallError>(&answer.result))

@@ -14,7 +14,7 @@ protected:
     void SetUp() override {
         AcquireCall call;
         call.tag = CallTag{1};
-        call.request.name = "name";
+        call.request.names.push_back({"name"});
         call.request.terms.max_hold_ms = 1'000;
         agent.agent.on_acquire(std::move(call), agent.now);
         agent.send_all();

@@ -13,7 +13,7 @@ protected:
     Request ask() {
         AcquireCall call;
         call.tag = asking;
-        call.request.name = "a";
+        call.request.names.push_back({"a"});
         call.request.locker = {3, "who"};
         of.agent.on_acquire(std::move(call), of.now);
         return of.sent().at(0);

@@ -22,7 +22,8 @@ protected:
     }
     void tell() { agent.agent.on_told(hold); }
     void acquire(std::uint64_t tag, std::vector<std::string> names) {
-        AcquireSeveralCall call;
+        AcquireCall call;
+        call.request.which = Acquire::Which::all;
         call.tag = CallTag{tag};
         for (auto& name : names)
             call.request.names.push_back({std::move(name), LockMode::exclusive});
@@ -110,14 +111,14 @@ TEST_F(AgentLosses, GoBeforeWhatIsAskedOfTheirNames) {  // S20
     acquire(13, {"third"});
     const auto at_once = agent.sent();
     ASSERT_EQ(at_once.size(), 1U);
-    EXPECT_EQ(std::get<AcquireSeveral>(at_once[0].body).names.front().name, "third");
+    EXPECT_EQ(std::get<Acquire>(at_once[0].body).names.front().name, "third");
     tell();
     EXPECT_FALSE(agent.agent.read_behind({"name"}));
     const auto then = agent.sent();
     ASSERT_EQ(then.size(), 3U);
     EXPECT_EQ(then[0].body, RequestBody{it_goes_back.front()});
-    EXPECT_EQ(std::get<AcquireSeveral>(then[1].body).names.front().name, "name");
-    EXPECT_EQ(std::get<AcquireSeveral>(then[2].body).names.front().name, "other");
+    EXPECT_EQ(std::get<Acquire>(then[1].body).names.front().name, "name");
+    EXPECT_EQ(std::get<Acquire>(then[2].body).names.front().name, "other");
 }
 
 // What was freed by one name stays before what came later and waits for another.
@@ -135,7 +136,7 @@ TEST_F(AgentLosses, WhoMayGoOnStaysBeforeWhoCameLater) {  // S20
     const auto sent = agent.sent();
     ASSERT_EQ(sent.size(), 2U);
     EXPECT_EQ(sent[0].body, (RequestBody{Release{Seq{1}, true}}));
-    EXPECT_EQ(std::get<AcquireSeveral>(sent[1].body).names.size(), 1U);
+    EXPECT_EQ(std::get<Acquire>(sent[1].body).names.size(), 1U);
     agent.agent.on_told({session, Seq{2}});
     EXPECT_EQ(agent.sent().size(), 2U);
 }

@@ -8,13 +8,12 @@
 namespace mortise::core::test {
 namespace {
 
-using enum AcquireSeveral::Which;
+using enum Acquire::Which;
 
 constexpr CallTag asking{2'000'000};
 
-AcquireSeveralCall several(AcquireSeveral::Which which, std::vector<NamedMode> names,
-                           bool wait = true) {
-    AcquireSeveralCall call;
+AcquireCall several(Acquire::Which which, ShortList<NamedMode> names, bool wait = true) {
+    AcquireCall call;
     call.tag = asking;
     call.request.which = which;
     call.request.names = std::move(names);
@@ -28,7 +27,7 @@ protected:
     OperationId hold(std::string name) {
         AcquireCall call;
         call.tag = CallTag{++of.tag};
-        call.request.name = std::move(name);
+        call.request.names.push_back({std::move(name)});
         of.agent.on_acquire(std::move(call), of.now);
         const auto sent = of.sent();
         of.answered(sent.at(0).seq, AnswerKind::granted);
@@ -50,8 +49,8 @@ TEST_F(AgentSeveralNames, AreOneOperationAndOneRelease) {
     granted(Seq{1}, {{"a", FencingToken{5}, {}}, {"b", FencingToken{6}, {}}});
     const auto answers = of.agent.collect(of.now).answers;
     ASSERT_EQ(answers.size(), 1U);
-    const auto& acquired = std::get<AcquiredSeveral>(answers[0].result);
-    EXPECT_EQ(acquired.names.size(), 2U);
+    const auto& acquired = std::get<Acquired>(answers[0].result);
+    EXPECT_EQ(acquired.parts.size(), 2U);
     of.agent.on_release({CallTag{2}, acquired.hold}, of.now);
     const auto released = of.sent();
     ASSERT_EQ(released.size(), 1U);
@@ -126,7 +125,7 @@ TEST_F(AgentSeveralNames, AGrantAfterTheLeaseGoesBack) {
 // P11 counts names: each of them is a place in a queue.
 TEST_F(AgentSeveralNames, AreBoundedByTheirNames) {
     of.agent.on_leader(false, of.now);
-    std::vector<NamedMode> names;
+    ShortList<NamedMode> names;
     for (std::size_t i = 0; i < names_at_once_max; ++i)
         names.push_back({"name " + std::to_string(100 + i)});
     for (std::size_t i = 0; i < operations_max / names_at_once_max; ++i) {
@@ -169,7 +168,7 @@ protected:
         settle();
         return node.granted(tag);
     }
-    void ask(AcquireSeveralCall call) {
+    void ask(AcquireCall call) {
         node.call(std::move(call));
         settle();
     }
@@ -200,7 +199,7 @@ TEST_F(NodeSeveralNames, ATryUnderAnotherPolicyIsNotBusy) {
     EXPECT_EQ(node.error_of(asking.raw()), CallError::kind_mismatch);
     AcquireCall attempt;
     attempt.tag = CallTag{3};
-    attempt.request = {"a", LockMode::shared, false, QueuePolicy::fifo, true, {}, 0};
+    attempt.request = {{{"a", LockMode::shared}}, false, QueuePolicy::fifo, true, {}, 0};
     node.call(std::move(attempt));
     settle();
     EXPECT_EQ(node.error_of(3), CallError::kind_mismatch);
@@ -211,15 +210,15 @@ TEST_F(NodeSeveralNames, ATryBehindAReleaseSeesIt) {
     const auto b = acquire(2, "b");
     node.call(ReleaseCall{{}, b});
     ask(several(any, {{"a"}, {"b"}}, false));
-    ASSERT_TRUE(node.was_answered<AcquiredSeveral>(asking.raw()));
-    EXPECT_EQ(std::get<AcquiredSeveral>(node.answers.back().result).names.front().name, "b");
+    ASSERT_TRUE(node.was_answered<Acquired>(asking.raw()));
+    EXPECT_EQ(std::get<Acquired>(node.answers.back().result).parts.front().name, "b");
 }
 
 TEST_F(NodeSeveralNames, ATryTakesTheFirstFreeOneInTheOrderGiven) {
     acquire(1, "c");
     ask(several(any, {{"c"}, {"b"}, {"a"}}, false));
-    ASSERT_TRUE(node.was_answered<AcquiredSeveral>(asking.raw()));
-    EXPECT_EQ(std::get<AcquiredSeveral>(node.answers.back().result).names.front().name, "b");
+    ASSERT_TRUE(node.was_answered<Acquired>(asking.raw()));
+    EXPECT_EQ(std::get<Acquired>(node.answers.back().result).parts.front().name, "b");
 }
 
 }  // namespace

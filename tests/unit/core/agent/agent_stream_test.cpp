@@ -13,7 +13,7 @@ protected:
     CallTag ask(std::string name) {
         AcquireCall call;
         call.tag = CallTag{++of.tag};
-        call.request.name = std::move(name);
+        call.request.names.push_back({std::move(name)});
         of.agent.on_acquire(std::move(call), of.now);
         return CallTag{of.tag};
     }
@@ -80,7 +80,7 @@ TEST_F(AgentStream, ACallThatIsCancelledBeforeItHasANumberIsSimplyGone) {
     of.agent.on_leader(true, of.now);
     const auto sent = of.sent();
     ASSERT_EQ(sent.size(), 1U);
-    EXPECT_EQ(std::get<Acquire>(sent[0].body).name, "b");
+    EXPECT_EQ(std::get<Acquire>(sent[0].body).names.front().name, "b");
     EXPECT_EQ(sent[0].seq, Seq{1});
 }
 
@@ -319,7 +319,7 @@ TEST_F(AgentStream, TheAnswersAreInTheState) {
     EXPECT_EQ(output.answers[0].tag, c);
     EXPECT_EQ(std::get<CallError>(output.answers[0].result), CallError::kind_mismatch);
     EXPECT_EQ(output.answers[1].tag, a);
-    EXPECT_EQ(std::get<Acquired>(output.answers[1].result).token, FencingToken{8});
+    EXPECT_EQ(std::get<Acquired>(output.answers[1].result).parts.front().token, FencingToken{8});
     EXPECT_EQ(numbers(requests_in(output)), from_to(4, 4)) << "the rest is sent again";
     of.answered(Seq{2}, AnswerKind::granted);
     of.answered(Seq{4}, AnswerKind::granted);

@@ -21,7 +21,7 @@ protected:
     AgentSuspending() {
         AcquireCall call;
         call.tag = CallTag{1};
-        call.request.name = "name";
+        call.request.names.push_back({"name"});
         call.suspends = true;
         of.agent.on_acquire(std::move(call), of.now);
         of.sent();

@@ -28,7 +28,8 @@ protected:
     }
     // `a` and `b`, as one operation.
     OperationId hold_both() {
-        AcquireSeveralCall call;
+        AcquireCall call;
+        call.request.which = Acquire::Which::all;
         call.tag = CallTag{80};
         call.request.names = {{"a"}, {"b"}};
         agent.agent.on_acquire(std::move(call), agent.now);

@@ -75,8 +75,7 @@ public:
     // Somebody else, who never waits.
     void rival_takes(std::string name, LockMode mode) {
         Acquire asked;
-        asked.name = std::move(name);
-        asked.mode = mode;
+        asked.names.push_back({std::move(name), mode});
         asked.wait = false;
         rivals_.push_back(rival_asks(std::move(asked)));
     }

@@ -21,7 +21,7 @@ namespace mortise::core::test {
 
 class IssueOrder {
 public:
-    using Names = std::vector<std::string>;
+    using Names = core::Names;
 
     // Tags rise. An acquire has its tag for a label.
     void acquire_asked(CallTag tag, Names names) { calls_[tag].names = std::move(names); }
@@ -41,7 +41,6 @@ public:
         if (call_of_.contains(seq) || endings_.contains(seq)) return;  // once more
         std::visit(Overloaded{
                        [&](const Acquire& asked) { call_sent(seq, tag_in(asked.label)); },
-                       [&](const AcquireSeveral& asked) { call_sent(seq, tag_in(asked.label)); },
                        [&](const Upgrade& asked) { call_sent(seq, upgrade_of(asked.operation)); },
                        [&](const Release& asked) { ending_sent(seq, asked.operation); },
                        [&](const Cancel& asked) { ending_sent(seq, asked.operation); },

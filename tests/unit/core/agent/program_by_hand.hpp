@@ -31,25 +31,14 @@ public:
 
     // --- what it asks for
 
-    void acquire(Acquire request, Instant deadline) {
+    // All names in the same mode.
+    void acquire(Acquire request, Instant deadline = Instant::never()) {
         AcquireCall call;
         call.tag = next_tag();
         request.label = std::to_string(call.tag.raw());
         call.request = std::move(request);
         call.deadline = deadline;
-        asked_for(call.tag, {call.request.name}, call.request.mode);
-        cluster.agent.on_acquire(std::move(call), cluster.now);
-    }
-    // All in the same mode.
-    void acquire(AcquireSeveral request) {
-        AcquireSeveralCall call;
-        call.tag = next_tag();
-        request.label = std::to_string(call.tag.raw());
-        call.request = std::move(request);
-        Names names;
-        for (const auto& one : call.request.names)
-            names.push_back(one.name);
-        asked_for(call.tag, std::move(names), call.request.names.front().mode);
+        asked_for(call.tag, names_of(call.request), call.request.names.front().mode);
         cluster.agent.on_acquire(std::move(call), cluster.now);
     }
     void cancel(CallTag call) { cluster.agent.on_cancel({call}, cluster.now); }
@@ -144,14 +133,11 @@ private:
         if (const auto upgrade = upgrades_.find(answer.tag); upgrade != upgrades_.end()) {
             upgrade_ended(upgrade->second, answer);
         }
-        if (const auto* one = std::get_if<Acquired>(&answer.result)) {
-            granted(one->hold, asked_.at(answer.tag));
-        }
-        if (const auto* several = std::get_if<AcquiredSeveral>(&answer.result)) {
+        if (const auto* acquired = std::get_if<Acquired>(&answer.result)) {
             Hold got{{}, asked_.at(answer.tag).mode};
-            for (const auto& grant : several->names)
-                got.names.push_back(grant.name);
-            granted(several->hold, std::move(got));
+            for (const auto& part : acquired->parts)
+                got.names.push_back(part.name);
+            granted(acquired->hold, std::move(got));
         }
         const auto* error = std::get_if<CallError>(&answer.result);
         EXPECT_TRUE(error == nullptr || may_happen(*error))

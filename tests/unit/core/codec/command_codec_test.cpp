@@ -47,16 +47,16 @@ std::vector<Command> samples() {
         Expire{SessionId{8}, LogIndex{9}},
         Sweep{},
         Acknowledge{SessionId{10}, LogIndex{huge}},
-        request(Acquire{"a", shared, true, {}, false, {}}),
-        request(
-            Acquire{std::string("\0\xff", 2), exclusive, false, QueuePolicy::fifo, true, "who"}),
-        request(Acquire{std::string(name_bytes_max, 'n'),
-                        update,
+        request(Acquire{{{"a", shared}}, true, {}, false, {}}),
+        request(Acquire{
+            {{std::string("\0\xff", 2), exclusive}}, false, QueuePolicy::fifo, true, "who"}),
+        request(Acquire{{{std::string(name_bytes_max, 'n'), update}},
                         true,
                         {},
                         true,
                         std::string(label_bytes_max, 'l')}),
-        request(Acquire{"b", shared, true, QueuePolicy::prefer_writers, true, {}, priority_max}),
+        request(
+            Acquire{{{"b", shared}}, true, QueuePolicy::prefer_writers, true, {}, priority_max}),
         request(Release{Seq{1}}),
         request(Release{Seq{69'999}, true}),
         request(Release{Seq{huge}, true}),
@@ -64,15 +64,17 @@ std::vector<Command> samples() {
         request(Cancel{Seq{huge}}, 1),
         request(Downgrade{Seq{3}, intent_shared}),
         request(Upgrade{Seq{4}, true}),
-        request(AcquireSeveral{AcquireSeveral::Which::any,
-                               {{"b", shared}, {"a", exclusive}},
-                               false,
-                               QueuePolicy::fifo,
-                               true,
-                               "who",
-                               3}),
-        request(AcquireSeveral{
-            AcquireSeveral::Which::all, {{"x", update}, {"y", shared}}, true, {}, false, {}}),
+        request(Acquire{{{"b", shared}, {"a", exclusive}},
+                        false,
+                        QueuePolicy::fifo,
+                        true,
+                        "who",
+                        3,
+                        {},
+                        {},
+                        Acquire::Which::any}),
+        request(Acquire{
+            {{"x", update}, {"y", shared}}, true, {}, false, {}, 0, {}, {}, Acquire::Which::all}),
         request(Upgrade{Seq{huge}, false}, 3),
         request(SetValue{Seq{1}, "a", {}}),
         request(SetValue{Seq{huge}, "a", std::string(value_bytes_max, '\xff')}),
@@ -83,18 +85,11 @@ std::vector<Command> samples() {
         request(AskRelease{"b", std::string(reason_bytes_max, 'r')}),
         request(AskRelease{"b", {}}),
         EndClosure{ClosureId{huge}},
-        request(Acquire{"b", shared, true, {}, false, {}, 0, {}, {1, 0, 0xffff'ffff}}),
-        request(Acquire{"b", shared, true, {}, false, {}, 0, {huge, "locker"}, {0, 5, 0}}),
-        request(Acquire{"b", shared, true, {}, false, "hold", 2, {huge, "locker"}}),
-        request(AcquireSeveral{AcquireSeveral::Which::any,
-                               {{"b", shared}},
-                               true,
-                               {},
-                               false,
-                               {},
-                               0,
-                               {6, {}},
-                               {1, 2, 3}}),
+        request(Acquire{{{"b", shared}}, true, {}, false, {}, 0, {}, {1, 0, 0xffff'ffff}}),
+        request(Acquire{{{"b", shared}}, true, {}, false, {}, 0, {huge, "locker"}, {0, 5, 0}}),
+        request(Acquire{{{"b", shared}}, true, {}, false, "hold", 2, {huge, "locker"}}),
+        request(Acquire{
+            {{"b", shared}}, true, {}, false, {}, 0, {6, {}}, {1, 2, 3}, Acquire::Which::all}),
         request(Declined{}),
         request(CloseSession{}),
     };
@@ -224,7 +219,7 @@ TEST(CommandCodec, AnEntryIsAsTheFormatsPageShowsIt) {
         }
     } while (std::getline(page, line) && line.starts_with("    "));
     const std::vector<Command> meant{
-        Request{SessionId{3}, Seq{7}, Acquire{"jobs/1", exclusive, true, {}, false, {}}},
+        Request{SessionId{3}, Seq{7}, Acquire{{{"jobs/1", exclusive}}, true, {}, false, {}}},
         Request{SessionId{3}, Seq{8}, Release{Seq{7}}}};
     EXPECT_EQ(decode_batch(Bytes{shown}), meant);
     EXPECT_EQ(encoded(meant), Bytes{shown});
@@ -266,14 +261,15 @@ TEST(CommandCodec, ABatchMayWeighTheSameWhateverItsHead) {
         BatchBuilder builder;
         const auto left = [&] { return bytes - builder.bytes(); };
         std::uint64_t seq = 0;
-        AcquireSeveral several;
+        Acquire several;
+        several.which = Acquire::Which::all;
         for (std::size_t i = 0; i < names_at_once_max; ++i)
             several.names.push_back({std::string(name_bytes_max - 1, 'n') + char('0' + i), shared});
         while (left() > (names_at_once_max + 1) * (name_bytes_max + 16))
             builder.add(request(several, ++seq));
         while (left() > 64) {
             const std::string name(std::min(name_bytes_max, left() - 40), 'n');
-            builder.add(request(Acquire{name, shared, true, {}, false, {}}, ++seq));
+            builder.add(request(Acquire{{{name, shared}}, true, {}, false, {}}, ++seq));
         }
         while (builder.bytes() < bytes)
             builder.add(Sweep{});
@@ -355,16 +351,19 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
         return decode_batch(encoded({command})).has_value();
     };
     const auto acquire = [](std::string name, std::string label) {
-        return request(Acquire{std::move(name), shared, true, {}, false, std::move(label)});
+        return request(Acquire{{{std::move(name), shared}}, true, {}, false, std::move(label)});
     };
     EXPECT_FALSE(decodes(acquire("", "")));
     EXPECT_FALSE(decodes(acquire(std::string(name_bytes_max + 1, 'n'), "")));
     EXPECT_FALSE(decodes(acquire("n", std::string(label_bytes_max + 1, 'l'))));
-    AcquireSeveral several;
+    Acquire several;
+    several.which = Acquire::Which::all;
     for (std::size_t i = 0; i < names_at_once_max; ++i)
         several.names.push_back({"n" + std::to_string(100 + i), shared});
     EXPECT_TRUE(decodes(request(several)));
     several.names.push_back({"o", shared});
+    EXPECT_FALSE(decodes(request(several)));
+    several.names.clear();
     EXPECT_FALSE(decodes(request(several)));
     const OpenSession open{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false};
     auto wrong = open;
@@ -380,6 +379,30 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     auto over = full;
     over.emplace_back(Sweep{});
     EXPECT_FALSE(decode_batch(encoded(over)).has_value());
+}
+
+// One name is a list of length one, and has one form: that without a count.
+TEST(CommandCodec, AnAcquireOfOneNameHasNoCount) {
+    const auto one = [](std::string_view flags) {
+        return "\x01\x01\x07\x03\x01\x08" + std::string{flags} + "\x01" + "a\x05";
+    };
+    const auto listed = [](std::string_view flags, const std::string& count) {
+        auto bytes = "\x01\x01\x07\x03\x01\x09" + std::string{flags} + count;
+        for (char name = 'a'; name < 'a' + count.front(); ++name)
+            bytes += std::string{'\x01', name, '\x05'};
+        return decode_batch(Bytes{bytes}).has_value();
+    };
+    const Request any{SessionId{3}, Seq{1}, Acquire{{{"a", exclusive}}, true, {}, false, {}}};
+    auto all = any;
+    std::get<Acquire>(all.body).which = Acquire::Which::all;
+    EXPECT_EQ(encoded({any}), Bytes{one("\x01")});
+    EXPECT_EQ(encoded({all}), Bytes{one("\x81")});
+    for (const auto* flags : {"\x01", "\x81"}) {
+        EXPECT_TRUE(decode_batch(Bytes{one(flags)}).has_value());
+        EXPECT_FALSE(listed(flags, std::string(1, '\0')));
+        EXPECT_FALSE(listed(flags, "\x01"));
+        EXPECT_TRUE(listed(flags, "\x02"));
+    }
 }
 
 TEST(CommandCodec, RefusesAnAccessThatNoCertificateHas) {
@@ -455,7 +478,6 @@ TEST(CommandCodec, APartThatSaysNothingIsRefused) {
     EXPECT_TRUE(refused(1 | 32, std::string(1, '\0')));  // nobody's
     EXPECT_TRUE(refused(1 | 64, std::string(3, '\0')));  // no terms
     EXPECT_FALSE(refused(1 | 64, std::string{1, 0, 0}));
-    EXPECT_TRUE(refused(static_cast<char>(128), {}));  // any of one name
 }
 
 // As a leader puts together what nodes have forwarded.

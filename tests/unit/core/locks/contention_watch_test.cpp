@@ -88,24 +88,30 @@ TEST_F(ContentionWatchTest, ABarrierIsAWaiterToo) {
     put(acquire(1, 1, shared));
     watch_.watch(first, {"a"});
     put(request(2, 1,
-                AcquireSeveral{AcquireSeveral::Which::all,
-                               {{"a", exclusive}, {"b", exclusive}},
-                               true,
-                               {},
-                               false,
-                               {}}));
+                Acquire{{{"a", exclusive}, {"b", exclusive}},
+                        true,
+                        {},
+                        false,
+                        {},
+                        0,
+                        {},
+                        {},
+                        Acquire::Which::all}));
     watch_.somebody_waits("a");
     EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 1)));
 }
 
 TEST_F(ContentionWatchTest, OfSeveralNamesEachCounts) {
     put(request(1, 1,
-                AcquireSeveral{AcquireSeveral::Which::all,
-                               {{"a", exclusive}, {"b", exclusive}},
-                               true,
-                               {},
-                               false,
-                               {}}));
+                Acquire{{{"a", exclusive}, {"b", exclusive}},
+                        true,
+                        {},
+                        false,
+                        {},
+                        0,
+                        {},
+                        {},
+                        Acquire::Which::all}));
     watch_.watch(first, {"a", "b"});
     put(acquire(2, 1, shared, "b"));
     watch_.somebody_waits("b");

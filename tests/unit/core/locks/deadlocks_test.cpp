@@ -8,14 +8,15 @@ using enum LockMode;
 
 class Deadlocks : public LockMachineTest {
 protected:
-    using Which = AcquireSeveral::Which;
-    using Names = std::vector<NamedMode>;
+    using Which = Acquire::Which;
+    using Names = ShortList<NamedMode>;
 
     // Of locker 1 of the session, unless said otherwise; zero is no locker.
     static Request asks(std::uint64_t session, std::uint64_t seq, const std::string& name,
                         LockMode mode = exclusive, std::uint64_t locker = 1,
                         QueuePolicy policy = QueuePolicy::phase_fair) {
-        return request(session, seq, Acquire{name, mode, true, policy, false, {}, 0, {locker, {}}});
+        return request(session, seq,
+                       Acquire{{{name, mode}}, true, policy, false, {}, 0, {locker, {}}});
     }
     static Request asks_any(std::uint64_t session, std::uint64_t seq, Names names) {
         return several(session, seq, Which::any, std::move(names), 1);
@@ -26,7 +27,7 @@ protected:
     }
     static Request several(std::uint64_t session, std::uint64_t seq, Which which, Names names,
                            std::uint64_t locker) {
-        AcquireSeveral several{which, std::move(names), true, {}, false, {}};
+        Acquire several{std::move(names), true, {}, false, {}, 0, {}, {}, which};
         several.locker.number = locker;
         return request(session, seq, std::move(several));
     }
@@ -75,8 +76,8 @@ TEST_F(Deadlocks, WhoWaitsForItselfWaitsInACircle) {  // S27
 TEST_F(Deadlocks, LabelsNameWhoWaits) {  // S33: the locker's, or else the request's
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
-    put(request(1, 2, Acquire{"b", exclusive, true, {}, false, "of it", 0, {1, "who"}}));
-    EXPECT_EQ(put(request(2, 2, Acquire{"a", exclusive, true, {}, false, "of it", 0, {1, {}}})),
+    put(request(1, 2, Acquire{{{"b", exclusive}}, true, {}, false, "of it", 0, {1, "who"}}));
+    EXPECT_EQ(put(request(2, 2, Acquire{{{"a", exclusive}}, true, {}, false, "of it", 0, {1, {}}})),
               "2.2 deadlock 2/1/of it>a 1/1/who>b");
 }
 
@@ -261,7 +262,7 @@ TEST_F(Deadlocks, WhoIsOvertakenForTheEighthTimeClosesACircle) {  // S29, S33
     const auto urgent = [](std::uint64_t session, std::uint64_t seq, Priority priority,
                            std::uint64_t locker) {
         return request(session, seq,
-                       Acquire{"a", exclusive, true, {}, false, {}, priority, {locker, {}}});
+                       Acquire{{{"a", exclusive}}, true, {}, false, {}, priority, {locker, {}}});
     };
     const auto overtake = [&] {
         const auto asked = ++newest;
@@ -352,7 +353,7 @@ protected:
         put(asks_all(1, 1, {{"a", exclusive}}));
         put(asks(1, 2, "a"));
         put(asks_all(2, 1, {{"a", exclusive}}, 0));
-        const Acquire urgent{"a", exclusive, true, {}, false, {}, 4, {1, {}}};
+        const Acquire urgent{{{"a", exclusive}}, true, {}, false, {}, 4, {1, {}}};
         put(request(3, 2, urgent));
     }
     const std::string refused = "3.2 deadlock 3/1/>a 1/1/>a";

@@ -10,7 +10,7 @@ class HoldTermsTest : public LockMachineTest {
 protected:
     static Request on_terms(std::uint64_t session, std::uint64_t seq, HoldTerms terms,
                             LockMode mode = exclusive) {
-        return request(session, seq, Acquire{"a", mode, true, {}, false, {}, 0, {}, terms});
+        return request(session, seq, Acquire{{{"a", mode}}, true, {}, false, {}, 0, {}, terms});
     }
     static Command end_closure(std::uint64_t id) { return EndClosure{ClosureId{id}}; }
     static Command renew(std::uint64_t session, std::uint64_t number) {
@@ -260,7 +260,8 @@ TEST_F(HoldTermsMaxHold, EndsAnUpgradeThatWaits) {  // S27
 // --- all of them, and several names -------------------------------------------------------------
 
 TEST_F(HoldTermsTest, EachNameOfSeveralHasItsOwn) {  // S32
-    AcquireSeveral both;
+    Acquire both;
+    both.which = Acquire::Which::all;
     both.names = {{"a", exclusive}, {"b", exclusive}};
     both.terms = {0, 1'000, 0};
     put(request(1, 1, both));

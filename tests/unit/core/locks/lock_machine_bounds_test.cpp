@@ -41,7 +41,8 @@ TEST_F(LockMachineBounds, AnAcquireOfASessionThatAcknowledgesNothingIsRefused) {
               std::string::npos);
     ASSERT_EQ(kept(), session_acquires_max);
     EXPECT_TRUE(put(acquire(1, next_of(1), exclusive, "c")).ends_with(" resource_exhausted"));
-    AcquireSeveral several;
+    Acquire several;
+    several.which = Acquire::Which::all;
     several.names = {{"d", exclusive}};
     EXPECT_TRUE(put(request(1, next_of(1), several)).ends_with(" resource_exhausted"));
     EXPECT_EQ(machine_.table().find("c"), nullptr);
@@ -67,7 +68,7 @@ TEST_F(LockMachineBounds, WhatASessionDoesNotAcknowledgeIsBounded) {  // P11
 // Nobody's any more, and in the way all the same: no session is charged for them.
 TEST_F(LockMachineBounds, WhatStaysOfReadersThatLeftIsBounded) {  // S8
     const auto read = [](std::uint64_t seq, HoldTerms terms) {
-        return request(1, seq, Acquire{"a", shared, true, {}, false, {}, 0, {}, terms});
+        return request(1, seq, Acquire{{{"a", shared}}, true, {}, false, {}, 0, {}, terms});
     };
     const HoldTerms closed{0, 3'600'000, 0};
     std::uint64_t seq = 0;
@@ -80,7 +81,8 @@ TEST_F(LockMachineBounds, WhatStaysOfReadersThatLeftIsBounded) {  // S8
     EXPECT_EQ(machine_.table().find("a")->holders().size(), left_max);
     EXPECT_TRUE(put(read(++seq, closed)).ends_with("resource_exhausted"));
     const auto both = [&](std::uint64_t number, HoldTerms terms) {
-        AcquireSeveral several;
+        Acquire several;
+        several.which = Acquire::Which::all;
         several.names = {{"a", shared}, {"b", shared}};
         several.terms = terms;
         return request(1, number, several);
@@ -100,7 +102,8 @@ TEST_F(LockMachineBounds, ACrowdOfReadersIsBrokenAndGoesInNoTime) {  // S8, S24
     std::vector<Command> confirmed;
     for (std::uint64_t seq = 1; seq <= readers; ++seq) {
         const HoldTerms terms{0, 3'600'000, 0};
-        asked.push_back(request(1, seq, Acquire{"a", shared, true, {}, false, {}, 0, {}, terms}));
+        asked.push_back(
+            request(1, seq, Acquire{{{"a", shared}}, true, {}, false, {}, 0, {}, terms}));
         confirmed.push_back(release(1, readers + seq, seq));
     }
     apply(asked);

@@ -152,7 +152,8 @@ TEST_F(LockMachineBreakLock, LeavesTheValueDirty) {  // S36
 }
 
 TEST_F(LockMachineBreakLock, OfSeveralNamesTheOthersStay) {  // S24, S32
-    AcquireSeveral both;
+    Acquire both;
+    both.which = Acquire::Which::all;
     both.names = {{"a", exclusive}, {"b", exclusive}};
     put(request(1, 1, both));
     put(break_lock(3, 1, 1));

@@ -58,8 +58,8 @@ private:
     }
     Acquire wish() {
         Acquire wish;
-        wish.name = "crowded";
-        if (crowd_.has_readers && prng_.one_in(2)) wish.mode = LockMode::shared;
+        wish.names.push_back({"crowded"});
+        if (crowd_.has_readers && prng_.one_in(2)) wish.names.front().mode = LockMode::shared;
         if (crowd_.has_priorities) wish.priority = static_cast<Priority>(prng_.below(8));
         if (crowd_.has_lockers) wish.locker = {++newest_locker_, {}};
         return wish;
@@ -69,7 +69,7 @@ private:
         std::vector<Command> batch;
         if (crowd_.has_lockers) {
             auto own = wish;
-            own.name = "of locker " + std::to_string(newest_locker_);
+            own.names.front().name = "of locker " + std::to_string(newest_locker_);
             batch.emplace_back(request(session, own));
         }
         batch.emplace_back(request(session, wish));

@@ -200,7 +200,8 @@ protected:
     static Command asks(RequestBody body) { return request(1, asked, std::move(body)); }
     static Command on_terms(std::uint64_t session, std::uint64_t seq, HoldTerms terms,
                             const std::string& name = "a") {
-        return request(session, seq, Acquire{name, exclusive, true, {}, false, {}, 0, {}, terms});
+        return request(session, seq,
+                       Acquire{{{name, exclusive}}, true, {}, false, {}, 0, {}, terms});
     }
     static Command renew(std::uint64_t number) { return Renew{{{SessionId{1}, number}}}; }
     static Command end_closure(std::uint64_t id) { return EndClosure{ClosureId{id}}; }
@@ -217,8 +218,8 @@ protected:
     static Command value(std::uint64_t session, std::uint64_t seq, const std::string& bytes) {
         return request(session, seq, SetValue{Seq{1}, "a", bytes});
     }
-    static AcquireSeveral both(AcquireSeveral::Which which) {
-        return {which, {{"a", exclusive}, {"b", exclusive}}, true, {}, false, {}};
+    static Acquire both(Acquire::Which which) {
+        return {{{"a", exclusive}, {"b", exclusive}}, true, {}, false, {}, 0, {}, {}, which};
     }
 
     static std::vector<Delivery> of_sessions() {
@@ -280,8 +281,8 @@ protected:
         const auto mine = acquire(1, 1, exclusive);
         const auto another = acquire(2, 1, exclusive);
         const auto next_of_mine = acquire(1, 7, exclusive);
-        const Acquire asking{"a", exclusive, true, {}, false, {}};
-        const Acquire once{"a", exclusive, false, {}, false, {}};
+        const Acquire asking{{{"a", exclusive}}, true, {}, false, {}};
+        const Acquire once{{{"a", exclusive}}, false, {}, false, {}};
         return {
             {"Acquire", {}, asks(asking), {release(1, 7, asked), another}},
             {"AcquireThatWaits",
@@ -322,7 +323,7 @@ protected:
     }
 
     static std::vector<Delivery> several() {
-        using enum AcquireSeveral::Which;
+        using enum Acquire::Which;
         const auto has_a = acquire(2, 1, exclusive);
         const auto has_b = acquire(2, 2, exclusive, "b");
         const auto gives_back = release(1, 7, asked);

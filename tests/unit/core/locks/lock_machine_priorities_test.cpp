@@ -10,7 +10,7 @@ class LockMachinePriorities : public LockMachineTest {
 protected:
     static Request ask(std::uint64_t session, std::uint64_t seq, LockMode mode, Priority priority,
                        QueuePolicy policy = QueuePolicy::phase_fair) {
-        return request(session, seq, Acquire{"a", mode, true, policy, false, {}, priority});
+        return request(session, seq, Acquire{{{"a", mode}}, true, policy, false, {}, priority});
     }
 
     // Session 1 takes the name and gives it back to session 3, `times` times, each time past

@@ -60,7 +60,7 @@ TEST_F(LockMachineQueue, NobodyJoinsPastAnUpdateHolder) {  // P1, S13
 }
 
 TEST_F(LockMachineQueue, TheGrantTellsHowThePreviousHolderLeft) {  // S23
-    put(request(1, 1, Acquire{"a", exclusive, true, {}, false, "backup"}));
+    put(request(1, 1, Acquire{{{"a", exclusive}}, true, {}, false, "backup"}));
     put(acquire(2, 1, exclusive));
     put(acquire(3, 1, exclusive));
     EXPECT_EQ(put(release(1, 2, 1)), "1.2 released; 2.1 granted token=2 previous=clean/1/backup");
@@ -196,7 +196,7 @@ TEST_F(LockMachineQueue, FifoServesReadersInLogOrderToo) {  // S31
 
 TEST_F(LockMachineQueue, ThePolicyIsThatOfWhoCameFirst) {  // S31
     const auto with = [](QueuePolicy policy, bool given) {
-        return Acquire{"a", shared, true, policy, given, {}};
+        return Acquire{{{"a", shared}}, true, policy, given, {}};
     };
     put(request(1, 1, with(QueuePolicy::fifo, false)));
     EXPECT_EQ(put(request(2, 1, with(QueuePolicy::phase_fair, true))), "2.1 kind_mismatch");
@@ -209,18 +209,20 @@ TEST_F(LockMachineQueue, ThePolicyIsThatOfWhoCameFirst) {  // S31
 }
 
 TEST_F(LockMachineQueue, ARecordTakesItsPolicyAndItsPastAlong) {  // S37
-    put(request(1, 1, Acquire{"a", exclusive, true, QueuePolicy::fifo, true, {}}));
+    put(request(1, 1, Acquire{{{"a", exclusive}}, true, QueuePolicy::fifo, true, {}}));
     put(release(1, 2, 1));
     EXPECT_TRUE(machine_.table().records().empty());
-    EXPECT_EQ(put(request(2, 1, Acquire{"a", exclusive, true, QueuePolicy::phase_fair, true, {}})),
-              "2.1 granted token=2 previous=none/0/");
+    EXPECT_EQ(
+        put(request(2, 1, Acquire{{{"a", exclusive}}, true, QueuePolicy::phase_fair, true, {}})),
+        "2.1 granted token=2 previous=none/0/");
 }
 
 TEST_F(LockMachineQueue, ADeadHoldersRecordIsGoneForItsPolicyToo) {  // S11, S37
-    put(request(1, 1, Acquire{"a", exclusive, true, QueuePolicy::fifo, true, {}}));
+    put(request(1, 1, Acquire{{{"a", exclusive}}, true, QueuePolicy::fifo, true, {}}));
     put(expiry(1));
-    EXPECT_EQ(put(request(2, 1, Acquire{"a", exclusive, true, QueuePolicy::phase_fair, true, {}})),
-              "2.1 granted token=2 previous=expired/1/");
+    EXPECT_EQ(
+        put(request(2, 1, Acquire{{{"a", exclusive}}, true, QueuePolicy::phase_fair, true, {}})),
+        "2.1 granted token=2 previous=expired/1/");
     EXPECT_EQ(machine_.inspect("a").policy, QueuePolicy::phase_fair);
 }
 

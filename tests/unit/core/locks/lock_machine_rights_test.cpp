@@ -32,8 +32,8 @@ TEST_F(LockMachineRights, ARequestWithoutThemIsRefusedOnceAndChangesNothing) {
 }
 
 TEST_F(LockMachineRights, OfSeveralNamesEachIsNeeded) {
-    AcquireSeveral any;
-    any.which = AcquireSeveral::Which::any;
+    Acquire any;
+    any.which = Acquire::Which::any;
     any.names = {{"jobs/1", exclusive}, {"orders/42", exclusive}};
     EXPECT_EQ(put(request(4, 1, any)), "4.1 permission_denied");
     any.names.pop_back();

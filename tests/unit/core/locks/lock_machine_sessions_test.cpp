@@ -133,7 +133,7 @@ TEST_F(LockMachineSessions, AnAcquireOfADeadOnesNameIsGrantedAtOnce) {  // S11
 TEST_F(LockMachineSessions, HowTheLastOneLeftIsToldWhileItsNameIsThere) {  // S23, S37
     const auto labelled = [](std::uint64_t session, std::uint64_t seq) {
         return request(session, seq,
-                       Acquire{"a", shared, true, {}, false, "of " + std::to_string(session)});
+                       Acquire{{{"a", shared}}, true, {}, false, "of " + std::to_string(session)});
     };
     put(labelled(1, 1));
     put(labelled(2, 1));

@@ -8,16 +8,16 @@ using enum LockMode;
 
 class LockMachineSeveralNames : public LockMachineTest {
 protected:
-    using Which = AcquireSeveral::Which;
-    using Names = std::vector<NamedMode>;
+    using Which = Acquire::Which;
+    using Names = ShortList<NamedMode>;
 
     static Request all_of(std::uint64_t session, std::uint64_t seq, Names names, bool wait = true) {
         return request(session, seq,
-                       AcquireSeveral{Which::all, std::move(names), wait, {}, false, {}});
+                       Acquire{std::move(names), wait, {}, false, {}, 0, {}, {}, Which::all});
     }
     static Request any_of(std::uint64_t session, std::uint64_t seq, Names names, bool wait = true) {
         return request(session, seq,
-                       AcquireSeveral{Which::any, std::move(names), wait, {}, false, {}});
+                       Acquire{std::move(names), wait, {}, false, {}, 0, {}, {}, Which::any});
     }
 };
 

@@ -78,9 +78,11 @@ class LockTableTest : public testing::Test {
 protected:
     Result acquire(std::uint64_t session, LockMode mode, bool wait = true,
                    const std::string& name = "a") {
-        const Ticket ticket{LogIndex{session}, 0};
-        const Acquire request{name, mode, wait, {}, false, {}};
-        const auto result = table_.acquire({ticket, operation(session)}, request, {}, grants_);
+        Waiter waiter;
+        waiter.ticket = {LogIndex{session}, 0};
+        waiter.operation = operation(session);
+        const Acquire request{{{name, mode}}, wait, {}, false, {}};
+        const auto result = table_.acquire(waiter, request, {{}}, grants_);
         table_.check_invariants();
         return result;
     }
@@ -151,7 +153,7 @@ TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
     EXPECT_TRUE(cleared.is_done);
     EXPECT_EQ(cleared.gone.size(), 3U);
     ASSERT_EQ(grants_.size(), 1U);
-    EXPECT_EQ(grants_[0].previous.how, Predecessor::expired);
+    EXPECT_EQ(grants_[0].answer.previous.how, Predecessor::expired);
     EXPECT_EQ(take_granted(), Sessions{4});
     table_.check_invariants();
 

@@ -27,8 +27,8 @@ TEST_F(LockViews, AnUnknownNameIsEmpty) {
 }
 
 TEST_F(LockViews, HoldersAndWaitersAreToldWithSinceWhen) {
-    put(request(1, 1, Acquire{"a", exclusive, true, QueuePolicy::fifo, false, "first"}));
-    put(request(2, 1, Acquire{"a", shared, true, {}, false, "second"}));
+    put(request(1, 1, Acquire{{{"a", exclusive}}, true, QueuePolicy::fifo, false, "first"}));
+    put(request(2, 1, Acquire{{{"a", shared}}, true, {}, false, "second"}));
     auto view = machine_.inspect("a");
     EXPECT_EQ(view.policy, QueuePolicy::fifo);
     EXPECT_EQ(view.holders,

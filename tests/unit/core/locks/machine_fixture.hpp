@@ -65,13 +65,13 @@ protected:
     }
     static Request acquire(std::uint64_t session, std::uint64_t seq, LockMode mode,
                            const std::string& name = "a") {
-        return request(session, seq, Acquire{name, mode, true, {}, false, {}});
+        return request(session, seq, Acquire{{{name, mode}}, true, {}, false, {}});
     }
     static Request fifo_acquire(std::uint64_t session, std::uint64_t seq, LockMode mode) {
-        return request(session, seq, Acquire{"a", mode, true, QueuePolicy::fifo, false, {}});
+        return request(session, seq, Acquire{{{"a", mode}}, true, QueuePolicy::fifo, false, {}});
     }
     static Request try_acquire(std::uint64_t session, std::uint64_t seq, LockMode mode) {
-        return request(session, seq, Acquire{"a", mode, false, {}, false, {}});
+        return request(session, seq, Acquire{{{"a", mode}}, false, {}, false, {}});
     }
     static Request release(std::uint64_t session, std::uint64_t seq, std::uint64_t operation) {
         return request(session, seq, Release{Seq{operation}});

@@ -138,7 +138,7 @@ TEST(MachineRows, AFlippedBitIsRefusedOrASoundMachine) {
 class MachineRowsTest : public LockMachineTest {
 protected:
     MachineRowsTest() {
-        put(request(1, 1, Acquire{"a", shared, true, QueuePolicy::fifo, false, "first"}));
+        put(request(1, 1, Acquire{{{"a", shared}}, true, QueuePolicy::fifo, false, "first"}));
         put(acquire(2, 1, shared));
         put(acquire(3, 1, exclusive));
         put(acquire(1, 2, exclusive, "b"));
@@ -271,8 +271,8 @@ TEST_F(MachineRowsTest, WhoWaitsForSeveralNamesIsAloneOnNone) {
         apply(machine, next, {std::move(request)});
         return all_rows(std::move(machine));
     };
-    for (const auto which : {AcquireSeveral::Which::all, AcquireSeveral::Which::any}) {
-        AcquireSeveral both;
+    for (const auto which : {Acquire::Which::all, Acquire::Which::any}) {
+        Acquire both;
         both.which = which;
         both.names = {{"x", exclusive}, {"y", exclusive}};
         const auto several = rows_after(request(3, 2, both));

@@ -18,7 +18,7 @@ constexpr NodeId second{72};
 
 Acquire asking_for_a() {
     Acquire acquire;
-    acquire.name = "a";
+    acquire.names.push_back({"a"});
     return acquire;
 }
 

@@ -56,8 +56,7 @@ TEST_F(NodeCoreContention, AHoldThatBecomesStrongerKeepsOthersWaiting) {
     const auto acquire = [](HandDrivenNode& node, std::uint64_t tag, LockMode mode) {
         AcquireCall call;
         call.tag = CallTag{tag};
-        call.request.name = "b";
-        call.request.mode = mode;
+        call.request.names.push_back({"b", mode});
         node.call(std::move(call));
     };
     acquire(holder, 10, LockMode::update);

@@ -18,7 +18,7 @@ Bytes one(const Command& command) {
 
 // Only their weight matters: the former finds the name busy, the latter ends nothing.
 Bytes acquire(const HandDrivenNode& leader, SessionId by) {
-    const Acquire request{std::string(400, 'n'), LockMode::exclusive, false, {}, false, {}};
+    const Acquire request{{{std::string(400, 'n'), LockMode::exclusive}}, false, {}, false, {}};
     return one(next_request(leader, by, request));
 }
 Bytes ending(const HandDrivenNode& leader, SessionId by) {

@@ -25,7 +25,7 @@ public:
     Bytes batch() {
         BatchBuilder out;
         const Acquire acquire{
-            std::string(name_bytes_max, 'n'), LockMode::exclusive, true, {}, false, {}};
+            {{std::string(name_bytes_max, 'n'), LockMode::exclusive}}, true, {}, false, {}};
         for (std::size_t i = 0; i < entry_commands_max; ++i, next_ = next_.next())
             out.add(Request{session_, next_, acquire});
         return out.take();
@@ -68,8 +68,8 @@ protected:
 TEST_F(NodeCoreLeader, AFloodDoesNotStopTheLeader) {
     Heavy heavy{open_session()};
     const auto session = open_session();
-    forward(
-        batch(Request{session, Seq{1}, Acquire{"y", LockMode::exclusive, true, {}, false, {}}}));
+    forward(batch(
+        Request{session, Seq{1}, Acquire{{{"y", LockMode::exclusive}}, true, {}, false, {}}}));
     cluster.settle();
     forward(batch(
         Request{session, Seq{2}, CloseSession{}}));  // leaves a name to sweep, behind the flood

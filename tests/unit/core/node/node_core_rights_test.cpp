@@ -22,7 +22,7 @@ Bytes batch(const Command& command) {
 
 Request acquire_for(SessionId session, std::string name, std::uint64_t seq = 1) {
     Acquire acquire;
-    acquire.name = std::move(name);
+    acquire.names.push_back({std::move(name)});
     return {session, Seq{seq}, std::move(acquire)};
 }
 
@@ -105,7 +105,8 @@ TEST_F(NodeCoreRightsRestricted, ANodeRefusesItsProgramAtOnceAndSaysWhatIsMissin
     EXPECT_TRUE(node.was_answered<Denied>(1));  // nobody else was asked
     EXPECT_EQ(why_denied(n2, 1),
               R"(node 2 may not acquire "orders/42": its certificate allows acquire on "jobs/")");
-    AcquireSeveralCall several;
+    AcquireCall several;
+    several.request.which = Acquire::Which::all;
     several.tag = CallTag{2};
     several.request.names = {{"jobs/1"}, {"orders/42"}};
     node.call(several);

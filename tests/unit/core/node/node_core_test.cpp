@@ -224,7 +224,7 @@ TEST(NodeCore, ATryThatIsReadFirstHasNoMoreTime) {
     const auto asked_at = follower.now;
     AcquireCall attempt;
     attempt.tag = CallTag{2};
-    attempt.request.name = "name";
+    attempt.request.names.push_back({"name"});
     attempt.request.wait = false;
     follower.call(std::move(attempt));
     const auto question = follower.newest<ReadRequest>(n1);
@@ -468,7 +468,7 @@ TEST(NodeCore, HandsOverEarlierWhenMuchChanged) {
     for (std::uint64_t i = 1; i <= 600; ++i) {
         AcquireCall acquire;
         acquire.tag = CallTag{1'000'000 + i};
-        acquire.request.name = "much" + std::to_string(i);
+        acquire.request.names.push_back({"much" + std::to_string(i)});
         calls.calls.push_back(std::move(acquire));
     }
     node.step(std::move(calls));

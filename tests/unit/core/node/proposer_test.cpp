@@ -12,7 +12,8 @@ Bytes batch_of(std::size_t commands, std::size_t bytes = 0) {
     BatchBuilder out;
     for (std::uint64_t seq = 1; seq <= commands; ++seq)
         out.add(Request{SessionId{1}, Seq{seq}, Release{Seq{1}}});
-    AcquireSeveral several;
+    Acquire several;
+    several.which = Acquire::Which::all;
     for (std::size_t i = 0; i < names_at_once_max; ++i)
         several.names.push_back({std::string(name_bytes_max - 1, 'n') + static_cast<char>('0' + i),
                                  LockMode::exclusive});

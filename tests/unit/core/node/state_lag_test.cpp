@@ -63,7 +63,7 @@ struct Lagging {
         node.step(StateDurable{node.core().applied_index()});
     }
     [[nodiscard]] Bytes acquire() const {
-        const Acquire request{std::string(400, 'n'), LockMode::exclusive, false, {}, false, {}};
+        const Acquire request{{{std::string(400, 'n'), LockMode::exclusive}}, false, {}, false, {}};
         return one(next_request(node, session, request));
     }
     [[nodiscard]] Bytes ending() const { return one(next_request(node, session, Release{Seq{1}})); }
@@ -253,9 +253,9 @@ TEST(NodeCoreStateLag, ADeltaComesEarlierAfterMuchLog) {
     const auto heavy = [&] {
         BatchBuilder batch;
         batch.add(Acknowledge{it.session, it.node.core().applied_index()});
-        auto request =
-            next_request(it.node, it.session,
-                         Acquire{std::string(400, 'n'), LockMode::exclusive, false, {}, false, {}});
+        auto request = next_request(
+            it.node, it.session,
+            Acquire{{{std::string(400, 'n'), LockMode::exclusive}}, false, {}, false, {}});
         for (std::size_t i = 1; i < entry_commands_max; ++i) {
             batch.add(request);
             request.seq = request.seq.next();
@@ -318,7 +318,7 @@ struct Installing {
             const auto name = std::to_string(seq) + std::string(400, 'n');
             machine.apply(LogIndex{2 + seq},
                           {Request{session, Seq{seq},
-                                   Acquire{name, LockMode::exclusive, true, {}, false, {}}}},
+                                   Acquire{{{name, LockMode::exclusive}}, true, {}, false, {}}}},
                           outcomes);
         }
         return machine.take_changed_rows();
