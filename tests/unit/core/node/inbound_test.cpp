@@ -11,7 +11,7 @@ Request request(std::uint64_t seq, RequestBody body) {
     return {session, Seq{seq}, std::move(body)};
 }
 
-Forward forward_of(const std::vector<Command>& commands) {
+Forward forward_with(const std::vector<Command>& commands) {
     BatchBuilder batch;
     for (const auto& command : commands)
         batch.add(command);
@@ -19,7 +19,7 @@ Forward forward_of(const std::vector<Command>& commands) {
 }
 
 Inbound look(const std::vector<Command>& commands) {
-    return look_into(forward_of(commands), command_format_newest);
+    return look_into(forward_with(commands), command_format_newest);
 }
 
 // An upgrade under the first number, and releases behind it.
@@ -38,7 +38,7 @@ TEST(Inbound, KnowsWhichRequestsOfWhichSessionItHas) {
 
 TEST(Inbound, WhatHasAGapOrIsNoBatchIsMalformed) {
     EXPECT_TRUE(look({request(3, Release{Seq{1}}), request(5, Release{Seq{2}})}).is_malformed);
-    const auto whole = forward_of({request(3, Release{Seq{1}})}).batch;
+    const auto whole = forward_with({request(3, Release{Seq{1}})}).batch;
     const Forward no_batch{Bytes{std::string{whole.view().substr(1)}}, std::nullopt};
     const auto inbound = look_into(no_batch, command_format_newest);
     EXPECT_TRUE(inbound.is_malformed);
@@ -51,7 +51,7 @@ TEST(Inbound, LeavesOutWhatComesBeforeTheNextRequest) {
     leave_out_requests(inbound, Seq{3});
     EXPECT_EQ(inbound.batch, whole);
     leave_out_requests(inbound, Seq{5});
-    EXPECT_EQ(inbound.batch, forward_of({request(5, Release{Seq{2}})}).batch);
+    EXPECT_EQ(inbound.batch, forward_with({request(5, Release{Seq{2}})}).batch);
     EXPECT_TRUE(inbound.session.is_set());
     leave_out_requests(inbound, Seq{6});
     EXPECT_TRUE(inbound.commands.empty());
@@ -61,8 +61,8 @@ TEST(Inbound, LeavesOutWhatComesBeforeTheNextRequest) {
 TEST(Inbound, DeclinesUnderItsNumberWhatBeginsSomething) {
     auto inbound = three_requests();
     decline_what_begins(inbound);
-    EXPECT_EQ(inbound.batch, forward_of({request(3, Declined{}), request(4, Release{Seq{1}}),
-                                         request(5, Release{Seq{2}})})
+    EXPECT_EQ(inbound.batch, forward_with({request(3, Declined{}), request(4, Release{Seq{1}}),
+                                           request(5, Release{Seq{2}})})
                                  .batch);
 }
 
@@ -79,7 +79,7 @@ TEST(Inbound, AnOpeningHasTheAccessOfItsCertificate) {
     EXPECT_EQ(std::get<OpenSession>(inbound.commands.front()).access, opening.access);
     set_access(inbound, NodeId{2}, of_certificate);
     opening.access = of_certificate;
-    EXPECT_EQ(inbound.batch, forward_of({opening}).batch);
+    EXPECT_EQ(inbound.batch, forward_with({opening}).batch);
 }
 
 }  // namespace
