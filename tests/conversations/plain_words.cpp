@@ -28,7 +28,8 @@ std::string words(core::LockMode mode) {
 
 std::string words(const core::Acquire& acquire) {
     const std::string verb = acquire.wait ? "acquire " : "try to acquire ";
-    return verb + quoted(acquire.name) + " " + words(acquire.mode);
+    const auto& [name, mode] = acquire.names.front();
+    return verb + quoted(name) + " " + words(mode);
 }
 
 // Empty for what tests/spec/words.hpp has to say.
@@ -163,7 +164,7 @@ std::string in_words(const core::Call& call) {
 std::string in_words(const core::CallAnswer& answer) {
     const auto what = std::visit(
         Overloaded{[](const core::Acquired& acquired) {
-                       return "granted, token " + number(acquired.token);
+                       return "granted, token " + number(acquired.parts.front().token);
                    },
                    [](const core::Released& /*released*/) { return std::string{"released"}; },
                    [](const core::Changed& /*changed*/) { return std::string{"it is so now"}; },

@@ -30,7 +30,7 @@ SmallCluster::SmallCluster(std::initializer_list<std::uint64_t> ids,
 void SmallCluster::acquire(NodeId node, std::uint64_t tag, const std::string& name) {
     core::AcquireCall call;
     call.tag = CallTag{tag};
-    call.request.name = name;
+    call.request.names = {{name, core::LockMode::exclusive}};
     stage.call(node, std::move(call));
 }
 
