@@ -111,14 +111,18 @@ void Bootstrap::expects_offer(NodeId peer, Outbox& send) {
     offer(peer, send);
 }
 
+// Repeated as long as a voter may not have received the entry and nobody leads: this voter may be
+// the one without which there is no leader. A leader brings the log to every member that it reaches
+// and does not have it. Whom it does not reach gets the offer when the leader is lost, since only
+// then its vote is needed. Without that limit the followers of a leader would repeat the offer for
+// ever: they have nothing to say to each other that would show that they are members.
 void Bootstrap::offer_to_all(Outbox& send) const {
+    if (raft_.leader()) return;
     for (const auto peer : unfounded_)
         offer(peer, send);
 }
 
-// Repeated as long as a voter may not have received the entry. The leader would bring it
-// everything, but there may be no leader before this node is a voter. The log may have purged the
-// entry; the configuration has its content.
+// The log may have purged the entry; the configuration has its content.
 void Bootstrap::offer(NodeId to, Outbox& send) const {
     const auto* member = raft_.configuration().find(to);
     if (!is_formed() || member == nullptr || !is_formation_durable()) return;

@@ -42,6 +42,7 @@ public:
     void expects_offer(NodeId peer, Outbox& send);
     // It needs none: it is gone, or it has spoken as a member.
     void needs_no_offer(NodeId peer) { unfounded_.erase(peer); }
+    // Unless there is a leader, who brings them the whole log.
     void offer_to_all(Outbox& send) const;
     [[nodiscard]] Instant deadline() const { return founding_.ask_at; }
 

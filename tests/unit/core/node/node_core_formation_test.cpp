@@ -335,6 +335,63 @@ TEST(NodeCoreFormation, TheOffersEndWhenThePeerIsHeardOf) {
     EXPECT_EQ(node.take<FormationOffer>(n3).size(), 1U);
 }
 
+// Followers of one leader have no reason to send Raft messages to each other, so none of them hears
+// from the other that it is a member.
+TEST(NodeCoreFormation, TheOffersEndWhenALeaderIsFollowed) {
+    NodeCluster cluster{1, 2, 3};
+    cluster.connect_all();
+    cluster.run_for(2 * heartbeat);
+    ASSERT_NE(cluster.leader(), nullptr);
+    for (int timer = 0; timer < 20; ++timer) {
+        cluster.pass(heartbeat);
+        for (auto& [id, node] : cluster) {
+            node.timer();
+            for (const auto to : {n1, n2, n3})
+                EXPECT_TRUE(node.take<FormationOffer>(to).empty()) << id.raw();
+        }
+        cluster.settle();
+    }
+}
+
+// The leader, which would bring it the entry, does not reach it: it is the other voter that can
+// elect the next one.
+TEST(NodeCoreFormation, TheOffersGoOnWhenTheLeaderIsLost) {
+    NodeCluster cluster{1, 2, 3};
+    cluster.connect_all();
+    cluster.deliver();  // questions
+    cluster.deliver();  // answers
+    cluster.disconnect(n1, n3);
+    cluster[n1].complete_writes();
+    cluster[n1].take<FormationOffer>(n3);
+    cluster.deliver();
+    cluster[n2].complete_writes();
+    EXPECT_EQ(cluster[n2].take<FormationOffer>(n3).size(), 1U);  // which is lost
+    cluster.run_for(2 * heartbeat);
+    ASSERT_EQ(cluster[n2].raft().leader(), n1);
+    ASSERT_FALSE(cluster[n3].is_formed());
+    cluster.disconnect(n1, n2);
+    cluster.run_for(3 * election_timeout);
+    EXPECT_TRUE(cluster[n3].is_formed());
+    EXPECT_TRUE(cluster[n2].raft().is_leader() || cluster[n3].raft().is_leader());
+}
+
+// It was away while the others formed their cluster, and elected a leader.
+TEST(NodeCoreFormation, AVoterThatComesLateIsBroughtTheEntryByTheLeaderAlone) {
+    NodeCluster cluster{1, 2, 3};
+    cluster.connect_all();
+    cluster.deliver();  // questions
+    cluster.deliver();  // answers
+    cluster.crash_and_restart(n3);
+    cluster.run_for(2 * heartbeat);
+    ASSERT_EQ(cluster.leader(), &cluster[n1]);
+    ASSERT_FALSE(cluster[n3].is_formed());
+    cluster.connect(n1, n3);
+    cluster[n1].take<FormationOffer>(n3);
+    cluster.run_for(2 * heartbeat);
+    EXPECT_TRUE(cluster[n3].is_formed());
+    EXPECT_EQ(cluster[n3].hello().cluster, cluster[n1].hello().cluster);
+}
+
 TEST(NodeCoreFormation, EveryMemberOffersNotOnlyTheFounder) {
     HandDrivenNode node{2, {1, 2, 3}};
     meet_founder(node);
