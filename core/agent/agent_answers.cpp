@@ -1,4 +1,4 @@
-// What the cluster answers to what was sent.
+// Handles the answers of the cluster to the requests that this node sent.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -17,7 +17,7 @@ bool is_refusal(AnswerKind kind) {
            kind == AnswerKind::resource_exhausted || kind == AnswerKind::invalid_argument;
 }
 
-// What somebody else may hold.
+// The request concerns a hold that may belong to another session.
 bool is_about_others(const RequestBody& body) {
     return std::holds_alternative<BreakLock>(body) || std::holds_alternative<AskRelease>(body);
 }
@@ -32,7 +32,7 @@ bool ends_operation(const RequestBody& body) {
            std::holds_alternative<Downgrade>(body);
 }
 
-// The grant of one name does not repeat it.
+// The grant of a request for one name does not repeat the name.
 bool is_asked_for(const Answer& granted, const ShortList<NamedMode>& asked) {
     if (granted.names.empty()) return asked.size() == 1;
     return std::ranges::all_of(granted.names, [&](const NamedGrant& one) {
@@ -42,19 +42,19 @@ bool is_asked_for(const Answer& granted, const ShortList<NamedMode>& asked) {
 
 }  // namespace
 
-// The cluster has it in its queues, so it is applied and leaves the window.
+// The cluster has queued the request, so the request is applied and leaves the send window.
 void SessionAgent::on_queued(Seq seq, Now now) {
-    if (!window_.is_next(seq)) return;  // a repeat
+    if (!window_.is_next(seq)) return;  // a duplicate
     auto sent = window_.take_next(now);
     auto* call = calls_.find(sent.tag);
-    if (call == nullptr) return;  // it was given up: its Cancel is on its way
+    if (call == nullptr) return;  // its caller gave up: a Cancel is on its way
     call->asked = std::move(sent.body);
     calls_.queue(sent.tag, *call);
     watch(sent.tag, *call, call->deadline);
 }
 
-// The direct answers come in the order of the numbers, those to what was queued at any time. What
-// is neither is a repeat.
+// An immediate answer comes in the order of the sequence numbers; the answer to a queued request
+// comes at any time. An answer that matches neither is a duplicate.
 void SessionAgent::on_answered(Seq seq, const Answer& given, Now now) {
     if (window_.is_next(seq)) return take_answer(window_.take_next(now), seq, given, now);
     const auto tag = calls_.queued_as(seq);
@@ -71,16 +71,16 @@ void SessionAgent::take_answer(const Outgoing& sent, Seq seq, const Answer& give
         if (is_granted) end({Release{seq, false}, {}, {}});  // see is_answer_to()
         return on_ending_answered(sent, seq, given);
     }
-    if (!calls_.contains(sent.tag)) return;  // it was given up: its Cancel is on its way
+    if (!calls_.contains(sent.tag)) return;  // its caller gave up: a Cancel is on its way
     if (is_answer_to(sent.body, given)) return on_call_answered(sent, seq, given, now);
     if (is_granted) end({Release{seq, false}, {}, {}, sent.names});
     answer(sent.tag, CallError::outcome_unknown);
 }
 
-// Another member may have asked for something else in the name of this session, under the number
-// of this request.
+// If false, another member used the sequence number of this request, in the name of this session,
+// for a different request.
 bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) const {
-    if (given.kind == AnswerKind::permission_denied) return true;  // whatever was asked
+    if (given.kind == AnswerKind::permission_denied) return true;  // possible for any request
     const bool is_granted = given.kind == AnswerKind::granted;
     if (is_write(asked)) return !is_granted && given.circle.empty();
     if (!given.circle.empty()) return true;
@@ -111,7 +111,7 @@ void SessionAgent::on_call_answered(const Outgoing& sent, Seq seq, const Answer&
 
 namespace {
 
-// Of any names it has the one that it got.
+// A request for any one of several names gets only the name that was granted.
 ShortList<Acquired::Part> parts_of(const Acquire& asked, const Answer& given) {
     ShortList<Acquired::Part> parts;
     if (given.names.empty()) {
@@ -142,7 +142,7 @@ void SessionAgent::on_granted(const Outgoing& sent, Seq seq, const Answer& given
     const auto& asked = std::get<Acquire>(sent.body);
     Acquired acquired{{*session_.id(), seq}, parts_of(asked, given), asked.which};
     if (!session_.is_valid(now)) {
-        // Granted to a session that may be over by now: nobody shall believe to hold it.
+        // The session may have expired already, so the program must not learn of this grant.
         end({Release{seq, false}, {}, {}, acquired.parts.size()});
         return answer(sent.tag, CallError::session_expired);
     }
@@ -198,7 +198,7 @@ void SessionAgent::on_upgrade_answered(const Outgoing& sent, Seq seq, const Answ
         case AnswerKind::deadlock: return answer(tag, CallError::deadlock);
         case AnswerKind::resource_exhausted: return answer(tag, CallError::resource_exhausted);
         case AnswerKind::invalid_argument: return answer(tag, CallError::invalid_argument);
-        default: return answer(tag, CallError::lock_lost);  // with the hold, by the cluster
+        default: return answer(tag, CallError::lock_lost);  // the cluster has ended the hold
     }
 }
 
@@ -219,7 +219,7 @@ void SessionAgent::on_write_answered(const Outgoing& sent, AnswerKind kind) {
     }
 }
 
-// --- what ends something ------------------------------------------------------------------------
+// --- releases, cancels and downgrades ------------------------------------------------------------
 
 void SessionAgent::on_ending_answered(const Outgoing& sent, Seq seq, const Answer& given) {
     const auto* downgrade = std::get_if<Downgrade>(&sent.body);
@@ -234,7 +234,7 @@ void SessionAgent::on_ending_answered(const Outgoing& sent, Seq seq, const Answe
     out_.answers.push_back(std::move(answer));
 }
 
-// Who was refused has what it had; what it asked for since then is not touched by that.
+// If a downgrade was refused, the hold keeps its mode, unless later downgrades are outstanding.
 void SessionAgent::on_downgrade_answered(const Downgrade& asked, Seq seq, AnswerKind kind) {
     auto* held = holds_.find(asked.operation);
     if (held == nullptr) return;
@@ -246,11 +246,11 @@ void SessionAgent::on_downgrade_answered(const Downgrade& asked, Seq seq, Answer
     if (kind != AnswerKind::converted && held->downgrades == 0) held->wanted = held->mode;
 }
 
-// The Cancel of an upgrade was answered. If it came too late the hold goes back to the mode that
-// its owner believes it to have, to which a downgrade is always legal.
+// The Cancel of an upgrade was answered. If it came too late, the upgrade was granted, and the hold
+// is downgraded to the mode that its owner assumes. Such a downgrade is always legal.
 void SessionAgent::settle_upgrade(Seq hold, AnswerKind kind) {
     auto* held = holds_.find(hold);
-    if (held == nullptr) return;  // it went back, with whatever it had
+    if (held == nullptr) return;  // it was released, in whichever mode it had
     held->unsettled = {};
     if (kind != AnswerKind::cancelled) {
         ++held->downgrades;
@@ -260,7 +260,7 @@ void SessionAgent::settle_upgrade(Seq hold, AnswerKind kind) {
         calls_.send_first(next);
 }
 
-// --- a state took the place of what was applied in between --------------------------------------
+// --- a snapshot was installed -------------------------------------------------------------------
 
 void SessionAgent::on_state_replaced(const SessionTable& sessions, Now now) {
     const auto* own = session_.id() ? sessions.find(*session_.id()) : nullptr;
@@ -274,7 +274,7 @@ void SessionAgent::on_state_replaced(const SessionTable& sessions, Now now) {
     on_progress(now);
 }
 
-// All of its answers that were not received here are in the state (S17).
+// The snapshot holds all answers to this session that were not received here (S17).
 void SessionAgent::take_answers_from(const Session& own, Now now) {
     while (window_.size() != 0 && window_.first() <= own.applied)
         answer_from(own, window_.first(), now);
@@ -293,7 +293,8 @@ void SessionAgent::answer_from(const Session& own, Seq seq, Now now) {
     if (kept != nullptr) return on_answered(seq, *kept, now);
     const auto operation = own.operations.find(seq);
     if (operation != own.operations.end() && !operation->second.held) return on_queued(seq, now);
-    // No sound member leaves nothing of it: somebody else used its number.
+    // A correct member always leaves an answer or a queued operation, so another process has used
+    // this sequence number.
     on_answered(seq, {AnswerKind::stale_request, {}, {}}, now);
 }
 

@@ -1,4 +1,4 @@
-// What the program asks for, and calls that are given up: by their caller or by their time.
+// Takes the calls of the program, and gives up calls that were cancelled or whose time is over.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -12,19 +12,19 @@ namespace mortise::core {
 
 namespace {
 
-// No step of a node takes long because many calls end at once (P10).
+// A bound, so that no step takes long when many calls end at once (P10).
 constexpr std::size_t given_up_per_step_max = 1'024;
 
 }  // namespace
 
-// --- what is asked ------------------------------------------------------------------------------
+// --- calls of the program -----------------------------------------------------------------------
 
 bool SessionAgent::has_room_for(std::size_t names) const {
     return calls_.names() + ending_names_ + names <= operations_max;
 }
 
-// What ends something is never refused, so it is counted here: each call and each hold becomes at
-// most one release or cancel, which takes the place of what it ends (P11).
+// A release or cancel is never refused, so its capacity is reserved here: each call and each hold
+// becomes at most one release or cancel, which takes its place in the count (P11).
 void SessionAgent::take_call(CallTag tag, OpenCall call, Now now) {
     MORTISE_CHECK(tag.is_set() && !calls_.contains(tag));
     if (stage_ != Stage::open) return refuse(tag, CallError::node_stopped);
@@ -71,12 +71,12 @@ void SessionAgent::on_upgrade(const UpgradeCall& call, Now now) {
     take_call(call.tag, std::move(open), now);
 }
 
-// Who asked for a downgrade does not use the hold as before from then on, so it is sent until it is
-// done, however late the answer is.
+// The caller stops using the former mode when it asks for a downgrade, so the request is resent
+// until it is applied, however late that is.
 void SessionAgent::on_downgrade(const DowngradeCall& call, Now now) {
     auto* held = find_hold(call.hold);
     if (held == nullptr) return refuse(call.tag, CallError::lock_lost);
-    // An upgrade that waits is asked for the hold as it is.
+    // A pending upgrade was requested for the hold in its present mode.
     if (held->names.size() > 1 || (held->upgrade.is_set() && !call.undoes))
         return refuse(call.tag, CallError::invalid_argument);
     if (!call.undoes && !has_room_for(1)) return refuse(call.tag, CallError::resource_exhausted);
@@ -101,7 +101,7 @@ void SessionAgent::on_cancel(const CancelCall& call, Now /*now*/) {
 
 void SessionAgent::on_release(const ReleaseCall& call, Now now) {
     if (find_hold(call.hold) == nullptr) {
-        on_told(call.hold);  // who lets go of it does not believe in it any more
+        on_told(call.hold);  // a caller that releases a hold no longer relies on it
         if (call.tag.is_set()) refuse(call.tag, CallError::lock_lost);
         return;
     }
@@ -120,7 +120,7 @@ void SessionAgent::on_close(const CloseCall& call, Now /*now*/) {
         out_.lost.push_back({{*session_.id(), operation}, HoldLost::Reason::node_stopped});
     }
     end_confirms(CallError::node_stopped);
-    // What was sent ends with the session; an answer that comes before that is nobody's.
+    // The requests that were sent end with the session. An answer that still comes has no caller.
     for (const auto tag : calls_.tags()) {
         const auto call_sent = calls_.find(tag)->seq;
         if (auto* sent = window_.find(call_sent)) sent->tag = {};
@@ -131,9 +131,10 @@ void SessionAgent::on_close(const CloseCall& call, Now /*now*/) {
     if (stage_ == Stage::closed) out_.answers.push_back({call.tag, Closed{}});
 }
 
-// --- what is given up ---------------------------------------------------------------------------
+// --- calls that are given up --------------------------------------------------------------------
 
-// A release, cancel or downgrade: whoever waits for it, it is sent until it is done.
+// Queues a release, cancel or downgrade. It is resent until it is confirmed, even if no caller
+// waits for it.
 void SessionAgent::end(Outgoing ending) {
     ++endings_open_;
     ending_names_ += ending.names;
@@ -147,7 +148,7 @@ void SessionAgent::expect_end(CallTag tag, bool releases, Now now) {
     deadlines_.add(tag, gives_up);
 }
 
-// Takes a call off every list but that of what was sent.
+// Removes a call from every list except the send window.
 OpenCall SessionAgent::finish(CallTag tag) {
     auto call = calls_.take(tag);
     std::vector<CallTag> freed;
@@ -163,9 +164,9 @@ void SessionAgent::answer(CallTag tag, CallError error) {
     out_.answers.push_back({tag, error});
 }
 
-// Who waits is answered at once. What has no number is simply gone. What has one gets a Cancel
-// behind it (S18), and copies of it that are still to be sent do nothing: its number has to be
-// used, but a write that nobody waits for shall not take effect at any later time.
+// Answers the caller at once. A request without a sequence number is dropped. A request that has
+// one gets a Cancel behind it (S18), and copies that are still to be sent become a no-op: the
+// stream needs the number, but an abandoned write must not take effect later.
 void SessionAgent::abandon(CallTag tag, CallError error) {
     const auto call = finish(tag);
     if (call.seq.is_set() && call.writes) error = CallError::outcome_unknown;  // P6
@@ -175,12 +176,12 @@ void SessionAgent::abandon(CallTag tag, CallError error) {
         sent->tag = {};
         sent->body = Declined{};
     }
-    if (call.writes) return;  // it takes up nothing, so there is nothing to cancel
+    if (call.writes) return;  // a write holds and queues nothing, so there is nothing to cancel
     if (auto* held = holds_.find(call.hold)) held->unsettled = call.seq;
     end({Cancel{call.seq}, {}, call.hold, call.names});
 }
 
-// Before the hold itself goes.
+// Called before the hold itself ends.
 void SessionAgent::drop_upgrade(const Held& held, CallError error) {
     if (held.upgrade.is_set()) abandon(held.upgrade, error);
 }
@@ -191,15 +192,15 @@ bool SessionAgent::is_current(CallTag tag, Instant at) const {
     return confirmations_.waits_until(tag, at);
 }
 
-// Where a leader decides things all the time there is a majority: what it had no time for was too
-// much.
+// A leader that keeps committing entries has a majority. If it did not take the request, the
+// cluster is overloaded.
 CallError SessionAgent::why_not_taken(Now now) const {
     const bool is_led =
         session_.is_leader_known() && now.steady <= heard_at_ + 2 * options_.resend_after;
     return is_led ? CallError::resource_exhausted : CallError::no_quorum;
 }
 
-// The rest with the next step, which is due at once.
+// The remaining calls are given up in the next step, which is due at once.
 void SessionAgent::give_up_overdue(Now now) {
     const auto is_waiting = [this](CallTag tag, Instant at) { return is_current(tag, at); };
     for (std::size_t count = 0; count < given_up_per_step_max; ++count) {
@@ -211,19 +212,22 @@ void SessionAgent::give_up_overdue(Now now) {
 
 void SessionAgent::give_up(CallTag tag, Now now) {
     if (const auto ender = enders_.take(tag)) {
-        // It goes on being done. Whether it was released nobody can tell yet (P6); in its former
-        // mode it is not used any more, whenever the cluster hears of it.
+        // The request is still resent until it is confirmed. Whether a release was applied is
+        // unknown (P6). After a downgrade the caller does not use the former mode, whenever the
+        // cluster applies it.
         return refuse(tag, ender->releases ? CallError::outcome_unknown : CallError::no_quorum);
     }
     if (confirmations_.forget(tag)) return refuse(tag, why_not_taken(now));
-    // Empty-handed only if the cluster said so (S48).
+    // `timed_out` promises that the cluster has queued the request, and that it was not granted
+    // (S48).
     abandon(tag, calls_.find(tag)->queued ? CallError::timed_out : why_not_taken(now));
 }
 
-// --- tries that are answered from a read --------------------------------------------------------
+// --- tries that are answered by a read ----------------------------------------------------------
 
-// Not before there is a session: with that, what a former life of this node held is free (S10). Nor
-// when something is still to be numbered: it goes first, and then the try through the log.
+// A read needs an open session: opening one frees what an earlier run of this node held (S10). It
+// is not used either while a release has no sequence number yet: the release goes first, and the
+// try follows it through the log.
 std::optional<OperationId> SessionAgent::read_behind(const Names& names) const {
     constexpr auto last = std::numeric_limits<std::uint64_t>::max();
     const bool is_lost_here = !parked_.are_none() && parked_.must_wait(names, last);

@@ -1,4 +1,4 @@
-// Holds that end without being released: by their time, by a break, with the lease.
+// Holds that end without a release: by their max_hold, by a break, or with the lease.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -9,11 +9,11 @@ namespace mortise::core {
 
 namespace {
 
-// For code of the program's that is in the way: much longer than a thread takes to begin, and much
-// shorter than a session to expire.
+// How long the cluster's information may wait for the callback of the program. It is much longer
+// than the start of a thread, and much shorter than the expiry of a session.
 constexpr Nanoseconds telling_max = std::chrono::milliseconds{100};
 
-// Not set: it grants nothing.
+// Not set if the answer grants nothing.
 OperationId granted_by(const CallAnswer& answer) {
     const auto* acquired = std::get_if<Acquired>(&answer.result);
     return acquired != nullptr ? acquired->hold : OperationId{};
@@ -21,7 +21,7 @@ OperationId granted_by(const CallAnswer& answer) {
 
 }  // namespace
 
-// Null when it is none of this session's, or not any more.
+// Null if this session does not have the hold, or no longer has it.
 Held* SessionAgent::find_hold(OperationId hold) {
     return session_.id() == hold.session ? holds_.find(hold.seq) : nullptr;
 }
@@ -43,7 +43,7 @@ void SessionAgent::on_told(OperationId hold) {
     if (session_.id() == hold.session) end_untold(hold.seq);
 }
 
-// Nothing when it was done before.
+// Does nothing if it was done before.
 void SessionAgent::end_untold(Seq operation) {
     auto loss = untold_.take(operation);
     if (!loss) return;
@@ -61,7 +61,7 @@ void SessionAgent::end_overdue_untold() {
     }
 }
 
-// With the session, that is.
+// The session has ended, and the losses with it.
 void SessionAgent::forget_untold() {
     std::vector<CallTag> freed;
     for (const auto hold : untold_.all())
@@ -69,8 +69,9 @@ void SessionAgent::forget_untold() {
     go_on_with(freed);
 }
 
-// Its owner has had it since before the cluster began to count, and by a clock that counts suspend
-// (S5): it is lost here before anybody else can have it there. The cluster is told that it is.
+// The max_hold began for the owner before it began for the cluster, and on a clock that includes
+// suspend (S5). So the hold is lost here before another session can be granted the name. The
+// cluster is informed of the loss.
 void SessionAgent::end_holds_that_are_over() {
     for (auto hold = holds_.over(now_.boot); hold.is_set(); hold = holds_.over(now_.boot)) {
         lose(hold, HoldLost::Reason::over, *holds_.take(hold));
@@ -78,8 +79,8 @@ void SessionAgent::end_holds_that_are_over() {
     }
 }
 
-// Its owner is told that it is lost, and then the cluster that its owner was told (S24). What is
-// given back already needs no more than that. Of several names the others are lost with it (S23).
+// The owner is notified first, then the cluster is informed of that (S24). A hold that is being
+// released already needs neither. If the hold has several names, all of them are lost (S23).
 void SessionAgent::lose_broken(Seq operation) {
     auto held = holds_.take(operation);
     if (!held) return give_up_broken(operation);
@@ -91,7 +92,8 @@ void SessionAgent::lose_broken(Seq operation) {
     end_confirms(CallError::lock_lost);
 }
 
-// Granted and broken while nothing was told here: the answer that is to come would be believed.
+// The request was granted and broken while this node received nothing. The grant that is still to
+// be delivered would be taken for a valid one, so the call is abandoned.
 void SessionAgent::give_up_broken(Seq operation) {
     const auto* sent = window_.find(operation);
     const auto tag = sent != nullptr ? sent->tag : calls_.queued_as(operation);
@@ -100,7 +102,7 @@ void SessionAgent::give_up_broken(Seq operation) {
 
 // --- within one step ----------------------------------------------------------------------------
 
-// It was granted and broken within one step: nobody has heard of it yet.
+// The hold was granted and broken within one step, so the program has not learned of the grant.
 bool SessionAgent::withdraw_grant(Seq operation) {
     const auto granted =
         std::ranges::find(out_.answers, OperationId{*session_.id(), operation}, granted_by);
@@ -110,7 +112,7 @@ bool SessionAgent::withdraw_grant(Seq operation) {
     return true;
 }
 
-// Whoever was told of the loss first and of the grant afterwards would believe the grant.
+// If the program got the loss first and the grant afterwards, it would rely on the grant.
 void SessionAgent::withdraw_grants() {
     for (auto& answer : out_.answers) {
         const auto hold = granted_by(answer);

@@ -1,4 +1,4 @@
-// What the program around a node asks of it, and what it is told.
+// The calls of the program to its node, and the answers and notifications that it gets.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,35 @@
 
 namespace mortise::core {
 
-// Names one call until its answer. Chosen by the caller, used once; zero: nobody waits.
+// Identifies one call until its answer. The caller chooses it and uses it once; zero means that
+// nobody waits.
 using CallTag = Id<struct CallKind>;
 
-// Requires one name at least, and at most names_at_once_max.
+// Requires at least one name, and at most names_at_once_max.
 struct AcquireCall {
     CallTag tag;
     Acquire request;
-    // Of the steady clock: how long it may wait for the lock. Never: until cancelled (S48).
+    // How long the call may wait for the lock, on the steady clock. With never() it waits until it
+    // is cancelled (S48).
     Instant deadline = Instant::never();
-    // Once its lease has run out the hold is suspended instead of lost: it is held again when a
-    // renewal gets through, and lost with the session (S6).
+    // When the lease has ended, the hold is suspended instead of lost: a renewal that is applied
+    // later makes it valid again, and it is lost with the session (S6).
     bool suspends = false;
 };
 
-// From when this is called the hold must not be used as if it had its former mode: it is asked for
-// until the cluster has done it, however late the answer is (S27).
+// From this call on, the program must not use the hold in its former mode: the request is resent
+// until the cluster has applied it, however late that is (S27).
 struct DowngradeCall {
     CallTag tag;
     OperationId hold;
     LockMode mode = LockMode::shared;
-    // Of an upgrade that was granted when its caller had given up: so it is never refused for want
-    // of room, nor because somebody upgrades it once more.
+    // The downgrade undoes an upgrade that was granted after its caller had given up. It is
+    // therefore never refused for lack of capacity or because of another pending upgrade.
     bool undoes = false;
 };
 
-// To exclusive (S27). The hold stays in its mode meanwhile, and whenever this comes to nothing.
+// Upgrades a hold to exclusive (S27). The hold keeps its mode until the grant, and if the upgrade
+// fails.
 struct UpgradeCall {
     CallTag tag;
     OperationId hold;
@@ -46,31 +49,30 @@ struct UpgradeCall {
     Instant deadline = Instant::never();
 };
 
-// What is for others to see: a SetValue or MarkConsistent for a hold of this node's (S36), a
-// BreakLock or an AskRelease (S24). When it was sent and no answer came in time its outcome is
-// unknown.
+// Changes what others see: a SetValue or MarkConsistent for a hold of this node (S36), a BreakLock
+// or an AskRelease (S24). If it was sent and no answer came in time, its outcome is unknown.
 struct WriteCall {
     CallTag tag;
-    OperationId hold;  // not set for what is about anybody's
+    OperationId hold;  // not set if the request may concern any hold
     RequestBody body;
 };
 
-// Answered once a renewal that was asked for after this call went through, so that the hold is held
-// for a good while from then on.
+// Answered when a renewal that was requested after this call has been applied, so that the hold is
+// valid for most of a lease from then on.
 struct ConfirmCall {
     CallTag tag;
     OperationId hold;
-    Instant deadline;  // of the steady clock
+    Instant deadline;  // on the steady clock
 };
 
-// From now on, and if somebody waits already, the hold's owner is told in Contended (S24). Answers
-// nothing; does nothing for what is not held.
+// From this call on, the owner of the hold gets Contended when another session waits, and at once
+// if one waits already (S24). The call has no answer, and does nothing if the hold does not exist.
 struct WatchCall {
     CallTag tag;  // zero
     OperationId hold;
 };
 
-// Ends a waiting acquire or upgrade with `cancelled` (S18). Answers nothing itself.
+// Ends a waiting acquire or upgrade with `cancelled` (S18). The cancel itself has no answer.
 struct CancelCall {
     CallTag tag;
 };
@@ -78,17 +80,18 @@ struct CancelCall {
 struct ReleaseCall {
     CallTag tag;  // zero for destructors and unlock() (S21)
     OperationId hold;
-    bool lost = false;  // its program lost it: no orderly end, and its owner is to be told (S6, S8)
+    // the program treats it as lost: an unclean end, and the owner is to be notified (S6, S8)
+    bool lost = false;
 };
 
-// What the owner of this hold registered for its loss was run: others may have what it had (S6).
-// Answers nothing; does nothing for what was not lost, or was given back meanwhile.
+// The callback for the loss of this hold has run, so other sessions may be granted its names (S6).
+// The call has no answer, and does nothing if the hold was not lost or was released meanwhile.
 struct ToldCall {
     CallTag tag;  // zero
     OperationId hold;
 };
 
-// Linearizable unless `local` (S46). `name` exactly, or every name with that prefix.
+// A linearizable read unless `local` (S46), of the name `name` or of every name with that prefix.
 struct InspectCall {
     CallTag tag;
     std::string name;
@@ -96,20 +99,20 @@ struct InspectCall {
     bool local = false;
     std::string after;
     std::size_t limit = 1;
-    std::size_t parties_max = SIZE_MAX;  // as LockMachine::list
+    std::size_t parties_max = SIZE_MAX;  // as in LockMachine::list
 };
 
-// Releases everything in one command and ends the session (S10).
+// Releases all holds in one command and ends the session (S10).
 struct CloseCall {
     CallTag tag;
 };
 
-// Changes the membership, or who leads. Whatever passes by itself is waited for: a newcomer that
-// has not caught up, a change that is under way.
+// Changes the membership, or transfers the leadership. The call waits for conditions that resolve
+// by themselves: a new member that has not caught up, or another change in progress.
 struct ChangeCall {
     CallTag tag;
     MembershipGoal goal;
-    Instant deadline;  // of the steady clock
+    Instant deadline;  // on the steady clock
 };
 
 using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
@@ -119,10 +122,9 @@ using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, Clo
     return std::visit([](const auto& c) { return c.tag; }, call);
 }
 
-// --- answers
-// --------------------------------------------------------------------------------------
+// --- answers ------------------------------------------------------------------------------------
 
-// One hold, which is released as one.
+// One hold. All of its names are released together.
 struct Acquired {
     struct Part {
         std::string name;
@@ -131,25 +133,26 @@ struct Acquired {
         Previous previous;
     };
     OperationId hold;
-    ShortList<Part> parts;  // all names that were asked for, rising, or the one of any
+    ShortList<Part> parts;  // all requested names in ascending order, or the one that was granted
     Acquire::Which which = Acquire::Which::any;
     bool suspends = false;            // as in AcquireCall
-    Instant ends = Instant::never();  // by its max_hold, of the boot clock: lost by then (S8)
+    Instant ends = Instant::never();  // its max_hold, on the boot clock: lost by then (S8)
 };
 
-// The hold has the mode that was asked for.
+// The hold has the requested mode.
 struct Converted {
     FencingToken token;
 };
 
-// Of a WriteCall: it is so.
+// The answer to a WriteCall that took effect.
 struct Written {};
 
 struct Confirmed {};
 
-// A try that found the name taken: an answer, no error. Of an upgrade, that others hold it as well.
+// A try found the name taken. This is an answer, not an error. For an upgrade, other sessions hold
+// the name as well.
 struct Busy {
-    LockView seen;  // when it was taken is not known: only its name. Empty for an upgrade.
+    LockView seen;  // only its name is known here, not since when it is held; empty for an upgrade
 };
 
 struct Released {};
@@ -160,12 +163,12 @@ struct Viewed {
 
 struct Closed {};
 
-// It is so now, and committed.
+// The change is committed.
 struct Changed {
     friend bool operator==(const Changed&, const Changed&) = default;
 };
 
-// Why a call did not do what it was asked for. Each has its Errc in the public API.
+// Why a call failed. Each value has its Errc in the public API.
 enum class CallError : std::uint8_t {
     timed_out,
     cancelled,
@@ -181,7 +184,7 @@ enum class CallError : std::uint8_t {
     invalid_argument,
 };
 
-// Refused, for its wait closed this circle (S33).
+// The request was refused because its wait would have completed this cycle (S33).
 struct Deadlocked {
     std::vector<CircleStep> circle;
 };
@@ -193,25 +196,26 @@ struct CallAnswer {
         result;
 };
 
-// A hold ended without being released (S6).
+// A hold ended without a release (S6).
 struct HoldLost {
-    // `expired` with its lease, as all that hang on that one; `over` by its own max_hold.
+    // `expired`: its lease ended, and with it all holds of the session. `over`: its max_hold ended.
     enum class Reason : std::uint8_t { expired, node_stopped, broken, over };
     OperationId hold;
     Reason reason = Reason::expired;
 };
 
-// Somebody waits for what this hold has, and began to just now, or when it was granted; or somebody
-// asks for it (S24).
+// Another session waits for a name of this hold, since just now or since before the grant; or a
+// caller asks for its release (S24).
 struct Contended {
     OperationId hold;
-    LockMode mode = LockMode::exclusive;  // that is wanted first; who only asks wants all of it
-    std::size_t waiters = 0;              // on that name
-    std::string reason;                   // of who asks
+    LockMode mode = LockMode::exclusive;  // the mode of the first waiter; exclusive for AskRelease
+    std::size_t waiters = 0;              // for that name
+    std::string reason;                   // given by the caller of AskRelease
     friend bool operator==(const Contended&, const Contended&) = default;
 };
 
-// This node's session and until when (boot clock) its holds may trust it. Told when it changes.
+// The session of this node, and until when its holds may rely on the lease (boot clock). Sent on
+// each change.
 struct LeaseChanged {
     SessionId session;
     Instant valid_until;

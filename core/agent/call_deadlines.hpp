@@ -1,5 +1,5 @@
-// When calls are answered whatever happens. Most calls end long before that, so an entry is not
-// removed when its call ends: it is skipped, and swept away when such entries outnumber the others.
+// The deadlines at which calls are answered in any case. Most calls end long before, so an entry
+// stays when its call ends: it is skipped, and removed when such entries outnumber the others.
 #pragma once
 
 #include <algorithm>
@@ -15,22 +15,22 @@ namespace mortise::core {
 
 class CallDeadlines {
 public:
-    // Never: it has none.
+    // With never() the call has no deadline.
     void add(CallTag call, Instant at) {
         if (at == Instant::never()) return;
         heap_.emplace_back(at, call);
         std::ranges::push_heap(heap_, std::greater<>{});
     }
 
-    // `is_current(call, at)`: the call waits, and that is its deadline. Returns one that is due;
-    // not set: none is.
+    // `is_current(call, at)` says whether the call still waits with that deadline. Returns a call
+    // that is due, or an unset tag.
     template <class IsCurrent>
     [[nodiscard]] CallTag take_due(Instant now, const IsCurrent& is_current) {
         drop_ended(is_current);
         return heap_.empty() || heap_.front().first > now ? CallTag{} : pop().second;
     }
 
-    // Afterwards next() is the deadline of a call that waits.
+    // Afterwards next() is the deadline of a waiting call.
     template <class IsCurrent>
     void drop_ended(const IsCurrent& is_current) {
         while (!heap_.empty() && !is_current(heap_.front().second, heap_.front().first))

@@ -1,5 +1,5 @@
-// Calls that want to know that a hold is held: a renewal that was asked for after the call says so
-// (S6).
+// Calls that wait for the confirmation of a hold. A renewal that was requested after the call
+// confirms it (S6).
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace mortise::core {
 
 class Confirmations {
 public:
-    // `newest` is the newest renewal that was asked for before.
+    // `newest` is the newest renewal that was requested before.
     void add(CallTag tag, Seq hold, std::uint64_t newest, Instant gives_up);
-    // Its time is over. False when it is not here.
+    // The deadline of the call has passed. Returns false if the call is not here.
     bool forget(CallTag tag) { return calls_.erase(tag) != 0; }
     [[nodiscard]] bool is_full() const;
     [[nodiscard]] bool waits_until(CallTag tag, Instant at) const;
 
-    // That renewal was applied, and the lease is valid.
+    // The renewal with that number was applied, and the lease is valid.
     void renewed(std::uint64_t number);
-    // Appends an answer for each whose hold is gone, which is told as `error`.
+    // Appends the answer `error` for each call whose hold is gone.
     void end(const HeldLocks& holds, CallError error, std::vector<CallAnswer>& answers);
-    // At the end of a step: what it lost meanwhile is not confirmed.
+    // Called at the end of a step, because a hold that was lost within the step is not confirmed.
     void answer(const HeldLocks& holds, std::vector<CallAnswer>& answers);
 
 private:
@@ -36,7 +36,7 @@ private:
     };
 
     std::map<CallTag, Confirming> calls_;
-    std::vector<std::pair<CallTag, Seq>> confirmed_;  // in the step that is under way
+    std::vector<std::pair<CallTag, Seq>> confirmed_;  // in the current step
 };
 
 }  // namespace mortise::core

@@ -1,4 +1,4 @@
-// What a node's agent asks of the leader.
+// The request of a node's agent to the leader.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace mortise::core {
 
-// On its way to the leader. It is not answered: the node sees it applied, or sends it again.
+// Travels to the leader. It has no answer: the node sees its commands applied, or sends them again.
 struct Forward {
-    // Requests of one session (codec/command_codec), numbered without a gap, and what concerns the
-    // session as such. The requests of the next batch to the same leader follow those of this one,
-    // or are sent again (docs/decisions/0039).
+    // Requests of one session (codec/command_codec), numbered without gaps, and commands that
+    // concern the session itself. The requests of the next batch to the same leader follow those of
+    // this batch, or are resent (docs/decisions/0039).
     Bytes batch;
     std::optional<Renewal> renewal;
 

@@ -1,4 +1,4 @@
-// What this node's program holds, in which mode, and for how long (S6, S8, S27).
+// The holds of this node's program, with their modes and the ends of their max_hold (S6, S8, S27).
 #pragma once
 
 #include <algorithm>
@@ -16,26 +16,26 @@ namespace mortise::core {
 
 struct Held {
     Names names;
-    LockMode mode = LockMode::exclusive;    // of one name, by the newest answer
-    LockMode wanted = LockMode::exclusive;  // as its owner believes to have it
-    Seq converted_by;                       // what made that mode; not set: as it was granted
-    std::size_t downgrades = 0;             // asked for and not answered
-    CallTag upgrade;                        // the call that waits to upgrade it
-    Seq unsettled;      // an upgrade that was given up, until the end of that is known
-    CallTag held_back;  // the upgrade that has to wait for that
+    LockMode mode = LockMode::exclusive;    // of a hold with one name, by the newest answer
+    LockMode wanted = LockMode::exclusive;  // the mode that its owner assumes
+    Seq converted_by;                       // the request that set `mode`; not set: the grant
+    std::size_t downgrades = 0;             // requested and not answered
+    CallTag upgrade;                        // the call that waits for its upgrade
+    Seq unsettled;                          // an abandoned upgrade whose Cancel is not answered yet
+    CallTag held_back;                      // the next upgrade, which waits for that answer
     bool suspends = false;
-    Instant ends = Instant::never();  // of the boot clock (S8)
+    Instant ends = Instant::never();  // its max_hold, on the boot clock (S8)
 };
 
 class HeldLocks {
 public:
     void add(Seq operation, Held held);
     [[nodiscard]] bool contains(Seq operation) const { return held_.contains(operation); }
-    // Null when it is not held. Valid until one is added or taken.
+    // Null if there is no such hold. The pointer is valid until a hold is added or taken.
     [[nodiscard]] Held* find(Seq operation) { return held_.find(operation); }
     [[nodiscard]] const Held* find(Seq operation) const { return held_.find(operation); }
     [[nodiscard]] std::optional<Held> take(Seq operation);
-    // All that `is_meant(held)`, or all, rising.
+    // All holds for which `is_meant(held)` is true, or all holds, in ascending order.
     template <class IsMeant>
     [[nodiscard]] std::vector<Seq> those(const IsMeant& is_meant) const {
         std::vector<Seq> found;
@@ -49,16 +49,17 @@ public:
         return those([](const Held&) { return true; });
     }
 
-    // One whose max_hold is over; not set: there is none.
+    // A hold whose max_hold has ended; not set if there is none.
     [[nodiscard]] Seq over(Instant boot) const {
         return by_end_.empty() || by_end_.begin()->first > boot ? Seq{} : by_end_.begin()->second;
     }
     [[nodiscard]] Instant next_end() const {
         return by_end_.empty() ? Instant::never() : by_end_.begin()->first;
     }
-    // The cluster counts the max_hold of that one.
+    // The cluster counts the max_hold of that hold.
     void counted(Seq operation) { uncounted_.erase(operation); }
-    // Of some it may not know yet that they were received here, and counts from when it does.
+    // The cluster counts a max_hold from when it knows that the grant was received here. For some
+    // holds it may not know that yet.
     [[nodiscard]] bool has_uncounted() const { return !uncounted_.empty(); }
 
     [[nodiscard]] std::size_t names() const { return names_; }
@@ -66,8 +67,8 @@ public:
 private:
     IdTable<Seq, Held> held_;
     std::size_t names_ = 0;
-    std::set<std::pair<Instant, Seq>> by_end_;  // those with a max_hold
-    std::set<Seq> uncounted_;                   // likewise
+    std::set<std::pair<Instant, Seq>> by_end_;  // holds with a max_hold
+    std::set<Seq> uncounted_;                   // the same, not counted by the cluster yet
 };
 
 }  // namespace mortise::core

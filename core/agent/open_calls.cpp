@@ -15,8 +15,8 @@ void OpenCalls::add(CallTag tag, OpenCall call) {
     arrived_.push_back(tag);
 }
 
-// Calls that end without a number leave their tags behind. Without a leader nothing takes these
-// out, however many calls come and go.
+// Calls that end before they get a sequence number leave their tags in the queues. Without a leader
+// nothing else removes these tags, however many calls come and go.
 void OpenCalls::sweep() {
     for (auto left = arrived_.size(); left > 0; --left) {
         const auto tag = arrived_.pop_front();

@@ -1,5 +1,5 @@
-// The calls of this node's program that have no answer yet, each by its tag, and the order in which
-// those without a number are to get one.
+// The unanswered calls of this node's program, by tag, and the order in which they get sequence
+// numbers.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 namespace mortise::core {
 
 struct OpenCall {
-    RequestBody asked;  // unless it is in the send window, which has the body then
-    Instant deadline;   // its own
-    Instant gives_up;   // when it is answered whatever happens
-    Seq seq;            // not set: it has no number yet
-    Seq hold;           // that it upgrades
+    RequestBody asked;  // moved to the send window when the request is sent
+    Instant deadline;   // for the grant
+    Instant gives_up;   // when it is answered in any case
+    Seq seq;            // not set: no sequence number yet
+    Seq hold;           // the hold that it upgrades
     std::size_t names = 1;
-    std::uint64_t arrival = 0;  // in which order the calls were asked
-    bool queued = false;        // the cluster has it in its queues, and no answer
-    bool suspends = false;      // the hold that comes of it
+    std::uint64_t arrival = 0;  // the order of the calls
+    bool queued = false;        // queued by the cluster and not answered
+    bool suspends = false;      // see AcquireCall
     bool writes = false;        // see WriteCall
 };
 
@@ -32,30 +32,30 @@ public:
     // Valid until a call is added or taken.
     [[nodiscard]] OpenCall* find(CallTag tag) { return calls_.find(tag); }
     [[nodiscard]] const OpenCall* find(CallTag tag) const { return calls_.find(tag); }
-    // Requires that it is here.
+    // Requires that the call is here.
     OpenCall take(CallTag tag);
 
-    // The cluster has it, under that number.
+    // The cluster has queued the request under that sequence number.
     void queue(CallTag tag, OpenCall& call);
-    // Not set: it is none of those.
+    // Not set if no queued request has that number.
     [[nodiscard]] CallTag queued_as(Seq seq) const;
 
-    // --- those without a number, which go out in the order of their arrival
+    // --- calls without a sequence number, in the order of their arrival
 
-    // Not set: there is none that may go.
+    // Not set if no call may be sent.
     [[nodiscard]] CallTag next_to_send();
-    // It got a number, or waits elsewhere.
+    // The call got a sequence number, or was parked.
     void took_next();
-    // It waited elsewhere, and goes before those that arrived later.
+    // The call was parked. It is sent before calls that arrived later.
     void send_first(CallTag tag) { returned_.push_back(tag); }
 
-    // Names that all of them are about: what they take of a session's limit.
+    // The number of names in all calls, which counts against the limit of a session.
     [[nodiscard]] std::size_t names() const { return names_; }
     [[nodiscard]] std::size_t size() const { return calls_.size(); }
     [[nodiscard]] bool empty() const { return calls_.empty(); }
-    // Perhaps: some of them may have ended.
+    // May be true although the last of these calls has ended.
     [[nodiscard]] bool has_next() const { return !returned_.empty() || !arrived_.empty(); }
-    // In the order of their tags.
+    // In ascending order.
     [[nodiscard]] std::vector<CallTag> tags() const;
     template <class Visit>
     void each(const Visit& visit) const {
@@ -67,11 +67,11 @@ private:
 
     IdTable<CallTag, OpenCall> calls_;
     IdTable<Seq, CallTag> queued_;
-    Ring<CallTag> arrived_;   // with some that ended meanwhile
+    Ring<CallTag> arrived_;   // may contain calls that have ended
     Ring<CallTag> returned_;  // likewise
     std::size_t names_ = 0;
     std::uint64_t arrivals_ = 0;
-    std::size_t sweep_at_ = 1'024;  // so many in those two: then the ended ones go
+    std::size_t sweep_at_ = 1'024;  // when both queues have this many, ended calls are removed
 };
 
 }  // namespace mortise::core

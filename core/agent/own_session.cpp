@@ -33,12 +33,12 @@ bool OwnSession::on_opened(const SessionOpened& opened, Now now) {
     lease_.applied(0);
     renew_at_ = now.steady + std::chrono::milliseconds{options_.ttl_ms} / 3;
     tell_lease(now);
-    if (lapsed_) renew(now);  // opening it took so long that nothing of the lease is left
+    if (lapsed_) renew(now);  // opening took so long that the lease has ended already
     return true;
 }
 
-// Its former life has ended already, or a newer process has this directory. In that case this node
-// is over (NodeCore::judge_own_life), and its calls end by their time.
+// The session of the earlier run has ended already, or a newer process uses this directory. In the
+// second case this node stops (NodeCore::judge_own_life), and its calls end at their deadlines.
 void OwnSession::on_refused(const OpenRefused& refused, Now now) {
     if (id_ || refused.nonce != opening_.nonce) return;
     options_.former_life_ended = false;
@@ -46,10 +46,10 @@ void OwnSession::on_refused(const OpenRefused& refused, Now now) {
     open_again_at_ = now.steady + options_.resend_after;
 }
 
-// The next renewal is due a third of the time to live after the one that was applied was *sent*,
-// not after it was seen applied: an overloaded cluster would push the next one away with each
-// answer, until the lease is over. When the answer took longer than that, others are under way and
-// go on at their pace.
+// The next renewal is due a third of the TTL after the applied renewal was *sent*, not after it was
+// seen applied: otherwise an overloaded cluster would delay the next renewal with each answer,
+// until the lease ends. If the answer took longer than that, newer renewals are in flight and keep
+// their schedule.
 void OwnSession::on_renewed(std::uint64_t number, Now now) {
     lease_.applied(number);
     const Nanoseconds period = std::chrono::milliseconds{options_.ttl_ms} / 3;
@@ -59,7 +59,8 @@ void OwnSession::on_renewed(std::uint64_t number, Now now) {
     tell_lease(now);
 }
 
-// Extended or not, what lapsed stays lost: only holds granted from now on may trust it.
+// Even if the lease was extended, holds that were lost stay lost: only later grants may rely on the
+// lease.
 void OwnSession::tell_lease(Now now) {
     lapsed_ = !lease_.is_valid(now.boot);
     changed_ = LeaseChanged{*id_, lease_.valid_until()};
@@ -67,12 +68,12 @@ void OwnSession::tell_lease(Now now) {
 
 void OwnSession::renew(Now now) {
     if (!id_ || !renews_ || !leader_known_) return;
-    // A member that is cut off from the log would keep alive what it can never learn of: grants
-    // that were meant for it. It stops when its lease is over and nothing it sends is seen applied.
+    // A member that does not receive the log must not keep its session alive, because it cannot
+    // learn of its grants. It stops renewing when its lease has ended and nothing is seen applied.
     if (lapsed_ && renewals_unseen_ >= renewals_unseen_max) return;
     ++renewals_unseen_;
     renewal_due_ = true;
-    // Until one is answered, ask more often than a healthy session would.
+    // Until a renewal is answered, they are sent more often than in a healthy session.
     const Nanoseconds period = std::chrono::milliseconds{options_.ttl_ms} / 3;
     renew_at_ = now.steady + std::min(period, options_.resend_after);
 }
@@ -92,7 +93,7 @@ void OwnSession::on_leader(bool known, Now now) {
 
 void OwnSession::on_timer(Now now) {
     if (now.steady < renew_at_) return;
-    renew_at_ = Instant::never();  // without a leader: when there is one
+    renew_at_ = Instant::never();  // without a leader: when one is known
     renew(now);
 }
 

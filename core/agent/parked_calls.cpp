@@ -49,8 +49,8 @@ bool ParkedCalls::is_first(const Parked& parked) const {
     });
 }
 
-// Whatever was in the way of the first call on these names may be gone. With each that goes the
-// next ones of its names become the first.
+// The first call on these names may be free to go now. Each call that goes makes the next call on
+// its names the first one.
 void ParkedCalls::free_first(Names names, std::vector<CallTag>& freed) {
     while (!names.empty()) {
         const auto waiting = by_name_.find(names.back());

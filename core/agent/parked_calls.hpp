@@ -1,6 +1,6 @@
-// Calls that may not go out yet, because this node lost a hold of one of their names and the
-// cluster has not heard of that: who locks what it lost would find itself in the way. What is asked
-// later on one of their names stays behind them (S20).
+// Calls that may not be sent yet, because this node lost a hold of one of their names and the
+// cluster does not know: the request would conflict with the lost hold. Later calls on one of their
+// names stay behind them (S20).
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,22 @@ namespace mortise::core {
 
 class ParkedCalls {
 public:
-    // A hold of these names was lost. They are shut until reopen() was called as often.
+    // A hold of these names was lost. A name stays shut until reopen() was called as often as
+    // shut().
     void shut(const Names& names) { shut_.insert(names.begin(), names.end()); }
-    // Appends to `freed` which calls may go now.
+    // Appends the calls that may go now to `freed`.
     void reopen(const Names& names, std::vector<CallTag>& freed);
     [[nodiscard]] bool is_shut(const std::string& name) const { return shut_.contains(name); }
 
-    // Nothing is shut and nobody waits, which is nearly always so.
+    // No name is shut and no call is parked. This is nearly always the case.
     [[nodiscard]] bool are_none() const { return shut_.empty() && calls_.empty(); }
-    // A name is shut, or somebody who asked earlier waits for it.
+    // A name is shut, or an earlier call waits for it.
     [[nodiscard]] bool must_wait(const Names& names, std::uint64_t arrival) const;
     void add(CallTag tag, Names names, std::uint64_t arrival);
-    // Its call ended. Nothing when it is not here.
+    // The call ended. Does nothing if it is not here.
     void remove(CallTag tag, std::vector<CallTag>& freed);
     [[nodiscard]] std::size_t size() const { return calls_.size(); }
-    // Throws when one waits for nothing.
+    // Throws if a parked call could go.
     void check_invariants() const;
 
 private:

@@ -11,11 +11,11 @@ namespace mortise::core {
 
 namespace {
 
-// Sent again to a leader that may only be slow.
+// How many requests are resent to a leader that may only be slow.
 constexpr std::size_t resent_max = 1'024;
-// So often the time until the next attempt doubles.
+// How often the delay before the next attempt doubles.
 constexpr unsigned resends_max = 4;
-// A batch carries requests for so many names; opening and acknowledging come on top.
+// The maximum number of names in a batch, without those of the commands that open or acknowledge.
 constexpr std::size_t names_per_batch_max = entry_commands_max - 4;
 
 constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
@@ -37,8 +37,8 @@ Seq SendWindow::add(Outgoing request, Now now) {
 Outgoing SendWindow::take_next(Now now) {
     auto request = sent_.pop_front();
     first_ = first_.next();
-    // An old copy of what is sent again may be applied. So each that is applied makes room for
-    // one more of those, until everything was sent again that had been sent before.
+    // An old copy of a resent request may be applied. So each applied request allows one more to be
+    // resent, until all those that had been sent before are resent.
     if (allowance_ != unlimited) ++allowance_;
     resends_ = 0;
     resend_at_ = sent_.empty() ? Instant::never() : now.steady + resend_after_;

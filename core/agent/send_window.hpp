@@ -1,7 +1,7 @@
-// The requests of this node's session that are not known to be applied: one stream of numbers
-// without a gap (S17, docs/decisions/0039). They are sent in the order of their numbers. After a
-// change of the leader or of the connection, and when nothing was applied for too long, they are
-// sent again from the first one on; and from another one on when the leader says so (go-back-N).
+// The requests of this node's session that are not known to be applied: one stream of sequence
+// numbers without gaps (S17, docs/decisions/0039). They are sent in that order. When the leader or
+// the connection has changed, and when nothing was applied for too long, they are resent from the
+// first one on; if the leader reports a gap, from the request that it expects (go-back-N).
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@
 
 namespace mortise::core {
 
-// A request before its answer, and whom the answer is for.
+// A request that has no answer, and the call that waits for the answer.
 struct Outgoing {
     RequestBody body;
-    CallTag tag;  // not set: nobody waits for the answer
-    Seq hold;     // of an Upgrade, and of its Cancel: what was to be upgraded
+    CallTag tag;  // not set: no call waits for the answer
+    Seq hold;     // for an Upgrade and its Cancel: the hold to be upgraded
     std::size_t names = 1;
 };
 
@@ -29,39 +29,40 @@ public:
     SendWindow(Nanoseconds resend_after, std::size_t calls_max)
         : resend_after_{resend_after}, calls_max_{calls_max} {}
 
-    // Room for one more that takes something up, and for one that ends something. The latter have
-    // a part of the window to themselves, so that no number of acquires delays a release (S21).
+    // Capacity for one more request that holds or queues something, and for one that ends
+    // something. The latter have a part of the window to themselves, so that no number of acquires
+    // delays a release (S21).
     [[nodiscard]] bool has_room_for_calls() const { return sent_.size() < calls_max_; }
     [[nodiscard]] bool has_room() const { return sent_.size() < 2 * calls_max_; }
 
-    // Numbers it. Requires room.
+    // Gives the request its sequence number. Requires capacity.
     Seq add(Outgoing request, Now now);
-    // What was applied next: its outcome was seen. Empty when `seq` is not the next one.
+    // The outcome of the first request was seen. Empty if `seq` is not the first one.
     [[nodiscard]] bool is_next(Seq seq) const { return !sent_.empty() && seq == first_; }
     Outgoing take_next(Now now);
-    // Null when it is not here: it was applied, or never numbered.
+    // Null if it is not here: it was applied, or never got a number.
     [[nodiscard]] Outgoing* find(Seq seq);
     [[nodiscard]] const Outgoing* find(Seq seq) const;
 
-    // Everything is to be sent again, from the first one on.
+    // Everything is to be resent, from the first request on.
     void send_again();
-    // Sends everything from that request on again. Does nothing when the request was not sent yet,
-    // or when it is known to be applied: then the leader said so too early or too late.
+    // Resends everything from that request on. Does nothing if that request was not sent yet or is
+    // known to be applied: then the leader's message was early or late.
     void go_back_to(Seq next);
-    // Sends everything again when nothing was applied for too long, and returns whether it does.
-    // Perhaps the leader is only slow, or this node learns nothing. So until something is applied
-    // the leader gets no more than a part of the window, less and less often.
+    // Resends everything if nothing was applied for too long, and returns whether it does. The
+    // leader may only be slow, or this node may not receive the log, so until something is applied
+    // the leader gets only a part of the window, at growing intervals.
     bool on_timer(Now now);
-    // Adds what is to be sent next. Returns false when there is nothing, or no capacity.
+    // Adds the next requests to the batch. Returns false if there is none, or no capacity.
     bool send(SessionId session, BatchBuilder& batch);
     [[nodiscard]] bool has_unsent() const { return next_to_send_ < end() && allowance_ != 0; }
 
-    // The session is over, and with it the stream.
+    // The session has ended, and the stream with it.
     void clear();
 
     [[nodiscard]] std::size_t size() const { return sent_.size(); }
     [[nodiscard]] Seq first() const { return first_; }
-    // The newest number that was given; not set: none yet.
+    // The newest sequence number; not set if there is none yet.
     [[nodiscard]] Seq newest() const { return end().previous(); }
     [[nodiscard]] Instant deadline() const { return resend_at_; }
     template <class Visit>
@@ -76,7 +77,7 @@ private:
     Nanoseconds resend_after_;
     std::size_t calls_max_;
     Ring<Outgoing> sent_;
-    Seq first_{1};  // the number of the first of them
+    Seq first_{1};  // the number of the oldest request
     Seq next_to_send_{1};
     Seq sent_to_{1};                    // the first that was never sent
     std::size_t allowance_ = SIZE_MAX;  // how many more may be sent

@@ -1,4 +1,4 @@
-// The session of this node, and what goes out.
+// The session of this node, and what it sends.
 #include "core/agent/session_agent.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace mortise::core {
 
 namespace {
 
-// A step hands over no more than so many batches (P10); the next step follows at once.
+// A step sends at most this many batches (P10); the next step follows at once.
 constexpr int forwards_per_step_max = 4;
 constexpr int calls_per_step_max = 1'024;
 
@@ -27,12 +27,12 @@ void SessionAgent::begin(Now now) {
     now_ = now;
     end_overdue_untold();
     end_holds_that_are_over();
-    // At local expiry every hold is lost, whatever the network does, before anything else is done
-    // (S6).
+    // When the lease ends locally, every hold is lost before anything else is done, whatever the
+    // state of the network (S6).
     if (session_.lapses(now)) lapse();
 }
 
-// The session may live on in the cluster: what it holds there is given back (S6).
+// The session may live on in the cluster, so its holds are released there (S6).
 void SessionAgent::lapse() {
     for (const auto operation : holds_.all()) {
         if (holds_.find(operation)->suspends) {
@@ -74,14 +74,14 @@ void SessionAgent::answer_enders(SessionEnd how) {
     enders_.clear();
     for (const auto& [tag, releases] : enders) {
         CallAnswer answer{tag, CallError::lock_lost};
-        // The session gave everything back.
+        // The end of the session has released everything.
         if (how == SessionEnd::closed && releases) answer.result = Released{};
         out_.answers.push_back(std::move(answer));
     }
 }
 
-// What has a number is void with the session; an acquire without one goes out under the next. An
-// upgrade and a write are of a hold that is gone.
+// A call with a sequence number ends with the session; an acquire without one is sent in the next
+// session. The hold of an upgrade or a write is gone.
 void SessionAgent::fail_void_calls() {
     for (const auto tag : calls_.tags()) {
         const auto& call = *calls_.find(tag);
@@ -162,27 +162,28 @@ void SessionAgent::on_gap(SessionId session, Seq next) {
 
 void SessionAgent::on_timer(Now now) {
     session_.on_timer(now);
-    // The cluster may have applied nothing because too many answers are unacknowledged (P11).
+    // The cluster may have applied nothing because it keeps too many unacknowledged answers (P11).
     if (window_.on_timer(now)) session_.acknowledge_again();
     give_up_overdue(now);
 }
 
-// It may be added again before its session is over, so what is given up is taken back all the same.
+// The node may be added again before its session has ended, so abandoned requests are cancelled all
+// the same.
 void SessionAgent::on_removed() {
     for (const auto tag : calls_.tags()) {
         if (calls_.find(tag)->queued) abandon(tag, CallError::session_expired);
     }
 }
 
-// --- what goes out ------------------------------------------------------------------------------
+// --- sending ------------------------------------------------------------------------------------
 
 void SessionAgent::number_endings(Now now) {
     while (!endings_.empty() && window_.has_room())
         window_.add(endings_.pop_front(), now);
 }
 
-// What gives something up got its number before: of unlock() and try_lock() the former goes first
-// (S20, S21). What found no room left none for calls either.
+// Releases and cancels got their sequence numbers before: an unlock() goes ahead of a try_lock()
+// (S20, S21). If the window had no capacity for them, it has none for calls either.
 bool SessionAgent::may_number_calls() const {
     return stage_ == Stage::open && window_.has_room_for_calls();
 }
@@ -214,8 +215,8 @@ Names names_in(const RequestBody& body) {
 
 }  // namespace
 
-// As long as nobody knows whether an upgrade that was given up was granted, nobody knows what there
-// is to upgrade.
+// While the outcome of an abandoned upgrade is unknown, the mode of the hold is unknown too, so the
+// next upgrade waits.
 bool SessionAgent::is_held_back(CallTag tag, const OpenCall& call) {
     auto* held = call.hold.is_set() ? holds_.find(call.hold) : nullptr;
     if (held != nullptr && held->unsettled.is_set()) {
@@ -234,8 +235,8 @@ void SessionAgent::go_on_with(const std::vector<CallTag>& freed) {
         calls_.send_first(tag);
 }
 
-// The last request of the stream. What was lost before does not end in an orderly way with the
-// session (S23), so the cluster hears of that first.
+// The last request of the stream. A close ends the remaining holds cleanly, but a lost hold ends
+// uncleanly (S23), so the cluster is informed of losses first.
 void SessionAgent::number_close(Now now) {
     const bool is_next = stage_ == Stage::closing && !close_is_numbered_ && endings_.empty() &&
                          untold_.empty() && window_.has_room();
@@ -250,7 +251,8 @@ void SessionAgent::send(Now now) {
     const auto id = session_.id();
     bool has_requests = id && window_.send(*id, batch);
     const auto renewal = session_.take_renewal(now);
-    // With each renewal again, as long as what the cluster counts from it may have got lost (S8).
+    // The acknowledgement is repeated with each renewal while the cluster may have missed it, since
+    // the cluster counts a max_hold from it (S8).
     if (renewal && holds_.has_uncounted()) session_.acknowledge_again();
     if (has_requests || renewal) {
         if (const auto received = session_.take_acknowledgement()) batch.add(*received);
@@ -265,7 +267,7 @@ void SessionAgent::send(Now now) {
     }
 }
 
-// More than fits into one step has no other occasion to go out.
+// If a step could not send everything, nothing else triggers the next one.
 bool SessionAgent::has_more_to_send() const {
     if (!session_.is_leader_known() || !session_.id()) return false;
     return window_.has_unsent() || (!endings_.empty() && window_.has_room()) ||
@@ -296,7 +298,7 @@ Instant SessionAgent::deadline() const {
     return end == Instant::never() ? next : std::min(next, now_.steady + (end - now_.boot));
 }
 
-// --- what is so ---------------------------------------------------------------------------------
+// --- queries ------------------------------------------------------------------------------------
 
 const Names* SessionAgent::names_of(OperationId hold) const {
     const auto* held = session_.id() == hold.session ? holds_.find(hold.seq) : nullptr;
@@ -317,7 +319,7 @@ OperationId SessionAgent::converted_by(OperationId request) const {
 
 namespace {
 
-// The operation that this request ends or changes; not set: it is one itself.
+// The operation that this request ends or changes; not set if the request is an operation itself.
 Seq target_of(const RequestBody& body) {
     return std::visit(Overloaded{[](const Release& one) { return one.operation; },
                                  [](const Cancel& one) { return one.operation; },

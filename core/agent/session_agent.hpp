@@ -1,15 +1,15 @@
-// What this node's program asks for, on its way into the log and back. Pure, like all of core.
+// Carries the requests of this node's program into the log, and their answers back.
 //
-// A request that leaves here is sent until it is seen applied, under the same number: it takes
-// effect at most once, in the order of the numbers (S17). An operation that nobody waits for any
-// more (timed out, cancelled, granted too late, held when the lease lapsed) gets a Cancel or a
-// Release, which is sent until it is confirmed (S18, S21). Invariant (S6): every grant of a live
-// session belongs to a hold, or to such a request.
+// A request that leaves here is resent under the same sequence number until it is seen applied: it
+// takes effect at most once, in the order of the numbers (S17). An operation that no caller waits
+// for any more (timed out, cancelled, granted too late, held when the lease ended) gets a Cancel or
+// a Release, which is resent until it is confirmed (S18, S21). Invariant (S6): every grant of a
+// live session belongs to a hold, or to such a request.
 //
 // Each subject is a class with its own state: OwnSession, SendWindow, OpenCalls, ParkedCalls,
-// HeldLocks, UntoldLosses, Confirmations. This class says what of one follows from another:
-// session_agent.cpp for the session and for what goes out, agent_calls.cpp for what is asked and
-// given up, agent_answers.cpp for what comes back, agent_losses.cpp for holds that are lost.
+// HeldLocks, UntoldLosses, Confirmations. This class connects them: session_agent.cpp for the
+// session and for sending, agent_calls.cpp for calls and their ends, agent_answers.cpp for answers,
+// agent_losses.cpp for lost holds.
 #pragma once
 
 #include <optional>
@@ -37,8 +37,9 @@ struct AgentOutput {
     std::vector<Forward> forwards;  // in this order
     std::vector<CallAnswer> answers;
     std::vector<HoldLost> lost;
-    std::vector<OperationId> suspended;  // their lease ran out, and may yet be renewed (S6)
-    std::vector<OperationId> withdrawn;  // granted and lost within this step: nobody hears of them
+    std::vector<OperationId> suspended;  // their lease ended, and may yet be renewed (S6)
+    // granted and lost within this step: the program learns of neither
+    std::vector<OperationId> withdrawn;
     std::optional<LeaseChanged> lease;
 };
 
@@ -46,7 +47,8 @@ class SessionAgent {
 public:
     SessionAgent(const AgentOptions& options, Prng prng, Now now);
 
-    // Every step begins with this: a lease that ran out is noticed before anything is done with it.
+    // Every step begins with this call: the end of the lease is noticed before anything relies on
+    // it.
     void begin(Now now);
     void on_acquire(AcquireCall call, Now now);
     void on_downgrade(const DowngradeCall& call, Now now);
@@ -55,57 +57,61 @@ public:
     void on_confirm(const ConfirmCall& call, Now now);
     void on_cancel(const CancelCall& call, Now now);
     void on_release(const ReleaseCall& call, Now now);
-    // The owner of a hold in AgentOutput::lost, or of one that the program lost by itself, was
-    // told. Before that, or until it took too long, the cluster does not hear of the loss (S6).
+    // The owner of a hold in AgentOutput::lost, or of a hold that the program gave up as lost, was
+    // notified. The cluster learns of the loss after this, or when the notification took too long
+    // (S6).
     void on_told(OperationId hold);
     void on_close(const CloseCall& call, Now now);
-    // Ends a call that was found busy without the log (S20).
+    // Ends a call with `busy` that was decided by a read (S20).
     void answer_busy(CallTag tag, LockView seen);
-    // A try on these names may be answered from a state in which the returned request is applied,
-    // and with it everything that was sent before the try (S20). Not set: only the log can tell.
+    // A try on these names may be answered from a state in which the returned request, and so
+    // everything that was sent before the try, is applied (S20). Not set if only the log can answer
+    // it.
     [[nodiscard]] std::optional<OperationId> read_behind(const Names& names) const;
     [[nodiscard]] bool is_applied(OperationId request) const;
 
-    // What was applied at `index`, in order; also of other sessions.
+    // The outcome of a command of any session, applied at `index`. Called in order.
     void on_outcome(const Outcome& outcome, LogIndex index, Now now);
-    // Something was applied here: this node still learns what the cluster decides.
+    // An entry was applied here, so this node still receives the log.
     void on_progress(Now now);
-    // The leader, if known, and its term. Told on every change; a new link to it counts.
+    // Whether the leader is known. Called on every change; a new connection to the leader counts as
+    // one.
     void on_leader(bool known, Now now);
-    // The leader takes the stream from that request on.
+    // The leader expects that request next.
     void on_gap(SessionId session, Seq next);
     void on_timer(Now now);
-    // What was applied in between was not told. This session's part of the state has its answers.
-    // A session that is not among `sessions` has ended.
+    // A snapshot was installed, and the outcomes in between were skipped. This session's part of
+    // the state has its answers. If the session is not among `sessions`, it has ended.
     void on_state_replaced(const SessionTable& sessions, Now now);
-    // This node is no member any more. Nothing that happens to its session is told here, so what
-    // waits in the cluster's queues ends as with the session (S48).
+    // This node is no longer a member, and receives nothing about its session. Requests in the
+    // cluster's queues end as if the session had ended (S48).
     void on_removed();
 
     AgentOutput collect(Now now);
-    // Of the steady clock.
+    // On the steady clock.
     [[nodiscard]] Instant deadline() const;
 
-    // The session, while it is neither being opened nor closed.
+    // The session, unless it is being opened or closed.
     [[nodiscard]] std::optional<SessionId> open_session() const {
         return stage_ == Stage::open ? session_.id() : std::nullopt;
     }
-    // Null for what this node does not hold.
+    // Null if this node does not have the hold.
     [[nodiscard]] const Names* names_of(OperationId hold) const;
-    // The hold that this request of ours, which has no answer yet, converts; else not set.
+    // The hold that this unanswered request of ours converts; otherwise not set.
     [[nodiscard]] OperationId converted_by(OperationId request) const;
     [[nodiscard]] bool is_closed() const { return stage_ == Stage::closed; }
-    // The operations that a call, a hold or an ending answers for, rising: the invariant above.
+    // The operations that a call, a hold or an ending accounts for, in ascending order: see the
+    // invariant above.
     [[nodiscard]] std::vector<Seq> accounted_for() const;
-    // Throws when what it keeps is not what it needs.
+    // Throws if the members contradict each other.
     void check_invariants() const;
-    // Calls that wait, and what is still to be ended.
+    // Calls without an answer, and endings that are not confirmed.
     [[nodiscard]] std::size_t outstanding() const { return calls_.size() + endings_open_; }
-    // Since the start: what went back though its owner had not been told yet.
+    // How many holds were released before their owner had been notified, since the start.
     [[nodiscard]] std::uint64_t released_untold() const { return released_untold_; }
 
 private:
-    // Of the node: sessions come and go while it is open.
+    // The stage of the node: sessions may be replaced while it is open.
     enum class Stage : std::uint8_t { open, closing, closed };
 
     struct Ender {  // a caller of release() or downgrade()
@@ -131,7 +137,7 @@ private:
     void send(Now now);
     [[nodiscard]] bool has_more_to_send() const;
 
-    // --- what is asked and given up
+    // --- calls and their ends
     [[nodiscard]] bool has_room_for(std::size_t names) const;
     void take_call(CallTag tag, OpenCall call, Now now);
     void watch(CallTag tag, OpenCall& call, Instant gives_up);
@@ -146,7 +152,7 @@ private:
     void give_up_overdue(Now now);
     void give_up(CallTag tag, Now now);
 
-    // --- what comes back
+    // --- answers
     void on_answered(Seq seq, const Answer& given, Now now);
     void on_queued(Seq seq, Now now);
     void take_answer(const Outgoing& sent, Seq seq, const Answer& given, Now now);
@@ -183,7 +189,7 @@ private:
     Stage stage_ = Stage::open;
     OwnSession session_;
     SendWindow window_;
-    Ring<Outgoing> endings_;  // without a number yet: they go before the calls (S21)
+    Ring<Outgoing> endings_;  // without a sequence number; they go before the calls (S21)
     OpenCalls calls_;
     ParkedCalls parked_;
     HeldLocks holds_;
@@ -191,11 +197,12 @@ private:
     Confirmations confirmations_;
     IdTable<CallTag, Ender> enders_;
     CallDeadlines deadlines_;  // of calls, confirmations and enders
-    // Releases, cancels and downgrades that are not confirmed, sent or not; and their names.
+    // Releases, cancels and downgrades that are not confirmed, sent or not; and the number of their
+    // names.
     std::size_t endings_open_ = 0;
     std::size_t ending_names_ = 0;
     std::uint64_t released_untold_ = 0;
-    // Something was applied: the newest that is known of it.
+    // When an entry was last applied here.
     Instant heard_at_{std::numeric_limits<std::int64_t>::min()};
     CallTag close_tag_;
     bool close_is_numbered_ = false;

@@ -1,6 +1,6 @@
-// Holds that were lost here while their session lives (S6, S8, S24). Their owner is told before the
-// cluster is, which may give them to others as soon as it knows (decision 0025). A release waits
-// here until its owner was told; an owner that is told too slowly keeps it from nobody.
+// Holds that were lost here while their session lives (S6, S8, S24). Their owner is notified before
+// the cluster is informed, because the cluster may grant the names to others at once (decision
+// 0025). The release waits here until the owner was notified, for a limited time.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ namespace mortise::core {
 class UntoldLosses {
 public:
     struct Loss {
-        CallTag tag;  // of who released it all the same, and waits
+        CallTag tag;  // the caller that released it all the same, and waits
         Names names;
-        Instant until;  // of the steady clock: then the cluster is told all the same
+        Instant until;  // on the steady clock: then the cluster is informed in any case
     };
 
     void add(Seq hold, Loss loss);
-    // Its owner was told. Empty when it is not here, or not any more.
+    // The owner was notified. Empty if the loss is not here, or no longer here.
     [[nodiscard]] std::optional<Loss> take(Seq hold);
-    // One whose time is over; not set: there is none.
+    // A loss whose time is over; not set if there is none.
     [[nodiscard]] Seq overdue(Instant now) const {
         return by_time_.empty() || by_time_.begin()->first > now ? Seq{} : by_time_.begin()->second;
     }
