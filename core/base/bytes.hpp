@@ -38,7 +38,7 @@ public:
     void varint(std::uint64_t value);
     // A varint length, then the bytes.
     void text(std::string_view value);
-    // The bytes alone: whoever reads them knows how many there are.
+    // Appends the bytes without a length: the reader knows how many there are.
     void raw(std::string_view bytes) { out_.append(bytes); }
 
     [[nodiscard]] std::size_t size() const { return out_.size(); }

@@ -12,8 +12,8 @@
 
 namespace mortise::core {
 
-// Key is an Id (ids.hpp), or something that has is_set(), raw() and a default value that is not
-// set. Linear probing with removal by shifting back (Knuth, TAOCP 3, 6.4, algorithm R).
+// Key is an Id (ids.hpp), or another type with is_set(), raw() and an unset default value. Linear
+// probing with removal by shifting back (Knuth, TAOCP 3, 6.4, algorithm R).
 template <class Key, class Value>
 class IdTable {
 public:
@@ -74,7 +74,8 @@ private:
     static constexpr std::size_t slots_min = 16;
 
     [[nodiscard]] std::size_t home(Key key) const {
-        // Consecutive numbers shall not share a neighbourhood with other runs: Fibonacci hashing.
+        // Fibonacci hashing, because consecutive numbers would otherwise form long runs of used
+        // slots.
         constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
         return static_cast<std::size_t>((key.raw() * golden) >> 32U) & (slots_.size() - 1);
     }

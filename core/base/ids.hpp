@@ -30,9 +30,9 @@ using BootEpoch = Id<struct BootEpochKind>;      // grows with every start on th
 using Term = Id<struct TermKind>;
 using LogIndex = Id<struct LogIndexKind>;
 using WriteId = Id<struct WriteKind>;  // numbers the writes of one run of a node
-// never reused: the boot epoch in the upper bits, a counter in the lower
+// never reused: the boot epoch in the upper bits, a counter in the lower bits
 using ReadId = Id<struct ReadKind>;
-using ChangeId = Id<struct ChangeKind>;    // the same
+using ChangeId = Id<struct ChangeKind>;    // likewise
 using SessionId = Id<struct SessionKind>;  // never reused in a cluster
 using Seq = Id<struct SeqKind>;            // numbers the requests of one session
 using FencingToken = Id<struct FencingKind>;

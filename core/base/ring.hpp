@@ -15,7 +15,7 @@ public:
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
 
-    // Counted from the front. Requires that there are that many.
+    // The element at that position, counted from the front. Requires that it exists.
     [[nodiscard]] T& operator[](std::size_t at) { return slots_[(head_ + at) & mask()]; }
     [[nodiscard]] const T& operator[](std::size_t at) const {
         return slots_[(head_ + at) & mask()];

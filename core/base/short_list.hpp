@@ -37,7 +37,7 @@ public:
     [[nodiscard]] T* begin() { return const_cast<T*>(std::as_const(*this).begin()); }
     [[nodiscard]] T* end() { return begin() + size(); }
 
-    // Requires that there are that many.
+    // Requires that the element exists.
     [[nodiscard]] T& operator[](std::size_t at) { return begin()[at]; }
     [[nodiscard]] const T& operator[](std::size_t at) const { return begin()[at]; }
     [[nodiscard]] T& front() { return *begin(); }
@@ -57,13 +57,13 @@ public:
         }
         std::get<Many>(values_).push_back(std::move(value));
     }
-    // Requires that there is one.
+    // Requires that the list is not empty.
     void pop_back() {
         if (auto* many = std::get_if<Many>(&values_)) return many->pop_back();
         clear();
     }
     void clear() { values_.template emplace<Many>(); }
-    // How many there were.
+    // Returns how many elements were removed.
     std::size_t remove(const T& value) {
         if (auto* many = std::get_if<Many>(&values_)) return std::erase(*many, value);
         const bool is_it = front() == value;

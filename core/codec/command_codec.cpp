@@ -14,8 +14,8 @@ namespace mortise::core {
 
 namespace {
 
-// Numbers of the log's format, below those of requests (request_codec.hpp): never changed, never
-// used again.
+// The numbers of the commands in the log, below those of requests (request_codec.hpp). A number
+// never changes and is never reused.
 enum class Kind : std::uint8_t {
     open_session = 1,
     renew = 2,
@@ -23,7 +23,7 @@ enum class Kind : std::uint8_t {
     sweep = 4,
     acknowledge = 5,
     end_closure = 6,
-    run = 7,  // no command: in front of the first of the requests that it is of
+    run = 7,  // not a command: it precedes the first request of a run
 };
 static_assert(static_cast<std::uint8_t>(Kind::run) < first_request_kind);
 
@@ -89,7 +89,7 @@ Renew get_renew(ByteReader& in) {
     return c;
 }
 
-// Fails when nothing in front of it says whose it is.
+// Fails if no run precedes the request.
 Request get_next_request(ByteReader& in, std::uint8_t kind, RequestRun& run) {
     if (!run.session.is_set() || !run.next.is_set()) in.fail();
     Request c{run.session, run.next, get_request(in, kind, run.next)};
@@ -153,7 +153,7 @@ void BatchBuilder::add_request(const Request& request) {
     run_.next = request.seq.next();
 }
 
-// Those have a run of their own, if they have requests.
+// Adds commands that already contain their runs.
 void BatchBuilder::add_encoded(std::string_view commands, std::size_t count, std::uint8_t format) {
     commands_.raw(commands);
     run_ = {};
@@ -173,7 +173,7 @@ Bytes BatchBuilder::take(std::uint8_t format) {
 std::optional<std::vector<Command>> decode_batch(const Bytes& batch, std::uint8_t newest) {
     ByteReader in{batch.view()};
     const auto head = get_head(in);
-    // What a batch may weigh does not depend on its head, which a leader makes anew.
+    // The size limit does not include the head, because a leader writes a new one.
     if (head.format > newest || in.remaining() >= batch_bytes_max) return std::nullopt;
     std::vector<Command> commands;
     RequestRun run;

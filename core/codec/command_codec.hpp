@@ -1,5 +1,5 @@
-// The one byte form of commands: storage stores it, transport carries it, every replica applies the
-// bytes it received. docs/formats.md describes it.
+// The only encoding of commands: storage stores it, transport carries it, and every replica applies
+// the bytes that it received. docs/formats.md describes it.
 #pragma once
 
 #include <optional>
@@ -12,49 +12,50 @@
 
 namespace mortise::core {
 
-// Whose a request is, and which number the next one of the same session has: that is written once
-// for all that follow each other.
+// The session of a run of requests, and the sequence number of its next request: both are encoded
+// once, in front of the run.
 struct RequestRun {
     SessionId session;
     Seq next;
 };
 
-// Builds the payload of an entry, or of a forwarded request: a version byte, then commands.
+// Builds the payload of an entry or of a forwarded request: a version byte, then commands.
 class BatchBuilder {
 public:
-    // `names` is how many names the command concerns; names() sums them, to bound the work.
+    // `names` is how many names the command concerns. names() is their sum, which bounds the work.
     void add(const Command& command, std::size_t names = 1);
-    // Commands that somebody else encoded, of a batch in that form: checked, then taken over as
-    // bytes.
+    // Adds commands that were encoded elsewhere, taken from a batch in that format. They are
+    // checked and then copied as bytes.
     void add_encoded(std::string_view commands, std::size_t count, std::uint8_t format);
 
     [[nodiscard]] bool is_empty() const { return count_ == 0; }
-    // Of commands, each request counted by itself.
+    // The number of commands; each request counts as one.
     [[nodiscard]] std::size_t count() const { return count_; }
     [[nodiscard]] std::size_t names() const { return names_; }
     [[nodiscard]] std::size_t bytes() const { return commands_.size(); }
-    // Leaves the builder empty. In the oldest form that has all of it, unless every reader is known
-    // to read a newer one.
+    // Returns the batch in the oldest format that can express it, or in `format` if that is newer:
+    // every reader must be known to read it. The builder is empty afterwards.
     [[nodiscard]] Bytes take(std::uint8_t format = command_format_oldest);
 
 private:
     void add_request(const Request& request);
 
     ByteWriter commands_;
-    RequestRun run_;  // that the last request belongs to
+    RequestRun run_;  // the run of the last request
     std::size_t count_ = 0;
     std::size_t names_ = 0;
     std::uint8_t needed_ = command_format_oldest;
 };
 
-// Empty when the bytes are no batch, a batch of a later version than `newest`, or beyond the
-// limits. A version later than command_format_newest can only be asked for by tests of members of
-// two versions; they invent one, and its commands are those of command_format_newest.
+// Empty if the bytes are not a batch, exceed the limits, or have a version above `newest`. Only
+// tests of members with two versions pass a `newest` above command_format_newest; they invent that
+// version, and its commands are those of command_format_newest.
 [[nodiscard]] std::optional<std::vector<Command>> decode_batch(
     const Bytes& batch, std::uint8_t newest = command_format_newest);
-// As it says itself; zero of what is empty.
+// The version byte of the batch; zero if it is empty.
 [[nodiscard]] std::uint8_t format_of(const Bytes& batch);
-// The commands of a batch without its head, for add_encoded. Requires a batch that decodes.
+// The commands of a batch without its head, for add_encoded(). Requires a batch that can be
+// decoded.
 [[nodiscard]] std::string_view commands_of(const Bytes& batch);
 
 }  // namespace mortise::core

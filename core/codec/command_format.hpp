@@ -1,5 +1,5 @@
-// The versions of the byte form of commands (docs/formats.md). A build reads those from the oldest
-// to the newest; the writer decides which one it writes (core/node/log_formats.hpp).
+// The versions of the encoding of commands (docs/formats.md). A build reads the oldest to the
+// newest version; the writer decides which one it writes (core/node/log_formats.hpp).
 //   1  the count of the commands, and the commands
 #pragma once
 

@@ -1,4 +1,4 @@
-// A configuration as bytes: the payload of an entry of that kind.
+// The encoding of a configuration, which is the payload of a configuration entry.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 namespace mortise::core {
 
 [[nodiscard]] Bytes encode_configuration(const Configuration& configuration);
-// Empty when the bytes are not a configuration, or one of a later version.
+// Empty if the bytes are not a configuration, or have a later version.
 [[nodiscard]] std::optional<Configuration> decode_configuration(const Bytes& bytes);
 
 }  // namespace mortise::core

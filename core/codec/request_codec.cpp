@@ -11,7 +11,7 @@ namespace mortise::core {
 
 namespace {
 
-// Numbers of the log's format: never changed, never used again.
+// The numbers of the requests in the log. A number never changes and is never reused.
 enum class RequestKind : std::uint8_t {
     acquire = first_request_kind,
     acquire_several = 9,  // the same request, with a count of its names
@@ -27,15 +27,16 @@ enum class RequestKind : std::uint8_t {
     close_session = 19,
 };
 
-// What an acquire says beyond its names. Nothing is written for what it does not say.
+// Flags for the optional fields of an acquire. An absent field is not written.
 constexpr std::uint8_t acquire_waits = 1;
-constexpr std::uint8_t acquire_names_policy = 2;  // another policy of the record is a mismatch
-constexpr std::uint8_t acquire_has_policy = 4;    // of a record that it creates
+// the lock record must have this policy, or the request is a mismatch
+constexpr std::uint8_t acquire_names_policy = 2;
+constexpr std::uint8_t acquire_has_policy = 4;  // a policy for a record that the request creates
 constexpr std::uint8_t acquire_has_label = 8;
 constexpr std::uint8_t acquire_has_priority = 16;
 constexpr std::uint8_t acquire_has_locker = 32;
 constexpr std::uint8_t acquire_has_terms = 64;
-constexpr std::uint8_t acquire_all = 128;  // of its names, not any
+constexpr std::uint8_t acquire_all = 128;  // all of its names, not any one
 
 std::uint8_t flags_of(const Acquire& c) {
     std::uint8_t flags = 0;
@@ -58,7 +59,7 @@ void put_options(ByteWriter& out, const Acquire& c) {
     if (c.terms.is_set()) put(out, c.terms);
 }
 
-// A part that is there says something: nothing has two forms.
+// An optional field must differ from its default, so that each request has only one encoding.
 void get_options(ByteReader& in, std::uint8_t flags, Acquire& c) {
     const auto has = [&](std::uint8_t flag) { return (flags & flag) != 0; };
     c.wait = has(acquire_waits);
@@ -80,7 +81,7 @@ std::string get_name(ByteReader& in) {
 
 // --- writing ------------------------------------------------------------------------------------
 
-// Writes a body behind its kind.
+// Writes the body of a request after its kind.
 class BodyWriter {
 public:
     BodyWriter(ByteWriter& out, Seq seq) : out_{out}, seq_{seq} {}
@@ -136,8 +137,8 @@ public:
 
 private:
     void begin(RequestKind kind) { put_enum(out_, kind); }
-    // How far back the request is that it names: mostly a small number. What is not behind it, and
-    // so names nothing, wraps around.
+    // Writes the distance from the request to the operation that it refers to, which is mostly a
+    // small number. A reference to a later operation is invalid; its distance wraps around.
     void begin(RequestKind kind, Seq operation) {
         begin(kind);
         out_.varint(seq_.raw() - operation.raw());
@@ -173,7 +174,7 @@ Acquire get_acquire_several(ByteReader& in) {
     return c;
 }
 
-// As BodyWriter writes it.
+// The reverse of what BodyWriter writes.
 Seq get_operation(ByteReader& in, Seq seq) {
     const Seq operation{seq.raw() - in.varint()};
     if (!operation.is_set()) in.fail();
@@ -212,7 +213,7 @@ RequestBody get_request(ByteReader& in, std::uint8_t kind, Seq seq) {
     switch (static_cast<RequestKind>(kind)) {
         case RequestKind::acquire: return get_acquire(in);
         case RequestKind::acquire_several: return get_acquire_several(in);
-        // Of braces the first is evaluated first.
+        // Braces evaluate their elements from left to right.
         case RequestKind::release: return Release{operation(), get_flag(in)};
         case RequestKind::cancel: return Cancel{operation()};
         case RequestKind::downgrade:

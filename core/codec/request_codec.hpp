@@ -1,5 +1,5 @@
-// The byte form of what a session asks for, within a batch of commands (command_codec.hpp). Whose a
-// request is and which number it has is said in front of the first of those that follow each other.
+// The encoding of a session's requests within a batch of commands (command_codec.hpp). The session
+// and the first sequence number are written in front of each run of consecutive requests.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace mortise::core {
 
-// Kinds of commands are below it.
+// The kinds of other commands are below this one.
 constexpr std::uint8_t first_request_kind = 8;
 
 void put_request(ByteWriter& out, const Request& request);
-// Of the request with that number, whose kind was read. Fails for what is no kind of request.
+// Decodes the request with that sequence number, after its kind was read. Fails if the kind is
+// unknown.
 [[nodiscard]] RequestBody get_request(ByteReader& in, std::uint8_t kind, Seq seq);
 
 }  // namespace mortise::core

@@ -1,4 +1,5 @@
-// The sum over the rows of a state as bytes: the payload of an entry of that kind.
+// The encoding of a checksum over the rows of a state, which is the payload of an entry of that
+// kind.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace mortise::core {
 
 struct StateSum {
-    LogIndex at;  // after the entry at this index was applied
+    LogIndex at;  // the checksum is of the state after this entry
     std::uint64_t sum = 0;
 
     friend bool operator==(const StateSum&, const StateSum&) = default;

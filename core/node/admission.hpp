@@ -9,7 +9,7 @@ namespace mortise::core {
 enum class Admission : std::uint8_t {
     admitted,
     refused,
-    not_a_member,  // the sender believes that it is one: it is to be told
+    not_a_member,  // the sender believes that it is a member: it should be informed
 };
 
 // The sender must be connected.

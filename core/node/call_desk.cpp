@@ -55,8 +55,8 @@ std::optional<Denied> CallDesk::denied(const Call& call) const {
                   missing->name);
 }
 
-// A try on names that look taken, of which it wants any, asks whether they are, and writes nothing
-// if so. If one looks free the log decides.
+// A try of any one name, when all of the names look taken, first asks the leader whether they are,
+// and writes nothing if so. If one looks free, the log decides.
 void CallDesk::on(AcquireCall& call, Now now) {
     const auto& request = call.request;
     const bool is_try = !request.wait && request.which == Acquire::Which::any;
@@ -109,7 +109,7 @@ void CallDesk::on(const CloseCall& call, Now now) {
     agent_.on_close(call, now);
 }
 
-// It may go through the log after that, and has the same deadline for both (S48).
+// The try may go through the log after the read, and both share one deadline (S48).
 void CallDesk::ask_try(AcquireCall& call, OperationId behind, Now now) {
     const auto gives_up = std::min(call.deadline, now.steady + options_.call_timeout);
     call.deadline = gives_up;
@@ -126,8 +126,8 @@ void CallDesk::ask_read(Call call, Instant gives_up, OperationId behind) {
 
 // --- reads --------------------------------------------------------------------------------------
 
-// One question for all reads of a step. A repeated question has a new id: an answer to the old one
-// may be too old by now (etcd 20418).
+// One question serves all reads of a step. A repeated question gets a new id, because an answer to
+// the old one may be stale by now (etcd 20418).
 std::optional<ReadId> CallDesk::take_question(Now now) {
     if (!reads_.is_to_ask()) return std::nullopt;
     const auto id = read_id(options_.generation.boot_epoch, ++asked_);
@@ -183,7 +183,8 @@ void CallDesk::answer_read(InspectCall& inspect, Now now) {
     answers_.push_back({inspect.tag, std::move(viewed)});
 }
 
-// By this node's own countdown, which decides nothing alone: the name opens when a majority agrees.
+// The remaining times by this node's own countdown, which decides nothing alone: the name opens
+// when a majority agrees.
 void CallDesk::tell_times(LockView& lock, Now now) const {
     for (auto& closing : lock.closings) {
         for (const auto closure : closing.closures) {
@@ -202,7 +203,7 @@ void CallDesk::answer_try(AcquireCall& call, Now now) {
     }
 }
 
-// It is not a busy answer: the log decides (S31).
+// The request names another policy, so the log decides instead of a busy answer (S31).
 bool CallDesk::names_other_policy(const Acquire& request) const {
     return request.policy_given && std::ranges::any_of(request.names, [&](const NamedMode& one) {
                const auto* record = machine_.table().find(one.name);

@@ -24,10 +24,10 @@ public:
           contentions_{contentions},
           changes_{options.generation.boot_epoch, {options.election_timeout, options.heartbeat}} {}
 
-    // Those that change the membership.
+    // The calls that change the membership.
     [[nodiscard]] MembershipCalls& changes() { return changes_; }
     void take(Call& call, Now now);
-    // Calls whose time is over are answered; questions without an answer are to be asked again.
+    // Answers calls whose time is over; questions without an answer are repeated.
     void on_timer(Now now);
     // Questions to the old leader may never be answered.
     void on_leader(Instant now);
@@ -35,9 +35,9 @@ public:
     [[nodiscard]] std::optional<ReadId> take_question(Now now);
     // The answer of the leader.
     void granted(ReadId id, LogIndex index) { reads_.granted(id, index); }
-    // Answers the reads that everything up to `applied` answers, or some of them.
+    // Answers reads for which everything up to `applied` is enough, or a limited number of them.
     void answer_reads(LogIndex applied, Now now);
-    // Since the last call.
+    // The answers since the last call.
     [[nodiscard]] std::vector<CallAnswer> take_answers() { return std::exchange(answers_, {}); }
     [[nodiscard]] Instant deadline(bool has_leader) const;
 

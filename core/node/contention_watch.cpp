@@ -8,7 +8,8 @@ void ContentionWatch::watch(OperationId hold, const Names& names) {
     names_[hold] = names;
     for (const auto& name : names) {
         holds_[name].insert(hold);
-        // A queue of ten tells each in turn that nine are left: those came before it was granted.
+        // A new holder is notified of the requests that wait already: in a queue of ten, each
+        // holder in turn learns of the rest.
         marked_[name].insert(hold);
     }
     if (auto early = asked_early_.extract(hold); !early.empty())
@@ -58,7 +59,7 @@ void ContentionWatch::on_state_replaced() {
     marked_ = holds_;
 }
 
-// Once for each name, however many holders share it.
+// Once for each name, however many sessions share it.
 std::vector<Contended> ContentionWatch::take(const LockMachine& machine) {
     std::map<std::string, std::set<OperationId>> asked;
     for (const auto& [name, one] : asked_)

@@ -24,12 +24,13 @@ public:
     void forget(OperationId hold);
     [[nodiscard]] bool is_empty() const { return names_.empty(); }
 
-    // It has another mode now.
+    // The hold has another mode now.
     void converted(OperationId hold);
-    // A request began to wait for it.
+    // A request began to wait for the name.
     void somebody_waits(const std::string& name);
-    // `are_here` tells which are holds of this node. A hold that is not watched yet may be in a
-    // moment, when its owner has received it: the newest request to release is reported then.
+    // `are_here` says which holds belong to this node. A hold that is not watched yet may be
+    // watched a moment later, when its owner has received it: the newest request to release is
+    // reported then.
     using AreHere = std::function<bool(OperationId)>;
     void on(const ReleaseAsked& asked, const AreHere& are_here);
     // Outcomes were skipped: waiters may have arrived.

@@ -40,15 +40,15 @@ struct Effects {
     std::vector<Contended> contended;
     std::optional<LeaseChanged> lease;
     std::vector<CallAnswer> answers;
-    // The machine was replaced: entries up to here were applied elsewhere, their outcomes are not
-    // told. Before `applied`.
+    // The machine was replaced: entries up to here were applied elsewhere, and their outcomes are
+    // not reported. Precedes `applied`.
     std::optional<LogId> state_replaced;
     // A peer that remembers more than this directory has detected that it is outdated: nothing that
     // this core says counts any more. The node has to start with an empty directory
     // (docs/decisions/0013).
     bool superseded = false;
-    // The same, and a copy of the directory is in use elsewhere: a person has to decide which one
-    // is right. This node has to stop.
+    // Like `superseded`, but a copy of the directory is in use elsewhere: a person has to decide
+    // which one is right. This node has to stop.
     bool copied = false;
     std::vector<Note> notes;
     std::optional<LogBase> purge_log_to;  // inclusive; may be executed at any time

@@ -39,8 +39,8 @@ struct UnknownTo {
 struct Received {
     NodeId from;
     PeerMessage message;
-    // The start that the sender was in by the hello of the connection on which it came. Empty: that
-    // of the present connection.
+    // The start of the sender according to the hello of the connection that carried the message.
+    // Empty: that of the present connection.
     std::optional<Generation> start{};
 };
 

@@ -13,7 +13,7 @@ Bytes batch_of(const std::vector<Command>& commands) {
     return batch.take();
 }
 
-// The requests of one session, numbered without a gap.
+// True if these are requests of one session, numbered without gaps.
 bool are_part_of_a_stream(const std::vector<Command>& commands) {
     const Request* before = nullptr;
     for (const auto& command : commands) {
@@ -49,7 +49,7 @@ Inbound look_into(const Forward& forward, std::uint8_t format) {
     return inbound;
 }
 
-// In the log they would be repeats, or have no effect.
+// In the log they would be duplicates, or have no effect.
 void leave_out_requests(Inbound& inbound, Seq next) {
     if (next == inbound.first) return;
     const auto removed = std::erase_if(inbound.commands, [&](const auto& command) {
@@ -60,7 +60,8 @@ void leave_out_requests(Inbound& inbound, Seq next) {
     if (removed != 0) inbound.batch = batch_of(inbound.commands);
 }
 
-// P11: each is answered under its own number, so the releases behind it go on.
+// P11: each of these requests is answered under its own number, so that the releases behind it
+// proceed.
 void decline_what_begins(Inbound& inbound) {
     bool declines = false;
     for (auto& command : inbound.commands) {
@@ -72,9 +73,9 @@ void decline_what_begins(Inbound& inbound) {
     if (declines) inbound.batch = batch_of(inbound.commands);
 }
 
-// What the opener wrote about itself does not count, and need not: its certificate does. What a
-// member says that it reads does not count either, or a member could lift the rules for all by
-// claiming to be old: every version that knows certificates reads such commands.
+// The access that the opener wrote itself does not count; its certificate does. The format that a
+// member claims to read does not count either: otherwise a member could lift the rules for all
+// nodes by claiming to be old. Every version that knows certificates reads such commands.
 void set_access(Inbound& inbound, NodeId opener, const Access& access) {
     bool differs = false;
     for (auto& command : inbound.commands) {

@@ -1,4 +1,4 @@
-// A Forward, decoded: what a leader does with it before it proposes anything.
+// A decoded Forward, and what a leader does with it before it proposes anything.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ struct Inbound {
 void leave_out_requests(Inbound& inbound, Seq next);
 // Makes a Declined of each request that begins something.
 void decline_what_begins(Inbound& inbound);
-// In each session that `opener` opens: the access that its certificate gives.
+// Sets the access of `opener`'s certificate in each session that it opens.
 void set_access(Inbound& inbound, NodeId opener, const Access& access);
 
 }  // namespace mortise::core

@@ -25,13 +25,14 @@ public:
     // A statement counts for this long after it was last repeated.
     explicit LifeDoubts(Nanoseconds lasts) : lasts_{lasts} {}
 
-    // A peer said hello. What it says after that is a new statement.
+    // A peer said hello. A statement that it makes after that is a new one.
     void heard_hello(NodeId peer) { ++hellos_[peer]; }
-    // Said on a connection that is up, or as the answer to a hello of this node, each of which
-    // counts as another one. True if it is the first statement of that peer.
+    // A statement on a connection that is up, or the answer to a hello of this node; each such
+    // answer counts as a new hello of that peer. True if it is the first statement of that peer.
     bool said(NodeId by, Instant now);
     bool refused(NodeId by, bool as_copy, Instant now);
-    // Only statements of members other than `self` count: of two members, or of the only one twice.
+    // Only statements of members other than `self` count: two members must agree, or the only other
+    // member must say it twice.
     [[nodiscard]] Verdict judge(const Configuration& configuration, NodeId self) const;
     // Forgets statements that are too old.
     void advance(Instant now);

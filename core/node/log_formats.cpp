@@ -24,7 +24,7 @@ void LogFormats::remember(std::uint8_t format) {
 }
 
 // Learners read the log as well, and so do removed members until they have learned of their
-// removal. A member that was not heard of may have any version.
+// removal. A member that has not said hello may have any version.
 std::uint8_t LogFormats::common() const {
     auto common = options_.command_format;
     for (const auto incarnation : raft_.followers()) {
@@ -34,7 +34,8 @@ std::uint8_t LogFormats::common() const {
     return common;
 }
 
-// What is in the log once, everybody reads: nobody who was not heard of takes that back.
+// A format that is in the log is readable for every member: a member that has not said hello does
+// not change that.
 std::uint8_t LogFormats::to_propose() const {
     return std::max(common(), std::min(in_log_, options_.command_format));
 }

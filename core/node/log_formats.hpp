@@ -12,14 +12,14 @@ class LogFormats {
 public:
     LogFormats(const NodeOptions& options, const Raft& raft, const Peers& peers);
 
-    // An entry is in the log, or commands in that format are.
+    // The log contains this entry, or commands in that format.
     void remember(const Entry& entry);
     void remember(std::uint8_t format);
     // For a leader: the format of its next entry.
     [[nodiscard]] std::uint8_t to_propose() const;
     // That node could not read the log: it would stop at the first entry that it cannot read.
     [[nodiscard]] bool is_too_old(const Hello& hello) const;
-    // Empty, with a note, if the entry makes no sense. Throws if this version cannot know.
+    // Empty, with a note, if the entry is invalid. Throws if the format is unknown to this version.
     [[nodiscard]] std::vector<Command> commands_in(const Entry& entry,
                                                    std::vector<Note>& notes) const;
 

@@ -41,7 +41,8 @@ void MembershipCalls::replied(NodeId from, const MembershipReply& reply, Instant
         case State::begun: found->why.reset(); break;
         case State::not_yet:
             found->why = reply.why;
-            // At the end a reason is more useful than a request without a reply.
+            // Near the deadline the known reason is more useful than another request, which would
+            // get no reply in time.
             if (found->ask_at + pacing_.ask_again > found->call.deadline)
                 found->ask_at = Instant::never();
             break;
@@ -57,7 +58,7 @@ void MembershipCalls::ask_all_again(Instant now) {
     }
 }
 
-// A removed node learns of the end of its removal, and cannot ask any more.
+// A removed node learns that its removal is done, and cannot ask any more.
 bool MembershipCalls::is_done(const Pending& pending, const View& view) {
     if (!pending.configuration.is_set()) return false;
     const auto& goal = pending.call.goal;

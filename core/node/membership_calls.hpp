@@ -1,6 +1,7 @@
-// The membership changes that this node was asked for, until the cluster has answered. The leader
-// remembers nothing about them: this node looks first, then requests the change with what it saw,
-// and repeats that until it is done. So leaders may change, and messages may be lost.
+// The membership changes that this node's program requested, until the cluster has answered. The
+// leader stores nothing about them: this node first asks for the present state, then requests the
+// change on that basis, and repeats this until it is done. So leaders may change, and messages may
+// be lost.
 #pragma once
 
 #include <optional>
@@ -19,7 +20,7 @@ public:
         Nanoseconds give_up;    // after a reply
         Nanoseconds ask_again;  // after a request
     };
-    // What this node knows by itself.
+    // The state that this node knows by itself.
     struct View {
         std::optional<NodeId> leader;
         Term term;
@@ -33,9 +34,9 @@ public:
     [[nodiscard]] bool is_empty() const { return pending_.empty(); }
     [[nodiscard]] bool is_full() const { return pending_.size() >= membership_calls_max; }
     void add(ChangeCall call, Instant now) { pending_.push_back({std::move(call), now}); }
-    // Ends the call that has waited for longest, in favour of a new one. Many calls that wait for
-    // something that does not happen must not exclude one that could be done at once. There must be
-    // one.
+    // Ends the call that has waited longest, in favour of a new one: many calls that wait for an
+    // event that does not happen must not exclude one that could be done at once. There must be a
+    // call.
     CallAnswer give_way();
     // A request that should go to the leader now; empty if there is none.
     std::optional<MembershipRequest> take_due(NodeId leader, Instant now);
@@ -43,7 +44,7 @@ public:
     void replied(NodeId from, const MembershipReply& reply, Instant now);
     // The node that was asked may never answer.
     void ask_all_again(Instant now);
-    // The calls that are over: by a reply, by what is known here, or by their deadline.
+    // The calls that have ended: by a reply, by the state that is known here, or by their deadline.
     std::vector<CallAnswer> take_over(const View& view, Instant now);
     std::vector<CallTag> take_all();
 
@@ -59,8 +60,8 @@ private:
         bool is_open = false;  // no reply to that one yet
         LogIndex configuration{};
         Term term{};
-        bool begun = false;  // the last thing that was learned about it
-        // a request that was not a look has no reply, and will never get one
+        bool begun = false;  // the last reply said that it has begun
+        // a request to change something got no reply, and will never get one
         bool uncertain = false;
         std::optional<MembershipRefusal> why{};
         std::optional<decltype(CallAnswer::result)> result{};

@@ -26,7 +26,7 @@ MembershipReply refusal(const MembershipRequest& request, MembershipRefusal why)
     return reply;
 }
 
-// Two nodes at one address count as one: the second could not be reached there.
+// Two nodes at one address are one: the second could not be reached there.
 bool is_taken(const std::string& address, const Configuration& by) {
     const auto members = by.all();
     return std::ranges::any_of(members, [&](NodeId id) { return by.find(id)->address == address; });
@@ -121,25 +121,26 @@ ChangeResult MembershipDesk::begin_change(const MembershipGoal& goal, Instant no
         case MembershipGoal::Kind::voter: return promote(goal.member, now);
         case MembershipGoal::Kind::address: return raft_.move(goal.member, goal.address, now);
         case MembershipGoal::Kind::gone: return raft_.remove(goal.member, now);
-        case MembershipGoal::Kind::leader: break;  // not a change of the members
+        case MembershipGoal::Kind::leader: break;  // does not change the members
     }
     return MembershipRefusal::not_a_voter;
 }
 
-// As a learner. It must be running and connected: only it knows what its directory is.
+// Adds the node as a learner. It must be running and connected: only the node itself knows its
+// incarnation.
 ChangeResult MembershipDesk::add_member(NodeId id, const std::string& address, Instant now) {
     if (!is_address(address)) return MembershipRefusal::invalid_address;
     const auto* found = peers_.find(id);
     if (found == nullptr) return MembershipRefusal::not_connected;
     if (!peers_.is_of_cluster(*found)) return MembershipRefusal::other_cluster;
-    // What earlier leaders left may be newer than anything this one has applied.
+    // The log of earlier leaders may contain changes that this leader has not applied.
     if (!raft_.has_handed_out_own_term()) return MembershipRefusal::leader_not_ready;
     if (formats_.is_too_old(*found)) return MembershipRefusal::too_old;
     if (!peers_.is_members_certificate(id)) return MembershipRefusal::not_a_members_certificate;
     return raft_.add_learner({id, found->generation.incarnation, address}, now);
 }
 
-// Nothing is proposed while leadership is handed over, so it is tried once, with somebody who can
+// Nothing is proposed during a leadership transfer, so it is tried once, with a target that can
 // take it at once.
 MembershipReply MembershipDesk::consider_leader(const MembershipRequest& request, Instant now) {
     const auto target = request.goal.member;
@@ -183,10 +184,10 @@ bool MembershipDesk::is_settled() const {
     return raft_.is_configuration_committed() && !raft_.configuration().is_joint();
 }
 
-// --- without being asked ------------------------------------------------------------------------
+// --- automatic replacement ----------------------------------------------------------------------
 
-// A member that lost its directory comes back with another incarnation: first as a learner, and
-// when it has caught up it replaces the lost one as a voter (S47).
+// A member that lost its directory returns with another incarnation: first as a learner, and when
+// it has caught up it replaces the lost voter (S47).
 void MembershipDesk::take_in_newcomers(Instant now) {
     if (!raft_.has_handed_out_own_term()) return;
     for (const auto& [peer, hello] : peers_.connected()) {
@@ -206,7 +207,7 @@ void MembershipDesk::take_in_newcomers(Instant now) {
     }
 }
 
-// --- whom to be connected with ------------------------------------------------------------------
+// --- connections --------------------------------------------------------------------------------
 
 std::optional<std::vector<Member>> MembershipDesk::take_changed_peers(Instant now) {
     return wanted_.take_changed(raft_.configuration(), raft_.configuration_id(), now);

@@ -1,6 +1,6 @@
 // The leader's side of membership changes: it considers a request, begins the change, and replies
-// how far it is. MembershipCalls is the side that asks. A leader takes members that lost their
-// directory in again without being asked.
+// with its progress. MembershipCalls is the requesting side. A leader replaces members that lost
+// their directory without a request.
 #pragma once
 
 #include <optional>
@@ -18,16 +18,16 @@ public:
     MembershipDesk(const NodeOptions& options, const Peers& peers, const LogFormats& formats,
                    Raft& raft);
 
-    // Passes what this node's program asks for to the leader, or considers it if that is this node;
-    // and answers calls that are over.
+    // Sends the requests of this node's program to the leader, or considers them if this node
+    // leads; and answers calls that have ended.
     void ask(MembershipCalls& calls, Effects& effects, Instant now);
     // The reply to a peer's request; empty if that peer is not a member.
     [[nodiscard]] std::optional<MembershipReply> answer(NodeId from,
                                                         const MembershipRequest& request,
                                                         Instant now);
-    // For a leader. Tried at every step until it is done.
+    // For a leader: tried at every step until it is done.
     void take_in_newcomers(Instant now);
-    // The peers to be connected with, if they have changed.
+    // The peers that this node should be connected with, if they have changed.
     [[nodiscard]] std::optional<std::vector<Member>> take_changed_peers(Instant now);
     [[nodiscard]] Instant deadline() const { return wanted_.deadline(); }
 

@@ -27,9 +27,9 @@ struct FormationAnswer {
     std::uint64_t round = 0;
 };
 
-// What a node's program wants changed, on its way to the leader. Only a look, unless it names the
-// configuration, and the term, that an earlier look saw. It changes nothing when these are not in
-// force any more: so a late copy, or one of two that were asked at once, does no harm.
+// A change that a node's program wants, on its way to the leader. It is only a query, unless it
+// names the configuration and the term that an earlier query returned. It changes nothing if these
+// are no longer current, so a late or concurrent copy is harmless.
 struct MembershipRequest {
     ChangeId id;
     MembershipGoal goal;
@@ -42,7 +42,7 @@ struct MembershipReply {
     enum class State : std::uint8_t {
         looked,   // request the change with this configuration and this term
         begun,    // ask again whether it is done
-        not_yet,  // nothing has begun, for a reason that passes by itself
+        not_yet,  // not begun, for a reason that resolves by itself
         refused,
         done,
     };
@@ -54,15 +54,15 @@ struct MembershipReply {
     Term term;                // the same
 };
 
-// "I take your session's stream from that request on: go back to it." The leader tells the node
-// that forwards it.
+// "The next request that I expect of your session is this one: resend from there." A leader sends
+// it to the node that forwarded the requests.
 struct StreamGap {
     SessionId session;
     Seq next;
 };
 
-// "This directory has forgotten what it promised, or another life of it was here since." To the
-// life that it names; nothing that it says counts.
+// "This directory has forgotten what it promised, or a later or copied run of it was here." The
+// receiver is the run that the message names; nothing that this run says counts.
 struct Superseded {
     Generation generation;
 };

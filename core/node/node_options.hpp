@@ -1,4 +1,4 @@
-// What a node is configured with. Every part of it reads its own share; nothing changes it.
+// The configuration of a node. Each part reads its own fields; nothing changes them.
 #pragma once
 
 #include <string>
@@ -26,24 +26,24 @@ struct NodeOptions {
     Nanoseconds call_timeout{std::chrono::seconds{10}};
     std::size_t log_bytes_max = std::size_t{256} << 20U;       // kept for slow members
     std::size_t snapshot_bytes_max = std::size_t{512} << 10U;  // of a chunk
-    // The part of a snapshot that was passed on and is not on disk yet; or a single chunk.
+    // How much of a snapshot may be passed on and not on disk yet; or a single chunk.
     std::size_t install_bytes_max = std::size_t{4} << 20U;
-    // Applied in one step, or a single larger entry: a few milliseconds of work for acquires and
-    // releases.
+    // How much is applied in one step, or a single larger entry: a few milliseconds of work for
+    // acquires and releases.
     std::size_t apply_bytes_max = std::size_t{4} << 10U;
     // Changes are passed to the state on disk after this time at most.
     Nanoseconds state_interval{std::chrono::milliseconds{250}};
     std::uint64_t compare_every = 1'024;  // entries between two comparisons of the state
     std::size_t uncommitted_bytes_max = std::size_t{16} << 20U;  // beyond it nothing is proposed
-    // Memory for what the state on disk lacks. Beyond it acquires are rejected, beyond a quarter
-    // more everything except renewals, and beyond half more everything.
+    // Memory for changes that the state on disk lacks. Beyond it acquires are rejected, beyond 5/4
+    // of it everything except renewals, and beyond 6/4 of it everything.
     std::size_t state_lag_bytes_max = std::size_t{256} << 20U;
     std::size_t window = 2'048;  // see AgentOptions
     std::uint64_t seed = 0;
     // The newest format of commands that this node reads; another value simulates an older version.
     std::uint8_t command_format = command_format_newest;
     std::string cluster_name{};     // see Hello
-    Access access = Access::all();  // what the certificate of this node allows
+    Access access = Access::all();  // what this node's own certificate allows
 };
 
 }  // namespace mortise::core

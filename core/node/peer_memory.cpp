@@ -8,7 +8,7 @@ namespace mortise::core {
 
 namespace {
 
-// These show a term that may not be on disk yet: a crash may lose it.
+// These messages show a term that may not be on disk yet: a crash may lose it.
 bool shows_durable_term(const RaftMessage& message) {
     return !std::holds_alternative<PreVoteRequest>(message) &&
            !std::holds_alternative<ReadRequest>(message);
@@ -22,8 +22,8 @@ bool lacks(const RaftMessage& message, LogId entry) {
                           [&](const VoteRequest& m) { return m.last < entry; },
                           [&](const AppendReply& m) {
                               if (!m.rejected || !m.previous.is_set()) return false;
-                              // It was asked for entries that every log has up to there, or its
-                              // newest entry that may be in the leader's log is older.
+                              // The request concerned entries that every log has up to there, or
+                              // the newest entry that may be in the leader's log is older.
                               return m.previous <= entry.index || m.hint < entry;
                           },
                           [](const auto&) { return false; },
@@ -45,8 +45,8 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, const Generation& newes
     known.said_before = std::max(known.said_before, known.said);
     known.acknowledged_before = std::max(known.acknowledged_before, known.acknowledged);
     known.attested_before = std::max(known.attested_before, known.attested);
-    // It was restored from a time before it learned of the cluster: it would learn again, and vote
-    // (S47).
+    // The directory was restored from a time before it learned of the cluster: it would bootstrap
+    // and vote again (S47).
     const bool lost_all = hello.is_empty() && known.acknowledged_before > LogId{};
     known.forgot = known.forgot || lost_all;
     return Verdict::new_life;
@@ -79,7 +79,7 @@ void PeerMemory::forget_attested_but(const Configuration& members) {
 
 std::optional<std::uint8_t> PeerMemory::command_format(Incarnation incarnation) const {
     const auto found = known_.find(incarnation);
-    // It is known only from another's word, and has not said hello.
+    // It is known only from statements of other nodes, and has not said hello.
     if (found == known_.end() || !found->second.generation.is_set()) return std::nullopt;
     return found->second.command_format;
 }

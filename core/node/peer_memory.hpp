@@ -21,27 +21,27 @@ public:
         outlived,   // of an earlier start, or of a copy of the same start
     };
 
-    // A hello was received; that of a new run may already show that it has lost something.
-    // `newest_session` is the newest start of that directory that opened a session, which every
-    // member knows (S10).
+    // A hello was received. A hello of a new run may already show that the directory has lost
+    // something. `newest_session` is the newest start of that directory that opened a session,
+    // which every member knows (S10).
     Verdict hear(const Hello& hello, const Generation& newest_session);
-    // Its present run said this. False: it has lost what an earlier run acknowledged, and from now
-    // on nothing from that directory counts.
+    // A statement of the peer's present run. Returns false if it shows that the directory has lost
+    // what an earlier run acknowledged; from then on nothing from that directory counts.
     bool believe(Incarnation from, const RaftMessage& message);
-    // Durable there by its own word, and committed: nothing can undo that.
+    // The peer itself acknowledged this entry, and it is committed: nothing can undo that.
     void acknowledged(Incarnation by, LogId committed);
-    // The same by a leader's word.
+    // The same according to a leader.
     void attested(Incarnation of, LogId committed);
-    // A leader's word about a node may be from after its removal.
+    // A leader's statement about a node may have been made after the node's removal.
     void forget_attested_but(const Configuration& members);
 
     [[nodiscard]] bool has_forgotten(Incarnation incarnation) const;
-    // The newest that its present run reads; empty if it has not said hello.
+    // The newest format that its present run reads; empty if it has not said hello.
     [[nodiscard]] std::optional<std::uint8_t> command_format(Incarnation incarnation) const;
 
 private:
     struct Known {
-        Generation generation;  // of its present run; not set: it has not said hello
+        Generation generation;  // of its present run; not set: no hello yet
         std::uint8_t command_format = command_format_oldest;
         // For this run: the highest term in which it spoke, durable there, and the last entry.
         Term said;

@@ -6,7 +6,7 @@ namespace mortise::core {
 
 namespace {
 
-// The limit, whatever a peer is configured with.
+// The lower limit, whatever a peer is configured with.
 constexpr Nanoseconds heartbeat_min = std::chrono::milliseconds{1};
 
 const Hello* find_in(const std::map<NodeId, Hello>& hellos, NodeId peer) {
@@ -16,7 +16,7 @@ const Hello* find_in(const std::map<NodeId, Hello>& hellos, NodeId peer) {
 
 }  // namespace
 
-// --- who is connected ---------------------------------------------------------------------------
+// --- connected peers ----------------------------------------------------------------------------
 
 PeerMemory::Verdict Peers::hear(const Hello& hello, const Generation& newest_session) {
     const auto verdict = memory_.hear(hello, newest_session);
@@ -52,7 +52,7 @@ Nanoseconds Peers::pace() const {
     return heartbeat;
 }
 
-// --- whose word counts --------------------------------------------------------------------------
+// --- peers whose statements count ---------------------------------------------------------------
 
 bool Peers::is_of_cluster(const Hello& hello) const {
     return hello.is_empty() || hello.cluster == raft_.configuration().cluster;
@@ -78,7 +78,7 @@ bool Peers::believe(NodeId from, const RaftMessage& message) {
     return memory_.believe(at(from).generation.incarnation, message);
 }
 
-// Only what nobody may undo: acknowledged entries that are not committed may yet be truncated.
+// Only committed entries: others that were acknowledged may yet be truncated.
 void Peers::remember_acknowledged(NodeId from) {
     const auto* progress = raft_.progress_of(from);
     if (progress == nullptr) return;
@@ -87,10 +87,10 @@ void Peers::remember_acknowledged(NodeId from) {
     if (term) memory_.acknowledged(progress->incarnation, {*term, index});
 }
 
-// If a leader says that every member has something, each member has it: so other nodes than the
-// leader can detect a node that has lost it. This is the leader's word about the members of its own
-// configuration. The peers that this node knows are the same once the word covers the configuration
-// here, and removed peers are forgotten.
+// If a leader says that every member has something, each member has it: so nodes other than the
+// leader can detect a node that has lost it. The statement concerns the members of the leader's own
+// configuration. The peers that this node knows are the same once the statement covers the
+// configuration here, and removed peers are forgotten.
 void Peers::remember_replicated() {
     const auto index = raft_.replicated_index();
     if (raft_.is_leader() || index <= replicated_known_ || !raft_.is_configuration_committed())

@@ -1,6 +1,6 @@
-// The peers that are connected: what each said in its hello, and whether its word counts. A peer
-// has only one generation that counts: the newest of its directory, as long as it still has what
-// earlier ones acknowledged (storage/README.md, "What only others can find").
+// The connected peers: what each said in its hello, and whether its statements count. Of each peer
+// only one generation counts: the newest of its directory, as long as it still has what earlier
+// ones acknowledged (storage/README.md, "What only others can find").
 #pragma once
 
 #include "core/node/node_options.hpp"
@@ -13,7 +13,7 @@ class Peers {
 public:
     Peers(const NodeOptions& options, const Raft& raft) : options_{options}, raft_{raft} {}
 
-    // --- who is connected
+    // --- connected peers
     // A peer said hello on a new connection, which replaces an earlier one. For `newest_session`
     // see PeerMemory::hear. An outlived peer is not connected: nothing that it says counts.
     PeerMemory::Verdict hear(const Hello& hello, const Generation& newest_session);
@@ -27,26 +27,27 @@ public:
     // How often a leader sends.
     [[nodiscard]] Nanoseconds pace() const;
 
-    // --- whose word counts
+    // --- peers whose statements count
     [[nodiscard]] bool is_of_cluster(const Hello& hello) const;
-    // It is connected, and a member.
+    // The peer is connected, and a member.
     [[nodiscard]] bool is_trusted(NodeId peer) const;
-    // It is connected and of this cluster, and no member: it may have missed its removal.
+    // The peer is connected, belongs to this cluster, and is not a member: it may have missed its
+    // removal.
     [[nodiscard]] bool is_stranger(NodeId peer) const;
-    // Its directory has lost what it acknowledged.
+    // The directory of the peer has lost what it acknowledged.
     [[nodiscard]] bool has_forgotten(const Hello& hello) const;
-    // A connected peer said this. False if its directory has forgotten something.
+    // A statement of a connected peer. Returns false if its directory has forgotten something.
     bool believe(NodeId from, const RaftMessage& message);
     // A follower answered its leader, which is this node.
     void remember_acknowledged(NodeId from);
-    // A leader may have said what every member has.
+    // A leader may have reported what every member has.
     void remember_replicated();
-    // The newest format that it reads; empty if it was not heard of.
+    // The newest format that it reads; empty if it has not said hello.
     [[nodiscard]] std::optional<std::uint8_t> command_format(Incarnation of) const {
         return memory_.command_format(of);
     }
 
-    // --- what its certificate is, which only a connection shows; also of this node itself
+    // --- certificates, which only a connection shows; also that of this node itself
     [[nodiscard]] bool is_voters_certificate(NodeId peer) const;
     [[nodiscard]] bool is_members_certificate(NodeId peer) const;
 

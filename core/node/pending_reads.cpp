@@ -8,7 +8,8 @@ namespace mortise::core {
 
 void PendingReads::add(Call call, Instant gives_up, OperationId behind) {
     const auto tag = tag_of(call);
-    // What was asked before the call may be answered with what was so before it.
+    // A read may only use a question that was sent after the call, so the call starts without a
+    // question.
     const auto question = ReadId{};
     const bool is_new =
         pending_.emplace(tag, Pending{std::move(call), gives_up, question, {}, behind}).second;
@@ -43,7 +44,7 @@ std::optional<Call> PendingReads::cancel(CallTag tag) {
     return take(tag);
 }
 
-// Those that ended meanwhile are left out.
+// Skips calls that have ended.
 CallTag PendingReads::first_behind() {
     while (!behind_.empty() && !pending_.contains(behind_.front()))
         behind_.pop_front();

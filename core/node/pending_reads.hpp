@@ -19,8 +19,8 @@ constexpr std::size_t pending_reads_max = 65'536;  // beyond it, calls are refus
 class PendingReads {
 public:
     [[nodiscard]] bool is_full() const { return pending_.size() >= pending_reads_max; }
-    // Is to be asked for, and not answered before that request of this node's is applied (S20).
-    // Requires a tag that is not in use.
+    // Adds a call that needs a question. It is not answered before the request `behind` of this
+    // node is applied (S20). Requires a tag that is not in use.
     void add(Call call, Instant gives_up, OperationId behind = {});
     [[nodiscard]] bool is_to_ask() const { return questions_.contains(ReadId{}); }
     // The question `id` is sent for all calls without one. There must be some, and the id must be
@@ -31,8 +31,8 @@ public:
     void granted(ReadId id, LogIndex index);
     // Empty if there is no call with this tag.
     std::optional<Call> cancel(CallTag tag);
-    // One that everything up to `applied` answers, in the order of their indexes. Those behind a
-    // request that is not applied wait for it in that order.
+    // A call that everything up to `applied` answers, in the order of the read indexes. Calls
+    // behind a request that is not applied wait for it in that order.
     template <class IsApplied>
     std::optional<Call> take_readable(LogIndex applied, const IsApplied& is_applied) {
         while (readable_until(applied)) {
@@ -45,16 +45,16 @@ public:
         if (!tag.is_set() || !is_applied(pending_.at(tag).behind)) return std::nullopt;
         return take(tag);
     }
-    // May take_readable() return one?
+    // Whether take_readable() may return a call.
     template <class IsApplied>
     [[nodiscard]] bool is_readable(LogIndex applied, const IsApplied& is_applied) {
         const auto tag = first_behind();
         return readable_until(applied) || (tag.is_set() && is_applied(pending_.at(tag).behind));
     }
     std::vector<Call> take_given_up(Instant now);
-    // Calls whose question was not answered in time need another question, all the same one; and so
-    // do those that have less than `ahead` left. So a node that is not heard does not ask more
-    // often if it has more calls.
+    // Calls whose question was not answered in time share one new question, and so do calls that
+    // have less than `ahead` left. So a node whose messages are lost does not ask more often when
+    // it has more calls.
     void ask_again(Instant now, Nanoseconds ahead);
     // Calls that the leader has not answered need another question.
     void ask_all_again();
@@ -65,9 +65,9 @@ private:
     struct Pending {
         Call call;
         Instant gives_up;
-        ReadId question;       // not set: is to be asked for, or answered
+        ReadId question;       // not set: no question yet, or answered
         LogIndex readable_at;  // not set: the leader has not answered
-        OperationId behind;    // not set: behind nothing
+        OperationId behind;    // not set: it follows no request
     };
     struct Question {
         Instant again;
@@ -83,10 +83,10 @@ private:
     [[nodiscard]] CallTag first_behind();
 
     std::map<CallTag, Pending> pending_;
-    std::map<ReadId, Question> questions_;  // under no id: calls without a question
+    std::map<ReadId, Question> questions_;  // id not set: calls without a question
     std::set<std::pair<Instant, CallTag>> by_end_;
     std::set<std::pair<LogIndex, CallTag>> readable_;
-    std::deque<CallTag> behind_;  // readable but for that; with some that ended meanwhile
+    std::deque<CallTag> behind_;  // readable except for `behind`; may contain calls that have ended
 };
 
 }  // namespace mortise::core

@@ -10,11 +10,11 @@ namespace mortise::core {
 
 namespace {
 
-// While more than that waits, acquires are declined.
+// When more than this waits, acquires are declined.
 constexpr std::size_t bytes_waiting_for_acquires = std::size_t{4} << 20U;
 constexpr std::size_t bytes_waiting_max = std::size_t{32} << 20U;
 
-// Encoded, at most: two numbers of ten bytes, and their frame.
+// The maximal encoded size: two numbers of ten bytes, and their frame.
 constexpr std::size_t renewal_bytes_max = 20;
 constexpr std::size_t renew_bytes_around_max = 16;
 
@@ -30,7 +30,7 @@ bool Proposer::add_to(Lane& lane, Chunk chunk) {
 }
 
 bool Proposer::add(const Bytes& batch, std::size_t commands) {
-    // A bound for a peer gone wrong; a sound one has at most a window of requests under way.
+    // A limit against a faulty peer; a correct one has at most one window of requests in flight.
     if (forwarded_.bytes > bytes_waiting_max) return false;
     return add_to(forwarded_, {batch, commands});
 }
@@ -46,7 +46,7 @@ bool Proposer::has_an_entry() const {
 void Proposer::add(const Command& command) {
     BatchBuilder one;
     one.add(command);
-    // Whatever else waits: the leader's own commands are few, and nobody repeats them.
+    // Always accepted: the leader's own commands are few, and nothing repeats them.
     const bool added = add_to(own_, {one.take(), 1});
     MORTISE_CHECK(added);
 }
@@ -80,7 +80,7 @@ void Proposer::take_from(Lane& lane, BatchBuilder& out) {
     }
 }
 
-// How many renewals fit into an entry together with what ends things.
+// How many renewals fit into an entry beside releases and cancels.
 std::size_t Proposer::renewals_beside_commands() const {
     const auto& lane = own_.chunks.empty() ? forwarded_ : own_;
     if (lane.chunks.empty()) return entry_commands_max;
@@ -90,7 +90,7 @@ std::size_t Proposer::renewals_beside_commands() const {
     return std::min(entry_commands_max, (batch_bytes_max - bytes) / renewal_bytes_max);
 }
 
-// Neither may exclude the other for ever: renewals that did not fit go first the next time.
+// Neither kind may starve the other: renewals that did not fit go first the next time.
 Renew Proposer::gather_renewals(std::size_t count_max) {
     Renew renew;
     for (auto& [session, gathered] : renewals_) {
@@ -107,7 +107,8 @@ Bytes Proposer::take_batch(std::uint8_t format) {
     BatchBuilder out;
     const auto renew =
         gather_renewals(renewals_passed_over_ ? entry_commands_max : renewals_beside_commands());
-    // In front: a session that is renewed here does not expire here (S4).
+    // In front of the other commands, because a session that is renewed here must not expire here
+    // (S4).
     if (!renew.renewals.empty()) out.add(renew);
     take_from(own_, out);
     take_from(forwarded_, out);

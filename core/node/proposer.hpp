@@ -13,13 +13,13 @@ namespace mortise::core {
 
 class Proposer {
 public:
-    // Takes a batch that was forwarded. Requires one that decodes, and how many commands it has.
-    // False when it is too large, or when more waits than sound peers have to say: nothing of it is
-    // taken.
+    // Takes a forwarded batch, which must be decodable, and its number of commands. Returns false,
+    // and takes nothing, if the batch is too large or if more waits than correct peers would send.
     bool add(const Bytes& batch, std::size_t commands);
-    // For what takes something up; what ends something is always taken (S21, P11).
+    // Capacity for requests that hold or queue something; those that end something are always taken
+    // (S21, P11).
     [[nodiscard]] bool has_room() const;
-    // As much as an entry can hold waits.
+    // The waiting commands fill an entry.
     [[nodiscard]] bool has_an_entry() const;
     // A command of the leader itself: always accepted.
     void add(const Command& command);
@@ -37,13 +37,14 @@ public:
         return !own_.chunks.empty() || !forwarded_.chunks.empty();
     }
     [[nodiscard]] bool has_renewals() const { return unproposed_renewals_ != 0; }
-    // The next entry's payload; requires that there is something. In that form, or in a newer one
-    // that something of it was forwarded in: whoever did knows that all members read it.
+    // The payload of the next entry; requires that commands wait. It has the given format, or a
+    // newer one in which some of it was forwarded: the forwarding node knows that all members read
+    // it.
     [[nodiscard]] Bytes take_batch(std::uint8_t format = command_format_oldest);
-    // The same for renewals alone; there must be some.
+    // The same for renewals alone; requires that there are some.
     [[nodiscard]] Bytes take_renewals(std::uint8_t format = command_format_oldest);
 
-    // Leadership has ended: the senders send everything again to the next leader.
+    // Leadership has ended: the nodes send their requests again to the next leader.
     void clear();
 
 private:
@@ -66,7 +67,7 @@ private:
     static bool add_to(Lane& lane, Chunk chunk);
     static void take_from(Lane& lane, BatchBuilder& out);
 
-    Lane own_;        // goes first: however much waits, the leader knows with which entry it goes
+    Lane own_;        // goes first, so that the leader knows the entry in which it goes
     Lane forwarded_;  // in the order of its arrival
     std::map<SessionId, Gathered> renewals_;
     std::size_t unproposed_renewals_ = 0;

@@ -1,5 +1,6 @@
-// Builds the state that a leader sends in place of this node's own, which was too far behind. The
-// machine is built and checked as its rows arrive, and put in force when the rows are durable.
+// Builds the state from a leader's snapshot, which replaces this node's own state when that is too
+// far behind. The machine is built and checked as its rows arrive, and put in force when the rows
+// are durable.
 #pragma once
 
 #include <optional>
@@ -20,7 +21,7 @@ public:
     void written() { lag_.taken(); }
     // More steps may come.
     [[nodiscard]] bool has_room() const { return lag_.bytes() < options_.install_bytes_max; }
-    // All of it is durable: the machine that it makes. Requires that the last step was taken.
+    // Returns the machine when all rows are durable. Requires that the last step was taken.
     [[nodiscard]] LockMachine finish();
 
 private:

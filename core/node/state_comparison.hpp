@@ -1,6 +1,6 @@
-// The comparison of replicas: now and then the leader logs a checksum of its state as of some
-// index, and every node that has been there compares its own. A node whose checksum differs has an
-// error somewhere before that index, and stops (P5).
+// The comparison of replicas: at intervals the leader logs a checksum of its state as of some
+// index, and every node compares its own checksum of that index. A node whose checksum differs has
+// an error somewhere before that index, and stops (P5).
 #pragma once
 
 #include <deque>
@@ -25,7 +25,7 @@ public:
     // Throws if the entry, which has a leader's checksum, differs from this node's own.
     void compare(const Entry& entry, LogIndex applied);
 
-    // For a leader: the newest checksum if none of that index is in its log, else null.
+    // For a leader: the newest checksum, unless the log has one of that index; otherwise null.
     [[nodiscard]] const StateSum* to_propose() const;
     void proposed(const StateSum& sum) { proposed_ = sum.at; }
     // Each checksum is proposed once in a term.
@@ -34,7 +34,7 @@ public:
 private:
     const NodeOptions& options_;
     std::deque<StateSum> sums_;  // of this node's own state
-    LogIndex proposed_;          // the newest one in the log, as far as known
+    LogIndex proposed_;          // the index of the newest one in the log, as far as known
 };
 
 }  // namespace mortise::core

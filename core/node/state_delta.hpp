@@ -10,8 +10,8 @@
 
 namespace mortise::core {
 
-// All deltas of a node in order, applied to the state at its start, give its machine as of
-// `applied` of the last one.
+// Applying all deltas of a node in order to the state at its start gives its machine as of
+// `applied` of the last delta.
 struct StateDelta {
     LogId applied;
     Configuration configuration;  // in force at `applied`

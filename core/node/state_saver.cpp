@@ -8,8 +8,8 @@ namespace mortise::core {
 
 namespace {
 
-// This many rows make a delta early: a delta is one piece of work for the writer, and entries that
-// no delta contains cannot be purged.
+// With this many rows a delta is made early: the writer handles a delta as one piece of work, and
+// entries that no delta contains cannot be purged.
 constexpr std::size_t delta_rows = 512;
 constexpr std::uint64_t delta_entries = 1'024;
 constexpr std::size_t delta_log_bytes = std::size_t{4} << 20U;
@@ -53,7 +53,8 @@ std::optional<LogIndex> StateSaver::durable(LogIndex index, LogIndex applied) {
     auto target = std::min({index, applied, raft_.durable_index()});
     const auto bytes = raft_.log().bytes();
     if (bytes <= options_.log_bytes_max) target = std::min(target, raft_.replicated_index());
-    // Who is being sent a state goes on from there; were that gone it would need another one (S12).
+    // A follower that is receiving a snapshot continues from there. If those entries were purged,
+    // it would need another snapshot (S12).
     const auto sent = raft_.oldest_state_sent();
     if (sent && bytes <= options_.log_bytes_max + held_for_states) target = std::min(target, *sent);
     if (target <= raft_.log().base().index) return std::nullopt;

@@ -1,5 +1,6 @@
-// What follows the log to disk: the state, in deltas; which part of the log may be purged then; and
-// how much more this node takes while its disk does not keep up (P11).
+// The state follows the log to disk in deltas. This class decides when a delta is due, which part
+// of the log may be purged, and how much more this node accepts while its disk does not keep up
+// (P11).
 #pragma once
 
 #include "core/locks/machine/lock_machine.hpp"
@@ -18,16 +19,17 @@ public:
     void applied(const Entry& entry) { lag_.applied(entry); }
     // The state was replaced by one that is on disk and contains everything up to `applied`.
     void replaced(LogIndex applied);
-    // Whether the changes up to `applied` are to be handed over now.
+    // Whether the changes up to `applied` should be handed over now.
     [[nodiscard]] bool is_due(const LockMachine& machine, LogIndex applied, Instant now);
-    // What has changed since the last delta.
+    // The rows that have changed since the last delta.
     [[nodiscard]] StateDelta hand_over(LockMachine& machine, LogIndex applied);
     // The state on disk contains everything up to `index`. Returns up to where the log may be
     // purged, if that is more than before.
     [[nodiscard]] std::optional<LogIndex> durable(LogIndex index, LogIndex applied);
 
-    // What may come in. A rejected acquire causes a cancel, so endings have more capacity than
-    // acquires; and renewals have even more: no session expires because of a slow disk.
+    // Which commands are accepted. A rejected acquire causes a cancel, so endings have more
+    // capacity than acquires; renewals have the most, so that no session expires because of a slow
+    // disk.
     [[nodiscard]] bool takes_acquires() const { return !lags_by_more_than(4); }
     [[nodiscard]] bool takes_endings() const { return !lags_by_more_than(5); }
     [[nodiscard]] bool takes_entries() const { return !lags_by_more_than(6); }

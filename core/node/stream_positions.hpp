@@ -1,6 +1,6 @@
-// Up to which request a leader has taken each session's stream (docs/decisions/0039). Only what the
-// state machine applies counts; this keeps what cannot be applied, and what is in the log already,
-// out of the log.
+// The position of each session's stream at a leader (docs/decisions/0039). Only what the state
+// machine applies counts; this class keeps requests that cannot be applied, and duplicates of what
+// is in the log, out of the log.
 #pragma once
 
 #include <algorithm>
@@ -20,16 +20,16 @@ public:
         const auto* at = positions_.find(session);
         return at == nullptr ? applied.next() : std::max(at->next, applied.next());
     }
-    // They are proposed, up to `last`.
+    // The requests up to `last` are proposed.
     void took(SessionId session, Seq last) { position_of(session).next = last.next(); }
-    // Requests came ahead of `next`: is the sender to be told? Only once, since everything that is
-    // under way behind the gap says the same.
+    // Requests arrived ahead of `next`. Returns whether the sender should be informed, which is so
+    // once: everything in flight behind the gap arrives ahead of `next`, too.
     [[nodiscard]] bool is_gap_to_tell(SessionId session, Seq next) {
         return std::exchange(position_of(session).told, next) != next;
     }
 
-    // Requests were not taken, because there was no capacity for them. Their sender is told when
-    // there is, and has no reason to send them before.
+    // Requests were not taken for lack of capacity. The sender is informed when there is capacity,
+    // and has no reason to resend them before.
     void hold_up(SessionId session, NodeId sender) { held_up_[session] = sender; }
     [[nodiscard]] bool is_any_held_up() const { return !held_up_.empty(); }
     [[nodiscard]] std::map<SessionId, NodeId> take_held_up() { return std::exchange(held_up_, {}); }
@@ -39,7 +39,8 @@ public:
         positions_.take(session);
         held_up_.erase(session);
     }
-    // Leadership is over, and with it what was proposed and did not get into the log.
+    // Leadership has ended, and with it the requests that were proposed and did not get into the
+    // log.
     void clear() {
         positions_.clear();
         held_up_.clear();
@@ -48,7 +49,7 @@ public:
 private:
     struct Position {
         Seq next;
-        Seq told;  // the sender was told to go on from here
+        Seq told;  // the sender was asked to resend from here
     };
 
     Position& position_of(SessionId session) {

@@ -1,6 +1,6 @@
-// Whom this node is to be connected with: the members, and for a while some others. A new node must
-// be connected before it can be added, since only it knows its incarnation. A removed node stays
-// connected, so that it learns of its removal.
+// The nodes that this node should be connected with: the members, and for a while some others. A
+// new node must be connected before it can be added, since only it knows its incarnation. A removed
+// node stays connected, so that it learns of its removal.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ public:
 
     // A node that may become a member. Its time begins anew with each call.
     void expect(NodeId id, const std::string& address, Instant now);
-    // All of them if they have changed since the last call. `present` is the configuration in
-    // force, which the log has at `at`.
+    // All of these nodes if they have changed since the last call. `present` is the configuration
+    // in force, and `at` is its entry in the log.
     [[nodiscard]] std::optional<std::vector<Member>> take_changed(const Configuration& present,
                                                                   LogId at, Instant now);
     // When the next node that is no member is forgotten.
@@ -38,7 +38,7 @@ private:
 
     Nanoseconds outsiders_for_;
     std::map<NodeId, Outsider> outsiders_;
-    LogId told_;  // what the configuration at this entry requires was told
+    LogId told_;  // the configuration entry that was last reported
     std::map<NodeId, std::string> members_told_;
 };
 

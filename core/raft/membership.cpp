@@ -17,7 +17,7 @@ constexpr std::uint64_t caught_up_entries = 16;
 
 }  // namespace
 
-// --- begun --------------------------------------------------------------------------------------
+// --- beginning a change -------------------------------------------------------------------------
 
 std::optional<MembershipRefusal> Raft::may_not_change() const {
     if (!is_leader()) return MembershipRefusal::not_leader;
@@ -101,7 +101,7 @@ bool Raft::is_caught_up(NodeId peer, Instant now) const {
     return progress->match.raw() + caught_up_entries >= log_.last().index.raw();
 }
 
-// --- finished -----------------------------------------------------------------------------------
+// --- finishing a change -------------------------------------------------------------------------
 
 // The leader at the time when the joint configuration is committed leaves it, also a new leader
 // (M5).
@@ -126,7 +126,7 @@ void Raft::resign_if_removed() {
     progress_transfer(last_event_);
 }
 
-// --- who gets the log ---------------------------------------------------------------------------
+// --- receivers of the log -----------------------------------------------------------------------
 
 // A removed member still receives the entry that removes it, and learns that it is committed. A
 // member that comes back with another directory begins with nothing.

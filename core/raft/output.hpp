@@ -26,7 +26,7 @@ struct ReadGrant {
     LogIndex index;
 };
 
-// What a person or a test wants to know about a run: decisions, not log lines.
+// Information about a run for a person or a test: decisions, not log lines.
 struct Note {
     enum class Kind : std::uint8_t {
         became_follower,

@@ -37,7 +37,8 @@ Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
     for (auto& entry : state.entries)
         append_to_log(std::move(entry));
     MORTISE_CHECK(commit_ <= log_.last().index);
-    // In an earlier run: the entry that removed it may be the newest that it has.
+    // In an earlier run this node was a member: the entry that removed it may be the newest that it
+    // has.
     was_member_ = std::ranges::any_of(configurations_, [&](const auto& one) {
         return one.configuration.has(options_.self, options_.incarnation);
     });
@@ -275,7 +276,7 @@ RaftDecided Raft::take_decided() {
 
 RaftOutput Raft::collect(Instant now) {
     if (is_leader()) finish_change();
-    start_read_round();  // for what was asked since
+    start_read_round();  // for reads that were requested since then
     const bool writes = pending_.reset || pending_.hard_state || pending_.truncate_from;
     if (writes || !pending_.append.empty()) {
         writes_.submit(pending_, log_.last().index, now);

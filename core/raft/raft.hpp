@@ -57,8 +57,9 @@ public:
     // The beginning of every event, also of those that do not concern consensus: a leader that was
     // suspended must notice that before anything is done in its name.
     void begin_event(Instant now);
-    // A message arrives in two halves. Whether it says what cannot be so: then it has no effect,
-    // and the output tells of its sender. And what one does that was not refused.
+    // A message arrives in two steps. refuses() says whether no correct peer would send it: then it
+    // has no effect, and the output reports its sender. on_message() executes a message that was
+    // not refused.
     [[nodiscard]] bool refuses(NodeId from, const RaftMessage& message);
     void take_message(NodeId from, RaftMessage message, Instant now);
     void on_timer(Instant now);
@@ -106,7 +107,7 @@ public:
     // A peer says that this node has lost what it acknowledged. Until that is resolved, this node
     // follows and acknowledges, but takes no part in elections.
     void set_doubted(bool is_doubted, Instant now);
-    // Asks all voters as if for a vote, and counts no answer.
+    // Asks all voters for a vote, as before an election, without counting the answers.
     void ask_without_asking();
 
     // Without capacity it accepts no new entries from a leader, but still follows and reports what
@@ -130,15 +131,16 @@ public:
     // after a start they may be the whole log, and heartbeats, votes and reads continue meanwhile
     // (P10).
     RaftDecided take_decided();
-    // There are more for the next step. False while a state is about to replace the one to which
-    // they would be applied.
+    // More entries wait for the next step. False while a snapshot is about to replace the state to
+    // which they would be applied.
     [[nodiscard]] bool has_decided() const;
     // Everything requested since the last call.
     RaftOutput collect(Instant now);
     // When to call on_timer if nothing else happens.
     [[nodiscard]] Instant deadline() const;
 
-    // --- questions ------------------------------------------------------------------------------
+    // --- queries
+    // ------------------------------------------------------------------------------------
     [[nodiscard]] Role role() const { return static_cast<Role>(role_.index()); }
     [[nodiscard]] bool is_leader() const { return role() == Role::leader; }
     [[nodiscard]] Term term() const { return hard_state_.term; }
@@ -161,7 +163,7 @@ public:
         return configurations_.back().index <= commit_;
     }
     [[nodiscard]] LogId configuration_id() const;
-    // True if it was told so in this run, or saw it in its log.
+    // True if a peer has said so in this run, or the log shows it.
     [[nodiscard]] bool is_removed() const { return dismissed_ || was_removed_; }
     // That voter does not know this node.
     void on_unknown_to(NodeId voter);
@@ -342,9 +344,9 @@ private:
     std::optional<Receiving> receiving_;
     std::set<NodeId> open_views_;  // of this node's state
     std::uint64_t transfers_ = 0;  // snapshots sent in this run
-    bool dismissed_ = false;       // it was told so; see on_dismissed
+    bool dismissed_ = false;       // a peer said that this node was removed; see on_dismissed
     bool is_doubted_ = false;
-    bool was_removed_ = false;     // it saw so in its log, and was not added again since
+    bool was_removed_ = false;  // its log shows its removal, and that it was not added again since
     std::set<NodeId> unknown_to_;  // voters that do not know it, since it last heard a leader
     bool was_member_ = false;      // at the last tell_membership()
     LogIndex told_configuration_;  // the same

@@ -44,7 +44,8 @@ void Raft::take_chunk(NodeId from, SnapshotChunk& chunk) {
                       receiving_->configuration == chunk.configuration;
     if (is_installing()) return;
     if (!same) {
-        if (chunk.position != 0) return;  // of a snapshot whose beginning we do not have (S6)
+        // belongs to a snapshot whose beginning was not received (S6)
+        if (chunk.position != 0) return;
         receiving_ = Receiving{chunk.last, chunk.configuration, 0, 0, false, 0, {}};
     }
     if (chunk.position != receiving_->next) return;  // repeated, or too early
@@ -63,7 +64,8 @@ void Raft::take_chunk(NodeId from, SnapshotChunk& chunk) {
                             std::move(chunk.rows), chunk.done});
 }
 
-// Leaves whole rows only; a row that is divided again waits for its rest. False: it does not fit.
+// Leaves only whole rows; a row that is divided again waits for its rest. Returns false if the
+// parts do not fit.
 bool Raft::join_cut_row(std::vector<Row>& rows, bool cut) {
     auto& kept = receiving_->cut_row;
     if (kept) {
@@ -92,12 +94,12 @@ void Raft::owe_snapshot_reply(LogId last, std::uint64_t next) {
     std::get<Follower>(role_).snapshot_reply = SnapshotReply{term(), last, next, false, false};
 }
 
-// The installed state that it reports is on disk, in the log or before it (D19).
+// An installed snapshot is reported once it is on disk, in the log or before it (D19).
 void Raft::send_owed_snapshot_reply() {
     auto& follower = std::get<Follower>(role_);
     if (!follower.snapshot_reply) return;
     auto& reply = *follower.snapshot_reply;
-    // P11: or all of a state would be in memory while the disk does not keep up.
+    // P11: otherwise a whole state would be in memory while the disk does not keep up.
     if (!has_room_for_state_ && !reply.refused) return;
     reply.installed = reply.last.index <= commit_;
     if (reply.installed && reply.last.index > writes_.durable()) return;  // soon

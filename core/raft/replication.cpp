@@ -39,7 +39,8 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
 
     if (is_installing() || (!has_room_ && !log_.has(request.previous))) {
         // An append would change a state that is about to be replaced, or there is no capacity for
-        // the missing entries. So nothing is said about it; the next heartbeat clarifies it.
+        // the missing entries. So the rejection makes no statement about them; the next heartbeat
+        // clarifies it.
         auto& rejection = follower.rejection.emplace();
         rejection.term = term();
         rejection.rejected = true;
@@ -60,7 +61,7 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     take_entries(request);
 }
 
-// Without capacity it acknowledges, and learns the commit of, only what it has.
+// Without capacity the follower acknowledges only entries that it has, and commits no further.
 void Raft::leave_out_what_is_new(AppendRequest& request) const {
     const auto first_new = std::ranges::find_if(
         request.entries, [&](const Entry& entry) { return !log_.has(entry.id); });

@@ -124,7 +124,8 @@ void Raft::on(NodeId from, const SnapshotReply& reply, Instant now) {
         on_accepted(progress, has);
         if (was_cut_off && progress.state != Progress::State::cut_off)
             note(Note::Kind::state_sent, from);
-        // Our log may begin later by now: then it receives a newer snapshot.
+        // The log of this node may begin later by now. In that case the follower receives a newer
+        // snapshot.
         progress.sending.reset();
         advance_everything(*leader);
         return;
