@@ -20,8 +20,8 @@ public:
     // Creates "countdowns" and "countdowns.2" in that directory if they are missing.
     static Result<CountdownFile> open(const std::filesystem::path& directory, FileProbe* probe);
 
-    // The countdowns that were found; none if neither file is complete. Counting again from the
-    // start is late, but never early.
+    // The saved countdowns; none if neither file is complete. Counting again from zero ends a timer
+    // late, but never early.
     [[nodiscard]] const core::SavedCountdowns& found() const { return found_; }
     Result<void> save(const core::SavedCountdowns& countdowns);
 

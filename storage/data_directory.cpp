@@ -40,7 +40,7 @@ Result<std::shared_ptr<DirectoryLock>> enter(const fs::path& path, const OpenOpt
     return DirectoryLock::take(path, probe);
 }
 
-// Opens a directory in steps; each step needs the results of the one before.
+// Opens a directory in steps; each step needs the results of the previous one.
 class Opening {
 public:
     Opening(fs::path path, const OpenOptions& options, const Seams& seams,
@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    // This comes first, because the next steps also need space.
+    // The reserve comes first, because the next steps also need space.
     Result<void> hold_reserve() {
         if (options_.reserve_bytes == 0) return {};
         auto held = ReserveFile::hold(path_ / "reserve", options_.reserve_bytes, seams_.probe);
@@ -260,7 +260,7 @@ Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
     auto opened = Opening{normal, options, seams, *lock}.run();
     const auto is_damaged = [&] { return !opened && opened.error().code == Errc::damaged; };
     if (!options.rejoins || !is_damaged()) return opened;
-    // A bit may have been wrong only on its way from the disk.
+    // Reads once more, because a bit may have been wrong only on its way from the disk.
     opened = Opening{normal, options, seams, *lock}.run();
     if (!is_damaged()) return opened;
     return begin_anew(normal, options, seams, *lock, opened.error().what);

@@ -30,7 +30,7 @@ bool is_open(int descriptor) {
     return ::fcntl(descriptor, F_GETFD) >= 0;
 }
 
-// Different numbers in turns, so that even the epolls of two nodes differ.
+// Each file gets another mark in turn, so that even the epolls of two nodes differ.
 int next_mark() {
     constexpr unsigned first = 34;  // a real-time signal; it is never sent
     constexpr unsigned marks = 30;

@@ -36,7 +36,7 @@ inline std::error_code make_error_code(Errc code) noexcept {
            error.code == make_error_code(Errc::shortage);
 }
 // The program closed a descriptor of that file, or of its directory. RocksDB passes on only the
-// words of an error, so the words identify it.
+// text of an error, so the text identifies it.
 inline constexpr const char* closed_words = "the program closed descriptors of it";
 [[nodiscard]] Error closed_error(const std::string& path);
 // "<what>: <the system's message for this errno>"

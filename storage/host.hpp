@@ -20,7 +20,7 @@ struct Life {
 [[nodiscard]] std::string kernel_boot_id();
 
 // What limits the number of threads of this process, for a message: " (RLIMIT_NPROC is 8)". Empty
-// if nothing does.
+// if there is no limit.
 [[nodiscard]] std::string thread_limits();
 
 // Whether flock works against every process that could open the file. Network and user-space file

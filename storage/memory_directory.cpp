@@ -19,7 +19,7 @@ void begin_at(const LogBase& base, MemoryDirectory& directory) {
     directory.base = base;
 }
 
-// A run ended between the install of a state and the reset of the log.
+// The run ended between the install of a state and the reset of the log.
 bool is_reset_missing(const MemoryDirectory& directory) {
     const auto& applied = directory.applied;
     if (!directory.is_installed || applied == directory.base.id) return false;

@@ -20,14 +20,14 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
 // RocksDB recognizes a missing file and a full disk by the kind of the error, and everything else
-// by its words.
+// by its text.
 IOStatus to_status(const Error& error) {
     return error.code == Errc::no_space ? IOStatus::NoSpace(error.what)
                                         : IOStatus::IOError(error.what);
     // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the status owns its text.
 }
 
-// What all files of a directory share.
+// The members that all files of a directory share.
 class Directory {
 public:
     explicit Directory(std::shared_ptr<DirectoryLock> lock) : lock_{std::move(lock)} {}
@@ -41,7 +41,7 @@ public:
         if (result.error().code == Errc::closed) lock_->lose();
         return to_status(result.error());
     }
-    // Asks for the name as well, because the kind of the error is not known otherwise.
+    // Also examines the name, because the kind of the error is not known otherwise.
     [[nodiscard]] IOStatus outcome(const Result<File>& opened, const std::string& name) const {
         if (!opened && ::access(name.c_str(), F_OK) != 0 && errno == ENOENT)
             return IOStatus::PathNotFound(opened.error().what);
@@ -160,7 +160,7 @@ public:
     IOStatus InvalidateCache(std::size_t /*offset*/, std::size_t /*length*/) override {
         return IOStatus::OK();
     }
-    // It may fail: then a write finds out whether there is space.
+    // The allocation may fail: then a write detects whether there is space.
     IOStatus Allocate(std::uint64_t offset, std::uint64_t bytes, const IOOptions& /*options*/,
                       IODebugContext* /*debug*/) override {
         if (is_allocated_ahead_ && file_ && file_->is_ours()) {

@@ -13,16 +13,16 @@ namespace mortise::storage {
 
 namespace {
 
-// Nothing destroys these, since whoever is late looks at them. They are no locks: a fork would copy
-// one that another thread has locked, and the thread sanitizer of g++ 12 does not know the locks
-// whose waiting has a limit.
+// These are never destroyed, since threads may read them after exit() has destroyed other objects.
+// They are atomics instead of locks: a fork would copy a lock that another thread holds, and the
+// thread sanitizer of g++ 12 does not know locks with a timeout.
 std::atomic<bool> is_too_late{false};
 std::atomic<int> at_work{0};
 std::atomic<bool> was_opened{false};
 std::atomic<bool> first_opens{false};
 
-// As long as a node waits for its end. There is an end to it: a disk may hang, and a fork copies
-// what others were at.
+// As long as a node waits when it is closed. The wait is limited, because a disk may hang, and
+// because a fork copies the count of work that other threads had in progress.
 constexpr std::chrono::seconds patience{5};
 
 template <class Condition>
@@ -33,16 +33,16 @@ void wait_for(Condition condition) {
         std::this_thread::sleep_for(glance);
 }
 
-// Nobody begins once it is too late, so those that exit() waits for become fewer.
+// No new work begins once it is too late, so the count that exit() waits for only falls.
 void end_work() {
     is_too_late = true;
     wait_for([] { return at_work == 0; });
 }
 
-// Before main(), as the only thing of its kind: a thread may open the first database while exit()
-// is on its way. RocksDB's library was there before, so it ends behind this. A destructor is called
-// when a plug-in is unloaded as well; what atexit() was told is too, but not with the thread
-// sanitizer, which calls it at the end, when its code is gone.
+// Registers with exit() before main(), because a thread may open the first database while exit()
+// runs. RocksDB's library was initialized earlier, so it is destroyed after this object. A
+// destructor also runs when a plug-in is unloaded; so does a function registered with atexit(), but
+// under the thread sanitizer only at the end of the process, when its code is gone.
 class FromTheStart {
 public:
     constexpr FromTheStart() = default;
@@ -61,12 +61,12 @@ void keep_for_good(const void* object) noexcept {
     try {
         if (kept == nullptr) kept = std::make_unique<std::vector<const void*>>().release();
         kept->push_back(object);
-    } catch (const std::bad_alloc&) {  // then it is not found
+    } catch (const std::bad_alloc&) {  // the leak checker does not find the object then
     }
 }
 
-// It is counted first and looks then, and end_work() does so the other way round: one of them sees
-// the other.
+// The constructor counts first and reads the flag then; end_work() does so in reverse. So at least
+// one of them sees the other.
 BeforeExit::BeforeExit() noexcept {
     ++at_work;
     is_early_ = !is_too_late;
@@ -78,7 +78,7 @@ BeforeExit::~BeforeExit() {
 }
 
 void BeforeExit::watch() noexcept {
-    std::atexit(end_work);  // fails for want of memory only, and then exit() is as it was
+    std::atexit(end_work);  // fails only without memory, and then exit() does not wait
 }
 
 FirstOpening::FirstOpening() {

@@ -26,7 +26,7 @@ public:
     void Logv(const char* /*format*/, va_list /*arguments*/) override {}
 };
 
-// The format and the checksums that check_table() knows.
+// The format and the checksums that check_table() supports.
 rocksdb::BlockBasedTableOptions table_options() {
     rocksdb::BlockBasedTableOptions table;
     table.format_version = 5;
@@ -120,7 +120,7 @@ rocksdb::Options state_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
     // The log is purged after a flush, so what was written is read again and compared.
     options.paranoid_file_checks = true;
     options.max_write_buffer_number = 4;
-    auto table = table_options();  // read once, at the start
+    auto table = table_options();  // a table is read once, at the start
     table.no_block_cache = true;
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     return options;

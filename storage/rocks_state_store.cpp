@@ -36,8 +36,8 @@ void put_clearing(rocksdb::WriteBatch& batch, std::uint64_t kept) {
     batch.DeleteRange(generation_begin(kept + 1), end);
 }
 
-// Removes the rows of an install that a crash ended. They would not be mistaken for the state, but
-// they are many.
+// Removes the rows of an install that a crash interrupted. They would not be mistaken for the
+// state, but they are many.
 Result<void> drop_unfinished(const RocksDatabase& database, std::uint64_t kept) {
     const RowReader next{database, kept + 1, {}, nullptr};
     if (!next.at_row()) return next.end();
@@ -164,8 +164,8 @@ Result<void> RocksStateStore::install(std::span<const core::Row> rows) {
     return write(batch);
 }
 
-// Without a write-ahead log a crash loses the newest writes first: so never the rows without the
-// switch to them.
+// Without a write-ahead log a crash loses the newest writes first, so the switch to these rows
+// never survives without the rows.
 Result<void> RocksStateStore::finish_install() {
     if (failed_) return *failed_;
     if (!installing_) return misuse("no install was begun");

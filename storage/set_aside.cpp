@@ -80,8 +80,8 @@ Result<void> move_parts(const fs::path& directory, const fs::path& to, FileProbe
     return sync_directory(directory, probe);
 }
 
-// Each of them may be the last copy of something. Only a person can decide whether they are needed,
-// and they must not fill the disk unnoticed.
+// Each copy may be the last copy of something. Only a person can decide whether it is needed, and
+// copies must not fill the disk unnoticed.
 Result<std::uint64_t> next_number(const fs::path& directory) {
     const auto numbers = numbers_in(directory);
     if (!numbers) return numbers.error();

@@ -43,8 +43,8 @@ public:
     virtual Result<void> write(const StateWrite& write) = 0;
     // Blocks until everything written is durable, and returns its index.
     virtual Result<core::LogIndex> flush() = 0;
-    // Replaces the former ones. They survive the process, but perhaps not a crash of the machine
-    // (S4).
+    // Replaces the countdowns that were saved before. They survive the process, but perhaps not a
+    // crash of the machine (S4).
     virtual Result<void> save_countdowns(const core::SavedCountdowns& countdowns) = 0;
 
     virtual Result<std::unique_ptr<StateView>> view() = 0;

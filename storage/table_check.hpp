@@ -10,8 +10,8 @@
 
 namespace mortise::storage {
 
-// Returns Corruption if the table is damaged there; ok also for damage that RocksDB detects itself.
-// For a table with checksums of another kind only the places are checked.
+// Returns Corruption if the table is damaged in these parts, and ok also for damage that RocksDB
+// detects itself. In a table with checksums of another kind only the places are checked.
 [[nodiscard]] rocksdb::IOStatus check_table(const rocksdb::FSRandomAccessFile& table,
                                             std::uint64_t bytes);
 
