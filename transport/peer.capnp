@@ -1,29 +1,30 @@
-# What is said on a connection to a Mortise node.
+# The protocol of a connection to a Mortise node.
 #
-# A connection is two-party Cap'n Proto RPC over TCP, opened by whoever wants something: a peer that
-# has messages to deliver, or a client. Whoever is called offers a Gate and nothing else. After
-# hello the caller holds the one capability that its purpose entitles it to, and the Gate has done
-# its work. A connection serves one purpose for all its life:
+# A connection is two-party Cap'n Proto RPC over TCP. The side that has requests opens it: a peer
+# with messages to deliver, or a client. The called side offers a Gate and nothing else. After hello
+# the caller holds the one capability that its purpose entitles it to, and the Gate is not used
+# again. The purpose of a connection never changes:
 #
-#   replication   a peer's Raft messages and founding offers      -> Peer
-#   forwarding    what a peer's program asks of the leader, and
-#                 a state on its way to a peer that fell behind   -> Peer
-#   client        a program that is no member                     -> Member
+#   replication   a peer's Raft messages and bootstrap offers       -> Peer
+#   forwarding    requests of a peer's program to the leader, and
+#                 a snapshot on its way to a peer that fell behind  -> Peer
+#   client        a program that is not a member                    -> Member
 #
 # Messages between peers travel one way, on the connection that their sender opened; so two nodes
 # have up to two connections for each purpose, one dialled by each (transport/README.md).
 #
-# Nothing here need arrive. Peers' messages may be lost, repeated and reordered between connections,
-# and whoever needs one sends it again; an answer to send only says that there is room for more. No
-# call fails with an exception on purpose: what a caller should tell apart has a code in its answer.
-# An exception means that the connection is of no more use.
+# Delivery is not guaranteed. Messages of peers may be lost, repeated and reordered between
+# connections, and a sender that needs one repeats it; an answer to `send` only says that there is
+# capacity for more. No call fails with an exception on purpose: an error that a caller should
+# distinguish has a code in the answer. An exception means that the connection is unusable.
 #
 # Limits (transport/wire/limits.hpp) apply to every message before any of it is interpreted. A
-# caller has at most 64 questions open, and uses Bootstrap, Call with its results to the caller,
-# Finish and Release; anything else ends the connection. An exception says no more than its type.
+# caller has at most 64 open questions, and uses Bootstrap, Call with its results to the caller,
+# Finish and Release; anything else ends the connection. An exception contains no more than its
+# type.
 #
-# Fields may be added, numbers are never used again. The protocol versions that both sides speak are
-# found out by hello, before anything else is said.
+# Fields may be added; numbers are never reused. Both sides agree on a protocol version in the
+# hello, before anything else is said.
 
 @0xaa55df159bfe0ac0;
 
@@ -34,9 +35,9 @@ $Cxx.namespace("mortise::wire");
 
 interface Gate {
   hello @0 (hello :Hello) -> (answer :HelloAnswer);
-  # The first call, and the only one before its answer; again on the same connection it is refused
-  # as busy. Where the caller is a peer, everything that either side still had of an older
-  # connection to the other is dropped before it says its half of the hello.
+  # The first call, and the only one before its answer; a second one on the same connection is
+  # refused as busy. If the caller is a peer, everything that either side still had of an older
+  # connection to the other is dropped before the called side says its half of the hello.
 }
 
 enum Purpose {
@@ -46,20 +47,20 @@ enum Purpose {
 }
 
 struct Hello {
-  protocolLowest @0 :UInt16;   # the highest version that both speak is spoken
+  protocolLowest @0 :UInt16;   # the highest version that both sides speak is used
   protocolHighest @1 :UInt16;
-  features @2 :UInt64;         # bits, of things that both must have; none so far
+  features @2 :UInt64;         # bits of features that both sides must have; none so far
   purpose @3 :Purpose;         # the answer repeats the caller's
-  cluster @4 :ClusterId;       # zero: a node that was never part of one; a client that takes any
+  cluster @4 :ClusterId;       # zero: a node without a cluster yet, or a client that accepts any
   node @5 :UInt64;             # zero for clients
   incarnation @6 :UInt64;      # of the data directory; zero for clients
-  bootEpoch @7 :UInt64;        # of this start on it; zero for clients
-  voters @8 :List(UInt64);     # as configured, ascending; compared when a cluster is formed
-  life @9 :UInt64;             # drawn by chance at each start; zero for clients
-  commandFormat @10 :UInt8 = 1;  # the newest form of commands that it reads (docs/formats.md)
-  address @11 :Data;           # where the members find it; empty: of no member, as far as it knows
-  clusterName @12 :Data;       # as configured; empty: the node does not say, and clients do not
-  electionTimeout @13 :UInt64; # as configured, in nanoseconds; zero: the node does not say
+  bootEpoch @7 :UInt64;        # of this start of the node; zero for clients
+  voters @8 :List(UInt64);     # as configured, ascending; compared at bootstrap
+  life @9 :UInt64;             # random, drawn at each start; zero for clients
+  commandFormat @10 :UInt8 = 1;  # the newest format of commands that it reads (docs/formats.md)
+  address @11 :Data;           # where members reach it; empty: none in the cluster is known
+  clusterName @12 :Data;       # as configured; empty: the node does not send it, and clients do not
+  electionTimeout @13 :UInt64; # as configured, in nanoseconds; zero: the node does not send it
   heartbeat @14 :UInt64;       # likewise
   sessionTtl @15 :UInt64;      # likewise
 }
@@ -75,7 +76,7 @@ struct HelloAnswer {
     peer @1 :Peer;        # replication, forwarding
     member @2 :Member;    # client
   }
-  hello @3 :Hello;        # of whoever answers; not when refused
+  hello @3 :Hello;        # of the called side; absent if refused
 }
 
 struct Refused {
@@ -85,18 +86,18 @@ struct Refused {
 
 enum Refusal {
   unspecified @0;
-  malformed @1;     # a hello that no node of these versions says
-  protocol @2;      # no version in common, or a feature that the other lacks
-  wrongCluster @3;  # both belong to one, and it is not the same
-  unknownNode @4;   # the caller is nobody that this node was told of
-  wrongNode @5;     # the caller says that it is this very node
-  stale @6;         # a newer start of the caller's directory was here before
-  busy @7;          # too many connections: later, perhaps
+  malformed @1;     # a hello that no node of these versions sends
+  protocol @2;      # no common version, or a feature that the other side lacks
+  wrongCluster @3;  # both belong to a cluster, but not to the same
+  unknownNode @4;   # the caller is not a node that this node knows
+  wrongNode @5;     # the caller claims to be this node itself
+  stale @6;         # a later start of the caller's directory was seen
+  busy @7;          # too many connections; later calls may succeed
   stopping @8;
-  noService @9;     # nothing of that purpose is offered here
-  copied @10;       # a copy of the caller's directory is in use, and was here first
-  identity @11;     # the certificate of the connection names somebody else than the hello
-  clusterName @12;  # the two are configured for clusters of different names
+  noService @9;     # this node does not offer that purpose
+  copied @10;       # a copy of the caller's directory is in use, and was seen first
+  identity @11;     # the certificate of the connection names another node than the hello
+  clusterName @12;  # the two are configured for clusters with different names
   idInUse @13;      # another node with the caller's id is connected, at that id's own address
 }
 
@@ -104,14 +105,14 @@ enum Refusal {
 
 interface Peer {
   send @0 (messages :List(PeerMessage)) -> ();
-  # One batch, in the order in which it was written. The answer comes when the batch was taken in,
-  # and is there for flow control alone: a caller has a few calls in flight at most. A batch with
-  # anything malformed in it ends the connection.
+  # One batch, in the order in which it was written. The answer comes when the batch has been
+  # processed, and serves only flow control: a caller has a few calls in flight at most. A batch
+  # with a malformed message ends the connection.
 }
 
 struct PeerMessage {
-  # Forwarding carries forward and snapshotChunk, which are long and may wait; replication all the
-  # others.
+  # Forwarding carries forward and snapshotChunk, which are long and not urgent; replication carries
+  # all others.
   union {
     preVoteRequest @0 :PreVoteRequest;
     preVoteReply @1 :VoteReply;
@@ -136,7 +137,7 @@ struct PeerMessage {
   }
 }
 
-# Is this life of a voter still empty, now that every voter said once that it is?
+# Is this run of a voter still empty, now that every voter has said so once?
 struct FormationQuestion {
   round @0 :UInt64;
   life @1 :UInt64;
@@ -160,8 +161,8 @@ enum EntryKind {
 }
 
 struct Entry {
-  # The payload, its checksum and what that covers are described in docs/formats.md: bytes are
-  # stored as they came.
+  # docs/formats.md describes the payload, its checksum and what the checksum covers: the bytes are
+  # stored as they were received.
   term @0 :UInt64;
   index @1 :UInt64;
   checksum @2 :UInt64;
@@ -189,7 +190,7 @@ struct VoteReply {
 }
 
 struct AppendRequest {
-  # No entries: a heartbeat, or news of the commit index.
+  # Without entries it is a heartbeat, or reports the commit index.
   term @0 :UInt64;
   previous @1 :LogId;
   commit @2 :UInt64;
@@ -231,15 +232,15 @@ struct ReadReply {
 }
 
 struct SnapshotChunk {
-  # A piece of the state as of last.
+  # A piece of the snapshot as of last.
   term @0 :UInt64;
   last @1 :LogId;
   configuration @2 :Data;  # in force at last; as the payload of an entry of that kind
-  position @3 :UInt64;     # counts the chunks of one state from zero
+  position @3 :UInt64;     # the position of the chunk in its snapshot, from zero
   rows @4 :List(Row);      # ascending by key, also from chunk to chunk; docs/formats.md
   done @5 :Bool;           # no chunk follows
   checksum @6 :UInt64;     # over all chunks so far
-  cut @7 :Bool;            # the value of the last row goes on in the next chunk, under the same key
+  cut @7 :Bool;  # the value of the last row continues in the next chunk, under the same key
 }
 
 struct Row {
@@ -249,32 +250,33 @@ struct Row {
 
 struct SnapshotReply {
   term @0 :UInt64;
-  last @1 :LogId;      # the state that is meant
+  last @1 :LogId;      # identifies the snapshot
   next @2 :UInt64;     # the position wanted next
-  installed @3 :Bool;  # its log goes on from last, durably
-  refused @4 :Bool;    # it can make nothing of this state
+  installed @3 :Bool;  # its log continues from last, durably
+  refused @4 :Bool;    # it cannot use this snapshot
 }
 
 struct NotAMember {
   term @0 :UInt64;
-  configuration @1 :LogId;  # the committed entry that says so
+  configuration @1 :LogId;  # the committed entry that removed the node
 }
 
 struct Forward {
-  # The requests of one session, in the order of their numbers. They follow those of the Forward
-  # before, or are sent again.
-  batch @0 :Data;  # of commands, or nothing
+  # The requests of one session, in the order of their sequence numbers. They follow those of the
+  # previous Forward, or are resent.
+  batch @0 :Data;  # commands; may be empty
   renewal @1 :Renewal;
 }
 
 struct StreamGap {
-  # The leader takes this session's requests from that number on, and misses it.
+  # The leader expects the request with that number next from this session, and did not receive it.
   session @0 :UInt64;
   next @1 :UInt64;
 }
 
 struct Superseded {
-  # To this life: the directory is older than what was heard of it, and nothing that it says counts.
+  # The receiver is the run with this generation: its directory is older than what the sender has
+  # heard of it, and nothing that it says counts.
   incarnation @0 :UInt64;
   bootEpoch @1 :UInt64;
   life @2 :UInt64;
@@ -286,41 +288,41 @@ struct Renewal {
 }
 
 struct MembershipGoal {
-  # What somebody wants to be so.
+  # The requested result of a change.
   kind @0 :Kind;
   member @1 :UInt64;
-  address @2 :Data;         # of a learner, which is to be reached there
+  address @2 :Data;         # of a learner: where members reach it
 
   enum Kind {
     learner @0;
     voter @1;
     gone @2;
     leader @3;
-    address @4;             # a member is reached there, and stays what it is
+    address @4;             # a member is reached there, and keeps its role
   }
 }
 
 struct MembershipRequest {
-  # To the leader. Without a configuration it is only a look; with one, it does nothing once another
-  # one is in force, or another term.
+  # A request to the leader. Without a configuration it is only a query; with one, it has no effect
+  # once another configuration or another term is in force.
   id @0 :UInt64;
   goal @1 :MembershipGoal;
   configuration @2 :UInt64; # log index
   term @3 :UInt64;
-  begun @4 :Bool;           # as an earlier reply said
+  begun @4 :Bool;           # from an earlier reply
 }
 
 struct MembershipReply {
   id @0 :UInt64;
   state @1 :State;
   why @2 :MembershipRefusal;  # notYet, refused
-  configuration @3 :UInt64;   # looked: what to ask with; likewise the term
+  configuration @3 :UInt64;   # looked: the configuration for the next request; likewise the term
   term @4 :UInt64;
 
   enum State {
     looked @0;
     begun @1;    # ask again whether it is done
-    notYet @2;   # for a reason that passes by itself: ask again
+    notYet @2;   # for a reason that resolves by itself: ask again
     refused @3;
     done @4;
   }
@@ -351,26 +353,26 @@ enum MembershipRefusal {
 # --- for clients ---------------------------------------------------------------------------------
 
 interface Member {
-  # Any member will do; what only the leader can do it passes on.
+  # Any member can be asked; it passes a request on to the leader if only the leader can answer it.
 
   status @0 () -> (status :Status);
 
   list @1 (request :ListRequest) -> (answer :ListAnswer);
-  # The locks whose names begin with a prefix, in byte order, a page at a time. Whoever has a few
-  # pages under way, or answers that it has not read, is told resourceExhausted.
+  # The locks whose names begin with a prefix, in byte order, one page at a time. A client with a
+  # few pages in progress, or with answers that it has not read, gets resourceExhausted.
 
   inspect @2 (name :Data, local :Bool) -> (answer :ListAnswer);
-  # One lock. A name that nobody uses is a lock without holders and waiters.
+  # One lock. An unused name is a lock without holders and waiters.
 
   change @3 (goal :MembershipGoal, patienceNs :UInt64) -> (answer :ChangeAnswer);
-  # Passed on to the leader, and answered when the cluster has; within the patience, and within what
-  # this member takes for its own calls. For callers whose certificate allows it
-  # (docs/decisions/0031); without TLS, for those on the same machine (docs/decisions/0016). One at
-  # a time for each connection.
+  # Passed on to the leader, and answered when the cluster has decided, within the given patience
+  # and within the time limit of this member's own calls. Allowed if the caller's certificate
+  # permits it (docs/decisions/0031); without TLS, for callers on the same machine
+  # (docs/decisions/0016). A connection has one such request at a time.
 
   breakLock @4 (name :Data, token :UInt64, reason :Data, immediate :Bool) -> (answer :ChangeAnswer);
-  # As this member's own program would, and answered when the cluster has. For the same callers, and
-  # one at a time with those.
+  # Executed like a call of this member's own program, and answered when the cluster has decided.
+  # The same permissions and the same limit apply as for a change.
 }
 
 struct ChangeAnswer {
@@ -378,9 +380,9 @@ struct ChangeAnswer {
     changed @0 :Void;
     refused @1 :MembershipRefusal;
     failed @2 :Failure;
-    denied @3 :Void;    # not for this caller
+    denied @3 :Void;    # this caller is not allowed to do that
   }
-  deniedWhy @4 :Data;   # denied: what was missing, in one sentence
+  deniedWhy @4 :Data;   # denied: the missing right, in one sentence
 }
 
 enum Role {
@@ -396,10 +398,10 @@ struct Status {
   role @2 :Role;
   ready @3 :Bool;              # a leader is known, and this member is not far behind it
   term @4 :UInt64;
-  leader @5 :UInt64;           # zero: none known
+  leader @5 :UInt64;           # zero: unknown
   commit @6 :UInt64;
   applied @7 :UInt64;
-  logFirst @8 :UInt64;         # what the log still has: empty when last is before first
+  logFirst @8 :UInt64;  # the first entry in the log; the log is empty if last is less than first
   logLast @9 :UInt64;
   members @10 :List(MemberInfo);
   sessions @11 :UInt64;
@@ -407,34 +409,34 @@ struct Status {
   uptimeNs @13 :UInt64;
   version @14 :Data;           # of the library
   clusterName @15 :Data;       # as this member was configured
-  session @16 :UInt64;         # of this member's own program; zero while it has none
-  insecure @17 :Bool;          # other machines reach it, without TLS
-  removed @18 :Bool;           # it is no member any more, and knows so
-  whyNotReady @19 :Data;       # for a person; empty: nothing more than the rest tells
+  session @16 :UInt64;         # of this member's own program; zero if there is none
+  insecure @17 :Bool;          # other machines reach it without TLS
+  removed @18 :Bool;           # it knows that it is not a member any more
+  whyNotReady @19 :Data;       # for a person; empty: nothing beyond the other fields
 }
 
 struct MemberInfo {
   node @0 :UInt64;
   incarnation @1 :UInt64;
   address @2 :Data;
-  isVoter @3 :Bool;            # or a learner
-  isConnected @4 :Bool;        # to the member that says so, which is connected to itself
+  isVoter @3 :Bool;            # otherwise a learner
+  isConnected @4 :Bool;        # to the answering member; true for that member itself
   match @5 :UInt64;            # as the leader knows it; zero elsewhere
   isLeaving @6 :Bool;          # a voter until its removal is committed
 }
 
 struct ListRequest {
   prefix @0 :Data;
-  after @1 :Data;              # only names behind this one
-  limit @2 :UInt32;            # of locks; the page ends earlier when it grows too long
-  local @3 :Bool;              # what this member has applied, instead of a linearizable read
+  after @1 :Data;              # only names greater than this one
+  limit @2 :UInt32;            # of locks; a page that grows too long ends earlier
+  local @3 :Bool;              # the state of this member, instead of a linearizable read
 }
 
 struct ListAnswer {
   union {
     locks @0 :List(Lock);
     failed @1 :Failure;
-    denied @2 :Data;           # not for this caller: what was missing, in one sentence
+    denied @2 :Data;           # this caller is not allowed: the missing right, in one sentence
   }
   more @3 :Bool;               # ask again, after the last name of this page
 }
@@ -480,15 +482,15 @@ struct Lock {
   name @0 :Data;
   policy @1 :QueuePolicy;
   holders @2 :List(Holder);    # oldest first
-  waiters @3 :List(Waiter);    # an upgrade first, the others in the order in which they came
-  value @4 :Data;              # listings of several leave it out,
-  valueVersion @5 :UInt64;     # and say this; zero: there is none
+  waiters @3 :List(Waiter);    # an upgrade first, the others in order of arrival
+  value @4 :Data;              # absent in listings of several locks,
+  valueVersion @5 :UInt64;     # which have only this; zero: no value
   valueIsDirty @6 :Bool;
-  isClosed @7 :Bool;           # kept shut by somebody who does not hold it any more,
-  closedUnder @8 :UInt64;      # under this token
-  holdersTotal @9 :UInt64;     # with those that are left out above
+  isClosed @7 :Bool;           # the name is closed by a former hold,
+  closedUnder @8 :UInt64;      # which had this token
+  holdersTotal @9 :UInt64;     # including holders that are left out above
   waitersTotal @10 :UInt64;
-  closings @11 :List(Closing);  # why it is closed: newest token first
+  closings @11 :List(Closing);  # why it is closed, the newest token first
   closingsTotal @12 :UInt64;
 }
 
@@ -501,8 +503,8 @@ enum ClosureKind {
 
 struct Closing {
   kind @0 :ClosureKind;
-  token @1 :UInt64;            # a break under it opens what it keeps closed
-  leftNs @2 :Int64 = -1;       # at most, as this member counts; below zero: not known
+  token @1 :UInt64;            # a break with this token reopens the name
+  leftNs @2 :Int64 = -1;       # at most, by this member's clock; below zero: unknown
 }
 
 struct Holder {
@@ -511,7 +513,7 @@ struct Holder {
   token @2 :UInt64;
   since @3 :UInt64;            # log index
   label @4 :Data;
-  node @5 :UInt64;             # whose session it is
+  node @5 :UInt64;             # the node of the session
 }
 
 struct Waiter {
@@ -520,6 +522,6 @@ struct Waiter {
   since @2 :UInt64;
   label @3 :Data;
   node @4 :UInt64;
-  upgrades @5 :UInt64;         # seq of the hold that is to become exclusive; else zero
+  upgrades @5 :UInt64;         # the sequence number of the hold to be upgraded; else zero
   priority @6 :UInt8;
 }

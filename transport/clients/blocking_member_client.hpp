@@ -14,14 +14,14 @@
 namespace mortise::transport {
 
 // Runs its own loop on the calling thread while it waits. After a timeout, or any error except a
-// refusal to list, it cannot be used any more.
+// refusal to list, the object cannot be used any more.
 class BlockingMemberClient {
 public:
-    // Returns a function that tells whether the loop still has its descriptors.
+    // Returns a function that says whether the loop still has its descriptors.
     using Watch = std::function<std::function<bool()>(asio::io_context&)>;
 
-    // All its calls together may take `timeout`, which begins here. Credentials as for
-    // MemberClient. Without `watch` the descriptors are not checked.
+    // All calls together may take `timeout`, which begins here. Credentials as for MemberClient.
+    // Without `watch` the descriptors are not checked.
     explicit BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster = {},
                                   std::shared_ptr<const TlsCredentials> credentials = {},
                                   const Watch& watch = {});

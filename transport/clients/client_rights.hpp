@@ -1,4 +1,4 @@
-// What a client may ask a member to do. Its certificate decides; without TLS the only known fact
+// Which requests of a client are allowed. Its certificate decides; without TLS the only known fact
 // about a caller is its address, and that decides (docs/decisions/0016, 0031).
 #pragma once
 

@@ -46,7 +46,7 @@ public:
     // `take` reads from the response.
     template <class T, class Make, class Take>
     void call(Done<T> done, Make make, Take take);
-    // Runs `what` when KJ is not on the stack any more.
+    // Runs `what` in a later turn, when KJ is not on the stack any more.
     void later(std::function<void()> what) {
         if (!closed_) to_call_.push_back(std::move(what));
     }
@@ -67,7 +67,7 @@ private:
     void give_up(core::Error error);
     void broken();
     void settle();
-    // For calls of the program: no callback is called from within.
+    // Runs `work` for a call of the program. Callbacks are called later, never from within it.
     template <class Work>
     void run(Work work);
 
@@ -82,7 +82,7 @@ private:
     std::unique_ptr<RpcConnection> connection_;
     std::optional<wire::Member::Client> member_;
     std::deque<std::function<void()>> to_call_;
-    // A member closes a connection with too many open questions.
+    // The member closes a connection with too many open questions.
     std::size_t in_flight_ = 0;
     std::deque<std::function<void()>> waiting_;
     bool closed_ = false;
@@ -180,7 +180,7 @@ void MemberClient::Impl::give_up(core::Error error) {
 }
 
 void MemberClient::Impl::broken() {
-    if (member_) return;  // RPC tells all calls that wait
+    if (member_) return;  // RPC fails all pending calls
     auto error = failure(std::errc::connection_reset, "the connection to " + address_ + " broke");
     if (!credentials_)
         error.what += "; a cluster with TLS wants a certificate, its key and the authorities";

@@ -32,10 +32,11 @@ public:
     MemberClient& operator=(const MemberClient&) = delete;
 
     // Call it once, before anything else. Every callback is called once, and never from within a
-    // call, unless the client is closed first. If the connection breaks, all pending calls fail.
+    // call; if the client is closed first, it is not called. If the connection breaks, all pending
+    // calls fail.
     void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
     void status(Done<MemberStatus> done);
-    // One page; with is_exact, one lock.
+    // Requests one page; with is_exact, one lock.
     void list(const ListRequest& request, Done<ListAnswer> done);
     // The member answers within `patience`, or not at all.
     void change(const core::MembershipGoal& goal, core::Nanoseconds patience,

@@ -1,4 +1,4 @@
-// Limits the number of something at a time.
+// Limits how many things of a kind exist at a time.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ class Places {
 public:
     explicit Places(std::size_t count) : free_{std::make_shared<std::size_t>(count)} {}
 
-    // A place is taken as long as it exists, which may be longer than this object; null if all are
-    // taken.
+    // A place is occupied while the Place exists, which may be longer than this object; null if all
+    // are occupied.
     using Place = std::shared_ptr<void>;
     [[nodiscard]] Place take() {
         if (*free_ == 0) return nullptr;

@@ -50,7 +50,7 @@ void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
         if (find(peers, old) == peers.end()) drop_peer(old.id);
     }
     for (const auto& peer : peers) {
-        if (stopped_) return;  // by an event about a removed peer
+        if (stopped_) return;  // an event about a removed peer stopped it
         if (const auto known = find(known_, peer); known != known_.end()) {
             if (*known == peer) continue;
             *known = peer;
@@ -64,7 +64,7 @@ void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
     }
 }
 
-// A connection that is up is one to that node, whatever its address is now.
+// An existing connection leads to that node, whatever its address is now.
 void PeerNetwork::Impl::change_ways(const PeerAddress& peer) {
     for (const auto& link : links_) {
         if (link->peer() != peer.id) continue;

@@ -1,4 +1,4 @@
-// Clients: which ones get a place, and which are closed for others.
+// Clients: which of them get a place, and which are closed in favour of others.
 #include <map>
 
 #include "transport/clients/member_server.hpp"
@@ -17,10 +17,10 @@ FrameLimits client_limits() {
 
 }  // namespace
 
-// All places are taken, perhaps by somebody who wants to exclude others. So a new client always
-// gets a place: that of the client which has been idle for longest among those of the address with
-// the most clients. A client that waits for an answer is not idle; few can wait, because changes
-// and listings are limited.
+// If all places are occupied, perhaps by an attacker that wants to exclude others, a new client
+// still gets a place: that of the client which has been idle for longest among those of the address
+// with the most clients. A client that waits for an answer is not idle; few can wait, because
+// changes and listings are limited.
 Visitor* PeerNetwork::Impl::client_in_the_way() const {
     std::map<asio::ip::address, std::size_t> places;
     for (const auto& [visitor, owned] : visitors_)

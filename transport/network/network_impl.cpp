@@ -88,7 +88,7 @@ void PeerNetwork::Impl::send(core::NodeId to, core::PeerMessage message) {
     ++counters_.messages_dropped;
 }
 
-// What one step of the node sends travels in one call, and so does what the steps of one turn send.
+// All messages of one step travel in one call, and so do those of all steps in one turn.
 void PeerNetwork::Impl::flush_soon() {
     if (std::exchange(flush_posted_, true)) return;
     asio::post(loop_.io(), [self = weak_from_this()] {
@@ -122,7 +122,7 @@ void PeerNetwork::Impl::tick() {
 void PeerNetwork::Impl::tick_visitors(core::Instant now) {
     std::vector<std::shared_ptr<Visitor>> late;
     for (const auto& [visitor, owned] : visitors_) {
-        // Its peer should have come up soon.
+        // The peer should have come up soon.
         const auto early = visitor->early_since();
         if (early && now - *early > options_.limits.hello_timeout)
             counters_.messages_dropped += visitor->take_early().size();
@@ -141,7 +141,7 @@ void PeerNetwork::Impl::tick_visitors(core::Instant now) {
     });
 }
 
-// Destroying a connection may end others.
+// Called repeatedly, because destroying a connection may end others.
 void PeerNetwork::Impl::settle() {
     if (std::exchange(settling_, true)) return;
     const auto alive = weak_from_this().lock();

@@ -1,4 +1,4 @@
-// The parts of PeerNetwork, put together.
+// PeerNetwork, composed of its parts.
 #pragma once
 
 #include <deque>
@@ -66,7 +66,7 @@ private:
     void handshake_failed(Visitor& visitor, const core::Error& error);
     void close_unbelieved();
 
-    // network_peers.cpp: of links
+    // network_peers.cpp: links
     const std::shared_ptr<const TlsCredentials>& credentials() override { return credentials_; }
     const std::string& cluster() override { return options_.cluster; }
     core::Hello hello() override { return events_.hello(); }
@@ -77,7 +77,7 @@ private:
     void bury(std::unique_ptr<RpcConnection> connection) override;
     void forbidden(const std::string& who, const char* cause) override;
 
-    // of visitors
+    // inbound connections
     void accept(Socket socket, const asio::ip::address& from);
     [[nodiscard]] Visitor* stranger_in_the_way_of(const asio::ip::address& from) const;
     Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
@@ -115,7 +115,7 @@ private:
     std::vector<std::unique_ptr<PeerLink>> links_;
     std::uint64_t newest_link_ = 0;
     std::map<Visitor*, std::shared_ptr<Visitor>> visitors_;
-    std::deque<std::weak_ptr<Visitor>> unsecured_;  // in the order in which they came
+    std::deque<std::weak_ptr<Visitor>> unsecured_;  // in the order of their arrival
     Rate handshakes_;
     Places lists_{lists_max};  // for all clients
     NoticeLimit notices_;

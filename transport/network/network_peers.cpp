@@ -8,8 +8,8 @@
 namespace mortise::transport {
 namespace {
 
-// The messages that are kept for a connection whose peer is not up yet. It comes up within a round
-// trip, or not at all.
+// The limit of messages that are kept for a connection whose peer is not up yet. It comes up within
+// a round trip, or not at all.
 constexpr std::size_t early_bytes_max = 4 * send_bytes_max;
 
 // Answers to a peer are short, and it has a few calls in progress at most: a peer that reads is

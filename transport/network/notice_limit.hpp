@@ -1,4 +1,4 @@
-// Prevents that repeated notices fill the log: the same notice about the same subject is written
+// Prevents repeated notices from filling the log: the same notice about the same subject is written
 // once a minute, and the total number per minute is limited.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Limits the number of something in a second, and at once.
+// A limit per second, and of a burst.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ class Rate {
 public:
     explicit Rate(std::size_t per_second) : per_second_{static_cast<double>(per_second)} {}
 
-    // False: the limit is reached. `now` does not go back.
+    // Returns false if the limit is reached. `now` must not decrease.
     [[nodiscard]] bool take(core::Instant now) {
         const std::chrono::duration<double> passed = now - counted_;
         left_ =

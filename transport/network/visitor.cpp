@@ -73,7 +73,7 @@ bool Visitor::is_congested() {
     return !is_open() || connection_->unsent_bytes() > unread_bytes_congested;
 }
 
-// Every check must run each time.
+// Every check must run each time, because each remembers what it saw.
 bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
     if (!connection_) return false;
     const bool frame = frame_is_stuck(now, limit);
@@ -102,7 +102,7 @@ bool Visitor::reader_is_stuck(core::Instant now, core::Nanoseconds limit) {
     return now - read_at_ > limit;
 }
 
-// A byte now and then does not count as reading.
+// A few bytes at long intervals do not count as reading.
 bool Visitor::pause_is_stuck(core::Instant now, core::Nanoseconds limit) {
     const auto& frames = connection_->frames();
     if (!frames.is_paused() || frames.pauses() != pause_seen_) {

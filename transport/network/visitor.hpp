@@ -43,8 +43,8 @@ public:
     Visitor& operator=(const Visitor&) = delete;
 
     // One of these two is called once, the former within KJ. An opened visitor must be destroyed
-    // within KJ, too. Without TLS it may say its hello now. With TLS it must authenticate first;
-    // `failed` gets the reason if it could not.
+    // within KJ, too. Without TLS the caller may say its hello at once. With TLS it must
+    // authenticate first; `failed` gets the reason if that fails.
     void open();
     void secure(const std::shared_ptr<const TlsCredentials>& credentials,
                 std::function<void(const core::Error&)> failed);
@@ -72,12 +72,13 @@ public:
     [[nodiscard]] const PeerCertificate* certificate() const { return certificate_.get(); }
     [[nodiscard]] const asio::ip::address& from() const { return from_; }
     [[nodiscard]] core::Instant since() const { return since_; }
-    // Call it now and then: true if a frame began more than `limit` ago and did not end, or if it
-    // has not read its answers for that time, or has too many unread ones.
+    // Called at intervals. True if a frame began more than `limit` ago and has not ended, if the
+    // caller has not read its answers for that time, or if it has too many unread ones.
     [[nodiscard]] bool is_stuck(core::Instant now, core::Nanoseconds limit);
-    // True if it has closed its side while reading is paused, so that reading does not detect it.
+    // True if the caller has closed its side while reading is paused, so that reading does not
+    // detect it.
     [[nodiscard]] bool is_gone() const { return connection_ && connection_->is_gone(); }
-    // True if it waits for an answer that this node has not made yet.
+    // True if the caller waits for an answer that this node has not made yet.
     [[nodiscard]] bool waits() const {
         return connection_ && connection_->frames().is_awaited() &&
                connection_->unsent_bytes() == 0;
@@ -85,16 +86,17 @@ public:
     // When is_stuck() last found new data from it.
     [[nodiscard]] core::Instant heard_at() const { return heard_at_; }
 
-    // It said a valid hello.
+    // The caller said a valid hello.
     void become_client(FrameLimits limits);
     void become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits);
     [[nodiscard]] core::NodeId peer() const { return peer_; }
     [[nodiscard]] std::optional<ConnectionId> id() const { return id_; }
 
-    // A message that arrived before its peer was up. Takes the message, unless too many are kept.
+    // Keeps a message that arrived before its peer was up. Takes the message, unless too many are
+    // kept.
     bool keep_early(core::PeerMessage& message, std::size_t bytes_max, core::Instant now);
     std::vector<core::PeerMessage> take_early();
-    // Since when such a message waits.
+    // Since when the oldest such message waits.
     [[nodiscard]] std::optional<core::Instant> early_since() const;
 
 private:

@@ -49,11 +49,11 @@ void LinkMachine::handle(const link_event::Greeted& event, Instant now) {
 }
 
 void LinkMachine::handle(const link_event::Refused& event, Instant now) {
-    const bool is_early = is(State::connecting, event.attempt);  // refused by its certificate
+    const bool is_early = is(State::connecting, event.attempt);  // the peer refused our certificate
     if (!is_early && !is(State::greeting, event.attempt)) return;
     ++counters_.refused_by_peer;
     out_.emplace_back(link_action::Close{attempt_});
-    // Refusals that may pass by themselves.
+    // These refusals may resolve by themselves.
     const bool passes = event.reason == Refusal::busy || event.reason == Refusal::stopping;
     if (!passes) return back_off_refused(event.reason, now);
     refusal_ = event.reason;
@@ -127,7 +127,7 @@ void LinkMachine::back_off_refused(Refusal reason, Instant now) {
 }
 
 // Between half and all of it, so that nodes which lost each other at the same time do not dial each
-// other at the same time.
+// other again at the same time.
 Nanoseconds LinkMachine::jittered(Nanoseconds wait) {
     return Nanoseconds{prng_.between(wait.count() / 2, wait.count())};
 }

@@ -87,7 +87,7 @@ struct LinkOptions {
     core::Nanoseconds hello_timeout{std::chrono::seconds{5}};
     core::Nanoseconds backoff_min{std::chrono::milliseconds{50}};
     core::Nanoseconds backoff_max{std::chrono::seconds{2}};
-    // After a refusal that only a change of a configuration can end.
+    // After a refusal that only a changed configuration can resolve.
     core::Nanoseconds backoff_refused{std::chrono::seconds{10}};
     // A connection that was up for this long starts the back-off anew.
     core::Nanoseconds steady_after{std::chrono::seconds{5}};
@@ -109,7 +109,7 @@ public:
     LinkMachine(LinkOptions options, core::Prng prng) : options_{options}, prng_{prng} {}
 
     std::vector<LinkAction> on(const LinkEvent& event, core::Instant now);
-    // When to pass in TimerFired if nothing else happens.
+    // When to send TimerFired if nothing else happens.
     [[nodiscard]] core::Instant deadline() const { return deadline_; }
     [[nodiscard]] State state() const { return state_; }
     [[nodiscard]] const LinkCounters& counters() const { return counters_; }

@@ -58,7 +58,7 @@ void Outbox::push(core::PeerMessage message) {
     bytes_ += bytes;
 }
 
-// Not limited, since one for each session is little, and a session expires without it.
+// Renewals are not limited: each session has only one, and expires without it.
 void Outbox::push_renewal(const core::Renewal& renewal) {
     for (auto& waiting : urgent_) {
         auto& other = std::get<core::Forward>(waiting.message).renewal;
@@ -77,7 +77,7 @@ std::vector<core::PeerMessage> Outbox::take_batch() {
     auto room = limits_.batch_bytes_max;
     while (move_to(batch, urgent_, room)) {
     }
-    // The rest of these goes first in the next batch, too.
+    // The rest of them goes first in the next batch, too.
     while (urgent_.empty() && move_to(batch, waiting_, room)) {
     }
     return batch;

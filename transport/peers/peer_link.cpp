@@ -83,8 +83,8 @@ void PeerLink::act(const link_action::Connect& action) {
                         });
 }
 
-// Alternates between its two addresses, and for each between the last endpoint and a new lookup.
-// The peer may have moved, or not answer there.
+// Alternates between the peer's two addresses, and for each between the last endpoint and a new
+// lookup. The peer may have moved, or may not answer there.
 DialTarget PeerLink::next_target() {
     const auto& peer = options_.peer;
     const std::size_t addresses = peer.also.empty() ? 1 : 2;
@@ -208,7 +208,7 @@ void PeerLink::act(const link_action::PublishUp& action) {
     reported_.clear();
     last_known_ = dialled_;
     last_known_at_ = at_;
-    turn_ = at_ == options_.peer.address ? 0 : 1;  // starts with that address the next time
+    turn_ = at_ == options_.peer.address ? 0 : 1;  // the next attempt begins with that address
 }
 
 void PeerLink::act(const link_action::PublishDown& /*action*/) {
@@ -273,7 +273,8 @@ void PeerLink::tick(core::Instant now) {
         return;
     }
     if (now - last_progress_ < options_.silence_max) return;
-    // Not at once: this process may have been paused, with the answers waiting to be read.
+    // The peer is suspected first, not lost at once: this process may have been paused, with
+    // answers waiting to be read.
     if (!std::exchange(suspect_, true)) return;
     ++counters_.lost_silent;
     lose();

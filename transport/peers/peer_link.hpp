@@ -37,7 +37,7 @@ public:
     // The cluster that certificates must name.
     virtual const std::string& cluster() = 0;
     virtual void drop_former(PeerLink& link) = 0;
-    // Empty: stale, the link must be closed.
+    // Empty: the hello is stale, and the link must be closed.
     virtual std::optional<ConnectionId> link_up(PeerLink& link, const Greeting& theirs) = 0;
     virtual void link_down(ConnectionId id) = 0;
     // The peer refused our hello.
@@ -45,7 +45,7 @@ public:
     // Destroys the connection later, outside KJ.
     virtual void bury(std::unique_ptr<RpcConnection> connection) = 0;
     virtual void log(LogLevel level, std::string text) = 0;
-    // The peer sent what no node sends, and its connection is closed.
+    // The peer sent a message that no node sends, and its connection is closed.
     virtual void forbidden(const std::string& who, const char* cause) = 0;
 };
 
@@ -80,10 +80,10 @@ public:
     }
 
     void push(core::PeerMessage message) { outbox_.push(std::move(message)); }
-    // Call it within KJ: sends what waits, up to the limit of calls in progress.
+    // Sends what waits, up to the limit of calls in progress. Called within KJ.
     void flush();
     void throw_away() { outbox_.clear(); }
-    // Call it now and then: detects a silent peer, and pings.
+    // Called at intervals: detects a silent peer, and pings.
     void tick(core::Instant now);
 
     [[nodiscard]] core::NodeId peer() const { return options_.peer.id; }

@@ -1,8 +1,8 @@
 // Adapts a Socket, or an asio::ssl::stream around one, to KJ's stream interface.
 //
-// Bytes go through own buffers in both directions. So a promise that KJ drops leaves no operation
-// behind that points into KJ's memory, and small frames share system calls: what is written during
-// one turn of the loop is sent at its end. Asio sends without SIGPIPE.
+// Bytes go through buffers of this class in both directions. So a promise that KJ drops leaves no
+// operation behind that points into KJ's memory, and small frames share system calls: what is
+// written during one turn of the loop is sent at its end. Asio sends without SIGPIPE.
 #pragma once
 
 #include <algorithm>
@@ -182,7 +182,7 @@ void AsioStream<Stream>::Link::close() {
     ended = failed = true;
     asio::error_code ignored;
     let_go_if_taken_away(socket);
-    // The other side notices it even if a child of a fork has a copy of the descriptor.
+    // The other side detects the end even if a child of a fork has a copy of the descriptor.
     socket.lowest_layer().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
     socket.lowest_layer().close(ignored);
     waiting.clear();
@@ -281,7 +281,7 @@ kj::Promise<void> AsioStream<Stream>::Link::when_unsent_at_most(std::size_t byte
     return kj::mv(promised.promise);
 }
 
-// There may be unread data before the end; the system reports the end all the same.
+// There may be unread data before the end; the system reports the end nevertheless.
 template <class Stream>
 bool AsioStream<Stream>::Link::is_gone() {
     if (closed) return true;

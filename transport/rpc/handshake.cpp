@@ -73,7 +73,7 @@ private:
     Done done_;
 };
 
-// Used if there was no memory to begin one.
+// Returned if there was no memory to begin a handshake.
 class NoHandshake final : public Handshake, public std::enable_shared_from_this<NoHandshake> {
 public:
     NoHandshake(Socket socket, Done done) : socket_{std::move(socket)}, done_{std::move(done)} {}

@@ -31,8 +31,7 @@ public:
     enum class Side { accepts, connects };
 
     // `done` is called once, on the thread of the io_context, and never by this function. The
-    // handshake takes as long as the other side likes: the caller cancels it after its own time
-    // limit.
+    // handshake has no time limit of its own: the caller cancels it after its own limit.
     static std::shared_ptr<Handshake> start(
         Socket socket, const std::shared_ptr<const TlsCredentials>& credentials, Side side,
         Done done);

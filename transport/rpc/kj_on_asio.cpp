@@ -68,7 +68,7 @@ void KjLoop::run(kj::FunctionParam<void()> work) {
     auto turn = [&] {
         const LogForwarder forwarder{log_};
         kj::WaitScope scope{loop_};
-        // Also if logging the error has failed.
+        // Executed even if logging the error has failed.
         KJ_DEFER(running_ = false);
         running_ = true;
         guarded(work);

@@ -1,6 +1,6 @@
-// A stream of Cap'n Proto frames, each of which is checked before Cap'n Proto reads it: its own
-// reader would allocate whatever a head asks for, its RPC keeps everything it is told about, and it
-// answers a client that does not read the answers.
+// A stream of Cap'n Proto frames, each of which is checked before Cap'n Proto reads it. Cap'n Proto
+// has no such limits: its reader allocates whatever a header asks for, its RPC keeps state for
+// everything it receives, and it answers even a client that does not read the answers.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,8 @@ public:
     void set_limits(FrameLimits limits);
     // A frame with an invalid form was refused: nothing is read or written any more.
     [[nodiscard]] bool is_malformed() const { return malformed_; }
-    // The same because of its content: the reason. Null otherwise.
+    // A frame was refused because of its content, with the same effect: returns the reason. Null
+    // otherwise.
     [[nodiscard]] const char* forbidden() const { return forbidden_; }
     // The other side waits for an answer.
     [[nodiscard]] bool is_awaited() const { return guard_.is_awaited(); }

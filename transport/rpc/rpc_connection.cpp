@@ -8,7 +8,8 @@ namespace mortise::transport {
 namespace {
 
 capnp::ReaderOptions options() {
-    // For outgoing messages as well, since RPC refuses to send what it would not accept.
+    // The limits also apply to outgoing messages, since RPC refuses to send what it would not
+    // accept.
     return {traversal_words_max, nesting_max};
 }
 

@@ -25,7 +25,7 @@ capnp::ReaderOptions limited_to(std::size_t words) {
 void read_payload(rpc::Payload::Reader payload, RpcFrame& frame) {
     const auto capabilities = payload.getCapTable();
     frame.capabilities = capabilities.size();
-    // More of them are refused anyway.
+    // More than these are refused anyway.
     for (unsigned i = 0; i < std::min(capabilities.size(), 4U); ++i) {
         const auto each = capabilities[i];
         if (!each.isSenderHosted() && !each.isNone()) frame.is_plain = false;
@@ -120,7 +120,7 @@ std::optional<RpcFrame> read_rpc_frame(kj::ArrayPtr<const capnp::word> words) {
 }
 
 RpcFrame rpc_frame_of(Segments segments) {
-    // Our own message, of which only a few words are read.
+    // Our own message, of which only a few words are read, so the limit is not reached.
     capnp::SegmentArrayMessageReader reader{segments, limited_to(traversal_words_max)};
     return frame_of(reader.getRoot<rpc::Message>());
 }

@@ -14,8 +14,8 @@ namespace mortise::transport {
 
 using Segments = kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>>;
 
-// For a frame that was received, head and body. Empty: it has invalid pointers, or is longer than
-// its head says. The time is bounded by the length of the frame.
+// For a received frame, header and body. Empty if it has invalid pointers, or is longer than its
+// header says. The time is bounded by the length of the frame.
 std::optional<RpcFrame> read_rpc_frame(kj::ArrayPtr<const capnp::word> frame);
 
 // For a message to be sent.

@@ -5,11 +5,11 @@
 namespace mortise::transport {
 namespace {
 
-// A program asks once for what is offered. Each time Cap'n Proto counts one more reference, which
-// only the other side can release.
+// A program requests the bootstrap capability once. For each request Cap'n Proto counts one more
+// reference, which only the other side can release.
 constexpr std::size_t bootstraps_max = 4;
-// HelloResults.answer, and in it the peer or the member. Cap'n Proto remembers every path as long
-// as the question is open.
+// The longest path: HelloResults.answer, and in it the peer or the member. Cap'n Proto keeps every
+// path as long as the question is open.
 constexpr std::size_t path_max = 2;
 
 }  // namespace

@@ -13,22 +13,22 @@
 
 namespace mortise::transport {
 
-// What the guard has to know about one RPC message.
+// The properties of one RPC message that the guard needs.
 struct RpcFrame {
     enum class Kind : std::uint8_t { bootstrap, call, answer, finish, release, abort, other };
 
     Kind kind = Kind::other;
     std::uint32_t question = 0;    // bootstrap, call, answer, finish
     std::size_t capabilities = 0;  // in the payload of a call or an answer
-    // True if it is what every program of ours sends: results go to the caller, the sender hosts
-    // its capabilities, an answer has its results in it.
+    // True if it has the form that all programs of ours use: results go to the caller, the sender
+    // hosts its capabilities, an answer contains its results.
     bool is_plain = true;
 
     // These are set for a call.
     std::size_t words = 0;  // of the whole frame, which is kept until the call ends
     bool is_hello = false;
-    bool is_of_answer = false;  // the target is what another question will be answered with,
-    std::uint32_t of = 0;       // of that question,
+    bool is_of_answer = false;  // the target is part of the answer to another question,
+    std::uint32_t of = 0;       // which has this number,
     std::size_t path = 0;       // at this depth of pointers,
     bool is_first_path = true;  // each of which is the first
 };
@@ -50,9 +50,10 @@ public:
 
     void set_rules(RpcRules rules) { rules_ = rules; }
 
-    // The other side sent this. `ended`: it announces that it will close.
+    // The other side sent this frame. `ended`: it announces that it will close.
     [[nodiscard]] RpcVerdict received(const RpcFrame& frame);
-    // This side sent this. An answer counts when it is written: until then it occupies memory here.
+    // This side sent this frame. An answer counts when it is written: until then it occupies memory
+    // here.
     void sent(const RpcFrame& frame);
 
     // Why the last frame was refused: a few words for the log.
@@ -79,7 +80,7 @@ private:
     RpcVerdict finish(const RpcFrame& frame);
     [[nodiscard]] const char* wrong_with_call(const RpcFrame& frame) const;
     [[nodiscard]] const char* wrong_with_target(const RpcFrame& frame) const;
-    // The same for any question; empty if it is allowed.
+    // The checks that apply to every question; empty if it is allowed.
     [[nodiscard]] const char* wrong_with_question(const RpcFrame& frame) const;
     RpcVerdict refuse(const char* cause);
     Open* find(std::uint32_t question);

@@ -53,7 +53,7 @@ bool is_missing_here(const asio::error_code& error) {
            code == std::errc::address_family_not_supported;
 }
 
-// A temporary shortage, not an error of this one connection.
+// A temporary shortage, not an error of this connection.
 bool is_shortage(const asio::error_code& error) {
     const auto code = to_std(error);
     return code == std::errc::too_many_files_open || code == std::errc::no_buffer_space ||
@@ -68,7 +68,7 @@ struct Listener::Shared {
     NetworkCounters& counters;
     const Log& log;
     bool stopped = false;
-    bool short_of = false;  // it was reported in the log
+    bool short_of = false;  // the shortage was reported in the log
     Accepted accepted;
 };
 
@@ -173,7 +173,7 @@ void Listener::Door::close() {
     if (!acceptor.is_open()) return;
     asio::error_code ignored;
     if (!identity.is_at(acceptor.native_handle())) {
-        static_cast<void>(acceptor.release(ignored));  // the number belongs to the program
+        static_cast<void>(acceptor.release(ignored));  // the number belongs to the program now
         return;
     }
     // A child of a fork may have a copy of the descriptor, and must not keep the port.

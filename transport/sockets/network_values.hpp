@@ -1,5 +1,4 @@
-// What the parts of the network share: where peers are, what others may demand of this node, and
-// what it has counted.
+// Values that the parts of the network share: the addresses of peers, the limits, and the counters.
 #pragma once
 
 #include <chrono>
@@ -17,7 +16,7 @@ struct PeerAddress {
     core::NodeId id;
     std::string address;         // "host:port", "[::1]:port"
     bool loopback_only = false;  // connect to loopback endpoints of the name only
-    // A second address, which is tried in turns with the other; empty: there is none. A change
+    // A second address, which is tried alternately with the other; empty if there is none. A change
     // applies to the next attempt.
     std::string also{};
 
@@ -29,12 +28,13 @@ struct NetworkLimits {
     std::size_t strangers_max = 64;              // connections without a valid hello
     std::size_t strangers_per_address_max = 16;  // from one address outside of the loopback network
     std::size_t clients_max = 256;
-    std::size_t handshakes_per_second = 100;                    // with TLS; those beyond wait
-    core::Nanoseconds hello_timeout{std::chrono::seconds{5}};   // of the handshake and the hello
-    core::Nanoseconds frame_timeout{std::chrono::seconds{30}};  // from its first byte to its last
+    std::size_t handshakes_per_second = 100;                   // with TLS; those beyond wait
+    core::Nanoseconds hello_timeout{std::chrono::seconds{5}};  // for the handshake and the hello
+    // for a frame, from its first byte to its last
+    core::Nanoseconds frame_timeout{std::chrono::seconds{30}};
     core::Nanoseconds accept_pause{std::chrono::milliseconds{200}};  // when out of descriptors
     std::size_t calls_in_flight_max = 4;                             // batches, per connection
-    std::size_t outbox_bytes_max = std::size_t{16} << 20U;           // of each peer and lane
+    std::size_t outbox_bytes_max = std::size_t{16} << 20U;           // for each peer and lane
 };
 
 struct NetworkCounters {
@@ -44,9 +44,10 @@ struct NetworkCounters {
     std::uint64_t handshakes_failed = 0;    // without a certificate, or with an untrusted one
     std::uint64_t strangers_timed_out = 0;  // without a valid hello in time
     std::uint64_t malformed_frames = 0;     // each ended its connection
-    std::uint64_t malformed_messages = 0;   // the same
-    std::uint64_t forbidden_messages = 0;   // the same: RPC that no node sends, or too much of it
-    std::uint64_t stuck_frames = 0;  // the same: did not end in time, or answers were not read
+    std::uint64_t malformed_messages = 0;   // likewise
+    // likewise: RPC messages that no node sends, or too many of them
+    std::uint64_t forbidden_messages = 0;
+    std::uint64_t stuck_frames = 0;  // likewise: not complete in time, or answers were not read
     // Hellos that this node refused, of callers and of nodes that it called.
     std::uint64_t refused_protocol = 0;
     std::uint64_t refused_cluster = 0;

@@ -65,7 +65,8 @@ void run_aside(Work work) {
 
 }  // namespace
 
-// Through this a thread reports its result; it is closed before the io_context is destroyed.
+// The channel through which a thread reports its result; it is closed before the io_context is
+// destroyed.
 struct Resolver::Door {
     void tell(const HostPort& at, const Found& found, const std::shared_ptr<Door>& self) {
         const std::lock_guard lock{mutex};

@@ -54,7 +54,7 @@ private:
 
     LookUp look_up_;
     std::map<Key, std::vector<Done>> waiting_;
-    std::shared_ptr<Door> door_;  // what the threads know of this object
+    std::shared_ptr<Door> door_;  // the threads know only this part of the object
 };
 
 }  // namespace mortise::transport

@@ -12,8 +12,9 @@
 namespace mortise::transport {
 namespace {
 
-// The program's output goes to 0, 1 and 2, and must not go to a peer. storage/descriptors.hpp
-// protects the numbers for files; a socket is created whenever a caller connects.
+// The program writes its output to 0, 1 and 2, and a peer must not receive it.
+// storage/descriptors.hpp protects the numbers for files; a socket may be created at any time,
+// whenever a caller connects.
 int leave_standard_descriptors(int descriptor) noexcept {
     constexpr int standard_descriptors = 3;
     if (descriptor < 0 || descriptor >= standard_descriptors) return descriptor;

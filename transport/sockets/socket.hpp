@@ -37,7 +37,7 @@ public:
     using Base = asio::ip::tcp::socket;
 
     explicit Socket(asio::io_context& io) : Base{io} {}
-    // From a socket that was opened otherwise.
+    // For a socket that was opened in another way.
     Socket(Base&& other) noexcept;  // NOLINT(google-explicit-constructor): it is one
     Socket(Socket&& other) noexcept = default;
     Socket& operator=(Socket&& other) noexcept;
@@ -52,7 +52,7 @@ public:
 
     // True if it should be open and its number refers to something else.
     [[nodiscard]] bool is_taken_away();
-    // In that case closes nothing: operations end, and the socket is not open any more.
+    // If so, closes nothing: operations end, and the socket is not open any more.
     void let_go_if_taken_away() noexcept;
 
 private:

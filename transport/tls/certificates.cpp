@@ -88,7 +88,7 @@ Secret& Secret::operator=(Secret&& other) noexcept {
     return *this;
 }
 
-// A short text lies within the string object itself, where a move leaves a copy behind.
+// A short text is stored in the string object itself, and a move leaves a copy of it behind.
 void Secret::forget() noexcept {
     text_.resize(text_.capacity());
     OPENSSL_cleanse(text_.data(), text_.size());

@@ -1,4 +1,4 @@
-// What clients and members say to each other, as plain values.
+// The messages between clients and members, as plain values.
 #pragma once
 
 #include <cstdint>

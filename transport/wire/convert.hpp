@@ -23,7 +23,7 @@ void write(const Greeting& greeting, wire::Hello::Builder to);
 [[nodiscard]] core::Result<Greeting> read(wire::Hello::Reader from);
 
 void write(Refusal refusal, wire::Refused::Builder to);
-// A reason of a later version is read as unspecified: it is a refusal all the same.
+// A reason of a later version is read as unspecified: it is still a refusal.
 [[nodiscard]] Refusal read(wire::Refused::Reader from);
 
 void write(const core::PeerMessage& message, wire::PeerMessage::Builder to);
@@ -46,8 +46,8 @@ void write(const core::MembershipGoal& goal, wire::MembershipGoal::Builder to);
 void write(const ChangeAnswer& answer, wire::ChangeAnswer::Builder to);
 [[nodiscard]] core::Result<ChangeAnswer> read(wire::ChangeAnswer::Reader from);
 
-// As much of it as one message should carry; the rest is told of as `more`, and in the
-// totals of each lock.
+// Writes as much as one message should carry; `more` and the totals of each lock say that something
+// is missing.
 void write(const ListAnswer& answer, wire::ListAnswer::Builder to);
 [[nodiscard]] core::Result<ListAnswer> read(wire::ListAnswer::Reader from);
 
@@ -61,13 +61,13 @@ void write(const ListAnswer& answer, wire::ListAnswer::Builder to);
 }
 
 // Calls read(what()) and turns any exception of Cap'n Proto into an error. `what` returns the
-// reader, which may throw as well: read_guarded([&] { return params.getHello(); }).
+// reader, and may throw as well: read_guarded([&] { return params.getHello(); }).
 template <class What>
 auto read_guarded(What&& what) -> decltype(read(what())) {
     try {
         return read(what());
     } catch (const kj::Exception&) {
-        // The exception's text may contain file names and addresses.
+        // The exception's text may contain file names and addresses, so it is not used.
         return core::Error{make_error_code(Malformed::bad_pointer), "a pointer leads nowhere"};
     }
 }

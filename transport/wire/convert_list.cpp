@@ -161,7 +161,7 @@ ListReply get(CheckedReading& reading, wire::ListAnswer::Reader from) {
         reply.locks.push_back(std::move(lock));
     });
     reply.more = from.getMore();
-    // Whoever asks again would ask the same.
+    // The next request would be the same, for ever.
     if (reply.more && reply.locks.empty()) reading.fail(Malformed::bad_order, "ListAnswer.more");
     return reply;
 }

@@ -26,7 +26,7 @@ std::size_t head_words(std::size_t segments) {
 FrameCheck check_frame(std::string_view begin, std::size_t words_max) {
     if (begin.size() < number_bytes) return MoreNeeded{number_bytes};
     const auto segments_less_one = number_at(begin, 0);
-    // Compared before anything is added to it.
+    // Compared before one is added to it, since it may be at its maximum.
     if (segments_less_one >= frame_segments_max) return BadFrame::too_many_segments;
     const std::size_t segments = std::size_t{segments_less_one} + 1;
     FrameSize size{head_words(segments), 0};

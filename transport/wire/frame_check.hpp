@@ -1,7 +1,7 @@
-// Checks the head of a Cap'n Proto frame before Cap'n Proto reads it. Cap'n Proto would allocate
-// what the head asks for, and would add one to a segment count that may be at its maximum. A frame
-// consists of the number of segments less one, the size of each in words (all u32, little-endian),
-// padding to a whole word, and the segments.
+// Checks the header of a Cap'n Proto frame before Cap'n Proto reads it. Cap'n Proto would allocate
+// what the header asks for, and would add one to a segment count that may be at its maximum. A
+// frame consists of the number of segments less one, the size of each in words (all u32,
+// little-endian), padding to a whole word, and the segments.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ struct FrameSize {
 
 using FrameCheck = std::variant<MoreNeeded, FrameSize, BadFrame>;
 
-// `begin` is what has arrived of a frame, from its first byte on. `words_max` limits head and body
-// together.
+// `begin` is what has arrived of a frame, from its first byte on. `words_max` limits header and
+// body together.
 [[nodiscard]] FrameCheck check_frame(std::string_view begin, std::size_t words_max);
 
 }  // namespace mortise::transport

@@ -1,4 +1,4 @@
-// Limits on what an unauthenticated or other connection can make this node read, keep or traverse.
+// Limits on what a connection, authenticated or not, can make this node read, keep or traverse.
 // peer.capnp is the protocol.
 #pragma once
 
@@ -26,7 +26,7 @@ constexpr std::size_t frame_segments_max = 16;
 constexpr int nesting_max = 16;
 constexpr std::uint64_t traversal_words_max = 4 * forwarding_frame_words_max;
 
-// What this node puts into one call; a single message is never cut, whatever its size.
+// How much this node puts into one call; a single message is never divided, whatever its size.
 constexpr std::size_t send_bytes_max = std::size_t{1} << 20U;
 constexpr std::size_t send_messages_max = 256;
 
@@ -62,7 +62,7 @@ constexpr std::size_t address_bytes_max = 512;
 constexpr std::size_t why_bytes_max = 1'024;  // why a node is not ready
 constexpr std::size_t text_bytes_max = 256;   // for versions and reasons
 constexpr std::size_t list_locks_max = 1'024;
-constexpr std::size_t list_holders_max = 1'024;  // told of one lock; likewise waiters
-constexpr std::size_t list_closings_max = 64;    // likewise: why it is closed
+constexpr std::size_t list_holders_max = 1'024;  // reported of one lock; likewise waiters
+constexpr std::size_t list_closings_max = 64;    // likewise the reasons why it is closed
 
 }  // namespace mortise::transport
