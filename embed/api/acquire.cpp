@@ -1,4 +1,4 @@
-// Acquires and releases that a thread or a handler waits for: <mortise/detail/start.hpp>.
+// Acquires and releases of threads and handlers: <mortise/detail/start.hpp>.
 #include <functional>
 #include <mutex>
 #include <new>
@@ -28,7 +28,7 @@ public:
         : gate_{std::move(gate)}, attempt_{attempt}, finish_{std::move(finish)} {}
 
     // Called after the call has begun, since a cancellation before that would have no effect. The
-    // call may be over by then.
+    // call may have ended by then.
     void cancel_with(const std::stop_token& token, std::shared_ptr<Canceller> canceller) noexcept {
         const std::scoped_lock lock{mutex_};
         if (finish_ && token.stop_possible()) stop_.emplace(token, Cancel{std::move(canceller)});
@@ -37,8 +37,8 @@ public:
     void complete(CallOutcome outcome) noexcept override {
         outcome_.emplace(std::move(outcome));
         const auto self = weak_from_this().lock();  // shared_from_this() is declared to throw
-        // A closed node has no threads any more, so another thread calls the handler. If there is
-        // none either, it is called here: that is better than never.
+        // A closed node has no threads any more, so a new thread calls the handler. If none can be
+        // started, it is called here: that is better than never.
         if (!gate_->notifier().post(self) && !run_elsewhere(self)) run_here(*self);
     }
 
@@ -79,7 +79,7 @@ Hold watched(Hold hold, HoldWishes wishes) {
     return hold;
 }
 
-// Completes a call that a handler waits for.
+// Completes a call for a handler.
 class WatchedFinish final : public Finish {
 public:
     WatchedFinish(HoldWishes wishes, std::unique_ptr<Finish> next)
@@ -167,7 +167,8 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
              LockInfo* busy) {
     ec = check(order);
     if (ec) return {};
-    const auto gate = node->gate();  // outlives a node that goes while this waits
+    // keeps the gate alive if the node is destroyed during the wait
+    const auto gate = node->gate();
     auto wishes = take_wishes(order.options);
     auto locker = order.is_shared ? LockerState::of(order.options.locker) : nullptr;
     if (locker && order.several) {

@@ -25,7 +25,7 @@ bool collapse(std::vector<LockRequest>& requests) {
 }
 
 std::error_code check(SeveralNames& several, const AcquireOptions& options) {
-    // a request for all names has no priority
+    // no priority is possible for a request of all names
     const bool is_odd = several.all && options.priority != 0;
     const bool is_sound = !is_odd && collapse(several.requests) && !several.requests.empty() &&
                           several.requests.size() <= core::names_at_once_max;

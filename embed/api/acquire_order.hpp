@@ -9,21 +9,22 @@
 
 namespace mortise::detail {
 
-// After the deadline the core answers within one step; a core that does not is not waited for.
+// After the deadline the core answers within one step. If it does not, the thread stops waiting
+// after this time.
 constexpr auto slack = std::chrono::milliseconds{100};
 
 [[nodiscard]] core::Instant to_instant(Deadline deadline);
 
-// Checks what no cluster would accept; no error if the order is valid. Repeated names collapse, and
-// all names are put into the order that the core requires.
+// Checks what no cluster would accept; no error if the order is valid. Repeated names are merged,
+// and all names are put into the order that the core requires.
 [[nodiscard]] std::error_code check(AcquireOrder& order);
 // Moves the names of the order into the call.
 [[nodiscard]] Submitted begin(CallGate& gate, AcquireOrder& order);
-// For the thread that waits for an acquire.
+// How long the thread waits for the acquire.
 [[nodiscard]] Deadline gives_up(const Submitted& acquire);
-// The end of the wait is an error for a caller that waits without limit, and an answer for one with
-// a deadline. The cluster knows only tries and waits: a wait that is over at its start becomes a
-// try.
+// Translates the end of a wait: it is an error for a caller that waits without a limit, and an
+// answer for a caller with a deadline. The cluster knows only tries and waits: a wait that is over
+// at its start becomes a try.
 void interpret(Attempt attempt, CallOutcome& outcome);
 
 }  // namespace mortise::detail

@@ -50,7 +50,7 @@ std::string_view unsound_part(const AcquireOrder& order) {
         return "a single attempt does not wait: leave wait_max unset, or use acquire_for";
     if (options.label.size() > core::label_bytes_max) return "a label has at most 256 bytes";
     if (const auto bad = unsound_value(options); !bad.empty()) return bad;
-    // The remaining cause is known only by the lockers.
+    // The remaining cause is known only to the lockers.
     if (options.locker != Locker{})
         return "its locker belongs to another node, or another thread is acquiring the name for it";
     return {};

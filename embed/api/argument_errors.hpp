@@ -7,7 +7,7 @@
 
 namespace mortise::detail {
 
-// Why no cluster would accept it; empty if it is valid.
+// Why no cluster would accept the order; empty if it is valid.
 [[nodiscard]] std::string_view unsound_part(const AcquireOrder& order);
 [[nodiscard]] std::string_view unsound_name(std::string_view name);
 // For Node::request_release and Node::break_lock.

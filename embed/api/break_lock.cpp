@@ -15,7 +15,7 @@ namespace {
 
 struct Written {
     std::error_code error;
-    std::string why;  // if there is more to say than the code
+    std::string why;  // empty if the code says everything
 };
 
 Written write(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view unsound,

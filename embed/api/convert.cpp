@@ -35,7 +35,7 @@ std::error_code refusal(const HoldRecord& record) {
     return is_part || is_shared ? make_error_code(Errc::invalid_argument) : std::error_code{};
 }
 
-// Called before the request is sent: from now on valid() is about the new mode.
+// Called before the request is sent: from now on valid() refers to the new mode.
 bool lower(HoldRecord& record, LockMode mode) {
     if (record.locker() && !record.locker()->lower(record, mode)) return false;
     record.set_mode(mode);

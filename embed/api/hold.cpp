@@ -100,7 +100,7 @@ std::error_code Hold::release() noexcept {
     std::shared_ptr<detail::WaitingThread> waiting;
     try {
         waiting = std::make_shared<detail::WaitingThread>();
-    } catch (const std::bad_alloc&) {  // it is released all the same
+    } catch (const std::bad_alloc&) {  // it is released nevertheless
         const auto given = detail::give_back(*record_, {}, nullptr);
         return given.asked ? Errc::outcome_unknown : given.error;
     }

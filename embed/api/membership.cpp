@@ -1,4 +1,4 @@
-// What a program asks for of the members of its cluster.
+// Changes of the members that a program requests.
 #include <utility>
 
 #include "embed/runtime/membership_change.hpp"

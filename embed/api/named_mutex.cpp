@@ -16,12 +16,12 @@ namespace mortise::detail {
 
 namespace {
 
-// Blocking calls wait for the cluster. This pause only prevents that an immediate error is retried
+// Blocking calls wait for the cluster. This pause only keeps an immediate error from being retried
 // in a busy loop.
 constexpr std::chrono::milliseconds pause{20};
 
-// Errors for which the call is repeated. The caller does not see them: to it the mutex is just not
-// locked yet.
+// Errors after which the call is repeated. The caller does not see them: for the caller the mutex
+// is just not locked yet.
 bool passes(std::error_code ec) {
     static constexpr std::array passing{Errc::session_expired, Errc::no_quorum,
                                         Errc::not_ready,       Errc::lock_lost,
@@ -132,8 +132,8 @@ bool NamedMutex::recurse() const {
     return deeper.has_value();
 }
 
-// What the caller holds of that name through this mutex or another one. A recursive mutex that was
-// lost and is not unlocked yet is reported by tries as well.
+// The error for the caller's hold of that name, through this mutex or another one. A recursive
+// mutex that was lost and is not unlocked yet is reported by tries as well.
 std::error_code NamedMutex::obstacle() const {
     const auto ec = owners().obstacle(name_, recursion_);
     if (ec == Errc::lock_lost) fail(ec);

@@ -82,9 +82,10 @@ public:
 private:
     // The last failure of each kind.
     struct Failures {
-        std::optional<std::error_code> answer;  // a member answered that it cannot tell
-        std::string why;                        // its reason, if there is more to say
-        std::optional<core::Error> contact;     // with the member's name
+        // a member answered that it cannot answer the request
+        std::optional<std::error_code> answer;
+        std::string why;                     // its reason; empty if the code says everything
+        std::optional<core::Error> contact;  // with the member's name
     };
 
     // Asks the first member that can be reached. After that no other member is asked, since its
@@ -126,7 +127,7 @@ private:
         return report;
     }
 
-    // Empty if this member cannot tell.
+    // Empty if this member cannot answer the request.
     std::optional<std::vector<LockInfo>> list_of(const std::string& address,
                                                  transport::ListRequest request,
                                                  Failures& failures) const {
@@ -144,7 +145,7 @@ private:
             request.limit = wanted - locks.size();
             auto answer = client.list(request);
             if (!answer && answer.error().code == std::errc::timed_out && !request.local) {
-                failures.answer = Errc::no_quorum;  // it runs, and waits for the others
+                failures.answer = Errc::no_quorum;  // it runs, and waits for other members
                 return std::nullopt;
             }
             if (!answer) return failed(std::move(answer).error());

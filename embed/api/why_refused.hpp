@@ -11,7 +11,7 @@
 
 namespace mortise::detail {
 
-// Throws for a call that failed, with the reason if there is more to say than the code.
+// Throws for a call that failed, with the reason if the code does not say everything.
 [[noreturn]] inline void refuse(const std::shared_ptr<NodeRuntime>& runtime, std::error_code ec,
                                 AcquireOrder order, ErrorDetail detail = {}) {
     if (ec == Errc::invalid_argument) detail.reason = unsound_part(order);

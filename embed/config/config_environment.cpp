@@ -40,7 +40,7 @@ std::string_view variable(const std::string& name) {
     return trimmed(value != nullptr ? value : "");
 }
 
-// Unlike a shell, service managers and containers pass quotes on; a path would then begin with one.
+// Unlike a shell, service managers and containers pass quotes on, and a path would begin with one.
 std::string in_vain_quoted(std::string_view text) {
     const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
                            (text.front() == '"' || text.front() == '\'');

@@ -74,8 +74,8 @@ std::string step(const toml::key& key) {
     return text.find('.') == std::string::npos ? text : '"' + text + '"';
 }
 
-// Reads the whole file and then reports the error on the first line, because TOML tables have no
-// order.
+// Reads the whole file first and then reports the error with the lowest line number, because TOML
+// tables have no order.
 class TomlReader {
 public:
     TomlReader(Config& config, detail::ConfigOrigin& origin) : config_{config}, origin_{origin} {}

@@ -26,7 +26,7 @@ constexpr std::size_t resource_bytes_max = 4096;
     throw detail::in_one_line(error);
 }
 
-// The keys of a resource and of its slots differ always.
+// The key of a resource always differs from the keys of its slots.
 std::string mark_key(std::string_view resource, const std::uint32_t* slot) {
     core::ByteWriter key;
     key.u8(slot != nullptr ? 1 : 0);
@@ -61,7 +61,7 @@ private:
         return mark.emplace(stored->value_or(0));
     }
 
-    // After an error the mark is whatever the disk has, and nobody is admitted any more.
+    // After an error the mark is whatever the disk has, and no thread is admitted any more.
     void raise(const std::string& key, std::int64_t token, std::optional<std::int64_t>& mark) {
         const storage::IgnoredSignal file_too_large{SIGXFSZ};
         mark.reset();

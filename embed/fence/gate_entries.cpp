@@ -13,7 +13,7 @@ namespace mortise::detail {
 namespace {
 
 // The wait graph of all gates of this process. An effect may use several gates, so a wait cycle may
-// go through several. Only threads that have to wait come here.
+// go through several. Only threads that have to wait use it.
 class Waits {
 public:
     static Waits& of_this_process();
@@ -37,13 +37,13 @@ Waits& Waits::of_this_process() {
         auto fresh = std::make_unique<Waits>();
         fresh->of_parent_.reset(known);
         if (present.compare_exchange_strong(known, fresh.get())) return *fresh.release();
-        std::ignore = fresh->of_parent_.release();  // another thread was first
+        std::ignore = fresh->of_parent_.release();  // another thread was faster
     }
     return *known;
 }
 
-// An entry with waiters stays, and so does its admitted thread while they wait. So a cycle found
-// under the mutex is real, and the thread that completes it finds it.
+// An entry with waiters stays, and so does its admitted thread while they wait. So a cycle that is
+// found under the mutex exists, and the thread that completes it finds it.
 bool Waits::add(GateEntry& wanted) {
     const auto self = std::this_thread::get_id();
     const std::scoped_lock lock{mutex_};

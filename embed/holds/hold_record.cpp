@@ -13,7 +13,7 @@ namespace mortise::detail {
 
 namespace {
 
-// Null for all of several names.
+// Null if the grant has all of several names.
 const core::Acquired::Part* only_part(const core::Acquired& granted) {
     return granted.which == core::Acquire::Which::all ? nullptr : &granted.parts.front();
 }
@@ -59,7 +59,7 @@ FencingToken HoldRecord::token() const {
     return FencingToken::from_raw(token_.load(std::memory_order_acquire));
 }
 
-// Both times begin before the cluster can count anything for this hold.
+// Both times begin before the cluster can begin to count them for this hold.
 void HoldRecord::begin_work() {
     const auto progress = progress_timeout_;
     if (progress == core::Nanoseconds{0}) return;
@@ -140,13 +140,14 @@ void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wis
     record->watcher_ = std::make_shared<HoldWatcher>(std::move(wishes));
     if (record->watcher_->wants_trouble()) {
         record->lease_->add_wary(record);
-        // The lease thread may have taken its list just before.
+        // The lease thread may have taken its list just before, so this hold checks the lease
+        // itself.
         if (record->state() != HoldState::held)
             record->gate_->notifier().post([record] { record->tell_trouble(); });
     }
     if (!record->watcher_->wants_contentions()) return;
     record->lease_->add_listener(record->operation(), record);
-    // If the node has stopped, nothing wants to watch.
+    // If this fails, the node has stopped, and the hold is lost.
     (void)record->gate_->submit(core::WatchCall{{}, record->operation()}, nullptr);
 }
 
@@ -188,8 +189,8 @@ HoldRecord::End HoldRecord::end() const {
     return grant_ ? grant_->end() : End::none;
 }
 
-// A lost grant has nothing left to release. A grant whose progress_timeout has passed is given back
-// by the table alone, as a lost one (S23).
+// A lost grant has nothing to release. A grant whose progress_timeout has passed is released only
+// by the table, as a lost one (S23).
 bool HoldRecord::mark_released() {
     const bool is_over = grant_ ? end() != End::none : generation_.is_forked();
     const auto until = works_until();
@@ -216,7 +217,7 @@ SubmittedCalls HoldRecord::take_release(core::CallTag tag,
     return std::exchange(release_, {});
 }
 
-// A lost hold is not released by its owner, so its prepared release is free to be used.
+// The owner of a lost hold does not release it, so its prepared release is available.
 void HoldRecord::run() {
     if (is_released()) return;
     stop_.request_stop();

@@ -45,7 +45,7 @@ public:
     // One of the parts of that grant.
     HoldRecord(std::shared_ptr<HoldRecord> grant, const core::Acquired::Part& part);
 
-    // Often runs on the core thread, which learns of a release last.
+    // Often runs on the core thread, which is the last to learn of a release.
     ~HoldRecord() override;
     HoldRecord(const HoldRecord&) = delete;
     HoldRecord& operator=(const HoldRecord&) = delete;
@@ -71,9 +71,9 @@ public:
     [[nodiscard]] LockMode mode() const { return mode_.load(std::memory_order_acquire); }
     [[nodiscard]] FencingToken token() const;
     void set_mode(LockMode mode) { mode_.store(mode, std::memory_order_release); }
-    // Called before the waiting caller sets the mode, so that whoever reads the new mode also reads
-    // its token. If the caller has stopped waiting, the mode stays, and the token is that of the
-    // grant.
+    // Called before the waiting caller sets the mode, so that a thread which reads the new mode
+    // also reads its token. If the caller has stopped waiting, the mode stays, and the token is
+    // that of the grant.
     void upgraded(FencingToken token) { token_.store(token.raw(), std::memory_order_release); }
     [[nodiscard]] const std::shared_ptr<Lease>& lease() const { return lease_; }
     [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
@@ -103,21 +103,21 @@ public:
     // Notifies the owner that the hold is at risk or suspended, once. Runs on the notifier's
     // threads only.
     void tell_trouble();
-    // Others want the lock: the owner is notified on those threads, unless the hold is not watched
-    // or has ended.
+    // Another request conflicts with the hold: the owner is notified on those threads, unless the
+    // hold is not watched or has ended.
     static void contended(const std::shared_ptr<HoldRecord>& record, Contention contention);
 
     // Null if the record shares no grant.
     [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const { return grant_; }
     [[nodiscard]] const std::shared_ptr<LockerState>& locker() const { return locker_; }
-    // True once: its locker was not told yet that the owner has released it.
+    // True once: the owner has released it, and its locker does not know yet.
     bool leave() { return !has_left_.exchange(true); }
     [[nodiscard]] bool has_left() const { return has_left_; }
 
-    // True if this call ended it; only then the cluster has to be told.
+    // True if this call ended it; only then the cluster has to be informed.
     bool mark_released();
     bool mark_lost(LossReason why);
-    // Called by the thread that marked it released: the cluster learns of it before any later
+    // Called by the thread that marked it released, when the release is queued ahead of any later
     // request.
     void set_given_back() noexcept;
     // For a grant that another thread is releasing: waits until that thread has called

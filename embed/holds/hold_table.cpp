@@ -24,7 +24,8 @@ Hold HoldTable::add(core::Acquired granted, core::Nanoseconds progress_timeout) 
     auto record =
         std::make_shared<HoldRecord>(std::move(granted), lease, parts_.gate, progress_timeout);
     lease->add(record);
-    // The lease thread may have taken its list just before.
+    // The lease thread may have taken its list just before, so the new hold checks the lease
+    // itself.
     if (lease->is_over() && record->mark_lost(LossReason::expired)) {
         parts_.losses.post(record);
     }
@@ -44,8 +45,8 @@ void HoldTable::given_back(core::OperationId hold) {
     if (found != holds_.end()) take(found);
 }
 
-// All holds of that lease are suspended, and the owners of a locker's grant are notified together.
-// The lease thread may have notified them before; it does not if the core found the end of the
+// All holds of that lease are suspended, and all owners of a locker's grant are notified. The lease
+// thread may have notified them before, unless the core was the first to detect the end of the
 // lease.
 void HoldTable::suspended(core::OperationId hold) {
     const auto found = holds_.find(hold);
@@ -57,7 +58,7 @@ void HoldTable::suspended(core::OperationId hold) {
         parts_.losses.post([owned] { owned->tell_trouble(); });
 }
 
-// Notifies the owners; of a locker's grant, all owners that asked for it.
+// Notifies the owners that asked for it; of a locker's grant, all of these.
 void HoldTable::contended(const core::Contended& contended) {
     const auto found = holds_.find(contended.hold);
     if (found == holds_.end()) return;
@@ -88,7 +89,7 @@ void HoldTable::report_lost(const HoldRecord& hold) noexcept {
         if (!hold.has_parts()) return publish_lost(hold, hold.name(), hold.token());
         for (const auto& part : hold.parts())
             publish_lost(hold, part.name, from_core(part.token));
-    } catch (const std::bad_alloc&) {  // the other owners are notified all the same
+    } catch (const std::bad_alloc&) {  // the other owners are notified nevertheless
     }
 }
 
@@ -110,7 +111,8 @@ void HoldTable::lost(const core::HoldLost& lost) {
     lose(hold, reason_of(lost.reason));
 }
 
-// Most owners have reported progress, or are gone; a timer per report would cost more.
+// Most owners have reported progress or have released their hold; one timer per report would cost
+// more than this scan.
 core::Calls HoldTable::end_idle(core::Instant boot) {
     core::Calls releases;
     while (!by_idle_.empty() && by_idle_.begin()->first <= boot) {
@@ -166,7 +168,7 @@ void HoldTable::session_expired() {
 }
 
 // The lease thread ended the lease just before the renewal arrived that would have extended it. The
-// core still counts these holds as held; their owners do not.
+// core still counts these holds as held, but their owners do not.
 core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
     core::Calls releases;
     for (auto next = holds_.begin(); next != holds_.end();) {

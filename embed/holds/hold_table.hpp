@@ -33,15 +33,15 @@ public:
     HoldTable(HoldTableParts parts, core::Nanoseconds margin)
         : parts_{std::move(parts)}, margin_{margin} {}
 
-    // The lease of the session must be known before. A progress_timeout of zero: none.
+    // The lease of the session must be known before. A progress_timeout of zero means none.
     [[nodiscard]] Hold add(core::Acquired granted, core::Nanoseconds progress_timeout = {});
     void upgraded(core::OperationId hold, FencingToken token);
     void given_back(core::OperationId hold);
     void lost(const core::HoldLost& lost);
     void suspended(core::OperationId hold);
     void contended(const core::Contended& contended);
-    // Returns the holds that the core still counts and that their owners have lost. The core
-    // releases them once the owners were notified.
+    // Returns the holds that the owners have lost and the core still counts. The core releases them
+    // once the owners were notified.
     [[nodiscard]] core::Calls lease_changed(const core::LeaseChanged& lease);
     // Ends the holds whose progress_timeout has passed (S8). Returns what the core has to release
     // once their owners were notified.

@@ -7,7 +7,7 @@ namespace mortise::detail {
 
 namespace {
 
-// The number of different reasons kept for an owner that was not notified of them yet.
+// The number of different reasons that are kept for an owner until it is notified.
 constexpr std::size_t contentions_max = 16;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a hold's owner asked to be notified of (S6, S24), and was not notified of yet.
+// Delivers the notifications that a hold's owner asked for (S6, S24).
 #pragma once
 
 #include <atomic>
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] bool wants_trouble() const { return wishes_.on_at_risk || wishes_.on_suspended; }
     [[nodiscard]] bool wants_contentions() const { return static_cast<bool>(wishes_.on_contended); }
 
-    // Once each time: for a lease that is valid until then.
+    // At most once for each end of a lease: `until` is the end.
     void tell_at_risk(core::Instant until, core::Instant boot);
     void tell_suspended(core::Instant until);
     // A slow owner gets one notification at a time: the newest waiter and the last request. False

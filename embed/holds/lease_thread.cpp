@@ -37,7 +37,7 @@ void LeaseThread::watch(std::shared_ptr<Lease> lease) {
     arm(from);
 }
 
-// Wakes no thread: the lease thread reads this often enough.
+// Does not wake the thread, which reads the time often enough.
 void LeaseThread::arm(core::Instant boot) {
     due_.store(boot.ns);
 }

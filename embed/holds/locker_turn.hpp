@@ -20,7 +20,7 @@ namespace mortise::detail {
     return locker.begin(order.name, order.options.mode);
 }
 
-// Tells the locker the result for a thread that waits, however the call ends.
+// Passes the result to the locker for a thread that waits, however the call ends.
 class LockerTurn {
 public:
     LockerTurn(std::shared_ptr<LockerState> locker, const std::string& name)
@@ -40,7 +40,7 @@ private:
     const std::string& name_;
 };
 
-// The same for a handler.
+// Likewise for a handler.
 class LockerFinish final : public Finish {
 public:
     LockerFinish(std::string name, std::unique_ptr<Finish> next)
@@ -66,7 +66,7 @@ private:
     std::optional<LockerTurn> turn_;
 };
 
-// The same for a handler of several names.
+// Likewise for a handler of several names.
 class JoiningFinish final : public Finish {
 public:
     JoiningFinish(std::shared_ptr<LockerState> locker, std::unique_ptr<Finish> next)

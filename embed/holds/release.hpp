@@ -11,16 +11,16 @@ namespace mortise::detail {
 
 struct GivenBack {
     bool asked = false;  // the cluster was asked, and `waiting` gets its answer
-    // otherwise this is the answer; no error if others still share the grant
+    // the answer if the cluster was not asked; no error if others still share the grant
     std::error_code error;
 };
 
-// The owner releases the hold, by whichever call comes first. The grant is released when nobody
-// else shares it.
+// Called when the owner releases the hold; the first call counts. The grant is released when no
+// other hold shares it.
 GivenBack give_back(HoldRecord& record, core::CallTag tag,
                     std::shared_ptr<Completion> waiting) noexcept;
 
-// For the caller for whom mark_released() of this grant was true.
+// Called if mark_released() of this grant was true.
 GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
                          std::shared_ptr<Completion> waiting) noexcept;
 

@@ -43,7 +43,8 @@ public:
 
     ~Caller() {
         is_gone_ = true;
-        // What other thread-local destructors lock from now on is released with its mutex.
+        // From now on, locks that other thread-local destructors take are released with their
+        // mutex.
         mark_ = nullptr;
         for (const auto& known : tables_) {
             const auto table = known.lock();
@@ -172,7 +173,7 @@ Locker ThreadOwners::locker(const std::function<Locker()>& make) {
         return found == all.end() ? Locker{} : found->second;
     });
     if (known != Locker{}) return known;
-    auto made = make();  // no other thread makes one for this thread
+    auto made = make();  // no other thread makes a locker for this thread
     lockers.with([&](auto& all) { all.emplace(thread, made); });
     return made;
 }

@@ -11,7 +11,7 @@ namespace {
 
 using Reactor = asio::detail::epoll_reactor;
 
-// Asio does not tell which descriptors its loop has. An explicit instantiation of a template may
+// Asio does not reveal which descriptors its loop has. An explicit instantiation of a template may
 // name private members, so this fails to compile if they are renamed.
 template <class Member, typename Member::Type pointer>
 struct Reveal {
@@ -33,7 +33,7 @@ template struct Reveal<Epoll, &Reactor::epoll_fd_>;
 template struct Reveal<Timer, &Reactor::timer_fd_>;
 template struct Reveal<Interrupter, &Reactor::interrupter_>;
 
-// The descriptor of epoll comes first.
+// The first one is the descriptor of epoll.
 std::array<int, 3> descriptors_of(asio::io_context& io) {
     auto& reactor = asio::use_service<Reactor>(io);
     return {reactor.*reveal(Epoll{}), reactor.*reveal(Timer{}),

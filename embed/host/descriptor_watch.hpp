@@ -25,7 +25,7 @@ public:
     // The descriptor is watched until it is removed, which must happen before it is closed.
     void add(int descriptor);
     void remove(int descriptor);
-    // `is_held` tells whether the directory is still this node's; empty if there is none.
+    // `is_held` says whether the directory is still this node's; empty if there is none.
     void set_directory(std::function<bool()> is_held);
 
     // Checks all of them; each takes half a microsecond.
@@ -44,7 +44,7 @@ private:
     Guarded<Watched> watched_;
 };
 
-// The same for a loop that lives for one call: whether it still has its descriptors.
+// Likewise for a loop that lives for one call: whether it still has its descriptors.
 [[nodiscard]] std::function<bool()> watch_loop(asio::io_context& io);
 
 }  // namespace mortise::detail

@@ -1,5 +1,5 @@
-// Allows a few lines of one cause at once, and then one now and then, so that a fault that repeats
-// a thousand times a second does not fill a disk.
+// Allows a few lines of one cause at once, and then one at long intervals, so that a fault that
+// repeats a thousand times a second does not fill a disk.
 #pragma once
 
 #include <chrono>

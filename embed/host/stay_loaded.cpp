@@ -13,7 +13,7 @@ void stay_loaded() noexcept {
     const auto* const object = static_cast<const link_map*>(found);
     if (object->l_name[0] == '\0') return;  // the program itself
     // The name under which it was loaded is compared before any file is opened. dlopen fails only
-    // without memory; then nothing is lost in a host that unloads nothing.
+    // without memory, which does no harm in a host that unloads nothing.
     void* const handle = ::dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     if (handle != nullptr) ::dlclose(handle);
 }

@@ -40,7 +40,8 @@ private:
 };
 
 // For a file that cannot be opened again, for example one of another user. Kernels before 6.4
-// cannot promise that a write to a pipe does not wait; then the check before the write has to do.
+// cannot guarantee that a write to a pipe does not wait; there only the check before the write
+// protects.
 ssize_t write_if_ready(std::string_view line) {
     iovec part{const_cast<char*>(line.data()), line.size()};  // NOLINT: it is only read
     const auto written = ::pwritev2(STDERR_FILENO, &part, 1, -1, RWF_NOWAIT);

@@ -27,7 +27,7 @@ using SystemTime = std::chrono::system_clock::time_point;
 enum class Expiry { far, days_30, days_7, day_1, expired };
 [[nodiscard]] Expiry expiry_at(SystemTime now, SystemTime expires);
 
-// The files with absolute paths, which stay right when the host changes its working directory.
+// The files with absolute paths, which stay valid when the host changes its working directory.
 [[nodiscard]] transport::TlsFiles tls_files(const TlsConfig& tls);
 // Loads the files and checks that the certificate names the configured cluster and, if one is
 // given, the node. Blocks on the disk.
@@ -66,7 +66,7 @@ public:
     [[nodiscard]] Duration time_left() const;
 
 private:
-    // What changes when a file changes.
+    // The properties of a file that differ after a change.
     struct Stamp {
         dev_t device = 0;
         ino_t inode = 0;

@@ -121,7 +121,7 @@ std::optional<Value> named(std::string_view text, Value last) noexcept {
 
 }  // namespace
 
-// The values are passed on to core, which names them, and may be out of range here.
+// The values have the order of core's, which has the names; they may be out of range here.
 std::string_view to_string(AccessRole role) noexcept {
     if (role > AccessRole::admin) return "unknown";
     return core::to_string(static_cast<core::AccessRole>(role));

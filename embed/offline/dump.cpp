@@ -56,8 +56,8 @@ std::vector<MemberInfo> members_of(const core::Configuration& configuration) {
     return list;
 }
 
-// The leader logs a checksum of what it had applied, so that was committed. The entries of a
-// cluster's only voter are committed too.
+// The leader logs a checksum of what it had applied, so everything up to there was committed.
+// Entries of a cluster with one voter are committed, too.
 core::LogIndex committed_in(const DirectoryContent& content) {
     auto committed = std::max(content.applied.index, content.base.index);
     for (const auto& entry : content.entries) {

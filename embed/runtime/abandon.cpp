@@ -68,11 +68,11 @@ void NodeRuntime::abandon() noexcept {
         refuse_calls();
         questions_.close();
         refuse_reopening();
-    } catch (const std::bad_alloc&) {  // the core thread does it again
+    } catch (const std::bad_alloc&) {  // the core thread repeats this
     }
 }
 
-// The owners are notified as when a lease ends, by the thread that detects it.
+// The owners are notified as when a lease ends, by the thread that detects the closed descriptors.
 void NodeRuntime::lose_holds() {
     const auto lease = leases_.watched();
     if (!lease) return;

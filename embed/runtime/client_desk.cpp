@@ -14,7 +14,7 @@ namespace mortise::detail {
 
 namespace {
 
-// The number on one page. One more holder or waiter is requested, to learn whether there are more.
+// The limit of holders and waiters. One more is requested, to learn whether there are more.
 constexpr std::size_t parties_max = transport::list_holders_max + 1;
 
 std::size_t parties_of(const std::vector<core::LockView>& locks) {

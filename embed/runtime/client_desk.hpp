@@ -1,5 +1,5 @@
-// What this node does for those who ask from outside (transport/clients/client_service.hpp). On the
-// core thread.
+// The service of this node for clients (transport/clients/client_service.hpp). It runs on the core
+// thread.
 #pragma once
 
 #include "transport/clients/client_service.hpp"

@@ -1,4 +1,4 @@
-// The end of the loop: by close(), or because the node failed.
+// How the loop ends: by close(), or because the node failed.
 #include <optional>
 #include <utility>
 
@@ -18,8 +18,7 @@ void CoreLoop::begin_close(std::function<void()> done) {
     step(std::move(calls));
 }
 
-// This comes after the releases, because a new leader would first have to be elected before it
-// could accept them.
+// Called after the releases, because after a transfer they would have to wait for the next leader.
 void CoreLoop::hand_over_leadership() {
     const auto& raft = driver_->core().raft();
     std::optional<core::NodeId> best;
@@ -83,7 +82,7 @@ void CoreLoop::stopped(const std::string& reason) {
     parts_.readiness.stop(reason);
     ready_ = false;
     lose_everything();
-    // The rest allocates memory.
+    // The rest allocates memory, which may fail.
     parts_.log.error("stopped", "stopped: " + reason);
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
@@ -95,7 +94,7 @@ void CoreLoop::stopped(const std::string& reason) {
     });
 }
 
-// Allocates nothing: the node may be stopping because there is no memory.
+// Allocates nothing, because the node may be stopping for lack of memory.
 void CoreLoop::lose_everything() {
     holds_.lose_everything(LossReason::node_stopped);
     auto refused = parts_.gate->close();

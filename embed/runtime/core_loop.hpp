@@ -1,5 +1,5 @@
-// What lives on the core thread: the driver with its ports, the network, the calls in progress, and
-// the holds. It handles one event at a time and waits for nothing.
+// The part of a node that lives on the core thread: the driver with its ports, the network, the
+// calls in progress, and the holds. It handles one event at a time and waits for nothing.
 #pragma once
 
 #include <functional>
@@ -49,7 +49,7 @@ struct LoopParts {
     DescriptorWatch& descriptors;
 };
 
-// What one run of the node leaves to the next one in the same process.
+// What one run of the node passes on to the next one in the same process.
 struct Estate {
     std::string listening_at;
     Metrics counters;
@@ -83,11 +83,11 @@ public:
     // Another attempt to resume has failed.
     void stay_suspended(const std::string& why);
     [[nodiscard]] Estate estate() const { return {listening_at_, counters()}; }
-    // Hands the calls over to the next run of the node. Nothing happens here any more.
+    // Hands the calls over to the next run of the node. This loop does nothing any more.
     [[nodiscard]] SubmittedCalls leave_calls();
     // Releases everything, transfers leadership, and calls `done`, perhaps at once.
     void begin_close(std::function<void()> done);
-    // Closes sockets and timers; nothing happens here any more.
+    // Closes sockets and timers. This loop does nothing any more.
     void end();
     // Stops the node for good without closing, cancelling or sending anything: the program has
     // closed its descriptors.
@@ -97,12 +97,12 @@ public:
     [[nodiscard]] bool is_removed() const;
     // True if it is a cluster of one although it is configured with peers.
     [[nodiscard]] bool is_alone_by_mistake() const;
-    // What only this node knows about why it is not ready; empty if it is ready, or if there is
-    // nothing to add.
+    // What only this node knows about why it is not ready; empty if it is ready, or if the rest of
+    // the status says everything.
     [[nodiscard]] std::string why_not_ready() const;
     [[nodiscard]] Metrics metrics() const;
 
-    // --- for the desk
+    // --- for the client desk
     [[nodiscard]] const Config& config() const { return parts_.config; }
     [[nodiscard]] core::NodeId self() const { return options_.self; }
     [[nodiscard]] bool is_ready() const { return ready_; }
@@ -123,7 +123,7 @@ private:
     void refused(core::NodeId by, transport::Refusal why) override;
     void let_calls_wait();
 
-    // core_loop.cpp: events in
+    // core_loop.cpp: events
     void begin_calls(SubmittedCalls taken);
     core::Call begin_call(Submitted& submitted);
     core::Hello hello() override;
@@ -159,7 +159,7 @@ private:
     void watch_hand_over();
     void closed();
 
-    // publish.cpp: effects out
+    // publish.cpp: effects
     void send(core::NodeId to, core::PeerMessage message) override;
     void set_peers(const std::vector<core::Member>& peers) override;
     void disconnect(core::NodeId peer) override;

@@ -33,7 +33,7 @@ void Driver::step(core::Event event, core::Now now) {
         if (check_every_step_) core_.check_invariants();
         carry_out(std::move(effects));
     } catch (const std::exception& broken) {
-        halt();  // first, since reporting may fail as well
+        halt();  // first, since the report may fail as well
         ports_.publisher.stopped(broken.what());
     }
 }

@@ -73,14 +73,14 @@ public:
     virtual void answered(core::CallAnswer answer) = 0;
     // Contention on holds that are watched (core::WatchCall); the simulator watches them itself.
     virtual void contended(const core::Contended& /*contended*/) {}
-    // This node was too far behind: its state is now that of others as of `last`, and what happened
-    // in between it will not be told.
+    // This node was too far behind: its state is now a snapshot as of `last`, and the outcomes
+    // before are not reported.
     virtual void state_replaced(core::LogId last) = 0;
     virtual void noted(const core::Note& note) = 0;
-    // Nothing that this node says counts any more, and it says nothing any more: it has to start
+    // Nothing that this node says counts any more, and it sends nothing any more: it has to start
     // with an empty directory (core::Effects).
     virtual void superseded() = 0;
-    // The same, but it has to stop: a copy of its directory is in use elsewhere.
+    // Likewise, but the node has to stop: a copy of its directory is in use elsewhere.
     virtual void copied() = 0;
     // The node has stopped for good, with the reason. Every hold is lost, and no call is answered
     // any more.
@@ -103,7 +103,7 @@ public:
     void handle(core::Event event, core::Now now);
     // Reports an error that a node cannot survive, such as a disk error: it stops (P5).
     void fail(const std::string& reason);
-    // Stops without telling anybody.
+    // Stops without a report.
     void halt();
 
     [[nodiscard]] core::Instant deadline() const;

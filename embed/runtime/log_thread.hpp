@@ -34,14 +34,14 @@ struct LogWrite {
 
 [[nodiscard]] DiskFailure failure_of(const storage::Error& error);
 
-// What the disk threads report, on those threads.
+// The reports of the disk threads, made on those threads.
 struct DiskEvents {
     std::function<void(core::WriteId)> written;  // every write, in order
     std::function<void(core::LogIndex)> state_durable;
     std::function<void(core::SnapshotRows)> snapshot_rows;
     std::function<void()> install_taken;
     std::function<void(core::StateInstalled)> state_installed;
-    std::function<void(DiskFailure)> failed;  // once per thread, which does nothing any more
+    std::function<void(DiskFailure)> failed;  // once per thread, which does nothing more
     std::function<void(LogWrite)> measured;   // every completed write; may be empty
 };
 
@@ -56,7 +56,7 @@ public:
     // The newest write that was submitted.
     [[nodiscard]] core::WriteId newest_submitted() const { return newest_submitted_; }
 
-    // Waits until that write is on disk; may be called from any thread. False: it never will be.
+    // Waits until that write is on disk; may be called from any thread. False if it never will be.
     bool wait_written(core::WriteId id);
     // Writes what was submitted, then ends the thread.
     void stop();

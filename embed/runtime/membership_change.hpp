@@ -13,7 +13,7 @@ namespace mortise::detail {
 
 struct ChangeOutcome {
     std::error_code error;
-    std::string reason;  // more words, if there are any
+    std::string reason;  // empty if the code says everything
 };
 
 // Checks what no cluster would accept; no error if the change is valid.

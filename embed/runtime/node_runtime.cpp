@@ -32,8 +32,8 @@ void make_absolute(std::filesystem::path& path) {
     if (!path.empty()) path = std::filesystem::absolute(path);
 }
 
-// The directory was bootstrapped without the list of peers, or all other members were removed.
-// Alone this node would grant what the cluster of its peers has granted (S1).
+// The directory was bootstrapped without the list of peers, or all other members were removed. On
+// its own this node would grant names that the cluster of its peers has granted (S1).
 [[noreturn]] void throw_alone_by_mistake(const Config& config) {
     throw ConfigError{Errc::invalid_argument,
                       {{}, 0, "peer"},
@@ -266,13 +266,13 @@ void NodeRuntime::run_core_thread() {
     }
 }
 
-// The library throws there only std::bad_alloc. Whatever it was, the host process must not end
+// The library throws only std::bad_alloc there. Whatever it was, the host process must not end
 // (P5).
 void NodeRuntime::core_broke(const char* what) noexcept {
     try {
         loop_->fail(std::string{"the core thread failed: "} + what);
         return;
-    } catch (const std::exception&) {  // there is not even memory for that
+    } catch (const std::exception&) {  // there is no memory for the report either
     }
     try {
         loop_->fail("no memory");
@@ -280,7 +280,7 @@ void NodeRuntime::core_broke(const char* what) noexcept {
     }
 }
 
-// --- questions ---------------------------------------------------------------------------------
+// --- queries -----------------------------------------------------------------------------------
 
 void NodeRuntime::snapshot() {
     last_status_.with([&](Status& last) { last = loop_->status(); });
@@ -357,22 +357,22 @@ bool NodeRuntime::is_removed() {
     return questions_.ask([this] { return loop_->is_removed(); }, answer_patience).value_or(false);
 }
 
-// --- the end -----------------------------------------------------------------------------------
+// --- closing -----------------------------------------------------------------------------------
 
 bool NodeRuntime::is_own_thread() {
     return notifier_->is_own_thread() || losses_.is_own_thread() ||
            io_.get_executor().running_in_this_thread();
 }
 
-// A thread cannot wait for itself. And no caller waits for an unresponsive disk, which might be for
+// A thread cannot wait for itself. And no caller waits for an unresponsive disk, which may take for
 // ever: a thread that owns the rest of the node waits for it.
 void NodeRuntime::close() {
     if (is_forked() || closed_) return;
     const bool is_own = is_own_thread();
     const auto closed = close_elsewhere();
     if (is_own && !closed) {
-        // No thread can be started, and the last owner may be about to go. So the node stays alive
-        // without an owner.
+        // No thread can be started, and the last owner may be about to release the node. So the
+        // node stays alive without an owner.
         refuse_calls();
         kept_ = shared_from_this();
     }
@@ -431,7 +431,7 @@ void NodeRuntime::end_core_thread() noexcept {
     try {
         if (has_descriptors()) asio::post(io_, [this] { end_loop(); });
         is_asked = true;
-    } catch (const std::bad_alloc&) {  // then the node stops without it, and the rest is done here
+    } catch (const std::bad_alloc&) {  // the node stops without it, and the rest is done here
         io_.stop();
     }
     core_thread_.join();
@@ -451,7 +451,7 @@ void NodeRuntime::end_loop() {
     io_.stop();
 }
 
-// Leadership is transferred, but its result is not awaited beyond the same time.
+// Leadership is transferred; close() waits for the result only within the same time.
 void NodeRuntime::wait_released() noexcept {
     constexpr auto look_again = std::chrono::milliseconds{20};
     if (!has_descriptors()) return;
@@ -465,11 +465,12 @@ void NodeRuntime::wait_released() noexcept {
         while (!is_abandoned_ && std::chrono::steady_clock::now() < give_up) {
             if (future.wait_for(look_again) == std::future_status::ready) return;
         }
-    } catch (const std::bad_alloc&) {  // its session then expires by itself
+    } catch (const std::bad_alloc&) {  // the session then expires
     }
 }
 
-// First ends what runs code of the program, which must get its answers whatever the disk does.
+// First ends the threads that run code of the program, which must get its answers whatever the disk
+// does.
 void NodeRuntime::stop_threads() {
     refuse_reopening();
     if (tls_) tls_->begin_stop();
@@ -486,7 +487,7 @@ void NodeRuntime::stop_disk_threads() {
     await_reopening();
     if (state_thread_) state_thread_->stop();
     if (log_thread_) log_thread_->stop();
-    // The next run may use the directory; holds and mutexes may keep the rest.
+    // The next run may use the directory. Holds and mutexes may keep the rest of this object alive.
     descriptors_.set_directory({});
     state_thread_.reset();
     log_thread_.reset();

@@ -78,7 +78,8 @@ public:
     // not answer. These five members may be called in the child of a fork.
     [[nodiscard]] Status status();
     [[nodiscard]] Metrics metrics();
-    // In words; empty if the node is ready, or if the core thread does not answer at once.
+    // The reason in words; empty if the node is ready, or if the core thread does not answer at
+    // once.
     [[nodiscard]] std::string why_not_ready();
     // Also false if the core thread does not answer at once.
     [[nodiscard]] bool is_removed();
@@ -101,7 +102,7 @@ private:
     void run_loop();
     void core_broke(const char* what) noexcept;
     [[nodiscard]] bool is_own_thread();
-    // On this thread, however long the disk takes.
+    // Runs on this thread, however long the disk takes.
     void close_here();
     [[nodiscard]] std::optional<std::future<void>> close_elsewhere() noexcept;
     void refuse_calls();
@@ -159,8 +160,8 @@ private:
     std::unique_ptr<StateThread> state_thread_;
     std::thread core_thread_;
 
-    // Used by the core thread: the number of runs in this process, so that a late report of a
-    // former run is not taken for one of this run.
+    // Used by the core thread: the number of runs in this process. It distinguishes a late report
+    // of an earlier run from one of this run.
     std::uint64_t life_ = 0;
     bool is_suspended_ = false;
     std::thread reopener_;

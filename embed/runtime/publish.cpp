@@ -34,10 +34,10 @@ void CoreLoop::disconnect(core::NodeId peer) {
 }
 
 // A node that became a member while this node was away, or before it lost its directory, is unknown
-// here. It may be the leader, and then this node can get everything it lacks only from it. Its
-// messages are judged when they arrive; if it is not a member, it is told so. Without TLS any
-// program on this machine may call, and all members are on this machine: so an address on another
-// machine is not dialled, whoever names it.
+// here. It may be the leader, and this node may get what it lacks only from it. Its messages are
+// judged when they arrive; if it is not a member, it is told so. Without TLS any program on this
+// machine may call, and all members are on this machine, so an address on another machine is never
+// dialled.
 void CoreLoop::introduced(core::Hello caller) {
     const bool is_known = introduced_.contains(caller.node);
     const auto address = parse_host_port(caller.address);
@@ -57,7 +57,7 @@ void CoreLoop::introduced(core::Hello caller) {
 
 // Addresses of the file have priority over those of the log, because a person wrote them for this
 // node. A member that was moved since the bootstrap is tried at both. While this node has no
-// leader, it also connects to everybody in the file, because all members that it knew may be gone.
+// leader, it also connects to every peer in the file, because all members that it knew may be gone.
 void CoreLoop::connect_to_peers() {
     if (!network_ || (peers_.empty() && introduced_.empty())) return;
     std::vector<transport::PeerAddress> addresses;
@@ -83,7 +83,7 @@ void CoreLoop::connect_to_peers() {
     network_->set_peers(std::move(addresses));
 }
 
-// Files may give a member other addresses than the one of the bootstrap; that is not a move.
+// The file may give a member another address than the one of the bootstrap; that is not a move.
 std::optional<std::string> CoreLoop::moved_to(core::NodeId id) const {
     const auto& configuration = driver_->core().raft().configuration();
     const auto founding = configuration.founding();

@@ -1,4 +1,4 @@
-// What the node reports about itself: on request, and when something has changed.
+// Reports of the node about itself: on request, and when something has changed.
 #include <algorithm>
 #include <string>
 
@@ -36,7 +36,8 @@ void CoreLoop::warn_of_insecurity() {
     });
 }
 
-// The cluster works in spite of it, but an election takes as long as the longest timeout requires.
+// The cluster works with different times, but an election takes as long as the longest timeout
+// requires.
 void CoreLoop::warn_of_timing(const core::Hello& peer) {
     auto differences = timing_differences(peer.timing, driver_->hello().timing);
     auto& warned = warned_of_timing_[peer.node];
@@ -106,7 +107,7 @@ std::string CoreLoop::missing_peers() const {
     return missing;
 }
 
-// A peer that refuses is asked again and again, so an old refusal does not count.
+// A peer that refuses is asked repeatedly, so an old refusal does not count.
 std::string CoreLoop::why_missing(core::NodeId peer) const {
     constexpr auto lasts = std::chrono::seconds{30};
     const auto refused = refused_by_.find(peer);

@@ -28,7 +28,7 @@ void NodeRuntime::disk_failed(const DiskFailure& failure) {
     }
 }
 
-// Without other members nothing could have detected this, and nobody has the data that would be
+// Without other members none could have detected this, and no other node has the data that would be
 // moved aside.
 void NodeRuntime::begin_anew() {
     const std::string why =
@@ -69,7 +69,7 @@ void NodeRuntime::resume(storage::Opened opened, std::chrono::milliseconds pause
     try {
         former = begin_life(std::move(opened), loop_->estate());
     } catch (const std::system_error& wanting) {
-        // Its port or a thread is missing. Others may use them for a while.
+        // Its port or a thread is missing, which another program may use for a while.
         loop_->stay_suspended(wanting.what());
         return begin_reopening({}, std::min<std::chrono::milliseconds>(2 * pause, try_again_max));
     } catch (const std::exception& broken) {

@@ -9,8 +9,8 @@ namespace mortise::detail {
 
 namespace {
 
-// A flush writes a file, so it must not be too frequent; the log is kept until then, so it must not
-// be too rare.
+// A flush writes a file, so it must not be too frequent. The log is kept until the flush, so it
+// must not be too rare.
 constexpr std::size_t rows_unflushed_max = 65'536;
 constexpr std::uint64_t entries_unflushed_max = 16'384;
 // Far below the limit at which the core rejects work (core::NodeOptions::state_lag_bytes_max).
@@ -102,13 +102,13 @@ void StateThread::run() {
             return;
         }
         if (!carry_out(countdowns, task)) return;
-        task.reset();  // destroying it may take long, and no other thread should wait for that
+        task.reset();  // destroyed outside the lock, because that may take long
         lock.lock();
     }
 }
 
-// One at a time: a finished task frees its memory at once, and countdowns are saved however much
-// there is to do.
+// Returns one task at a time, so that a finished task frees its memory at once, and so that
+// countdowns are saved however many tasks wait.
 std::optional<StateThread::Task> StateThread::take_task() {
     if (queue_.empty()) return std::nullopt;
     std::optional<Task> task{std::move(queue_.front())};
@@ -156,7 +156,7 @@ bool StateThread::carry_out(const core::InstallStep& step) {
     return true;
 }
 
-// One page at a time, so that deltas wait for one page at most.
+// Reads one page at a time, so that deltas wait for one page at most.
 bool StateThread::carry_out(const core::SnapshotRead& read) {
     if (!read.after) {
         views_.erase(read.peer);

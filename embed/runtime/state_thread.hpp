@@ -1,6 +1,6 @@
-// The background thread that writes the changed rows of the lock table to disk and flushes them now
-// and then. What a crash loses is replayed from the log. It also reads the table for snapshots, and
-// installs a snapshot from another node.
+// The background thread that writes the changed rows of the lock table to disk and flushes them at
+// intervals. What a crash loses is replayed from the log. It also reads the table for snapshots,
+// and installs a snapshot from another node.
 #pragma once
 
 #include <chrono>
@@ -47,7 +47,7 @@ private:
     void hand(Task task);
     void run();
     [[nodiscard]] std::optional<Task> take_task();
-    // Those that return bool: false means that the store failed and the thread ends.
+    // The functions that return bool return false if the store failed; then the thread ends.
     bool carry_out(const std::optional<core::SavedCountdowns>& countdowns,
                    const std::optional<Task>& task);
     bool carry_out(const core::StateDelta& delta);

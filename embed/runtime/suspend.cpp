@@ -17,8 +17,8 @@ void CoreLoop::superseded() {
     asio::post(parts_.io, [begin_anew = parts_.begin_anew] { begin_anew(); });
 }
 
-// Another node uses a copy of this directory. This one must not even start with an empty directory,
-// because it would replace the other. It must not run within the step.
+// Another node uses a copy of this directory. This node must not restart with an empty directory
+// either, because it would replace the other node. It must not run within the step.
 void CoreLoop::copied() {
     asio::post(parts_.io, [this] {
         if (ended_) return;

@@ -27,9 +27,10 @@ constexpr std::string_view removed_in_words = "not a member of the cluster: it w
 [[nodiscard]] std::string reason_of(core::MembershipRefusal refusal);  // one clause for a person
 [[nodiscard]] QueuePolicy from_core(core::QueuePolicy policy);
 [[nodiscard]] Standing from_core(core::Role role);
-// The machine tells to which node a session belongs.
+// The machine maps a session to its node.
 [[nodiscard]] LockInfo from_core(const core::LockView& view);
-// For each step the label, or else the node and the number, and the name that it waits for.
+// For each step the label, or else the node and the number of the locker, and the name that it
+// waits for.
 [[nodiscard]] std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CircleStep>& circle);
 [[nodiscard]] std::string to_text(const core::ClusterId& cluster);  // 32 hexadecimal digits
 // The address is the configured one.

@@ -19,7 +19,7 @@ public:
     void give_up(core::Instant now);
     // The time of the next one; never if none waits.
     [[nodiscard]] core::Instant deadline() const;
-    // In the order of arrival.
+    // Returns all calls, in the order of their arrival.
     [[nodiscard]] SubmittedCalls take_all() { return std::exchange(waiting_, {}); }
 
 private:

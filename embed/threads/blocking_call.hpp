@@ -11,12 +11,12 @@
 
 namespace mortise::detail {
 
-// Returns within call_timeout and a moment. Without an answer the error is no_quorum for a read,
-// and outcome_unknown for a change.
+// Returns within call_timeout plus a short time. Without an answer the error is no_quorum for a
+// read, and outcome_unknown for a change.
 [[nodiscard]] CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::InspectCall call);
 [[nodiscard]] CallOutcome ask(const std::shared_ptr<CallGate>& gate, core::WriteCall call);
 
-// Throws LockError with the name and, if more than the code is known, the reason.
+// Throws LockError with the name and, if there is one, the reason.
 void throw_if(std::error_code ec, std::string_view name, std::string_view why = {});
 
 }  // namespace mortise::detail

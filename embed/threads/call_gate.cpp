@@ -65,7 +65,7 @@ void CallGate::wake(State& state) noexcept {
     try {
         state.wake();
         state.is_awake = true;
-        // no memory: the core thread looks here by itself now and then
+        // no memory: the core thread checks the queue by itself at intervals
     } catch (const std::exception&) {
     }
 }

@@ -18,24 +18,24 @@
 
 namespace mortise::detail {
 
-// The place of a call among the calls in progress, until it is destroyed. It must be destroyed
-// before its gate.
+// A counted slot among the calls in progress, which is freed when it is destroyed. It must be
+// destroyed before its gate.
 struct LeavePlace {
     void operator()(std::atomic<std::size_t>* taken) const { --*taken; }
 };
 using CallPlace = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
 
-// A call and its completion, which is null if nobody waits.
+// A call and its completion, which is null if no caller waits.
 struct Submitted {
     core::Call call;
     std::shared_ptr<Completion> completion{};
-    CallPlace place{};  // of a call that begins something
-    // Of the hold that comes of it (S8). Zero: none. The core has no use for it.
+    CallPlace place{};  // of a call that holds or queues something
+    // For the hold that the call acquires (S8); zero means none. The core does not use it.
     core::Nanoseconds progress_timeout{0};
-    core::Instant gives_up = core::Instant::never();  // while it waits for another life of the node
+    core::Instant gives_up = core::Instant::never();  // while it waits for another run of the node
 };
 
-// In the order of submission. Passing the list on needs no memory.
+// In the order of submission. Moving the list allocates nothing.
 using SubmittedCalls = std::list<Submitted>;
 
 // A call whose memory is allocated in advance, so that it can be submitted at any time.
@@ -64,15 +64,15 @@ public:
     // The threads on which handlers of calls run.
     [[nodiscard]] Notifier& notifier() const { return *notifier_; }
 
-    // forked, node_stopped, or resource_exhausted for a call that begins something while
-    // `calls_max` of those are under way. What ends something is always taken (P11). On an error
-    // nothing was queued; neither when there is no memory, which is thrown.
+    // Returns forked or node_stopped; or resource_exhausted for a call that holds or queues
+    // something while `calls_max` of those are in progress. A call that ends something is always
+    // accepted (P11). After an error, or std::bad_alloc, nothing is queued.
     std::error_code submit(Submitted one);
     std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
-    // For what ends something: takes what was prepared for it, and no memory. Does nothing when it
-    // was taken before, also by another thread.
+    // Submits a prepared call that ends something, and allocates nothing. Does nothing if the
+    // prepared call was submitted before, also by another thread.
     std::error_code submit(SubmittedCalls& prepared) noexcept;
-    // The same, ahead of the calls that were submitted and not taken yet.
+    // Likewise, ahead of the calls that were submitted and not taken yet.
     std::error_code submit_first(SubmittedCalls& prepared) noexcept;
     // Takes the oldest calls that were submitted. `wake` is called again for the rest.
     [[nodiscard]] SubmittedCalls take(std::size_t max = std::numeric_limits<std::size_t>::max());

@@ -17,10 +17,10 @@ namespace mortise::detail {
 
 struct CallOutcome {
     std::error_code error;
-    Hold hold;                                // of an acquire; empty without an error: busy
-    std::vector<LockInfo> locks;              // of a listing; of a busy acquire, the holders
-    std::string reason{};                     // more words than the error has, if there are any
-    bool is_busy = false;                     // of a try
+    Hold hold;                    // of an acquire; empty without an error: busy
+    std::vector<LockInfo> locks;  // of a listing; or the holders that made an acquire busy
+    std::string reason{};         // empty if the error code says everything
+    bool is_busy = false;         // of a try
     std::vector<ErrorDetail::Wait> circle{};  // of a deadlock: the wait cycle
 };
 
@@ -44,7 +44,8 @@ public:
     // False if the thread has stopped waiting.
     bool tell(CallOutcome outcome) noexcept {
         std::unique_lock lock{mutex_};
-        if (abandoned_) return false;  // the Hold is a parameter, so it is released after the lock
+        // the Hold is a parameter, so it is released outside the lock
+        if (abandoned_) return false;
         outcome_.emplace(std::move(outcome));
         lock.unlock();
         done_.notify_one();

@@ -33,7 +33,7 @@ public:
             lock.unlock();
             try {
                 sink_(event);
-            } catch (...) {  // an exception of the sink
+            } catch (...) {  // the sink threw
             }
             lock.lock();
             caller_ = {};
@@ -42,7 +42,7 @@ public:
         is_delivering_ = false;
     }
 
-    // There was no memory to deliver; the next event tries again.
+    // Called if there was no memory to deliver; the next event tries again.
     void not_delivering() {
         const std::scoped_lock lock{mutex_};
         is_delivering_ = false;

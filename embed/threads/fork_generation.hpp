@@ -1,6 +1,6 @@
-// What remains of the library in the child of a fork (S25): its memory, without its threads, and
-// with locks that nobody will ever release. This is one of two globals; the other belongs to
-// FenceGate (gate_entries.cpp).
+// Detects the child of a fork (S25), in which only the memory of the library exists: its threads do
+// not, and locks may be held for ever. This is one of two globals; the other belongs to FenceGate
+// (gate_entries.cpp).
 #pragma once
 
 #include <cstdint>

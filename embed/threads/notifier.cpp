@@ -10,11 +10,11 @@ namespace mortise::detail {
 
 namespace {
 
-// The limit is high because callbacks may wait for something of their own node; with few threads
-// they would stop the node for good.
+// The limit is high because callbacks may wait for other callbacks of their own node; with few
+// threads they would block the node for good.
 constexpr std::size_t threads_max = 512;
 constexpr auto patience = std::chrono::milliseconds{10};
-constexpr std::size_t idle_kept = 2;                // one to work, one to watch it
+constexpr std::size_t idle_kept = 2;                // one that works, one that watches it
 constexpr auto idle_max = std::chrono::seconds{1};  // for the other threads
 
 // The notifier to which this thread belongs, if any.
@@ -129,8 +129,8 @@ bool Notifier::is_over() const {
     return stopping_ && jobs_.empty() && running_ == 0;
 }
 
-// False if there is none and will be none, or if other threads wait as well: threads that were
-// started for a burst of slow callbacks end when it is over.
+// False if there is no task and there will be none, or if other threads wait as well: threads that
+// were started for a burst of slow callbacks end when the burst is over.
 bool Notifier::wait_for_task(std::unique_lock<std::mutex>& lock) {
     ++idle_;
     bool is_needed = true;

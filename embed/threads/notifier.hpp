@@ -44,16 +44,16 @@ public:
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
 
-    // Tasks begin in the order in which they were posted. False after stop() and in the child of a
-    // fork: the task will not run.
+    // Tasks begin in the order in which they were posted. Returns false, and does not run the task,
+    // after stop() and in the child of a fork.
     bool post(Task task);
-    // The same for a job. No effect if the job was posted before. If the caller does not keep the
-    // job, it is destroyed on those threads, too.
+    // Likewise for a job. Has no effect if the job was posted before. If the caller does not keep
+    // the job, it is destroyed on those threads, too.
     bool post(std::shared_ptr<Job> job) noexcept;
     // True on a thread of this notifier.
     [[nodiscard]] bool is_own_thread() const;
-    // Runs what was posted, also by those tasks, then ends its threads and waits for them. Must not
-    // be called on a thread of its own.
+    // Runs all posted tasks, and those that they post, then ends its threads and waits for them.
+    // Must not be called on a thread of its own.
     void stop();
     // The number of times that tasks moved to another thread because one was slow.
     [[nodiscard]] std::uint64_t overruns() const;
@@ -82,11 +82,11 @@ private:
     bool stopping_ = false;
 };
 
-// Runs the task on a new thread, for owners that have no notifier, or none any more. False if no
-// thread can be started; then the task did not run.
+// Runs the task on a new thread, for owners without a notifier. Returns false if no thread can be
+// started; then the task did not run.
 [[nodiscard]] bool run_elsewhere(const Notifier::Task& task) noexcept;
 [[nodiscard]] bool run_elsewhere(const std::shared_ptr<Notifier::Job>& job) noexcept;
-// Runs the job on this thread, if there is no other.
+// Runs the job on this thread, if no other thread can.
 void run_here(Notifier::Job& job) noexcept;
 
 }  // namespace mortise::detail

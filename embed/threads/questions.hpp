@@ -1,4 +1,4 @@
-// Questions of other threads to the core thread; they wait for the answers.
+// Questions of other threads to the core thread. The asking threads wait for the answers.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ public:
     // `wake` is called on any thread after a question; answer_all() follows, unless close() does.
     explicit Questions(std::function<void()> wake) : wake_{std::move(wake)} {}
 
-    // Empty if the answer did not come in time, or never will.
+    // Empty if the answer did not come in time, or will never come.
     template <class F>
     auto ask(F question, core::Nanoseconds patience) -> std::optional<std::invoke_result_t<F>> {
         auto answer = std::make_shared<std::promise<std::invoke_result_t<F>>>();

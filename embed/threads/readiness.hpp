@@ -29,7 +29,7 @@ public:
         changed_.notify_all();
     }
 
-    // False if the time ended, or the node stopped.
+    // False if the time ended, or if the node stopped.
     bool wait_until(std::chrono::steady_clock::time_point deadline) {
         std::unique_lock lock{mutex_};
         const auto is_decided = [this] { return ready_ || stopped_; };
@@ -50,7 +50,7 @@ private:
         stopped_.emplace();
         try {
             *stopped_ = why;
-        } catch (const std::bad_alloc&) {  // it has stopped, without the reason
+        } catch (const std::bad_alloc&) {  // it has stopped, and the reason is lost
         }
     }
 

@@ -1,4 +1,4 @@
-// Threads of the library have names, and receive none of the host's signals.
+// Starts threads of the library, which have names and receive none of the host's signals.
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,8 @@ std::thread start_thread_named(const std::string& name, Body body) {
     return thread;
 }
 
-// Retried, because there may be memory a moment later, and a node that is not told would hang.
+// Retried, because memory may be available a moment later, and a node without this report would
+// hang.
 template <class Fail>
 void tell_failure(Fail& fail, const char* why) noexcept {
     constexpr int tries_max = 20;

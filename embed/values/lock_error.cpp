@@ -22,7 +22,7 @@ std::string in_words(const ErrorDetail& detail) {
 
 std::system_error in_words(std::error_code code, const ErrorDetail& detail) {
     auto subject = in_words(detail);
-    // An invalid call that has no name to report.
+    // An invalid call may have no name.
     if (subject.empty() && code == Errc::invalid_argument) subject = R"("")";
     return subject.empty() ? std::system_error{code} : std::system_error{code, subject};
 }

@@ -1,5 +1,5 @@
-// What a grant has, in the terms of the public API. The public modes, and how a predecessor ended,
-// have the order of those of the core.
+// Converts what a grant contains to the terms of the public API. The public modes, and the ends of
+// predecessors, have the order of those of the core.
 #pragma once
 
 #include "core/locks/outcome.hpp"

@@ -7,8 +7,8 @@
 
 namespace mortise::detail {
 
-// An error for the program. system_error appends the message of the code to ours, which may end
-// with it already.
+// Makes an error for the program. system_error appends the message of the code to ours, which may
+// end with it already.
 [[nodiscard]] inline std::system_error in_one_line(const core::Error& error) {
     auto text = error.what;
     const auto words = ": " + error.code.message();

@@ -43,7 +43,7 @@
 
 namespace mortise {
 
-// An empty Hold without an error means that somebody else holds the name, or that the time ended
+// An empty Hold without an error means that another holder has the name, or that the time ended
 // first; async_acquire has no such answer.
 using AcquireSignature = void(std::error_code, Hold);
 using AcquireAllSignature = void(std::error_code, HoldSet);
@@ -151,7 +151,7 @@ auto async_acquire_any(const Node& node, std::vector<LockRequest> names, Token&&
     return async_acquire_any(node, std::move(names), AcquireOptions{}, std::forward<Token>(token));
 }
 
-// See Hold::release. It cannot be cancelled: a release always goes on by itself.
+// See Hold::release. It cannot be cancelled: a release that has begun is always completed.
 template <ReleaseToken Token>
 auto async_release(Hold hold, Token&& token) {
     return asio::async_initiate<Token, ReleaseSignature>(detail::StartRelease{}, token,

@@ -45,7 +45,7 @@ enum class HoldState : std::uint8_t {
 
 // Why a hold was lost.
 enum class LossReason : std::uint8_t {
-    none,          // it was not lost
+    none,          // it is not lost
     expired,       // the lease was not renewed in time, or a time limit of the hold passed
     broken,        // an administrator took it away
     node_stopped,  // the node was closed, or it failed
@@ -71,9 +71,9 @@ enum class ClosedBy : std::uint8_t {
 
 // When the name becomes free after break_lock().
 enum class BreakMode : std::uint8_t {
-    // when the former holder's node has confirmed, or cannot believe in the hold any more
+    // when the former holder's node has confirmed, or cannot rely on the hold any more
     confirmed,
-    immediate,  // at once, while the former holder may still believe in its hold
+    immediate,  // at once, while the former holder may still rely on its hold
 };
 
 // What happens to a hold whose lease ends before the cluster has granted the name to another.

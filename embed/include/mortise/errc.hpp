@@ -1,4 +1,4 @@
-// Why a call failed. That somebody else holds a lock is not an error.
+// Why a call failed. A lock that another holder has is not an error.
 #pragma once
 
 #include <string_view>
@@ -7,12 +7,13 @@
 namespace mortise {
 
 enum class Errc {
-    timed_out = 1,       // the wait ended; the request was withdrawn and holds nothing
-    cancelled,           // the caller cancelled it; it holds nothing
-    session_expired,     // the holds and waits of this node's session have ended; acquire again
-    lock_lost,           // the hold ended before it was released; stop the work that it protected
-    not_held,            // there is nothing to release or to use
-    outcome_unknown,     // the request was sent, and no answer came: look before you repeat it
+    timed_out = 1,    // the wait ended; the request was withdrawn and holds nothing
+    cancelled,        // the caller cancelled it; it holds nothing
+    session_expired,  // the holds and waits of this node's session have ended; acquire again
+    lock_lost,        // the hold ended before it was released; stop the work that it protected
+    not_held,         // there is nothing to release or to use
+    // the request was sent, and no answer came: check its effect before you repeat it
+    outcome_unknown,
     no_quorum,           // no majority of the members answered in time
     not_ready,           // the node is not in its cluster yet, or not any more
     deadlock,            // waiting would complete a wait cycle: release something and try again

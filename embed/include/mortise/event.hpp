@@ -1,4 +1,4 @@
-// What a program can be told as it happens, of its own node.
+// Events of its own node that a program can subscribe to.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct NodeEvent {
         not_ready,
         became_leader,
         lost_leadership,
-        leader_changed,   // `peer` leads now; 0: nobody
+        leader_changed,   // `peer` leads now; 0: no node
         peer_up,          // `peer`
         peer_down,        // `peer`
         session_opened,   // `session`
@@ -38,7 +38,7 @@ struct NodeEvent {
     };
 
     Kind kind = Kind::ready;
-    std::string text{};  // one line for a person, if the other members do not say it all
+    std::string text{};  // one line for a person, if the other members do not express everything
     NodeId peer = 0;
     SessionId session = 0;
     std::string name{};

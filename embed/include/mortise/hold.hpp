@@ -52,10 +52,10 @@ public:
     // lost hold keeps its token; a released one has 0.
     [[nodiscard]] FencingToken token() const noexcept;
 
-    // True while nobody else can have a conflicting hold, as long as the clocks keep their bounds
-    // (P3). The answer holds for the moment of the call; protect what is done afterwards with the
-    // token, and with a resource that compares tokens. Costs one reading of the clock and one of an
-    // atomic.
+    // True while no other holder can have a conflicting hold, as long as the clocks keep their
+    // bounds (P3). The answer is about the moment of the call; protect what is done afterwards with
+    // the token, and with a resource that compares tokens. Costs one reading of the clock and one
+    // of an atomic.
     [[nodiscard]] bool valid() const noexcept;
     // The time until which valid() stays true if no renewal succeeds; the epoch when it is false.
     [[nodiscard]] BootClock::time_point valid_until() const noexcept;
@@ -63,11 +63,11 @@ public:
     [[nodiscard]] Duration remaining() const noexcept;
     [[nodiscard]] HoldState state() const noexcept;
     [[nodiscard]] LossReason why_lost() const noexcept;
-    // A stop is requested when the hold is lost, before anybody else is granted the name. Callbacks
-    // run on a thread of the node. The name becomes free after they have returned, after 100 ms, or
-    // when the cluster has ended the whole session. A callback that throws ends the program, as
-    // std::stop_callback says. A release does not request a stop, and the token of an empty hold
-    // never does.
+    // A stop is requested when the hold is lost, before the name is granted to another holder.
+    // Callbacks run on a thread of the node. The name becomes free after they have returned, after
+    // 100 ms, or when the cluster has ended the whole session. A callback that throws ends the
+    // program, as for std::stop_callback. A release does not request a stop, and the token of an
+    // empty hold never does.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
     // Throws LockError unless valid(): lock_lost, node_stopped, forked; no_quorum for a suspended
@@ -128,9 +128,9 @@ public:
 
     // Changes to exclusive, with a new token. Blocks.
     // - From update, which one holder has at a time: waits until the readers have left, and keeps
-    //   new readers out meanwhile.
-    // - From shared: succeeds only if nobody else holds the name. Otherwise it fails with deadlock
-    //   at once, because two readers that upgrade would wait for each other for ever.
+    // new readers out meanwhile.
+    // - From shared: succeeds only if there is no other holder. Otherwise it fails with deadlock at
+    // once, because two readers that upgrade would wait for each other for ever.
     // - From any other mode: invalid_argument.
     // Fails with timed_out after the deadline, and with cancelled when the hold is released
     // meanwhile. After any failure the hold is as before.
@@ -138,8 +138,8 @@ public:
                      std::chrono::steady_clock::time_point::max());
     void upgrade(std::error_code& ec);
     void upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec);
-    // Like upgrade(), from update or shared, but does not wait for other holders: false when
-    // somebody else holds the name. Blocks for at most call_timeout.
+    // Like upgrade(), from update or shared, but does not wait for other holders: false when there
+    // is one. Blocks for at most call_timeout.
     [[nodiscard]] bool try_upgrade();
     [[nodiscard]] bool try_upgrade(std::error_code& ec);
 

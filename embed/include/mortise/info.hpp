@@ -65,9 +65,8 @@ struct ClosureInfo {
     friend bool operator==(const ClosureInfo&, const ClosureInfo&) = default;
 };
 
-// What is known about one name. A name that nobody holds or waits for, and that has no value, is
-// unknown: all other members are empty. Names are bytes; use escaped() before showing one to a
-// person.
+// What is known about one name. For a name without holders, waiters and value, all other members
+// are empty. Names are bytes; use escaped() before showing one to a person.
 struct LockInfo {
     std::string name{};
     QueuePolicy policy = QueuePolicy::phase_fair;

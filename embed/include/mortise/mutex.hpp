@@ -42,18 +42,18 @@ public:
     Mutex& operator=(const Mutex&) = delete;
 
     // Blocks until it is locked, also through the loss of the session or the quorum. Throws
-    // LockError only for errors that waiting does not cure: node_stopped, forked, deadlock (with
+    // LockError only for errors that waiting does not resolve: node_stopped, forked, deadlock (with
     // this thread itself, or in a wait cycle: LockError::detail()), permission_denied,
     // invalid_argument, kind_mismatch, resource_exhausted, incompatible; and cancelled if
     // options.cancel was asked to stop.
     void lock();
-    // Makes one attempt. False if somebody holds it, this thread included, and if there is no
-    // session or no quorum. Blocks for the answer of the cluster, at most call_timeout. Throws like
-    // lock(), but is false instead of cancelled.
+    // Makes one attempt. False if another owner or this thread holds it, and if there is no session
+    // or no quorum. Blocks for the answer of the cluster, at most call_timeout. Throws like lock(),
+    // but returns false instead of throwing cancelled.
     [[nodiscard]] bool try_lock();
-    // Like lock(), for at most this long, and then like try_lock().
+    // Like lock(), for at most this long, and after that time like try_lock().
     [[nodiscard]] bool try_lock_for(Duration wait);
-    // The same until a time point. The remaining time on a clock other than
+    // Likewise until a time point. The remaining time on a clock other than
     // std::chrono::steady_clock is read once, at the start.
     template <class Clock, class Unit>
     [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Unit>& moment) {

@@ -100,9 +100,9 @@ public:
     [[nodiscard]] Hold acquire(std::string_view name, const AcquireOptions& options,
                                std::error_code& ec);
 
-    // Makes one attempt and does not wait for holders: empty when somebody else holds the name;
-    // `busy` then receives who does. options.wait_max must be unset. Blocks for the answer of the
-    // cluster, at most call_timeout.
+    // Makes one attempt and does not wait for holders: empty when another holder has the name;
+    // `busy` then receives the holders. options.wait_max must be unset. Blocks for the answer of
+    // the cluster, at most call_timeout.
     [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name,
                                                   const AcquireOptions& options = {});
     [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name, std::error_code& ec);
@@ -142,8 +142,8 @@ public:
     // deadlock.
 
     // Acquires all names or none, in one step once all are free: it holds nothing while it waits.
-    // Meanwhile no later request overtakes it on any of the names, and it overtakes nobody: it has
-    // no priority. Ends like acquire().
+    // Meanwhile no later request overtakes it on any of the names, and it overtakes no request: it
+    // has no priority. Ends like acquire().
     [[nodiscard]] HoldSet acquire_all(const LockRequests& names,
                                       const AcquireOptions& options = {});
     [[nodiscard]] HoldSet acquire_all(const LockRequests& names, std::error_code& ec);
@@ -167,7 +167,7 @@ public:
                                                       const AcquireOptions& options,
                                                       std::error_code& ec);
 
-    // --- look ----------------------------------------------------------------------------------
+    // --- inspection ----------------------------------------------------------------------------
 
     // The holders and the waiters of the name. For an unknown name all members but the name are
     // empty. Blocks for at most call_timeout; with ReadLevel::local it does not ask the cluster.

@@ -33,20 +33,20 @@ struct AcquireOptions {
     // The hold is lost (expired) this long after its grant, even if its lease is renewed. The node
     // enforces this; if the node is silent, the cluster does so a little later (S8).
     Duration max_hold = Duration::max();
-    // The name is granted to nobody else, this program included, until this long after the grant,
-    // even if the hold ends earlier: a job that took 5 ms is not run again by a node whose clock is
-    // late (S8). break_lock() ends the wait. Zero means none; so does Duration::max().
+    // The name is granted to no other holder, this program included, until this long after the
+    // grant, even if the hold ends earlier: a job that took 5 ms is not run again by a node whose
+    // clock is late (S8). break_lock() ends the wait. Zero means none; so does Duration::max().
     Duration min_hold = Duration::zero();
     // The hold is lost (expired) unless Hold::checkpoint() is called at least this often (S8). The
     // node enforces this; if the node is silent, the name becomes free when its session expires.
     Duration progress_timeout = Duration::max();
-    // If the hold is lost instead of released, the name is granted to nobody for this long, so that
-    // writes which are still on their way can reach the resource (S9). break_lock() ends the wait,
-    // and starts none. Zero means none; so does Duration::max().
+    // If the hold is lost instead of released, the name is granted to no other holder for this
+    // long, so that writes in transit can reach the resource (S9). break_lock() ends the wait, and
+    // starts none. Zero means none; so does Duration::max().
     Duration lock_delay = Duration::zero();
 
     // 0 to 7; higher priorities go first. A request that was overtaken 8 times moves up one class,
-    // so nobody starves.
+    // so no request starves.
     int priority = 0;
     // The policy belongs to the name: the request that creates the name sets it, and a different
     // policy later fails with kind_mismatch. Absent: the present policy, or phase_fair for a new
@@ -73,8 +73,8 @@ struct AcquireOptions {
     // request, when their number grows, and after the grant if requests wait already. It is also
     // called for Node::request_release(), with its `reason` and the mode exclusive. The holder
     // decides whether to release the hold at once, later, or not at all. Runs on a callback thread
-    // of the node; exceptions are dropped. If a callback is slow, only the newest news are reported
-    // after it.
+    // of the node; exceptions are dropped. While a callback runs, only the newest notification is
+    // kept for the next call.
     std::function<void(LockMode mode, std::size_t waiters, std::string_view reason)> on_contended{};
 };
 

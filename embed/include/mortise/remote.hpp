@@ -1,4 +1,5 @@
-// Asks a cluster from a program that is not a member, through any member, like the command line.
+// Sends requests to a cluster from a program that is not a member, through any member, like the
+// command line.
 #pragma once
 
 #include <memory>

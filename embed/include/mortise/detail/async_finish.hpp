@@ -45,7 +45,7 @@ public:
         {
             const std::scoped_lock lock{mutex_};
             is_wanted_ = true;
-            cancel = std::move(cancel_);  // it is called once
+            cancel = std::move(cancel_);  // each cancel function is called once
             cancel_ = nullptr;
         }
         if (cancel) cancel();

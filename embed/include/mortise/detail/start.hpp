@@ -1,4 +1,4 @@
-// What the templates and mutexes of the public headers use. Not for use by programs.
+// Used by the templates and mutexes of the public headers. Not for use by programs.
 #pragma once
 
 #include <chrono>

@@ -10,7 +10,7 @@ namespace mortise::testing {
 
 enum class LinkMode : std::uint8_t {
     pass,
-    drop,    // bytes are dropped silently: connections stay, new ones are accepted
+    drop,    // bytes are dropped: connections stay, and new ones are accepted
     refuse,  // connections are reset, new ones too
 };
 
