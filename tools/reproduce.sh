@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# Builds what a release installs twice, and compares the two bit by bit.
+# Builds an installed release twice, and compares the two bit by bit.
 #   tools/reproduce.sh [FOLDER]       FOLDER (build/reproduce) is emptied
-# The two differ in the folder, the umask, the locale, the time zone and, since one comes after the
-# other, the time. Only the first may take anything from ccache.
+# The two builds differ in folder, umask, locale, time zone and time. Only the first one may use
+# ccache.
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(realpath -m -- "${1:-$root/build/reproduce}")
 rm -rf -- "${work:?}"
 mkdir -p -- "$work"
 
-# Before anything is built: somebody may go on working on the tree.
+# Copied before the first build, because the tree may change meanwhile.
 for folder in one another/longer/path; do
     mkdir -p -- "$work/$folder/mortise"
     python3 "$root/tools/tidy.py" --list '' | tar -C "$root" -cf - -T - |
         tar -C "$work/$folder/mortise" -xf -
 done
 
-build_in() { # build_in FOLDER UMASK: the copy there is built, and installed beside it
+build_in() { # build_in FOLDER UMASK: builds that copy, and installs it beside the build
     umask "$2"
     cd -- "$work/$1/mortise"
     cmake --preset release -DMORTISE_BUILD_TESTS=OFF -DMORTISE_BUILD_EXAMPLES=OFF >/dev/null

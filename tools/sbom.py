@@ -18,7 +18,7 @@ import uuid
 from pathlib import Path
 from urllib.parse import quote
 
-# Of ours: the folders whose objects are in the program.
+# Our own folders whose objects are in the program.
 FOLDERS = ("core/", "storage/", "transport/", "embed/", "tools/")
 FIELDS = ("Package", "Version", "Architecture", "source:Package", "source:Version", "Homepage")
 
@@ -67,7 +67,7 @@ def owners(paths):
     names = sorted(wanted)
     found = {}
     for at in range(0, len(names), 500):
-        # It complains of the spellings that it does not know, and exits with 1.
+        # dpkg-query reports spellings that it does not know, and exits with 1.
         lines = subprocess.run(["dpkg-query", "-S", *names[at:at + 500]], text=True, check=False,
                                capture_output=True).stdout.splitlines()
         for line in lines:

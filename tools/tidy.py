@@ -11,22 +11,22 @@ import subprocess
 import sys
 from pathlib import Path
 
-# folder: what it may include. This table is the architecture. The longest match counts.
+# folder: the folders that it may include. This table is the architecture. The longest match counts.
 USES = {
     "core": {"core", "xxhash"},
     "storage": {"storage", "core", "rocksdb"},
     "transport": {"transport", "core", "asio", "capnp", "kj", "openssl"},
     "embed": {"embed", "core", "storage", "transport", "mortise", "asio", "spdlog", "toml++"},
-    # Installed: here it sees what a user has, and no more.
+    # Installed headers: they may use only what a user has.
     "embed/include": {"mortise", "asio"},
-    "embed/testing": {"mortise", "asio"},  # as whoever tests with it could have written it
+    "embed/testing": {"mortise", "asio"},  # as a user's test would use it
     "examples": {"mortise", "asio"},
     "bench": {"bench", "mortise", "asio", "benchmark"},
     "tools": {"tools", "mortise", "asio", "CLI", "nlohmann", "httplib"},
     "tests": None,  # everything
 }
-# The subfolders of a folder: each may include itself, those before it, and what lies in the
-# folder itself. core/locks has subfolders of its own.
+# The subfolders of a folder: each may include itself, those before it, and the files of the folder
+# itself. core/locks has subfolders of its own.
 SUBFOLDERS = {
     "core": (
         "base", "access", "locks", "locks/table", "locks/deadlock", "locks/machine", "locks/rows",
@@ -38,26 +38,26 @@ SUBFOLDERS = {
     "tests/sim": (
         "base", "machine", "judges", "world", "load", "run"),
 }
-# Plain values that earlier parts write down or send.
+# Plain values that lower folders store or send.
 CORE_VALUES = {"core/raft/configuration.hpp", "core/leases/renewed_lease.hpp"}
 WATCHED = set().union(*(uses for uses in USES.values() if uses), {"tests", "examples"})
 
-# In core these would make two runs of the same input differ.
+# In core these would make two runs with the same input differ.
 IMPURE = {
     "atomic", "barrier", "condition_variable", "ctime", "filesystem", "fstream", "future",
     "iostream", "mutex", "random", "semaphore", "shared_mutex", "thread",
 }
-# There, the order of an iteration is part of the answer.
+# In these folders the order of an iteration affects the result.
 ORDERED = ("core/locks/", "core/raft/")
 
-# Rules are cited by number; this page lists them, a row of a table each.
+# Rules are cited by number; this page lists them, one row of a table each.
 RULES = "docs/rules.md"
 CITATION = re.compile(r"(?<![\w\"])[SP][1-9]\d?\b")
 
-# On these pages a name like `Suite.Test` is that of a test, which is there (P13).
+# On these pages a name like `Suite.Test` must be the name of an existing test (P13).
 EVIDENCE = {"docs/evidence.md", "docs/bugs_of_others.md"}
-# There, a mutant names the test that kills it, as GTest calls it: one with parameters or for a type
-# has more than `Suite.Test`.
+# In this folder a mutant names the test that kills it, in GTest's form: a test with parameters or
+# for a type has more than `Suite.Test`.
 MUTANTS = "tests/mutants/table/"
 KILLER = re.compile(r'killed_by = "\w+: (\w+)(?:/(\w+))?\.(\w+)')
 TEST = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
@@ -80,7 +80,7 @@ def tree(root):
             names = os.fsdecode(names).split("\0")[:-1]
         except (OSError, subprocess.CalledProcessError):
             names = None
-    if names is None:  # an unpacked archive
+    if names is None:  # not a git repository: an unpacked archive
         names = [path.relative_to(root).as_posix() for path in root.rglob("*")]
         names = [name for name in names if not re.match(r"(build|\.git)/", name)]
     return sorted(name for name in set(names) if (root / name).is_file())
@@ -102,7 +102,7 @@ def includes(folder, line):
     if ".." in path.split("/"):
         yield f"include from the top folder on, not {path}"
     elif uses is not None and target in WATCHED and target not in uses:
-        # "benchmark.hpp" beside the file is not the library of that name.
+        # "benchmark.hpp" beside the file is not the library with that name.
         if quote == "<" or "/" in path:
             yield f"{folder} must not include {target}"
     elif folder == "core" and quote == "<":
@@ -125,7 +125,7 @@ def subfolder_of(path):
 def is_in_no_subfolder(name):
     """A new subfolder has to be put into the table; what lies in the folder itself needs none."""
     folder, inner = subfolder_of(name)
-    own = (f"{folder}/include/", f"{folder}/testing/")  # in USES by themselves
+    own = (f"{folder}/include/", f"{folder}/testing/")  # these have their own rows in USES
     return bool(folder and inner is None and os.path.dirname(name) != folder
                 and not name.startswith(own))
 

@@ -11,7 +11,7 @@ namespace mortise::cli {
 
 namespace {
 
-// Without the blanks and line ends around it, as a node takes it.
+// The value without blanks and line ends around it, as a node reads it.
 std::filesystem::path variable(const char* name) {
     const char* const value = std::getenv(name);
     const std::string text = value != nullptr ? value : "";
@@ -20,7 +20,7 @@ std::filesystem::path variable(const char* name) {
     return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-// What is missing of the three is looked for in the other places.
+// Each of the three files that is missing is searched in the configuration and in the environment.
 TlsConfig tls_of(const Access& access) {
     auto tls = access.tls;
     TlsConfig other;
@@ -85,7 +85,7 @@ void nobody_answered(std::string_view reason) {
     throw Failure{ExitCode::unavailable, "no member answered: " + std::string{reason}};
 }
 
-// Most problems name the member already.
+// Most problems contain the address of the member already.
 std::string reason_of(const MemberReport& report) {
     const bool named = report.problem.find(report.address) != std::string::npos;
     return named ? report.problem : report.address + ": " + report.problem;

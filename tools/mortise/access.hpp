@@ -1,4 +1,4 @@
-// How the commands that look from outside reach a cluster.
+// How the commands that query a cluster from outside reach it.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace mortise::cli {
 [[noreturn]] void nobody_answered(std::string_view reason);
 [[nodiscard]] std::string reason_of(const MemberReport& report);
 
-// What the first member says that has an answer.
+// Returns the answer of the first member that has one.
 template <class Ask>
 auto answer_of(const Access& access, Ask ask) {
     auto remote = remote_of(access);

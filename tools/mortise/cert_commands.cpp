@@ -1,4 +1,4 @@
-// cert init, issue, show: the certificates of a cluster.
+// The commands cert init, issue and show: the certificates of a cluster.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -41,7 +41,7 @@ void need_directory(const fs::path& directory) {
     throw Failure{ExitCode::io_error, "cannot create " + directory.string() + ": " + words(errno)};
 }
 
-// "ca.pem" rather than "./ca.pem".
+// Writes "ca.pem" rather than "./ca.pem".
 fs::path file_in(const fs::path& directory, const std::string& name) {
     return directory == "." ? fs::path{name} : directory / name;
 }
@@ -53,7 +53,7 @@ void need_file(const fs::path& path, const std::string& advice = {}) {
                                           (problem == ENOENT ? advice : "")};
 }
 
-// The parser of the command line would take -1 for the largest number there is.
+// The parser of the command line would read -1 as the largest number.
 NodeId node_id(const std::string& text) {
     NodeId id = 0;
     const auto* const end = text.data() + text.size();
@@ -111,7 +111,8 @@ CertificateOptions options_of(const CertIssueCommand& command) {
     return options;
 }
 
-// Relative paths of a configuration are relative to where the node is started.
+// An absolute path, because relative paths of a configuration are relative to the working directory
+// of the node.
 std::string toml_path(const fs::path& path) {
     std::string text = "\"";
     for (const char c : fs::absolute(path).lexically_normal().string()) {

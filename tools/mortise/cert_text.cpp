@@ -35,7 +35,7 @@ std::string count(std::int64_t number, const std::string& what) {
     return std::to_string(number) + ' ' + what + (number == 1 ? "" : "s");
 }
 
-// Rounded down, in days or, below two of them, in hours.
+// Rounded down, in days or, below two days, in hours.
 std::string in_words(std::chrono::seconds length) {
     const auto days = std::chrono::floor<std::chrono::days>(length);
     if (days >= std::chrono::days{2}) return count(days.count(), "day");

@@ -27,7 +27,7 @@ void check(int error, const char* what) {
     if (error != 0) throw std::system_error{error, std::system_category(), what};
 }
 
-// What a child begins with: our program, no signals held back, and no descriptors but four.
+// The state in which a child starts: our program, no blocked signals, and four open descriptors.
 class SpawnPlan {
 public:
     SpawnPlan(int leash, const std::filesystem::path& output) {
@@ -68,7 +68,7 @@ private:
 
 }  // namespace
 
-// Reads until the child is gone, or until nobody wants to know any more.
+// Reads until the child has ended or the reader is detached.
 class ChildProcess::Wire : public std::enable_shared_from_this<Wire> {
 public:
     Wire(asio::io_context& io, int descriptor, OnLine on_line)
@@ -81,7 +81,7 @@ public:
                                });
     }
     void say(const std::string& line) {
-        asio::error_code ignored;  // a child that is gone shows otherwise
+        asio::error_code ignored;  // the end of the child is detected by reading
         asio::write(socket_, asio::buffer(line), ignored);
     }
     void end() {
@@ -95,7 +95,7 @@ private:
         std::string line;
         std::istream stream{&input_};
         std::getline(stream, line);
-        // What a process killed in the middle of a line left is no line.
+        // If a process is killed while it writes a line, the incomplete line is dropped.
         if (const auto json = Json::parse(line, nullptr, false); !json.is_discarded())
             on_line_(json);
         if (on_line_) read();

@@ -1,5 +1,5 @@
-// Another process of this program. It is kept on a leash: a socket pair that carries lines of JSON
-// in both directions, and whose end is the end of the child.
+// A child process of this program. A socket pair connects both: it carries lines of JSON in both
+// directions, and the child ends when the parent's end is closed (leash.hpp).
 #pragma once
 
 #include <filesystem>
@@ -16,24 +16,23 @@ namespace mortise::cli {
 
 class ChildProcess {
 public:
-    // Told on the thread that runs the io_context.
+    // Called on the thread that runs the io_context.
     using OnLine = std::function<void(const Json& line)>;
 
-    // Runs `mortise member ROLE`; what it prints goes to the end of a file. Throws
-    // std::system_error.
+    // Runs `mortise member ROLE`; its output is appended to a file. Throws std::system_error.
     ChildProcess(asio::io_context& io, const std::string& role, const std::filesystem::path& output,
                  OnLine on_line);
-    // Kills it.
+    // Kills the child.
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-    // False once it ended, which is noticed when it is asked for.
+    // False once the child has ended, which this call detects.
     [[nodiscard]] bool is_running();
-    // Blocks while the child has much to read. Says nothing to a child that ended.
+    // Blocks while the child has much to read. Does nothing if the child has ended.
     void say(const Json& line);
-    // SIGKILL. Returns when it is gone.
+    // Sends SIGKILL, and returns when the child has ended.
     void kill();
 
 private:

@@ -21,7 +21,7 @@ namespace {
 
 using Chosen = std::function<ExitCode()>;
 
-// The parser would take 010 for 8, and what is too large for the largest there is.
+// The parser would read 010 as 8, and a number that is too large as the largest possible one.
 CLI::Validator whole_number(std::uint64_t max) {
     const auto problem = [max](const std::string& text) -> std::string {
         std::uint64_t value = 0;
@@ -62,7 +62,7 @@ public:
             app_.parse(argc, argv);
         } catch (const CLI::Success& success) {
             return app_.exit(success);
-        } catch (const CLI::ExtrasError&) {  // its own words have them in the reverse order
+        } catch (const CLI::ExtrasError&) {  // the parser's own message lists them in reverse order
             throw Failure{
                 ExitCode::usage,
                 "not expected here: " + CLI::detail::join(app_.remaining(true), " ") + see_help()};
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    // The parser would ask for a command, as if none had been given.
+    // Without this check the parser would ask for a command as if none had been given.
     void check_command(const std::string& word) {
         const auto commands = app_.get_subcommands([](const CLI::App*) { return true; });
         const bool known = std::ranges::any_of(
@@ -81,7 +81,7 @@ private:
         if (!word.starts_with('-') && !known)
             throw Failure{ExitCode::usage, "no command '" + word + "'; see mortise --help"};
     }
-    // Of the command, as far as it was read.
+    // Refers to the help of the command, as far as it was recognized.
     [[nodiscard]] std::string see_help() const {
         std::string path = "mortise";
         for (auto read = app_.get_subcommands(); !read.empty();
@@ -136,7 +136,7 @@ private:
         auto* move = add_change(*members, "move", "Change the address of a member", move_);
         move->add_option("ADDRESS", move_.address, "Where it listens now, HOST:PORT")->required();
         add_change(*members, "remove", "Remove a member", remove_);
-        // Its own callback comes last.
+        // The callback of `members` runs after those of its subcommands.
         members->callback([this, members] {
             if (members->get_subcommands().empty()) chosen_ = [this] { return run(members_); };
         });
@@ -296,7 +296,7 @@ private:
     Chosen chosen_;
 };
 
-// `mortise locks | head`: nothing is wrong, and nobody is left to tell.
+// As in `mortise locks | head`: not an error, and there is no reader for a message.
 bool has_no_reader() {
     pollfd output{STDOUT_FILENO, POLLOUT, 0};
     return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;

@@ -2,7 +2,7 @@
 
 namespace mortise::cli {
 
-// Understands the words, does what they say, and answers what to exit with.
+// Parses the command line, runs the command, and returns the exit code.
 [[nodiscard]] int run_command_line(int argc, char** argv);
 
 }  // namespace mortise::cli

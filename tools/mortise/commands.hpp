@@ -1,5 +1,4 @@
-// What the command line can ask for. Each command prints its answer to stdout and throws for
-// everything that keeps it from giving one.
+// The commands of the command line. Each prints its answer to stdout, and throws if it has none.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +15,22 @@
 namespace mortise::cli {
 
 struct NodeCommand {
-    std::optional<std::filesystem::path> config;  // none: the environment
+    std::optional<std::filesystem::path> config;  // not set: the environment
 };
 ExitCode run(const NodeCommand& command);
 
-// How to reach a cluster, and how to show what it says.
+// How to reach a cluster, and the form of the output.
 struct Access {
     std::vector<std::string> peers{};
     std::optional<std::filesystem::path> config{};
-    TlsConfig tls{};  // empty: that of the configuration, or of the environment
+    TlsConfig tls{};  // empty: those of the configuration or of the environment
     std::string timeout = "5s";
     bool json = false;
 };
 
 struct StatusCommand {
     Access access;
-    bool ready = false;  // is a failure otherwise
+    bool ready = false;  // a member that is not ready is a failure
 };
 ExitCode run(const StatusCommand& command);
 
@@ -40,13 +39,13 @@ struct MembersCommand {
 };
 ExitCode run(const MembersCommand& command);
 
-// Changes wait: for a newcomer to catch up, for a change that is under way.
+// Changes wait for a new member to catch up, and for another change in progress.
 struct ChangeCommand {
     enum class What { add, promote, remove, move, lead };
     What what = What::add;
     Access access{.timeout = "15s"};
     NodeId id = 0;
-    std::string address;  // of one that is added or moved
+    std::string address;  // for add and move
 };
 ExitCode run(const ChangeCommand& command);
 
@@ -81,9 +80,9 @@ struct CertInitCommand {
 ExitCode run(const CertInitCommand& command);
 
 struct CertIssueCommand {
-    std::optional<std::string> node;  // this or a user; as typed, like the following
+    std::optional<std::string> node;  // this or a user; as typed, like the members below
     std::optional<std::string> user;
-    std::string cluster;  // empty: the authority's
+    std::string cluster;  // empty: that of the authority
     std::vector<std::string> roles;
     std::vector<std::string> hosts;
     std::vector<std::string> rules;  // RIGHT:PREFIX
@@ -99,18 +98,18 @@ struct CertShowCommand {
 };
 ExitCode run(const CertShowCommand& command);
 
-// Of a node that does not run. Reads, and changes nothing.
+// Reads the directory of a node that is not running, and changes nothing.
 struct DumpCommand {
     std::filesystem::path directory;
-    bool entries = false;             // those of the log, in words
-    std::optional<std::uint64_t> at;  // the locks as of this log index
+    bool entries = false;             // show the entries of the log, in words
+    std::optional<std::uint64_t> at;  // show the locks as of this log index
     bool json = false;
 };
 ExitCode run(const DumpCommand& command);
 
 struct DemoCommand {
-    std::uint64_t seed = 0;          // 0: another one each time
-    std::filesystem::path keep_log;  // where to leave the fenced log; empty: nowhere
+    std::uint64_t seed = 0;          // 0: random
+    std::filesystem::path keep_log;  // where to keep the fenced log; empty: it is removed
 };
 ExitCode run(const DemoCommand& command);
 
@@ -118,12 +117,14 @@ struct BenchCommand {
     std::size_t seconds = 5;  // for each measurement
     std::size_t clients = 32;
     bool tls = false;
-    std::filesystem::path directory;  // whose disk is measured; empty: the system's temporary one
+    // the directory whose disk is measured; empty: the system's temporary directory
+    std::filesystem::path directory;
     bool json = false;
 };
 ExitCode run(const BenchCommand& command);
 
-// A node in a process of its own, on a leash (child_process.hpp); never typed by a person.
+// A node in a process of its own, controlled by its parent (child_process.hpp); never typed by a
+// person.
 struct MemberCommand {
     std::string role;
     std::vector<std::string> words;

@@ -1,4 +1,4 @@
-// dump: what the data directory of a node that does not run says.
+// The command dump: shows the data directory of a node that is not running.
 #include <chrono>
 #include <cstdint>
 #include <iostream>
@@ -14,7 +14,7 @@
 
 namespace mortise::cli {
 
-// What is damaged is said with the rest, and is the reason of the exit code.
+// Damage is shown with the rest, and determines the exit code.
 ExitCode run(const DumpCommand& command) {
     DumpOptions options;
     options.entries = command.entries;

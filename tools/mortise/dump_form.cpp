@@ -62,7 +62,7 @@ Json list_of(const std::vector<Item>& items) {
     return list;
 }
 
-// Paths and names are bytes.
+// Paths and names are bytes, and may not be UTF-8.
 Json texts(const std::vector<std::string>& lines) {
     auto list = Json::array();
     for (const auto& line : lines)

@@ -1,4 +1,4 @@
-// How a dump of a data directory is shown.
+// The output of a dump of a data directory.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 namespace mortise::cli {
 
 [[nodiscard]] Json json_of(const DirectoryDump& dump);
-// For a person; with the entries of the log, of which there may be none, if it is to have them.
+// The text for a person. With `with_entries` it has the entries of the log, of which there may be
+// none.
 [[nodiscard]] std::string text_of(const DirectoryDump& dump, bool with_entries, bool bold);
 
 }  // namespace mortise::cli

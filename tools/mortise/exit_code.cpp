@@ -39,7 +39,7 @@ ExitCode of_certificate(std::error_code code) {
     return ExitCode::io_error;
 }
 
-// Asio's category does not translate every code of the system's.
+// Asio's category does not translate every code of the system.
 bool is(std::error_code code, std::errc what) {
     return code == what || (std::string_view{code.category().name()} == "asio.system" &&
                             code.value() == static_cast<int>(what));
@@ -72,7 +72,8 @@ std::string line_of(const std::exception& error) {
     std::string line = error.what();
     const auto* system = dynamic_cast<const std::system_error*>(&error);
     if (system == nullptr) return escaped(line);
-    // It adds the words of the code to ours, which may end with them already, or say it better.
+    // std::system_error appends the words of the code to ours, which may end with them already or
+    // express them better.
     const auto words = ": " + system->code().message();
     const bool says_all = system->code() == Errc::invalid_argument &&
                           dynamic_cast<const LockError*>(&error) == nullptr;

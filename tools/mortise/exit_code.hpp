@@ -1,4 +1,4 @@
-// How the program ends. docs/cli.md tells the world; the numbers are those of <sysexits.h>.
+// The exit codes of the program. docs/cli.md documents them; the numbers are those of <sysexits.h>.
 #pragma once
 
 #include <exception>
@@ -9,20 +9,22 @@ namespace mortise::cli {
 
 enum class ExitCode : int {
     ok = 0,
-    failed = 1,        // the demonstration found a promise broken; break: not held under that token
-    usage = 64,        // the command line
-    data_error = 65,   // the data directory is damaged, newer, or another node's; a certificate
-                       // or a key is no good
+    failed = 1,  // demo: a promise was broken; break: the name is not held with that token
+    usage = 64,  // the command line
+    // the data directory is damaged, newer, or another node's; or a certificate or a key is invalid
+    data_error = 65,
     no_input = 66,     // the configuration file, a certificate or a key cannot be read
     unavailable = 69,  // no member answers, or no majority
-    software = 70,     // a mistake of ours
-    exists = 73,       // a file that would have been written over
+    software = 70,     // an error of this program
+    exists = 73,       // a file that must not be overwritten exists
     io_error = 74,
-    taken = 75,  // the port or the data directory is in use, or not now: later, perhaps
+    // the port or the data directory is in use, or there is a shortage: try again later
+    taken = 75,
     denied = 77,
     config = 78,
-    interrupted = 130,  // by SIGINT, where that is not the way to end it
-    reader_gone = 141,  // whoever read its output went away: what a shell says of SIGPIPE
+    interrupted = 130,  // by SIGINT, if that is not the regular way to end the command
+    // the reader of the output is gone: the code that a shell reports for SIGPIPE
+    reader_gone = 141,
 };
 
 // Ends the program with one line on stderr.
@@ -35,9 +37,9 @@ private:
     ExitCode code_;
 };
 
-// What a program that ends with this exception exits with.
+// The exit code of a program that ends with this exception.
 [[nodiscard]] ExitCode exit_code_of(const std::exception& error);
-// Never more than one line.
+// Always one line.
 [[nodiscard]] std::string line_of(const std::exception& error);
 
 }  // namespace mortise::cli

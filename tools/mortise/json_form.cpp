@@ -46,7 +46,7 @@ Json json_of(const WaiterInfo& waiter) {
             {"priority", waiter.priority}};
 }
 
-// A time that is not known is null.
+// An unknown time is null.
 Json json_of(const ClosureInfo& closure) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(closure.left.to_nanoseconds());
     return {{"by", to_string(closure.by)},

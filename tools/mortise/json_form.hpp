@@ -1,5 +1,5 @@
-// Listings as JSON. Tokens are strings: they have 63 bits, and many readers only 53. So are names
-// and labels that are not UTF-8: those become {"hex": "..."}.
+// Listings as JSON. Tokens are strings: they have 63 bits, and many JSON readers support only 53.
+// Names and labels that are not UTF-8 become {"hex": "..."}.
 #pragma once
 
 #include <string_view>

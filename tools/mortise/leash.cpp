@@ -14,7 +14,7 @@ namespace mortise::cli {
 
 namespace {
 
-// Destructors would tell the other members, and take their time.
+// Ends without destructors, which would inform the other members and take time.
 [[noreturn]] void end_with_parent() {
     ::_exit(static_cast<int>(ExitCode::interrupted));
 }
@@ -25,7 +25,7 @@ Leash::Leash() {
     struct stat about {};
     if (::fstat(leash_descriptor, &about) != 0 || !S_ISSOCK(about.st_mode))
         throw Failure{ExitCode::usage, "this command is for processes that mortise starts itself"};
-    // A terminal sends it to the whole group; the parent decides what it means.
+    // A terminal sends SIGINT to the whole group of processes; the parent decides what it means.
     std::signal(SIGINT, SIG_IGN);
 }
 

@@ -1,4 +1,4 @@
-// The child's end of child_process.hpp.
+// The child's side of child_process.hpp.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ inline constexpr int leash_descriptor = 3;
 
 class Leash {
 public:
-    // Throws Failure when there is no parent.
+    // Throws Failure if there is no parent.
     Leash();
 
-    // From any thread.
+    // May be called from any thread.
     void say(const Json& line);
-    // The next line. Ends this process, at once and without a word, when the parent is gone.
+    // Returns the next line. Ends this process at once, without a message, if the parent has ended.
     [[nodiscard]] Json next();
 
 private:

@@ -14,7 +14,7 @@ std::string more(std::size_t total, std::size_t listed) {
     return "... and " + std::to_string(total - listed) + " more";
 }
 
-// In tenths of a second where that is not too fine.
+// In tenths of a second, unless that would be too fine.
 std::string in_words(Duration left) {
     const auto time = left.to_nanoseconds();
     const auto whole = std::chrono::ceil<std::chrono::seconds>(time);
@@ -37,7 +37,7 @@ std::string why(ClosedBy by) {
     return std::string{to_string(by)};
 }
 
-// A word of a shell, if it is one that can be typed.
+// The name quoted for a shell, if it can be typed.
 std::string quoted(const std::string& name) {
     const auto shown = escaped(name);
     const bool is_plain = shown.find_first_not_of(
@@ -47,8 +47,8 @@ std::string quoted(const std::string& name) {
     return is_plain || !is_typed ? shown : "'" + shown + "'";
 }
 
-// What breaks a lock opens what is closed, as soon as that is safe; while a holder may believe in
-// its hold that is no sooner than it opens by itself.
+// `mortise break` reopens a closed name as soon as that is safe. While a former holder may rely on
+// its hold, that is no sooner than the name opens by itself.
 std::string how_to_open(const LockInfo& lock, const ClosureInfo& closure) {
     const auto command = "mortise break " + quoted(lock.name) + " --token " +
                          closure.token.to_string() + " --reason REASON";

@@ -1,4 +1,4 @@
-// Locks as a person reads them.
+// Shows locks to a person.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace mortise::cli {
 
-// A table of all, a row for each holder, each waiter and whatever keeps a name closed. `bold` marks
-// its titles for a terminal.
+// A table of several locks, with a row for each holder, each waiter and each reason why a name is
+// closed. `bold` marks its titles for a terminal.
 [[nodiscard]] std::string text_of(const std::vector<LockInfo>& locks, bool bold);
-// The same of one, and what else there is to say of it.
+// The same table for one lock, followed by its other properties.
 [[nodiscard]] std::string text_of(const LockInfo& lock, bool bold);
 
 }  // namespace mortise::cli

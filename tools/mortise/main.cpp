@@ -7,8 +7,8 @@
 
 namespace {
 
-// Whoever started this may have closed them. The next files to be opened would get their numbers,
-// and what is printed.
+// The parent process may have closed these descriptors. The next files that are opened would get
+// their numbers, and the output of the program.
 void open_standard_descriptors() {
     int descriptor = 0;
     do {
@@ -21,9 +21,9 @@ void open_standard_descriptors() {
 
 int main(int argc, char** argv) {
     open_standard_descriptors();
-    // A reader that went away is an error of the write, here and in sockets.
+    // Writing to a closed pipe or socket is reported as an error of the write instead.
     std::signal(SIGPIPE, SIG_IGN);
-    // So is a file that must not grow, of standard error for example.
+    // So is writing to a file at its size limit, for example standard error.
     std::signal(SIGXFSZ, SIG_IGN);
     return mortise::cli::run_command_line(argc, argv);
 }

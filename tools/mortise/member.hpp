@@ -1,4 +1,4 @@
-// What the nodes of a temporary cluster are told at their start, and tell.
+// The messages between the parent and the nodes of a temporary cluster.
 #pragma once
 
 #include <filesystem>
@@ -12,12 +12,12 @@
 
 namespace mortise::cli {
 
-// The first line to a child.
+// The first line that a child receives.
 [[nodiscard]] Json settings_of(const Config& config);
-// Takes that line, opens the node, and tells the parent where it listens, or, in a line with
-// "problem", why not.
+// Reads that line, opens the node, and reports its address to the parent; or, in a line with
+// "problem", why it could not be opened.
 [[nodiscard]] Node open_member(Leash& leash);
-// For the parent: {"status": ...}, in short.
+// A short {"status": ...} for the parent.
 [[nodiscard]] Json short_status(const Node& node);
 
 ExitCode run_demo_member(Leash& leash);

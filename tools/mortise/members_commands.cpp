@@ -1,4 +1,4 @@
-// members, transfer-leader: who belongs to a cluster, and who leads it.
+// The commands members and transfer-leader: the members of a cluster, and its leader.
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -33,7 +33,7 @@ bool leads(const Status& status) {
     return status.standing == Standing::leader;
 }
 
-// Of the leader if it can be had, since it alone knows how far everybody is.
+// The status from the leader if possible, since only the leader knows the progress of all members.
 Status best_status(const Access& access) {
     const auto reports = remote_of(access).status();
     for (const auto& report : reports) {

@@ -1,4 +1,4 @@
-// node: a peer without an application.
+// The command node: a peer without an application.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -24,13 +24,13 @@ namespace {
 constexpr auto glance = std::chrono::milliseconds{200};
 constexpr auto patience = std::chrono::seconds{2};
 
-// The node answers, or it will not any more.
+// The node is ready, or has stopped for good.
 bool is_settled(Node& node) {
     std::error_code ec;
     return node.wait_ready(std::chrono::steady_clock::now(), ec) || ec;
 }
 
-// Behind a proxy this is meant so; else it is a slip that costs an evening.
+// Behind a proxy this is intended; otherwise it is a mistake that is hard to find.
 void tell_of_two_addresses(const Config& config) {
     for (const auto& peer : config.peers) {
         if (peer.id == config.own_id() && peer.address != config.listen)
@@ -39,7 +39,7 @@ void tell_of_two_addresses(const Config& config) {
     }
 }
 
-// Says on stderr why the node is not ready, each reason once until it changes.
+// Reports on stderr why the node is not ready; each reason once until it changes.
 class Waiting {
 public:
     void look(const Status& status) {
@@ -59,7 +59,8 @@ private:
     std::string told_;
 };
 
-// Who gave no file and no variables has forgotten the file rather than the variables.
+// Without a file and without variables, the file was probably forgotten, so the error mentions
+// --config.
 Config config_of(const NodeCommand& command) {
     if (command.config) return Config::from_file(*command.config);
     try {
@@ -71,11 +72,11 @@ Config config_of(const NodeCommand& command) {
     }
 }
 
-// What SIGHUP has a daemon read again. A node can change its certificates while it runs and nothing
-// else; of the rest it is said whether the next start would like it.
+// The files that a SIGHUP reads again. A running node can only change its certificates; for the
+// rest of the configuration this reports whether the next start would accept it.
 class Files {
 public:
-    // What comes from a pipe can be read once.
+    // A pipe can be read only once.
     explicit Files(std::optional<std::filesystem::path> config)
         : config_{config && std::filesystem::is_regular_file(*config) ? std::move(config)
                                                                       : std::nullopt},
@@ -132,13 +133,13 @@ void announce(const Status& status) {
     std::cout << std::endl;
     if (std::cout) return;
     std::cerr << "mortise: cannot write to standard output" << std::endl;
-    std::cout.clear();  // a node is not there for that line
+    std::cout.clear();  // the node stops if its line cannot be printed
 }
 
 }  // namespace
 
 ExitCode run(const NodeCommand& command) {
-    const auto config = config_of(command);  // may wait for a pipe, and be interrupted
+    const auto config = config_of(command);  // it may wait for a pipe, and be interrupted
     const Files files{command.config};
     NodeSignals signals;
     Node node{config};

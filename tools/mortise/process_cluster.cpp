@@ -43,7 +43,7 @@ ProcessCluster::ProcessCluster(Plan plan, OnLine on_line)
     if (plan_.tls) make_certificates();
 }
 
-// Between here and the node's own bind somebody else may take one: the node then says so.
+// Another program may take a port before the node binds it: then the node reports that.
 void ProcessCluster::reserve_ports() {
     using asio::ip::tcp;
     const tcp::endpoint any{asio::ip::address_v4::loopback(), 0};
@@ -54,7 +54,7 @@ void ProcessCluster::reserve_ports() {
     }
 }
 
-// An authority of its own, gone with the directory.
+// Creates a temporary authority, which is removed with the directory.
 void ProcessCluster::make_certificates() {
     AuthorityOptions authority;
     authority.cluster = Config{}.cluster;
@@ -176,7 +176,7 @@ void ProcessCluster::look_after_members() {
     for (std::size_t i = 0; i < size(); ++i) {
         const auto& process = members_[i].process;
         if (!process || process->is_running()) continue;
-        io_.poll();  // its last words, if it had any
+        io_.poll();  // the child's last lines, if there are any
         throw Failure{ExitCode::software,
                       "node " + std::to_string(i + 1) + " ended by itself: " +
                           last_line_of(directory() / ("node-" + std::to_string(i + 1) + ".log"))};

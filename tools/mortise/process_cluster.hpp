@@ -20,13 +20,13 @@
 
 namespace mortise::cli {
 
-// Everything happens on the thread that calls: in pump_until(), and nowhere else, lines of members
-// arrive. SIGINT and SIGTERM are noticed there too, and throw Failure{interrupted}; destruction
-// then leaves nothing behind.
+// Everything happens on the calling thread: lines of members arrive only within pump_until().
+// SIGINT and SIGTERM are detected there, too, and throw Failure{interrupted}; the destructor then
+// removes everything.
 class ProcessCluster {
 public:
     enum class Links {
-        direct,   // members know each other's ports
+        direct,   // members know the ports of each other
         proxied,  // every link can be cut
     };
     struct Plan {
@@ -34,7 +34,7 @@ public:
         std::size_t size = 3;
         Links links = Links::direct;
         TimingConfig timing;
-        std::filesystem::path parent_directory;  // empty: the system's temporary one
+        std::filesystem::path parent_directory;  // empty: the system's temporary directory
         bool tls = false;
     };
     struct MemberState {
@@ -51,7 +51,7 @@ public:
     void start(std::size_t member);
     void kill(std::size_t member);
     void say(std::size_t member, const Json& line);
-    // From now on a member that ends is no failure.
+    // From now on, a member that ends is not a failure.
     void let_end() { may_end_ = true; }
     void say_to_all(const Json& line);
     void set_links(std::size_t member, testing::LinkMode mode);
@@ -60,13 +60,13 @@ public:
     [[nodiscard]] pid_t pid(std::size_t member) const;
     [[nodiscard]] bool is_running(std::size_t member) const;
     [[nodiscard]] const MemberState& state(std::size_t member) const;
-    // Whom a majority takes for it.
+    // The member that a majority regards as the leader.
     [[nodiscard]] std::optional<std::size_t> leader() const;
     [[nodiscard]] bool all_ready() const;
     [[nodiscard]] const std::filesystem::path& directory() const { return directory_.path(); }
 
-    // False when `limit` was over before `done` was true. Throws Failure when a member ends that
-    // was not killed. `idle` is called now and then.
+    // Returns false if `limit` passed before `done` was true. Throws Failure if a member ends that
+    // was not killed. `idle` is called at intervals.
     bool pump_until(const std::function<bool()>& done, std::chrono::milliseconds limit);
     void set_idle(std::function<void()> idle) { idle_ = std::move(idle); }
 

@@ -1,4 +1,4 @@
-// status, locks, inspect, break: a cluster as it is seen from outside.
+// The commands status, locks, inspect and break, which query a cluster from outside.
 #include <algorithm>
 #include <cstdint>
 #include <iostream>

@@ -14,7 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between a hang-up and the moment when the terminal is gone: the kernel may signal first.
+// The time between a hang-up and the moment when the terminal is gone: the kernel may send the
+// signal first.
 constexpr auto hang_up_takes = 500ms;
 
 timespec in_timespec(std::chrono::nanoseconds time) {

@@ -5,21 +5,22 @@
 
 namespace mortise::cli {
 
-// What is asked of a node by signals. Keeps them off this thread and every one that it starts, to
-// be asked for here. That lasts until the process is gone: an end that is asked for once more while
-// the program returns from main() must not change its exit code. One that was ignored when the
-// program started stays ignored (nohup), but for SIGTERM.
+// Receives the signals that control a node. They are blocked in this thread and in every thread
+// that it starts, and are read here. They stay blocked until the process has ended: a second
+// request to end, while the program returns from main(), must not change its exit code. A signal
+// that was ignored when the program started stays ignored (nohup), except SIGTERM.
 class NodeSignals {
 public:
-    // SIGINT and SIGTERM ask for the end. So does SIGHUP when the terminal of the program is gone;
-    // otherwise it asks for the files to be read again.
+    // SIGINT and SIGTERM request the end. So does SIGHUP if the terminal of the program is gone;
+    // otherwise it requests that the files are read again.
     enum class Asked { nothing, end, reload };
 
     NodeSignals();
     NodeSignals(const NodeSignals&) = delete;
     NodeSignals& operator=(const NodeSignals&) = delete;
 
-    // What came, or comes in this time. The end stays asked for.
+    // Returns the request that was received, or that is received within this time. A request to end
+    // stays pending.
     [[nodiscard]] Asked wait_for(std::chrono::nanoseconds time);
 
 private:

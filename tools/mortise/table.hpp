@@ -5,8 +5,8 @@
 
 namespace mortise::cli {
 
-// Columns as wide as their widest cell, two spaces apart, the first row above the others. Cells are
-// expected to be fit for showing.
+// A table with columns as wide as their widest cell and two spaces between them; the first row has
+// the titles. Cells must be escaped for display.
 class Table {
 public:
     explicit Table(std::vector<std::string> titles);
@@ -19,7 +19,7 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-// How many columns a terminal needs for it.
+// The number of columns that a terminal needs for the text.
 [[nodiscard]] std::size_t width_of(const std::string& utf8);
 
 }  // namespace mortise::cli

@@ -7,7 +7,7 @@
 
 namespace mortise::cli {
 
-// Colour, and lines that are written over, are for people.
+// Colours and overwritten lines are used only on a terminal.
 inline bool is_terminal() {
     const char* term = std::getenv("TERM");
     return ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr &&

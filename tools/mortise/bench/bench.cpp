@@ -1,4 +1,4 @@
-// What an acquire costs on this machine, beside what the machine's disk and loopback cost.
+// Measures an acquire on this machine, and the machine's disk and loopback for comparison.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -89,7 +89,7 @@ private:
             report.latencies.push_back(
                 {std::string{"release on the "} + where, quantiles_in(answer.at("release"))});
         }
-        // Otherwise the numbers are not those of a leader and a follower.
+        // After a change the numbers would not be those of a leader and a follower.
         if (cluster_.leader() != leader)
             throw Failure{ExitCode::unavailable, "the leader changed while it was measured"};
     }

@@ -35,7 +35,7 @@ void one_round(Node& node, const std::string& name, Samples& samples) {
     samples.release.add(released - granted);
 }
 
-// One caller: {"latency": name, "seconds": n}
+// Measures one caller: {"latency": name, "seconds": n}
 Json measure_latency(Node& node, const Json& task) {
     const std::string name = task.at("latency");
     constexpr int warm_up = 20;
@@ -50,7 +50,7 @@ Json measure_latency(Node& node, const Json& task) {
             {"release", json_of(samples.release.quantiles())}};
 }
 
-// Many: {"load": name, "callers": n, "distinct": bool, "seconds": n}
+// Measures many callers: {"load": name, "callers": n, "distinct": bool, "seconds": n}
 Json measure_load(Node& node, const Json& task) {
     const auto callers = task.at("callers").get<std::size_t>();
     const auto end = Clock::now() + std::chrono::seconds{task.at("seconds").get<int>()};

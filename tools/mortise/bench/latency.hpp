@@ -17,11 +17,11 @@ struct Quantiles {
     std::chrono::nanoseconds max{};
 };
 
-// Of every single sample: nothing is rounded into buckets.
+// Keeps every sample: nothing is rounded into buckets.
 class Latency {
 public:
     void add(std::chrono::nanoseconds sample) { samples_.push_back(sample); }
-    // The smallest sample that this part of all of them does not exceed.
+    // Quantile q is the smallest sample that a fraction q of the samples does not exceed.
     [[nodiscard]] Quantiles quantiles();
 
 private:

@@ -1,4 +1,5 @@
-// What this machine can do at best: no lock that a majority has on disk is quicker than that.
+// Measures the limits of this machine: a lock that a majority has on disk cannot be faster than
+// these.
 #pragma once
 
 #include <chrono>
@@ -8,10 +9,10 @@
 
 namespace mortise::cli {
 
-// Appends of 256 bytes to a new file there, each followed by fdatasync.
+// Appends of 256 bytes to a new file in that directory, each followed by fdatasync.
 [[nodiscard]] Quantiles measure_sync(const std::filesystem::path& directory,
                                      std::chrono::seconds time);
-// 64 bytes there and back over loopback TCP, between two threads.
+// Round trips of 64 bytes over loopback TCP, between two threads.
 [[nodiscard]] Quantiles measure_round_trip(std::chrono::seconds time);
 
 }  // namespace mortise::cli

@@ -1,4 +1,4 @@
-// The demonstration, act by act.
+// The scenes of the demonstration, in order.
 #include <chrono>
 #include <iostream>
 #include <memory>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of each thing that must happen. They take a second or two.
+// The time limit for each expected event. They take a second or two.
 constexpr auto patience = 30s;
 
 std::string names(const std::set<std::string>& locks) {
@@ -49,7 +49,7 @@ public:
         kill_the_leader();
         cut_off_a_holder();
         end();
-        scene_.reset();  // what is below belongs to the verdict
+        scene_.reset();  // the output below belongs to the verdict
         return std::move(verdict_);
     }
 
@@ -137,16 +137,16 @@ private:
         cluster_.start(member);
         cluster_.say(member, {{"locks", locks_}, {"seed", seed_ + starts_++}});
     }
-    // Until it is told otherwise, or loses it.
+    // The member keeps the next lock until it gets another order, or loses the lock.
     void make_it_hold(std::size_t member) {
         cluster_.say(member, {{"keep", true}});
         await([&] { return !scene_->held_by(member).empty(); }, "it holds a lock");
-        pause(300ms);  // for a line or two that are under way
+        pause(300ms);  // so that the output of the last events appears first
         await([&] { return !scene_->held_by(member).empty(); }, "it holds a lock");
     }
     void await(const std::function<bool()>& done, const char* what) {
         if (!cluster_.pump_until(done, patience))
-            throw Failure{ExitCode::failed, std::string{"waited in vain until "} + what};
+            throw Failure{ExitCode::failed, std::string{"no success in time: "} + what};
     }
     void pause(std::chrono::milliseconds time) {
         cluster_.pump_until([] { return false; }, time);
@@ -155,7 +155,7 @@ private:
 
     std::vector<std::string> locks_{"orders/1", "orders/2", "orders/3"};
     const std::uint64_t seed_;
-    std::uint64_t starts_ = 0;  // so that each start makes other choices
+    std::uint64_t starts_ = 0;  // makes each start draw other choices
     ProcessCluster cluster_;
     std::filesystem::path log_file_;
     std::unique_ptr<Scene> scene_;

@@ -24,10 +24,10 @@ using namespace std::chrono_literals;
 
 constexpr int workers = 2;
 constexpr auto status_period = 100ms;
-// After a loss: long enough for somebody else to be granted the lock and to write.
+// How late a worker writes after a loss: long enough for another worker to get the lock and write.
 constexpr auto late_by = 1500ms;
 
-// The store is elsewhere, and every worker asks it one thing at a time.
+// The store is in the parent process, and every worker has at most one request in progress.
 class RemoteStore {
 public:
     RemoteStore(Leash& leash, int worker) : leash_{leash}, worker_{worker} {}
@@ -57,10 +57,10 @@ private:
     std::optional<bool> answer_;
 };
 
-// What the parent wants.
+// The orders of the parent.
 struct Orders {
     std::stop_source stop;
-    std::atomic<bool> keep = false;  // whoever holds a lock does not give it back
+    std::atomic<bool> keep = false;  // a worker that holds a lock does not release it
 };
 
 class Worker {
@@ -106,7 +106,7 @@ private:
             const auto end = std::chrono::steady_clock::now() + 40ms + below(160) * 1ms;
             while (may_go_on(end) && write(hold))
                 std::this_thread::sleep_for(10ms + below(20) * 1ms);
-            // valid() looks at the clock itself: it may know before lost() was told.
+            // valid() reads the clock itself, so it may be false before lost() is notified.
             for (int i = 0; i < 1000 && !hold.valid() && !hold.lost().stop_requested(); ++i)
                 std::this_thread::sleep_for(1ms);
         }
@@ -120,13 +120,15 @@ private:
                (orders_.keep || std::chrono::steady_clock::now() < end);
     }
 
-    // Between two looks at the hold, so that the log can tell when it was certainly valid.
+    // Checks the hold before and after reading the clock, so that the log records a time at which
+    // it was certainly valid.
     bool write(const Hold& hold) {
         if (!hold.valid()) return false;
         const auto at = BootClock::now();
         return hold.valid() && store_.write(hold, at, true);
     }
-    // As a worker would that slept through the loss: this is what the tokens are for.
+    // A write as of a worker that was paused during the loss: the store has to refuse it by its
+    // token.
     void write_too_late(const Hold& hold) {
         std::this_thread::sleep_for(late_by);
         store_.write(hold, BootClock::now(), false);
@@ -148,7 +150,7 @@ private:
     std::mt19937_64 random_;
 };
 
-// To the end, which is the parent's decision: workers that stop may still wait for an answer.
+// Runs until the parent ends this process, because workers that stop may still wait for an answer.
 [[noreturn]] void obey(Leash& leash, Orders& orders, std::vector<std::unique_ptr<Worker>>& crew) {
     while (true) {
         const auto line = leash.next();

@@ -1,4 +1,4 @@
-// The resource that the workers of the demonstration fight for: a store that compares fencing
+// The resource for which the workers of the demonstration contend: a store that compares fencing
 // tokens, and the log of everything that happened to it.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace mortise::cli {
 struct LogRecord {
     enum class Kind : std::uint8_t {
         write,  // a worker's attempt
-        lost,   // a worker was told that its hold is lost
+        lost,   // a worker was notified that its hold is lost
         kill,
         restart,
         partition,
@@ -26,24 +26,24 @@ struct LogRecord {
     };
 
     Kind kind = Kind::write;
-    // As the worker read the machine's clock, which all processes share. Of a write, between two
-    // looks at its hold, both of which found it valid.
+    // The machine's clock, which all processes share, as the worker read it. For a write, the
+    // worker found its hold valid before and after this time.
     std::chrono::nanoseconds at{};
     NodeId node = 0;
     int worker = 0;
     std::string lock;
     FencingToken token;
-    bool claims_valid = true;  // false: the worker knows that it is late, and tries all the same
+    bool claims_valid = true;  // false: the worker knows that it is late, and writes nevertheless
     bool accepted = false;
 };
 
 class FencedLog {
 public:
-    // Also written to a file, a line of JSON for each record.
+    // Each record is also written to a file, as a line of JSON.
     explicit FencedLog(const std::filesystem::path& file);
 
-    // Decides whether a write is accepted: not if a greater token was seen for its lock. True if
-    // so.
+    // For a write, decides whether it is accepted, and returns that. It is refused if a greater
+    // token was seen for its lock.
     bool add(LogRecord record);
     [[nodiscard]] const std::vector<LogRecord>& records() const { return records_; }
 

@@ -83,7 +83,7 @@ void Scene::on_grant(std::size_t member, const Json& line) {
     const std::string lock = line.at("grant");
     const Holder holder{member, line.at("worker"), token_in(line)};
     ++grants_[member];
-    // A line of the one before may still be under way: the greater token is the later grant.
+    // A line about the previous grant may arrive late: the greater token is the later grant.
     auto& known = holders_[lock];
     if (known.token < holder.token) known = holder;
     if (watched_ && member != *watched_ && expected_.contains(lock) && !passed_on_.contains(lock))
@@ -94,7 +94,7 @@ void Scene::tell_passed_on(const std::string& lock, const Holder& holder,
                            std::chrono::nanoseconds at) {
     const auto lost = lost_at_.find(lock);
     const auto since = lost == lost_at_.end() ? watched_since_ : lost->second;
-    // A grant from before the trouble that is told only now.
+    // The grant was made before the fault, and is reported only now.
     if (at < watched_since_) return;
     passed_on_.insert(lock);
     view_.event(node_name(holder.member) + " is granted " + lock + ", token " +

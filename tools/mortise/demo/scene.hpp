@@ -1,4 +1,4 @@
-// Who holds what, as the workers tell it; and the log they write to.
+// Tracks which worker holds which lock, as the workers report it; and the log to which they write.
 #pragma once
 
 #include <chrono>
@@ -20,21 +20,21 @@ class Scene {
 public:
     Scene(std::vector<std::string> locks, const std::filesystem::path& log_file, bool live);
 
-    // Members are told the answers of the store. Must be called before anything else.
+    // Sends the store's answers to the members. Must be called before anything else.
     void attach(ProcessCluster& cluster);
 
-    // A line from a member.
+    // A line was received from a member.
     void take(std::size_t member, const Json& line);
     void note(LogRecord::Kind kind, std::size_t member, const std::string& words);
     void say(const std::string& words) { view_.event(words); }
     void refresh() { view_.refresh(); }
 
-    // Events of this member and these locks are worth a line from now on.
+    // From now on, events of this member and of the locks that it holds are displayed.
     void watch(std::size_t member);
     void watch_nobody();
 
     [[nodiscard]] std::set<std::string> held_by(std::size_t member) const;
-    // Of the member that is watched: lost, and granted to another since.
+    // The locks that the watched member lost and that others were granted since.
     [[nodiscard]] const std::set<std::string>& lost() const { return lost_; }
     [[nodiscard]] const std::set<std::string>& passed_on() const { return passed_on_; }
     [[nodiscard]] std::size_t grants_of(std::size_t member) const;
@@ -70,7 +70,8 @@ private:
     std::size_t refused_ = 0;
 
     std::optional<std::size_t> watched_;
-    std::set<std::string> expected_;  // locks of the watched member that are to pass on
+    // the locks of the watched member that others are expected to get
+    std::set<std::string> expected_;
     std::chrono::nanoseconds watched_since_{};
     std::map<std::string, std::chrono::nanoseconds> lost_at_;
     std::set<std::string> lost_;

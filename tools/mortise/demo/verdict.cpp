@@ -11,7 +11,7 @@ namespace mortise::cli {
 
 namespace {
 
-// One grant as its writes show it: from the first to the last time its worker found it valid.
+// One grant as its writes show it: from the first to the last time that its worker found it valid.
 struct Tenure {
     FencingToken token;
     NodeId node = 0;
@@ -67,7 +67,7 @@ private:
         }
     }
 
-    // In the order in which the store saw them.
+    // Called in the order in which the store received the records.
     void check_store(const LogRecord& record) {
         auto& newest = newest_[record.lock];
         ++(record.accepted ? verdict_.accepted : verdict_.refused);
@@ -84,7 +84,7 @@ private:
         std::ranges::sort(tenures, {}, [](const Tenure& tenure) {
             return std::tie(tenure.first, tenure.last, tenure.token);
         });
-        const Tenure* latest = nullptr;  // of those so far, the one that lasted longest
+        const Tenure* latest = nullptr;  // the one of those so far that lasted longest
         const Tenure* greatest = nullptr;
         for (const auto& tenure : tenures) {
             if (latest != nullptr && tenure.first <= latest->last)

@@ -10,7 +10,7 @@ namespace mortise::cli {
 
 struct Verdict {
     std::vector<std::string> violations;
-    std::size_t grants = 0;  // that wrote something
+    std::size_t grants = 0;  // grants with at least one write
     std::size_t accepted = 0;
     std::size_t refused = 0;
     std::size_t losses = 0;
@@ -20,8 +20,8 @@ struct Verdict {
     [[nodiscard]] bool holds() const { return violations.empty(); }
 };
 
-// From the log alone. Nothing is taken on trust from the store: that it compared tokens well is
-// judged too. A log in which nothing happened proves nothing, and that is a violation as well.
+// Judges by the log alone. The store is not trusted: whether it compared tokens correctly is
+// judged, too. A log without events proves nothing, so it is a violation as well.
 [[nodiscard]] Verdict judge(const std::vector<LogRecord>& records);
 
 }  // namespace mortise::cli

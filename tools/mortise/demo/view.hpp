@@ -1,5 +1,5 @@
-// What the demonstration shows: a line for each event, and who holds what. On a terminal the latter
-// stays below the events and is written over.
+// The output of the demonstration: a line for each event, and the present holders. On a terminal
+// the latter stay below the events and are overwritten.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ namespace mortise::cli {
 
 class View {
 public:
-    // Each element is a line.
+    // Each element is one line.
     using Picture = std::function<std::vector<std::string>()>;
 
     View(bool live, Picture picture);
@@ -20,7 +20,7 @@ public:
     View& operator=(const View&) = delete;
 
     void event(const std::string& text);
-    // Draws the picture anew if it is time.
+    // Draws the picture again if it is time.
     void refresh();
 
 private:
@@ -31,7 +31,7 @@ private:
     Picture picture_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point drawn_ = begin_;
-    std::size_t height_ = 0;  // of what is on the screen now
+    std::size_t height_ = 0;  // the number of lines on the screen now
 };
 
 }  // namespace mortise::cli
