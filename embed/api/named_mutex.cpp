@@ -52,8 +52,9 @@ NamedMutex::NamedMutex(const Node& node, std::string_view name, AcquireOptions o
     const bool is_plain = options_.locker == Locker{} && !options_.wait_max.is_set() &&
                           options_.mode == LockMode::exclusive;
     if (!is_plain)
-        throw LockError{Errc::invalid_argument,
-                        {name_, {}, {}, "a mutex takes no locker, wait_max or mode"}};
+        throw LockError{
+            Errc::invalid_argument,
+            {name_, {}, {}, "the options of a mutex must not set locker, wait_max or mode"}};
 }
 
 NamedMutex::~NamedMutex() {

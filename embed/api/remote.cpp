@@ -41,7 +41,7 @@ public:
         detail::stay_loaded();
         storage::occupy_standard_descriptors();
         if (addresses_.empty())
-            throw std::system_error{Errc::invalid_argument, "no member is named"};
+            throw std::system_error{Errc::invalid_argument, "no address of a member is given"};
         for (const auto& address : addresses_)
             if (!detail::parse_host_port(address))
                 throw std::system_error{Errc::invalid_argument, detail::not_an_address(address)};

@@ -97,7 +97,7 @@ private:
                 refuse(key + ".id", std::to_string(id) + " is the id of two peers");
             }
             const auto parsed = check_address(key + ".address", address);
-            if (parsed.port == 0) refuse(key + ".address", "a peer has a port other than 0");
+            if (parsed.port == 0) refuse(key + ".address", "the port of a peer must not be 0");
             if (!addresses.insert(canonical(parsed)).second) {
                 refuse(key + ".address", in_quotes(address) + " is the address of two peers");
             }
@@ -129,8 +129,8 @@ private:
     void check_alone() const {
         if (config_.node_id <= 1 || config_.memory_only) return;
         refuse("peer", "missing: node_id " + std::to_string(config_.node_id) +
-                           " says that there are others; for a cluster of one name this node "
-                           "alone");
+                           " requires a list of peers; a cluster of one node lists only "
+                           "this node");
     }
 
     // A learner joins an existing cluster and need not be among the peers that it names.
@@ -139,7 +139,7 @@ private:
             config_.peers, [this](const auto& peer) { return peer.id != config_.node_id; });
         if (others == 0) {
             refuse_pair("role", "peer",
-                        "a learner joins a cluster: name the members there are as its peers");
+                        "a learner joins a cluster: list the present members as its peers");
         }
         if (config_.node_id == 0) {
             refuse("node_id", "missing: a learner needs an id that no other member has");
@@ -177,7 +177,7 @@ private:
     void check_advertise() const {
         if (config_.advertise.empty()) return;
         if (check_address("advertise", config_.advertise).port == 0)
-            refuse("advertise", "others need a port other than 0");
+            refuse("advertise", "the port must not be 0");
         if (config_.listen.empty())
             refuse("advertise", "this node does not listen: set listen as well");
     }

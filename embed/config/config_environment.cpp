@@ -27,7 +27,7 @@ PeerConfig parse_peer(std::string_view item) {
         throw ConfigError{
             Errc::invalid_argument,
             {.key = detail::variable_of("peer")},
-            detail::in_quotes(item) + R"( is no peer: write "1=host:port,2=host:port")"};
+            detail::in_quotes(item) + R"( is not a peer: write "1=host:port,2=host:port")"};
     }
     peer.address = trimmed(item.substr(equals + 1));
     return peer;

@@ -119,7 +119,7 @@ void NodeLog::write(LogLevel level, std::string_view cause, std::string_view tex
         if (!left_out) return;
         std::string line = escaped(text.substr(0, line_bytes_max));
         if (text.size() > line_bytes_max) line += "...";
-        if (*left_out > 0) line += " (" + std::to_string(*left_out) + " like it left out)";
+        if (*left_out > 0) line += " (" + std::to_string(*left_out) + " similar lines left out)";
         logger_->log(to_spdlog(level), spdlog::string_view_t{line.data(), line.size()});
     } catch (...) {  // NOLINT(bugprone-empty-catch): a line is not worth more
     }

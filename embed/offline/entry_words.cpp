@@ -75,7 +75,7 @@ struct Body {
                number(body.operation);
     }
     std::string operator()(const core::MarkConsistent& body) const {
-        return "vouch for the value of " + in_quotes(body.name) + " under request " +
+        return "declare the value consistent of " + in_quotes(body.name) + " under request " +
                number(body.operation);
     }
     std::string operator()(const core::BreakLock& body) const {
@@ -88,7 +88,7 @@ struct Body {
                in_quotes(body.reason);
     }
     std::string operator()(const core::Declined&) const {
-        return "in place of one that the leader had no capacity for";
+        return "declined: the leader had no capacity";
     }
     std::string operator()(const core::CloseSession&) const { return "close the session"; }
 };
@@ -98,7 +98,7 @@ struct Words {
         return "open a session for node " + number(command.node) + ", incarnation " +
                hexadecimal(command.generation.incarnation.raw()) + ", boot epoch " +
                number(command.generation.boot_epoch) + ", ttl " + std::to_string(command.ttl_ms) +
-               " ms" + (command.former_life_ended ? "; its former life has ended" : "");
+               " ms" + (command.former_life_ended ? "; the former process has ended" : "");
     }
     std::string operator()(const core::Renew& command) const {
         std::string words = "renew";

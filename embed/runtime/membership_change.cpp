@@ -18,7 +18,7 @@ ChangeOutcome check_goal(const core::MembershipGoal& goal) {
     if (!has_address) return {};
     const auto address = parse_host_port(goal.address);
     if (address && address->port != 0) return {};
-    if (address) return {Errc::invalid_argument, "a member has a port other than 0"};
+    if (address) return {Errc::invalid_argument, "the port of a member must not be 0"};
     return {Errc::invalid_argument, not_an_address(goal.address)};
 }
 

@@ -35,12 +35,13 @@ void make_absolute(std::filesystem::path& path) {
 // The directory was bootstrapped without the list of peers, or all other members were removed. On
 // its own this node would grant names that the cluster of its peers has granted (S1).
 [[noreturn]] void throw_alone_by_mistake(const Config& config) {
-    throw ConfigError{Errc::invalid_argument,
-                      {{}, 0, "peer"},
-                      config.data_dir.string() +
-                          " is of a cluster of which this node is the only member. To join the "
-                          "cluster of these peers remove the directory; to go on alone name no "
-                          "other peer, and add the others as members then"};
+    throw ConfigError{
+        Errc::invalid_argument,
+        {{}, 0, "peer"},
+        config.data_dir.string() +
+            " belongs to a cluster whose only member is this node. To join the "
+            "cluster of these peers, remove the directory. To continue alone, list no "
+            "other peer, and add the others as members later"};
 }
 
 // Called before anything is opened.
@@ -175,7 +176,7 @@ void NodeRuntime::report_limits() {
     log_.warn("limits", "the volume of the data directory has " + in_mebibytes(volume) +
                             "; with limits.log_bytes = " +
                             std::to_string(config_.limits.log_bytes) + " the directory may take " +
-                            in_mebibytes(wanted) + ", and the table of locks besides");
+                            in_mebibytes(wanted) + " in addition to the lock table");
 }
 
 void NodeRuntime::open_store() {

@@ -77,7 +77,7 @@ std::string reason_of(core::MembershipRefusal refusal) {
         case Why::invalid_address:
             return "the address is empty, too long, or that of another member";
         case Why::not_a_voter: return "it is not a voter, so it cannot lead";
-        case Why::overtaken: return "the cluster was changed meanwhile: look first";
+        case Why::overtaken: return "the cluster was changed meanwhile: check its members first";
         case Why::too_old:
             return "it runs a version that does not read what the cluster has written: upgrade it";
         case Why::not_allowed:

@@ -65,7 +65,7 @@ TEST_F(Reasons, OfAMutexAndOfAnAttemptNameTheOption) {
     EXPECT_SAYS(words_of([&] {
                     Mutex{node_, "x", limited};
                 }),
-                "a mutex takes no locker, wait_max or mode");
+                "the options of a mutex must not set locker, wait_max or mode");
     Node other{Config::in_memory()};
     const AcquireOptions foreign{.wait_max = 1s, .locker = Locker{other}};
     EXPECT_SAYS(words_of([&] { std::ignore = node_.acquire("x", foreign); }), "another node");
@@ -73,7 +73,7 @@ TEST_F(Reasons, OfAMutexAndOfAnAttemptNameTheOption) {
 }
 
 TEST(ReasonsOfRemote, ARemoteOfNobodyIsRefused) {
-    EXPECT_SAYS(words_of([] { Remote({}, 1s); }), "no member is named");
+    EXPECT_SAYS(words_of([] { Remote({}, 1s); }), "no address of a member is given");
 }
 
 // --- a cluster that is not there

@@ -87,12 +87,13 @@ const char* RpcGuard::wrong_with_target(const RpcFrame& frame) const {
     if (open == nullptr || open->is_finished) return "a call of the answer to no open question";
     if (!open->is_bootstrap && !open->is_hello) return "a call of an answer that offers nothing";
     const auto longest = open->is_bootstrap ? 0 : path_max;
-    if (frame.path > longest || !frame.is_first_path) return "a call of what no answer has";
+    if (frame.path > longest || !frame.is_first_path)
+        return "a call of a capability that no answer has";
     return nullptr;
 }
 
 RpcVerdict RpcGuard::answer(const RpcFrame& frame) {
-    if (asked_.erase(frame.question) == 0) return refuse("an answer that nobody asked for");
+    if (asked_.erase(frame.question) == 0) return refuse("an answer to no question");
     if (!frame.is_plain) return refuse("an answer of a kind that no node gives");
     if (frame.capabilities > 1) return refuse("too many capabilities in an answer");
     return RpcVerdict::ok;
@@ -100,7 +101,8 @@ RpcVerdict RpcGuard::answer(const RpcFrame& frame) {
 
 RpcVerdict RpcGuard::finish(const RpcFrame& frame) {
     auto* const open = find(frame.question);
-    if (open == nullptr || open->is_finished) return refuse("the end of a question that is over");
+    if (open == nullptr || open->is_finished)
+        return refuse("the end of a question that is not open");
     open->is_finished = true;
     forget_if_over(*open);
     return RpcVerdict::ok;

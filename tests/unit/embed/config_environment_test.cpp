@@ -88,7 +88,7 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
         Variables variables;
         std::string complaint;
     };
-    const std::string no_peer = " is no peer: write \"1=host:port,2=host:port\"";
+    const std::string no_peer = " is not a peer: write \"1=host:port,2=host:port\"";
     const std::string no_tls = ": missing: TLS takes tls.certificate, tls.key and tls.ca";
     for (const auto& [variables, expected] : std::array{
              Row{{}, "MORTISE_DATA_DIR: missing: a voter needs a directory of its own"},

@@ -127,7 +127,7 @@ TEST(Config, RefusesToListenInTheOpenWithoutTls) {
 TEST(Config, AdvertisesAnAddressThatOthersCanDial) {
     EXPECT_EQ(complaint([](Config& c) { c.advertise = "db-1:7401"; }), "");
     EXPECT_EQ(complaint([](Config& c) { c.advertise = "db-1:0"; }),
-              "advertise: others need a port other than 0");
+              "advertise: the port must not be 0");
     EXPECT_EQ(complaint([](Config& c) {
                   c.advertise = "db-1:1";
                   c.node_id = 1;
@@ -158,7 +158,7 @@ TEST(Config, RefusesPeersThatDoNotFit) {
     EXPECT_EQ(complaint([](Config& c) { c.peers[2].address = "7403"; }),
               "peer.address: \"7403\" is not an address: write host:port, or [::1]:port for IPv6");
     EXPECT_EQ(complaint([](Config& c) { c.peers[2].address = "host:0"; }),
-              "peer.address: a peer has a port other than 0");
+              "peer.address: the port of a peer must not be 0");
     EXPECT_EQ(complaint([](Config& c) { c.node_id = 4; }), "node_id: 4 is not the id of a peer");
     EXPECT_EQ(complaint([](Config& c) { c.node_id = 0; }),
               "node_id: missing: say which of the peers this node is");
@@ -188,7 +188,7 @@ TEST(Config, OfALearnerNamesTheMembersThereAre) {
               }),
               "node_id: missing: a learner needs an id that no other member has");
     const std::string no_members =
-        "role: a learner joins a cluster: name the members there are as its peers";
+        "role: a learner joins a cluster: list the present members as its peers";
     EXPECT_EQ(complaint([](Config& c) {
                   c.role = Role::learner;
                   c.peers.clear();

@@ -26,7 +26,7 @@ TEST(EntryWords, SessionsAreNamedByTheirNumbers) {
         words_of(open),
         "open a session for node 2, incarnation 00000000000000ab, boot epoch 3, ttl 10000 ms");
     open.former_life_ended = true;
-    EXPECT_TRUE(words_of(open).ends_with("; its former life has ended"));
+    EXPECT_TRUE(words_of(open).ends_with("; the former process has ended"));
     EXPECT_EQ(words_of(core::Renew{{{SessionId{5}, 9}, {SessionId{6}, 1}}}),
               "renew session 5 (renewal 9) session 6 (renewal 1)");
     EXPECT_EQ(words_of(core::Expire{SessionId{5}, core::LogIndex{8}}),
@@ -71,7 +71,7 @@ TEST(EntryWords, OtherRequestsNameTheOneThatTheyAreAbout) {
     EXPECT_TRUE(request(core::SetValue{Seq{4}, "x", "abc"})
                     .ends_with("set the value of \"x\": 3 bytes, under request 4"));
     EXPECT_TRUE(request(core::MarkConsistent{Seq{4}, "x"})
-                    .ends_with("vouch for the value of \"x\" under request 4"));
+                    .ends_with("declare the value consistent of \"x\" under request 4"));
     core::BreakLock breaks{"x", core::FencingToken{6}, "stuck"};
     EXPECT_TRUE(request(breaks).ends_with("break \"x\" held under token 6, reason \"stuck\""));
     breaks.immediate = true;
@@ -85,7 +85,7 @@ TEST(EntryWords, OtherRequestsNameTheOneThatTheyAreAbout) {
 TEST(EntryWords, SomeRequestsAreOfTheSessionAsSuch) {
     EXPECT_EQ(request(core::CloseSession{}), "session 5, request 7: close the session");
     EXPECT_EQ(request(core::Declined{}),
-              "session 5, request 7: in place of one that the leader had no capacity for");
+              "session 5, request 7: declined: the leader had no capacity");
 }
 
 TEST(EntryWords, WhatATerminalCouldTakeForACommandIsEscaped) {
